@@ -1,5 +1,5 @@
-//! Packs the sample corpus into the program, so that the quick start needs nothing but the program: the files end to end,
-//! compressed with gzip, and the list of their names and lengths.
+//! Packs the sample corpus into the program, so that the quick start works without other files.
+//! Writes the concatenated files, compressed with gzip, and a list of their names and lengths.
 
 use std::env;
 use std::fs;
@@ -32,7 +32,7 @@ fn main() {
     fs::write(out.join("sample_files.rs"), list).expect("OUT_DIR can be written");
 }
 
-/// All files but the description, which is for readers of the source.
+/// Collects all files except `*.md`, which are for readers of the source.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
     for entry in entries {

@@ -1,7 +1,9 @@
-//! Figures of a snapshot: opening, hashing, memory, nearest neighbours, records. `benches/README.md` keeps them.
+//! Measures a snapshot: opening, hashing, memory, nearest neighbours, records. Results are in
+//! `benches/README.md`.
 //!
-//! `cargo bench --bench corpus -- --snapshot DIR` measures a snapshot that is there; `-- --sources DIR [--plan FILE]`
-//! builds one first. Without either it measures the sample, which proves that it runs and nothing else.
+//! `cargo bench --bench corpus -- --snapshot DIR` measures an existing snapshot;
+//! `-- --sources DIR [--plan FILE]` builds one first. Without either it measures the sample corpus,
+//! which only shows that the bench runs.
 
 use std::fs;
 use std::hint::black_box;
@@ -16,7 +18,7 @@ use hornbook_corpus::vectors::Effort;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
-/// Queries: headings of provisions, spread evenly over the snapshot.
+/// The number of queries: headings of provisions, spread evenly over the snapshot.
 const QUERIES: usize = 400;
 
 fn main() {
@@ -123,7 +125,8 @@ fn nearest(snapshot: &Snapshot) {
             let run = |n: usize| snapshot.vectors.nearest(&queries[n % queries.len()].0, all, 10, effort);
             timed(queries.len(), run);
             let is_one = |n: usize, chunk: ChunkOrdinal| {
-                // As near as the tenth counts: which of several equal ones is found is no matter of recall.
+                // A chunk as near as the tenth counts as found. Which of several equally near
+                // chunks is found does not affect recall.
                 queries[n].dot(&vectors[chunk.0 as usize]) >= bars[n] - 1e-6
             };
             let found = |n: usize| run(n).iter().filter(|near| is_one(n, near.chunk)).count().min(10);
@@ -152,7 +155,7 @@ fn nearest(snapshot: &Snapshot) {
     }
 }
 
-/// Headings, spread over the snapshot. The builder prepares the graph for queries like them.
+/// Vectors of headings, spread over the snapshot. The builder prepares the graph for queries like these.
 fn headings(snapshot: &Snapshot) -> Vec<Vector> {
     let nodes = snapshot.outline.len();
     let step = (nodes as usize / (2 * QUERIES)).max(1);
@@ -162,7 +165,7 @@ fn headings(snapshot: &Snapshot) -> Vec<Vector> {
     headings.map(|heading| embedder().embed(&heading)).filter(|vector| !vector.is_zero()).take(QUERIES).collect()
 }
 
-/// Questions, topics and phrases of the judged queries: nothing that a build has seen.
+/// Vectors of the judged questions, topics and phrases, none of which the builder has seen.
 fn judged() -> Vec<Vector> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let mut queries = Vec::new();
@@ -176,7 +179,7 @@ fn judged() -> Vec<Vector> {
     queries
 }
 
-/// The vector of every chunk as it was before it was stored, embedded again from the texts.
+/// The vector of every chunk before quantisation, embedded again from the texts.
 fn unquantised(snapshot: &Snapshot) -> Vec<Vector> {
     let mut vectors = vec![Vector::ZERO; snapshot.chunks.chunk_count() as usize];
     for node in (0..snapshot.outline.len()).map(NodeOrdinal).filter(|&node| snapshot.outline.is_provision(node)) {
@@ -206,7 +209,7 @@ fn tenth_best(query: &Vector, vectors: &[Vector]) -> f32 {
     *scores.select_nth_unstable_by(place, |a, b| b.total_cmp(a)).1
 }
 
-/// Runs `work` for 0, 1, 2, ... and gives the times, ascending.
+/// Runs `work` with 0, 1, 2, ... and returns the times in ascending order.
 fn timed<R>(count: usize, mut work: impl FnMut(usize) -> R) -> Vec<Duration> {
     let mut times: Vec<Duration> = (0..count)
         .map(|n| {
@@ -231,7 +234,7 @@ fn report(what: &str, unit: &str, per_second: f64, ascending: &[Duration]) {
     );
 }
 
-/// Memory of this process that is no mapped file; zero where the system does not tell.
+/// Memory of this process that is not a mapped file; zero if the system does not report it.
 fn anonymous_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

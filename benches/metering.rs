@@ -1,7 +1,8 @@
-//! How fast metering is: `cargo bench --bench metering [DIRECTORY]`. The directory decides which disk is measured; a
-//! temporary one unless given. Each figure is the median of rounds with its lowest and highest.
+//! Measures metering: `cargo bench --bench metering [DIRECTORY]`. The directory selects the disk to
+//! measure; the default is a temporary directory. Each figure is the median of several rounds, with
+//! the lowest and highest.
 //!
-//! Printed as a table; `README.md` explains the rows and keeps the last results.
+//! Prints a table. `README.md` explains the rows and has the latest results.
 
 use std::fs::File;
 use std::io::Write;
@@ -23,15 +24,15 @@ use hornbook::clock::{Clock, Now, SystemClock};
 use hornbook::state::{FileMedium, Medium, State};
 
 const ROUNDS: usize = 7;
-/// Between two calls of the admission rows.
+/// Time between two calls in the admission rows.
 const CALL_EVERY_MICROS: u64 = 30_000;
-/// Pages of the file that bare syncs overwrite.
+/// The number of pages of the file that bare syncs overwrite.
 const BARE_PAGES: u64 = 2048;
 const ROUND_TIME: Duration = Duration::from_millis(700);
 const SLICES: u32 = 7;
 
 fn main() {
-    // Cargo passes flags of its own.
+    // Cargo passes its own flags.
     let place = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let directory = match &place {
         Some(place) => tempfile::tempdir_in(place),
@@ -98,9 +99,9 @@ impl Bench<'_> {
         (account, (0..keys).map(make).collect())
     }
 
-    /// Authenticate, scope, rate, reserve, release: on so many of the keys, in random order.
+    /// Authenticate, check the scope and the rate, reserve, release; with `in_use` of the keys in random order.
     fn admission(&self, keys: usize, in_use: usize) -> Figures {
-        // Made in memory: a hundred thousand keys are a hundred thousand changes.
+        // In memory, because creating a hundred thousand keys takes a hundred thousand commits.
         let medium: Arc<dyn Medium> = Arc::new(InMemory);
         let state = State::open_medium(&medium).expect("a state");
         let accounts = Accounts::start(state, settings(Durability::Strict), self.clock.now()).expect("accounts");
@@ -109,10 +110,12 @@ impl Bench<'_> {
         let calls = 20_000;
         let rounds = (0..ROUNDS)
             .map(|round| {
-                // Time goes on from round to round, slowly enough for 10 keys to stay within their 300 calls a minute.
+                // The clock advances from round to round, slowly enough for 10 keys to stay within
+                // their 300 calls a minute.
                 let mut base = self.clock.now();
                 base.steady = base.steady.plus_micros(round as u64 * calls * CALL_EVERY_MICROS);
-                // A key arrives with its request, just read: here one after the other in one piece of memory.
+                // A real key was just read with its request and is in the cache. Here the keys
+                // follow each other in memory.
                 let arriving: String = (0..calls).map(|_| &*keys[random.below(in_use as u64) as usize]).collect();
                 let length = arriving.len() / calls as usize;
                 let start = Instant::now();
@@ -139,7 +142,7 @@ impl Bench<'_> {
         let five_wallets: Vec<String> = (0..5).map(|_| self.customer(&accounts, 1).1.remove(0)).collect();
         let relaxed = self.open("window", Durability::Window);
         let (_, relaxed_keys) = self.customer(&relaxed, 5);
-        // Side by side in each round, so that a busy disk disturbs all alike.
+        // All are measured in each round, so that a busy disk affects all of them.
         for _ in 0..ROUNDS {
             let (bare_us, call_us) = self.alone_beside_bare_syncs(&accounts, &one_wallet[0]);
             let [single, many, apart] =
@@ -167,12 +170,12 @@ impl Bench<'_> {
         report("window, 64 callers", "calls/s", figures(window));
     }
 
-    /// Overwrites of a page, each synced, and calls, turn by turn, so that whatever disturbs the disk disturbs both.
-    /// Microseconds of one of each, the medians of the round.
+    /// Alternates synced page overwrites with calls, so that disk noise affects both. Returns the
+    /// median time of each in microseconds.
     fn alone_beside_bare_syncs(&self, accounts: &Accounts, key: &str) -> (f64, f64) {
         let mut options = File::options();
         let file = options.write(true).create(true).truncate(false).open(self.directory.join("bare")).expect("a file");
-        // Written once before: a commit of redb overwrites pages that the file has.
+        // The file is written once before, because a redb commit overwrites existing pages.
         file.write_all_at(&vec![7; BARE_PAGES as usize * 4096], 0).expect("space");
         file.sync_all().expect("a sync");
         let (start, mut syncs, mut calls) = (Instant::now(), vec![], vec![]);
@@ -190,7 +193,7 @@ impl Bench<'_> {
         (figures(syncs).median, figures(calls).median)
     }
 
-    /// One call whose answer waits for its debit, as the mode asks.
+    /// One call whose answer waits for its debit, according to the durability mode.
     fn call(&self, accounts: &Accounts, key: &str) {
         let now = self.clock.now();
         let caller = accounts.authenticate(Some(key), now).expect("known");
@@ -200,7 +203,8 @@ impl Bench<'_> {
         reservation.begin().expect("a ledger").settle_blocking().expect("a receipt");
     }
 
-    /// Calls a second of each kind, in slices that take turns: the disk's mood changes within a second.
+    /// Calls per second of each kind, measured in alternating slices, because disk speed changes
+    /// within a second.
     fn turn_by_turn<const N: usize>(&self, accounts: &Accounts, kinds: [(&[String], usize); N]) -> [f64; N] {
         let mut sums = [0.0; N];
         for _ in 0..SLICES {
@@ -227,7 +231,7 @@ impl Bench<'_> {
         calls.into_inner() as f64 / start.elapsed().as_secs_f64()
     }
 
-    /// A ledger of ten million debits, left as a crash leaves it.
+    /// Opens a ledger of ten million debits in the state that a crash leaves.
     #[expect(clippy::disallowed_methods, reason = "how long to measure is the caller's choice")]
     fn crash_opening(&self, report: Report<'_>) {
         let debits =
@@ -248,7 +252,7 @@ impl Bench<'_> {
                         let Ok(Reserved::Fresh(reservation)) = paced.reserve("search", Credits(1), None, now) else {
                             unreachable!("credits and a ledger")
                         };
-                        // Refused while too many wait.
+                        // Calls are refused while too many debits wait.
                         match reservation.begin().and_then(|debit| debit.settle_blocking()) {
                             Ok(_) => made += 1,
                             Err(_) => std::thread::sleep(Duration::from_micros(200)),
@@ -257,7 +261,8 @@ impl Bench<'_> {
                 });
             }
         });
-        // Whatever is posted by now was acknowledged long ago; a copy made under way is what a crash leaves.
+        // All debits posted so far were acknowledged. A copy made while the database is open is
+        // what a crash leaves.
         accounts.verify_ledger().expect("a sound ledger");
         let state = self.directory.join(name).join("state.redb");
         let torn = self.directory.join("torn.redb");
@@ -282,7 +287,7 @@ impl Bench<'_> {
     }
 }
 
-/// A state that never touches a disk.
+/// A state database in memory.
 struct InMemory;
 
 impl Medium for InMemory {

@@ -1,5 +1,5 @@
-//! What a lookup of industry codes costs: `cargo bench --bench naics`. Each query is asked in rounds, of which the median
-//! counts. `benches/README.md` has the figures.
+//! Measures the lookup of industry codes: `cargo bench --bench naics`. Each query runs several
+//! times and the median counts. Results are in `benches/README.md`.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -27,8 +27,8 @@ fn main() {
     report("256 characters of names that many industries have", &[COMMON.chars().take(256).collect()]);
 }
 
-/// Words in the pattern of English ones that are more than two typing errors away from each that is known, so that all that
-/// have about their letters are compared with them.
+/// English-looking words that are more than two typing errors away from every known word. Each of
+/// them is compared with all known words that have similar letters.
 const UNLIKE_ANY: [&str; 10] = [
     "sertinamol",
     "contarised",
@@ -73,7 +73,8 @@ fn judged(file: &str) -> Vec<String> {
     text.lines().map(query).collect()
 }
 
-/// Microseconds a lookup: the median of all queries, the tenth and ninetieth percentile, the slowest query.
+/// Prints microseconds per lookup: the median of all queries, the tenth and ninetieth percentiles,
+/// the slowest query.
 fn report(what: &str, queries: &[String]) {
     let mut medians: Vec<f64> = queries.iter().map(|query| median_micros(query)).collect();
     medians.sort_by(f64::total_cmp);

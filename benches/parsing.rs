@@ -1,7 +1,9 @@
-//! How fast the importers parse documents, on one core and without an index. `benches/README.md` keeps the figures.
+//! Measures how fast the importers parse documents, on one core and without indexing. Results are
+//! in `benches/README.md`.
 //!
-//! `cargo bench --bench parsing -- --sources DIR`, where the archives of real law are. Each format is compared with the tree
-//! that it walks, and with quick-xml, which reads events and keeps nothing. `--only FORMAT` measures one.
+//! `cargo bench --bench parsing -- --sources DIR`, where DIR has the archives of real law. Each
+//! importer is compared with building the XML tree that it walks, and with quick-xml, which reads
+//! events and keeps nothing. `--only FORMAT` measures one format.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +13,11 @@ use hornbook_index_build::import::{cfr_annual, ecfr, open_law, regml, uslm, xml}
 use hornbook_index_build::source_files::{SourceError, SourceFile, for_each};
 use quick_xml::events::Event;
 
-/// A format with real documents of it.
+/// A format and the archive with real documents in it.
 struct Row {
     format: &'static str,
     archive: &'static str,
-    /// A part of the path of every document.
+    /// A substring of the path of every document.
     within: &'static str,
     options: &'static str,
     wants: fn(&str) -> bool,
@@ -82,7 +84,7 @@ const ROWS: [Row; 7] = [
 ];
 
 const RUNS: usize = 5;
-/// A run reads so many bytes at least: the clock ticks in milliseconds.
+/// The least number of bytes that a run parses, because the clock ticks in milliseconds.
 const RUN_BYTES: usize = 64 << 20;
 
 fn main() {
@@ -114,7 +116,7 @@ fn measure(row: &Row, sources: &Path) {
         tags: &[],
         options: &options,
     };
-    // In turns, so that whatever else the machine does meets all three.
+    // The three take turns, so that other load on the machine affects all of them.
     let (mut parsing, mut tree, mut events) = ([0.0; RUNS], [0.0; RUNS], [0.0; RUNS]);
     for run in 0..RUNS {
         let parse = |document: &Document| (row.parse)(document, target).nodes.len();
@@ -132,7 +134,7 @@ fn measure(row: &Row, sources: &Path) {
     );
 }
 
-/// Reads a document as quick-xml's events, the cheapest way to have seen every byte, and counts them.
+/// Reads a document as quick-xml events, the cheapest way to see every byte, and counts them.
 fn count_events(document: &Document) -> usize {
     let mut reader = quick_xml::Reader::from_reader(document.bytes.as_slice());
     let mut count = 0;
@@ -142,7 +144,7 @@ fn count_events(document: &Document) -> usize {
     count
 }
 
-/// Median and extremes of some runs.
+/// Median and extremes of several runs.
 struct Spread {
     least: f64,
     median: f64,
@@ -180,7 +182,7 @@ fn documents(row: &Row, sources: &Path) -> Vec<Document> {
     found
 }
 
-/// Megabytes for each second that this thread had a core: others on the machine do not count.
+/// Megabytes per second of CPU time of this thread, so that other work on the machine does not count.
 fn rate(bytes: usize, mut work: impl FnMut() -> usize) -> f64 {
     let times = RUN_BYTES.div_ceil(bytes.max(1));
     let began = thread_nanoseconds();

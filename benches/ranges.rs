@@ -1,8 +1,10 @@
-//! What filters cost: for everything, every jurisdiction, code body and large subtree, and for unions, what the vector stage
-//! compares and takes, how much of the ten nearest it finds, and what a whole search takes. `benches/README.md` keeps it.
+//! Measures filtered searches: the whole snapshot, every jurisdiction, code body and large subtree,
+//! and unions. Reports how many vectors the vector stage compares, its time and recall, and the
+//! time of a whole search. Results are in `benches/README.md`.
 //!
-//! `cargo bench --bench ranges -- --snapshot DIR [--snapshot DIR ...]` prints a table for each snapshot. Rows compared are the
-//! same in every run; times are not. Without a snapshot it builds the sample, which proves that it runs and nothing else.
+//! `cargo bench --bench ranges -- --snapshot DIR [--snapshot DIR ...]` prints a table per snapshot.
+//! The numbers of compared rows are the same in every run; times are not. Without a snapshot it
+//! builds the sample corpus, which only shows that the bench runs.
 
 #[path = "support/snapshots.rs"]
 mod snapshots;
@@ -19,16 +21,16 @@ use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::{Effort, Within, Work};
 
-/// How often each query is asked of each range, after once for warming up.
+/// How often each query runs in each range, after one warm-up run.
 const ROUNDS: usize = 3;
 
-/// How many of the nearest must be found.
+/// The number of nearest chunks for which recall is measured.
 const WANTED: usize = 10;
 
 /// Smaller subtrees are left out.
 const SUBTREE_CHUNKS_MIN: u32 = 4096;
 
-/// So many parts a union may have.
+/// The numbers of parts of the unions.
 const UNITED: [usize; 3] = [3, 5, 10];
 
 fn main() {
@@ -38,7 +40,7 @@ fn main() {
     }
 }
 
-/// What is asked: the text, and its vector.
+/// A query: its text and its vector.
 type Asked = (String, Vector);
 
 fn measure(path: &Path) {
@@ -55,7 +57,7 @@ fn measure(path: &Path) {
     }
 }
 
-/// The judged queries that are no citations.
+/// The judged queries that are not citations.
 fn queries() -> Vec<Asked> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let mut queries = Vec::new();
@@ -69,7 +71,7 @@ fn queries() -> Vec<Asked> {
     queries
 }
 
-/// Everything, jurisdictions with what lies in them, code bodies, large subtrees, unions.
+/// The whole snapshot, jurisdictions with everything below them, code bodies, large subtrees, unions.
 fn ranges(snapshot: &Snapshot) -> Vec<(String, OrdinalRanges)> {
     let (catalogue, outline) = (&snapshot.catalogue, &snapshot.outline);
     let mut ranges = vec![("everything".to_owned(), OrdinalRange::new(0, outline.len()))];
@@ -84,7 +86,7 @@ fn ranges(snapshot: &Snapshot) -> Vec<(String, OrdinalRanges)> {
         let card = snapshot.cards.get(node).unwrap_or_else(|error| panic!("{error}"));
         (card.heading.chars().take(40).collect(), outline.subtree(node))
     }));
-    // Every second part, so that those of a union do not touch.
+    // Every second part, so that the parts of a union are not adjacent.
     let separate: Vec<OrdinalRange> = ranges[parts..].iter().map(|(_, range)| *range).step_by(2).collect();
     let unions = UNITED.into_iter().filter(|&count| count <= separate.len());
     let unions: Vec<(String, OrdinalRanges)> = unions
@@ -112,7 +114,8 @@ fn row(engine: &Engine, name: &str, nodes: &OrdinalRanges, queries: &[Asked]) {
     );
 }
 
-/// Microseconds, ascending; what all queries compared once; how much of the nearest they found.
+/// Times in microseconds in ascending order, the vectors that all queries compared in one round,
+/// and the recall.
 fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[Asked]) -> (Vec<f64>, Work, f64) {
     let (mut times, mut work, mut out) = (Vec::new(), Work::default(), Vec::new());
     let (mut found, mut wanted) = (0, 0);
@@ -134,7 +137,7 @@ fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[Asked]) -> 
     (times, work, found as f64 / wanted.max(1) as f64)
 }
 
-/// Microseconds of whole searches without snippets, ascending.
+/// Times in microseconds of whole searches without snippets, in ascending order.
 fn searches(engine: &Engine, nodes: &OrdinalRanges, queries: &[Asked]) -> Vec<f64> {
     let filter = Filter { ranges: Some(nodes.clone()), ..Filter::default() };
     let mut times = Vec::new();

@@ -1,9 +1,11 @@
-//! Figures of searching: latency by mode and filter, stages, throughput, hostile queries, and tantivy's own parser, collector
-//! and snippets on the same data. `benches/README.md` keeps them.
+//! Measures searching: latency by mode and filter, stages, throughput, hostile queries, and
+//! tantivy's own parser, collector and snippets on the same data. Results are in
+//! `benches/README.md`.
 //!
-//! `cargo bench --bench search -- --snapshot DIR [--snapshot DIR ...]` measures snapshots that are there, the judged queries
-//! of `tests/quality` that they can answer; several show how cost grows. Without one it builds the sample, which proves that
-//! it runs and nothing else.
+//! `cargo bench --bench search -- --snapshot DIR [--snapshot DIR ...]` measures existing snapshots
+//! with the judged queries of `tests/quality` that they can answer. Several snapshots show how the
+//! cost grows. Without a snapshot it builds the sample corpus, which only shows that the bench
+//! runs.
 
 #[path = "support/snapshots.rs"]
 mod snapshots;
@@ -27,10 +29,10 @@ use tantivy::query::QueryParser;
 use tantivy::snippet::SnippetGenerator;
 use tantivy::tokenizer::TextAnalyzer;
 
-/// How often each query is asked, after once for warming up.
+/// How often each query runs in each run, after one warm-up.
 const ROUNDS: usize = 6;
 
-/// How many runs the spread is told of.
+/// The number of runs from which the spread is computed.
 const RUNS: usize = 5;
 
 const PAGE: u32 = 20;
@@ -71,7 +73,7 @@ fn measure(path: &Path) {
     tantivy_alone(&snapshot, &queries);
 }
 
-/// The judged queries that the snapshot can answer, or headings where it holds none of their law.
+/// The judged queries that the snapshot can answer, or headings if it contains none of their law.
 fn queries(snapshot: &Snapshot) -> Vec<ReadyQuery> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let judged = JUDGED
@@ -85,7 +87,7 @@ fn queries(snapshot: &Snapshot) -> Vec<ReadyQuery> {
     }
 }
 
-/// Microseconds from the query to a page as it is shown.
+/// Microseconds from the query to a page ready to show.
 fn ask(engine: &Engine, query: &ReadyQuery, mode: Mode, range: Option<OrdinalRange>) -> f64 {
     timed(|| page(engine, &query.query, mode, range))
 }
@@ -104,7 +106,7 @@ fn timed<R>(work: impl FnOnce() -> R) -> f64 {
     began.elapsed().as_secs_f64() * 1e6
 }
 
-/// Asks everything once for warming up, then `ROUNDS` times in each run. Gives the median of the medians.
+/// Runs all queries once as a warm-up, then `ROUNDS` times in each run. Returns the median of the medians.
 fn report(what: &str, mut ask_all: impl FnMut() -> Vec<f64>) -> f64 {
     ask_all();
     let mut runs: Vec<Latency> =
@@ -116,7 +118,7 @@ fn report(what: &str, mut ask_all: impl FnMut() -> Vec<f64>) -> f64 {
     median
 }
 
-/// Ten suggestions for every prefix of the queries from two characters to thirty, as somebody types.
+/// Ten suggestions for prefixes of the queries of 2 to 30 characters, as if a user typed them.
 fn suggestions(engine: &Engine, queries: &[ReadyQuery]) {
     let prefixes: Vec<String> = queries
         .iter()
@@ -125,20 +127,20 @@ fn suggestions(engine: &Engine, queries: &[ReadyQuery]) {
     report("suggestions while typing", || prefixes.iter().map(|text| suggest(engine, text)).collect());
 }
 
-/// Microseconds of ten suggestions.
+/// Microseconds for ten suggestions.
 fn suggest(engine: &Engine, text: &str) -> f64 {
     let request = SuggestRequest::new(text);
     timed(|| engine.suggest(&request).unwrap_or_else(|error| panic!("'{text}': {error}")))
 }
 
-/// What somebody might type to make suggestions expensive.
+/// Inputs that try to make suggestions expensive.
 fn hostile_suggestions(engine: &Engine, everyday: f64) {
     let repeated = |text: &str| text.chars().cycle().take(QUERY_CHARS_MAX).collect::<String>();
     let suggestions = &engine.snapshot().suggestions;
     let words = (0..suggestions.word_count()).map(|number| suggestions.word(number));
     let plain = |word: &&str| (8..=14).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let words: Vec<&str> = words.filter(plain).collect();
-    // Two letters exchanged in the middle of words from everywhere in the vocabulary.
+    // Two letters replaced in the middle of words from all over the vocabulary.
     let misspelt = |word: &&str| format!("{}qx{} ", &word[..3], &word[5..]);
     let misspelt: String = words.iter().step_by((words.len() / 100).max(1)).map(misspelt).collect();
     let mut worst: (f64, &str) = (0.0, "");
@@ -165,7 +167,7 @@ fn stages(engine: &Engine, queries: &[ReadyQuery]) {
     let of_all: Vec<StageMicros> = (0..ROUNDS)
         .flat_map(|_| queries.iter().map(|query| page(engine, &query.query, Mode::Hybrid, query.range)))
         .collect();
-    // No facets are asked for.
+    // No query requests facets.
     let asked = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Facets);
     let figures = asked.map(|stage| {
         let values = of_all.iter().map(|stages| f64::from(stages[stage])).collect();
@@ -175,7 +177,7 @@ fn stages(engine: &Engine, queries: &[ReadyQuery]) {
     println!("hybrid by stage, median (p99) us: {}", figures.collect::<Vec<_>>().join(", "));
 }
 
-/// Every jurisdiction and, of the largest code body, the parts at its top.
+/// Every jurisdiction, every code body and the top-level parts of the largest one.
 fn filters(engine: &Engine, queries: &[ReadyQuery]) {
     let snapshot = engine.snapshot();
     let jurisdictions = snapshot.catalogue.jurisdictions.iter().filter(|jurisdiction| !jurisdiction.subtree.is_empty());
@@ -209,7 +211,7 @@ fn throughput(engine: &Engine, queries: &[ReadyQuery]) {
     }
 }
 
-/// What somebody might send to make a search expensive, none longer than what is read of a query.
+/// Queries that try to make a search expensive, none longer than the part of a query that is read.
 fn hostile(engine: &Engine, queries: &[ReadyQuery]) {
     let everyday =
         Latency::of((0..ROUNDS).flat_map(|_| queries.iter().map(|q| ask(engine, q, Mode::Hybrid, None))).collect());
@@ -286,8 +288,8 @@ fn hostile_queries(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// How similar the nearest passages are: to judged queries those that answer them, to nonsense the nearest of all. The
-/// floors of similarity follow from that.
+/// Prints the similarity of the nearest passages: for judged queries of the best one and of those
+/// that answer, for nonsense of the best one. The similarity floors are chosen from these figures.
 fn nearness(snapshot: &Arc<Snapshot>, queries: &[ReadyQuery]) {
     let tuning = Tuning { similarity_floor: -1.0, similarity_floor_without_words: -1.0, ..Tuning::MEASURED };
     let engine = Engine::tuned(Arc::clone(snapshot), tuning).unwrap_or_else(|error| panic!("{error}"));
@@ -323,7 +325,7 @@ fn spread(what: &str, mut values: Vec<f64>) {
     println!("similarity, {what}, {} of them: least, 1, 5, 25, 50, 75, 95, 99 %, most: {}", values.len(), at.join(" "));
 }
 
-/// Texts without meaning, the same every time.
+/// Random texts without meaning, the same in every run.
 fn nonsense() -> Vec<(&'static str, Vec<String>)> {
     let mut random = SplitMix64(21);
     let mut word = |letters: &[u8], least: usize, more: usize| -> String {
@@ -345,7 +347,7 @@ fn nonsense() -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
-/// The same words through tantivy's own parser and collectors, and its snippets of the texts in memory.
+/// The same queries through tantivy's own parser, collectors and snippets, with the texts in memory.
 fn tantivy_alone(snapshot: &Snapshot, queries: &[ReadyQuery]) {
     let (searcher, fields) = (snapshot.keyword.searcher(), snapshot.keyword.fields());
     searcher.index().tokenizers().register(ANALYZER_ID, TextAnalyzer::from(LawTokenizer::default()));

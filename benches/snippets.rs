@@ -1,6 +1,6 @@
-//! What showing a page costs: hydration and snippets of 20 hits, per mode, over the judged queries.
+//! Measures the cost of showing a page: hydration and snippets of 20 hits, per mode, with the judged queries.
 //!
-//! `cargo bench --bench snippets -- SNAPSHOT`. Figures of the whole US Code are in `benches/README.md`.
+//! `cargo bench --bench snippets -- SNAPSHOT`. Results for the whole US Code are in `benches/README.md`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use hornbook_corpus::snapshot::Snapshot;
 
 const QUERY_FILES: [&str; 4] = ["citations", "phrases", "questions", "topics"];
 
-/// Every query is asked so often; the last answer counts, when all it touches has been touched.
+/// How often each query runs. The last run counts, because by then all data it needs is in memory.
 const ROUNDS: usize = 5;
 
 fn main() {

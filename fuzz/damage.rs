@@ -1,25 +1,26 @@
-//! Damages one file of a snapshot as some bytes say, and makes the rest of the snapshot agree with it: what whoever hands out
-//! a snapshot could do, because opening one compares sizes and does not hash its files again.
+//! Damages one file of a snapshot, controlled by the fuzz input, and makes the manifest and the
+//! checksums agree with it. A malicious distributor of snapshots can do the same, because opening a
+//! snapshot compares sizes and does not hash its files again.
 
 use std::fs;
 use std::path::Path;
 
 use hornbook_corpus::manifest::{FILE_NAME, HASH_FILE_NAME, Manifest};
 
-/// What redb reads at a time.
+/// The page size of redb.
 const PAGE: usize = 4096;
 const CHANGE_BYTES: usize = 6;
 
-/// Numbers that counts, lengths and places like least.
+/// Values that are likely to break counts, lengths and offsets.
 const ODD_NUMBERS: [u64; 10] =
     [0, 1, 2, 127, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX, 0x8000_0000_0000_0000];
 
-/// The same in JSON, with what is no number at all.
+/// Values of the same kind in JSON, some of which are not numbers.
 const ODD_VALUES: [&str; 12] =
     ["0", "-1", "1", "255", "65536", "4294967295", "18446744073709551615", "1e308", "0.5", "null", "[]", "\"\""];
 
-/// Changes the bytes of a file. The first byte of `how` says whether the header's checksum is made right again; each
-/// six of the others are one change.
+/// Changes the bytes of a file. The first byte of `how` decides whether the header's checksum is
+/// repaired. Every six of the other bytes describe one change.
 pub(crate) fn damage(bytes: &mut Vec<u8>, how: &[u8]) {
     let Some((&flags, changes)) = how.split_first() else { return };
     for change in changes.chunks_exact(CHANGE_BYTES) {
@@ -33,7 +34,7 @@ pub(crate) fn damage(bytes: &mut Vec<u8>, how: &[u8]) {
 }
 
 fn apply(bytes: &mut Vec<u8>, what: u8, place: u32, value: u8) {
-    // What a file begins and ends with decides most, and is little: it is hit as often as the rest.
+    // The start and the end of a file are short but important, so a quarter of the changes each go to them.
     let len = bytes.len();
     let place = match what / 16 % 4 {
         0 => place as usize % len.min(512),
@@ -72,7 +73,7 @@ fn put(bytes: &mut [u8], place: usize, new: &[u8]) {
     bytes[place..end].copy_from_slice(&new[..end - place]);
 }
 
-/// Puts another value in place of the next number of a text.
+/// Replaces the next number in a text by another value.
 fn exchange_number(bytes: &mut Vec<u8>, place: usize, new: &str) {
     let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-');
     let Some(start) = bytes[place..].iter().position(|byte| byte.is_ascii_digit()).map(|after| place + after) else {
@@ -83,7 +84,7 @@ fn exchange_number(bytes: &mut Vec<u8>, place: usize, new: &str) {
     bytes.splice(start..end, new.bytes());
 }
 
-/// The length and the checksum in the header of a mapped file.
+/// Repairs the length and the checksum in the header of a mapped file.
 fn mend_header(bytes: &mut [u8]) {
     if bytes.len() < 32 || !bytes.starts_with(b"HB") {
         return;
@@ -97,12 +98,12 @@ fn mend_header(bytes: &mut [u8]) {
     bytes[24..28].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// Exchanges a file of a snapshot. It is a new file, because the old one may still be mapped.
+/// Replaces a file of a snapshot. Creates a new file, because the old one may still be mapped.
 pub(crate) fn exchange(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).and_then(|()| fs::write(path, bytes)).expect("the file can be exchanged");
 }
 
-/// Has the manifest state the sizes of the files as they are.
+/// Writes the actual sizes of the files into the manifest.
 pub(crate) fn state_sizes(dir: &Path, manifest: &Manifest) {
     let mut stated = manifest.clone();
     for file in &mut stated.files {
@@ -112,7 +113,7 @@ pub(crate) fn state_sizes(dir: &Path, manifest: &Manifest) {
     seal(dir, &text);
 }
 
-/// Writes a manifest with its hash.
+/// Writes a manifest and its hash.
 pub(crate) fn seal(dir: &Path, manifest: &[u8]) {
     let line = format!("{}  {FILE_NAME}\n", blake3::hash(manifest).to_hex());
     exchange(&dir.join(FILE_NAME), manifest);

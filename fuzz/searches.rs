@@ -1,4 +1,4 @@
-//! Searches, suggestions and citations over a snapshot whose bytes may be anything: each has an answer or an error.
+//! Searches, suggestions and citations on a snapshot with arbitrary bytes: each returns an answer or an error.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
-/// Words, phrases, exclusions, slips of the pen, common words and citations.
+/// Words, phrases, exclusions, typing errors, common words and citations.
 const QUERIES: [&str; 9] = [
     "security deposit",
     "return of the security deposit to the tenant",

@@ -1,4 +1,5 @@
-//! Adds a second space to a snapshot, with a tiny sentence encoder and a table of queries: files that the sample lacks.
+//! Adds a second embedding space to a snapshot, with a tiny sentence encoder and a query table,
+//! which the sample lacks.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ const ENCODER: EncoderHash = [3; 32];
 const SHAPE: EncoderShape =
     EncoderShape { hidden: DIMS, layers: 1, heads: 4, wide: 48, tokens_max: 32, norm_epsilon: 1e-12 };
 
-/// A number between -1 and 1 that looks like chance.
+/// A pseudo-random number between -1 and 1.
 fn scattered(place: usize) -> f32 {
     (place.wrapping_mul(2_654_435_761) >> 8) as u16 as f32 / 32_768.0 - 1.0
 }

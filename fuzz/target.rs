@@ -1,4 +1,4 @@
-//! The code body that fuzzed sources fill.
+//! The code body that fuzzed sources are imported into.
 
 use hornbook_index_build::import::target::Target;
 

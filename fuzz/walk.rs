@@ -1,7 +1,7 @@
 //! Entry points for fuzz targets and damage tests: they read everything that our mapped readers can read.
 //!
-//! The bytes may be anything. The readers may refuse them or return wrong data. They must not panic, read out of bounds
-//! or run forever.
+//! The bytes may be anything. The readers may refuse them or return wrong data. They must not
+//! panic, read out of bounds or run forever.
 
 use std::path::Path;
 
@@ -28,10 +28,10 @@ use hornbook_corpus::zoning::shape::{BoundingBox, Position};
 use hornbook_corpus::zoning::tiles::cut::cut;
 use hornbook_corpus::zoning::tiles::grid::tile_at;
 
-/// Beyond this many entries the walk stops: damaged counts may be large.
+/// The largest number of entries that a walk reads, because damaged counts may be large.
 const WALKED_MAX: u32 = 2_000;
 
-/// Walks every mapped structure of a snapshot that opened.
+/// Walks every mapped structure of an opened snapshot.
 pub(crate) fn walk(snapshot: &Snapshot) {
     walk_outline(&snapshot.outline);
     walk_validity(&snapshot.validity);
@@ -57,7 +57,7 @@ pub(crate) fn walk(snapshot: &Snapshot) {
     walk_citations(snapshot);
 }
 
-/// Tries to open every kind of mapped file found in a folder, each alone, and walks what opens.
+/// Tries to open each kind of mapped file in a folder on its own, and walks those that open.
 pub(crate) fn open_and_walk(dir: &Path) {
     if let Ok(outline) = Outline::open(dir) {
         walk_outline(&outline);
@@ -107,7 +107,7 @@ fn walk_suggestions(suggestions: &Suggestions) {
     }
 }
 
-/// The standings on every turning day of the sample, and on days far away.
+/// Reads the validity on every day on which law of the sample changes, and on days far away.
 fn walk_validity(validity: &ValidityIndex) {
     for (year, month, day) in [(1, 1, 1), (2026, 7, 1), (2027, 1, 1), (9999, 12, 31)] {
         let day = Day::from_parts(year, month, day).expect("a day of the calendar");

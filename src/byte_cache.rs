@@ -1,7 +1,8 @@
-//! What was made already and is asked for again, up to a number of bytes.
+//! A cache of computed values, bounded by their total size in bytes.
 //!
-//! In two generations: what is asked for again moves to the young one, and when that is full it becomes the old one and
-//! what was old is forgotten.
+//! It has two generations. New entries, and entries that are read again, go to the young
+//! generation. When the young generation is full, it becomes the old one, and the previous old
+//! generation is dropped.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
-/// What an entry costs in addition to its bytes, so that empty ones are bounded too.
+/// Size counted for each entry in addition to its bytes, so that the number of empty entries is bounded too.
 const ENTRY_BYTES: usize = 256;
 
-/// What knows how many bytes it takes.
+/// A value that knows its size in bytes.
 pub(crate) trait ByteSize {
     fn byte_size(&self) -> usize;
 }
@@ -24,7 +25,7 @@ impl ByteSize for Bytes {
 }
 
 pub(crate) struct ByteCache<K, V = Bytes> {
-    /// Of one generation.
+    /// The limit of one generation.
     bytes_max: usize,
     generations: Mutex<Generations<K, V>>,
 }
@@ -37,7 +38,7 @@ struct Generations<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone + ByteSize> ByteCache<K, V> {
-    /// Holds at most twice so many bytes, and one entry more.
+    /// Holds at most `2 * bytes_max` bytes plus one entry.
     pub(crate) fn new(bytes_max: usize) -> Self {
         let generations = Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new(), is_closed: false };
         Self { bytes_max, generations: Mutex::new(generations) }

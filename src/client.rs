@@ -1,9 +1,11 @@
-//! An HTTP/1.1 client for what the program itself requests: of a server under a load test, of one that tools are forwarded
-//! to, of a payment provider, of an address that an operator wants to be told at, of the publishers of sources.
+//! An HTTP/1.1 client for the requests that the program makes itself: to a server under a load
+//! test, to a server that tools are forwarded to, to a payment provider, to the operator's webhook,
+//! and to publishers of sources.
 //!
-//! It speaks to one server, in plain or encrypted, follows no redirects, and bounds every wait and every response; a response
-//! that is longer than memory should hold is read in pieces. Beside `src/http`, only this file uses hyper. Neither an error
-//! nor a `Debug` shows what was sent.
+//! A connection goes to one server, with or without TLS. The client follows no redirects. Every
+//! wait and every response has a limit; a response that is too long for memory is read in pieces.
+//! Apart from `src/http`, only this file uses hyper. Errors and `Debug` output do not contain the
+//! data that was sent.
 
 use std::fmt;
 use std::io;
@@ -25,11 +27,11 @@ use tokio_rustls::TlsConnector;
 
 use crate::tls_client::{Trust, client_config};
 
-/// Where and how to connect.
+/// The address of a server, and how to connect to it.
 #[derive(Clone)]
 pub struct Server {
     address: String,
-    /// As in the Host header.
+    /// The value of the Host header.
     host: String,
     tls: Option<Encryption>,
 }
@@ -41,7 +43,7 @@ struct Encryption {
 }
 
 impl Server {
-    /// A server by its URL without a path. `trust` matters for https alone.
+    /// Parses the URL of a server, which must have no path. `trust` applies only to https.
     pub fn parse(base: &str, trust: &Trust) -> Result<Self, ClientError> {
         let (server, path) = Self::with_path(base, trust)?;
         match path.as_str() {
@@ -50,7 +52,7 @@ impl Server {
         }
     }
 
-    /// A server and the path to request, by the whole URL.
+    /// Parses a whole URL into the server and the path to request.
     pub fn with_path(url: &str, trust: &Trust) -> Result<(Self, String), ClientError> {
         let invalid = |why: &dyn fmt::Display| ClientError::Url(format!("'{url}' is not the URL of a server: {why}"));
         let uri: Uri = url.parse().map_err(|error| invalid(&error))?;
@@ -73,7 +75,7 @@ impl Server {
         Ok((Self { address: format!("{name}:{port}"), host: authority.to_string(), tls: tls.transpose()? }, path))
     }
 
-    /// Whether nobody on the way can read what is sent: it is encrypted, or stays on this machine.
+    /// Whether nobody on the network can read the traffic: it is encrypted, or it stays on this machine.
     pub fn is_private(&self) -> bool {
         let name = self.address.rsplit_once(':').map_or(&*self.address, |(name, _)| name).trim_matches(['[', ']']);
         let is_here = name.parse::<IpAddr>().map_or(name.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback());
@@ -90,16 +92,16 @@ impl Server {
     }
 }
 
-/// How long a request may take and how much may come back.
+/// Limits on the time and on the response size of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     pub connect: Duration,
-    /// From the request to the last byte of the response, with connecting where that is needed.
+    /// From the request to the last byte of the response, including connecting if needed.
     pub total: Duration,
     pub body_bytes_max: usize,
 }
 
-/// What to send. Paths include the query, percent-encoded.
+/// A request to send. The path includes the query and is percent-encoded.
 #[derive(Clone)]
 pub struct Request {
     method: Method,
@@ -124,7 +126,7 @@ impl Request {
         request.header(CONTENT_TYPE.as_str(), content_type)
     }
 
-    /// Names are in lower case.
+    /// Adds a header. The name must be in lower case.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
@@ -140,7 +142,7 @@ impl Request {
         for (name, value) in self.headers {
             request = request.header(name, value);
         }
-        // The error names neither path nor value: either may be a secret.
+        // The error contains neither the path nor a header value: either may be a secret.
         request.body(Full::new(self.body)).map_err(|_| ClientError::Request)
     }
 }
@@ -160,7 +162,7 @@ impl Answer {
     }
 }
 
-/// The head of a response, and its body as it comes.
+/// The head of a response, and its body, which is read in pieces.
 pub struct Pieces {
     pub status: u16,
     headers: HeaderMap,
@@ -173,44 +175,44 @@ impl Pieces {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The next piece of the body, which must come within `patience`; None at its end. A body that ends before the length
-    /// its head states is an error.
+    /// Returns the next piece of the body, or None at its end. The piece must arrive within
+    /// `patience`. A body that ends before the length stated in the head is an error.
     pub async fn next(&mut self, patience: Duration) -> Result<Option<Bytes>, ClientError> {
         loop {
             let frame = tokio::time::timeout(patience, self.body.frame()).await.map_err(|_| ClientError::Timeout)?;
             match frame.transpose().map_err(ClientError::Broken)?.map(hyper::body::Frame::into_data) {
                 None => return Ok(None),
                 Some(Ok(piece)) => return Ok(Some(piece)),
-                // Trailers.
+                // Trailers are skipped.
                 Some(Err(_)) => {}
             }
         }
     }
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Debug)]
 pub enum ClientError {
-    /// The URL, or the file of trusted certificates.
+    /// The URL or the file of trusted certificates is invalid.
     Url(String),
     Unreachable(io::Error),
-    /// Its certificate does not lead to one that is trusted.
+    /// The server's certificate does not lead to a trusted one.
     Certificate(io::Error),
-    /// It does not answer in TLS.
+    /// The server does not answer in TLS.
     Plain,
     ConnectTimeout,
-    /// A path or a header that cannot be sent.
+    /// The path or a header cannot be sent.
     Request,
-    /// After the request was sent, at least in part.
+    /// The connection broke. The request may have been sent.
     Broken(hyper::Error),
-    /// The same.
+    /// The time limit passed. The request may have been sent.
     Timeout,
-    /// The same: a response longer than the limit in bytes.
+    /// The response is longer than this limit in bytes. The request was sent.
     TooLong(usize),
 }
 
 impl ClientError {
-    /// Whether the server may have received the request, so that it may have acted on it.
+    /// Whether the server may have received the request and acted on it.
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Broken(_) | Self::Timeout | Self::TooLong(_))
     }
@@ -241,7 +243,7 @@ impl std::error::Error for ClientError {
     }
 }
 
-/// A connection that is kept: one request at a time, opened again for the request after it broke.
+/// A connection that is reused for one request after another. If it broke, the next request opens it again.
 pub struct Connection {
     server: Server,
     limits: Limits,
@@ -249,7 +251,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Nothing is sent before the first request, unless `connect` is called.
+    /// Connects at the first request, unless `connect` is called before.
     pub fn new(server: Server, limits: Limits) -> Self {
         Self { server, limits, sender: None }
     }
@@ -272,8 +274,8 @@ impl Connection {
         result
     }
 
-    /// Sends a request and waits for the head of the response; the limit on the body does not apply. Whoever does not read
-    /// the body to its end closes the connection.
+    /// Sends a request and waits for the head of the response; the limit on the body size does not
+    /// apply. Dropping the body before its end closes the connection.
     pub async fn send_for_pieces(&mut self, request: Request) -> Result<Pieces, ClientError> {
         let request = request.built(&self.server.host)?;
         let total = self.limits.total;
@@ -285,7 +287,7 @@ impl Connection {
         Ok(Pieces { status: head.status.as_u16(), headers: head.headers, body })
     }
 
-    /// Ends the connection; the next request opens another.
+    /// Closes the connection; the next request opens a new one.
     pub fn close(&mut self) {
         self.sender = None;
     }
@@ -305,7 +307,7 @@ impl Connection {
     }
 }
 
-/// One request over a connection of its own.
+/// Sends one request over a new connection.
 pub async fn send_once(server: &Server, limits: Limits, request: Request) -> Result<Answer, ClientError> {
     Connection::new(server.clone(), limits).send(request).await
 }
@@ -336,7 +338,7 @@ impl Server {
     }
 }
 
-/// Why there is no encrypted connection.
+/// Converts the error of a failed TLS connection.
 fn without_tls(error: io::Error) -> ClientError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(rustls::Error::InvalidCertificate(_)) => ClientError::Certificate(error),
@@ -349,7 +351,7 @@ async fn start(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) -> Result<SendRequest<Full<Bytes>>, ClientError> {
     let (sender, driver) = http1::handshake(TokioIo::new(stream)).await.map_err(ClientError::Broken)?;
-    // Ends with the connection; the next request is told what broke it.
+    // The task ends with the connection; the next request reports what broke it.
     tokio::spawn(async move { drop(driver.await) });
     Ok(sender)
 }
@@ -394,8 +396,9 @@ mod tests {
         assert_eq!((server.address(), path.as_str()), ("law.example:80", "/hooks/a?b=c"));
     }
 
-    /// Reads requests with a body by its stated length, answers each with `answer` of request line, headers and body, and ends
-    /// the connection if that is empty.
+    /// Starts a server that reads requests with a body of the stated length. `answer` gets the
+    /// request line, headers and body, and returns the response. An empty response closes the
+    /// connection.
     fn server(answer: fn(&str) -> String) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());

@@ -1,8 +1,9 @@
-//! Time as an argument. Everything that depends on the time takes a [`Now`]; only [`SystemClock`] reads the machine's
-//! clocks, and only the outermost code of the program creates one. Days and months are UTC, computed here and nowhere else.
+//! Time as an argument. Everything that depends on the time takes a [`Now`]; only [`SystemClock`]
+//! reads the machine's clocks, and only the outermost code of the program creates one. Days and
+//! months are in UTC and are computed only here.
 //!
-//! A [`Now`] carries two readings: the wall clock, which an administrator or a bad battery may move in either
-//! direction, and a monotonic one. Calendars use the first, rate windows the second.
+//! A [`Now`] carries two readings: the wall clock, which an administrator or a bad battery may move
+//! in either direction, and a monotonic clock. Calendars use the first, rate limits the second.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -19,7 +20,7 @@ pub const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 #[serde(transparent)]
 pub struct UnixMillis(pub i64);
 
-/// Microseconds of a clock that never goes back; its zero means nothing.
+/// Microseconds of a clock that never goes back; its zero has no meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct SteadyMicros(pub u64);
 
@@ -55,7 +56,7 @@ impl UnixMillis {
         Self(self.0.saturating_add(millis))
     }
 
-    /// Whole seconds from here until `later`, rounded up, at least one.
+    /// Whole seconds from `self` until `later`, rounded up, at least one.
     pub fn seconds_until(self, later: Self) -> u64 {
         let millis = later.0.saturating_sub(self.0).max(1);
         u64::try_from(millis).unwrap_or(1).div_ceil(1000)
@@ -85,8 +86,8 @@ impl Day {
         Self(self.0.saturating_add(1))
     }
 
-    /// Year, month (1-12) and day of the month: the proleptic Gregorian calendar, counted in eras of 400 years that
-    /// begin on 1 March, so that the leap day is the last day of a year.
+    /// Year, month (1-12) and day of the month in the proleptic Gregorian calendar. Counts in eras
+    /// of 400 years that begin on 1 March, so that the leap day is the last day of a year.
     pub fn civil(self) -> (i32, u32, u32) {
         let days = i64::from(self.0) + 719_468;
         let era = days.div_euclid(146_097);
@@ -117,7 +118,7 @@ impl fmt::Display for Day {
         let Some(short_year) = u32::try_from(year).ok().filter(|year| *year <= 9999) else {
             return write!(f, "{year:04}-{month:02}-{day:02}");
         };
-        // Without the formatting machinery: each line of the log has one.
+        // Avoids the formatting machinery: each line of the log contains a date.
         let mut date = *b"0000-00-00";
         for (place, number) in [(0..4, short_year), (5..7, month), (8..10, day)] {
             write_padded(number, &mut date[place]);
@@ -136,12 +137,13 @@ impl SteadyMicros {
     }
 }
 
-/// Where the time comes from: the machine, or a test.
+/// Source of the time: the machine's clocks, or a clock set by a test.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Now;
 }
 
-/// The steady reading at the start of the process. Not zero: events from just before a restart need a reading too.
+/// The steady reading at the start of the process. It is not zero, because events shortly before a
+/// restart need a reading too.
 const BEFORE_START: SteadyMicros = SteadyMicros(3_600_000_000);
 
 /// The machine's clocks.
@@ -158,7 +160,7 @@ impl SystemClock {
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the time")]
     fn now(&self) -> Now {
-        // Before 1970 is a clock that was never set: counting from zero is as good as any wrong answer.
+        // A time before 1970 comes from a clock that was never set; zero is as good as any other wrong time.
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Now {
             wall: UnixMillis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)),
@@ -167,7 +169,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that moves only when its methods are called.
 pub struct ManualClock {
     wall: AtomicI64,
     steady: AtomicU64,
@@ -178,13 +180,13 @@ impl ManualClock {
         Self { wall: AtomicI64::new(wall.0), steady: AtomicU64::new(1_000_000_000) }
     }
 
-    /// Lets time pass: both clocks advance.
+    /// Moves both clocks forward.
     pub fn advance_millis(&self, millis: u64) {
         self.wall.fetch_add(millis as i64, Ordering::Relaxed);
         self.steady.fetch_add(millis * 1000, Ordering::Relaxed);
     }
 
-    /// Sets the wall clock, forward or back; the steady clock does not notice.
+    /// Sets the wall clock, forward or back; the steady clock does not change.
     pub fn set_wall(&self, wall: UnixMillis) {
         self.wall.store(wall.0, Ordering::Relaxed);
     }

@@ -1,10 +1,10 @@
-//! Integers to text without the formatting machinery: every response contains a dozen of them.
+//! Converts integers to text without the formatting machinery: every response contains about a dozen of them.
 
 pub(crate) fn push(text: &mut String, number: u64) {
     text.push_str(itoa::Buffer::new().format(number));
 }
 
-/// The last digits of a number, as many as there is space.
+/// Fills `space` with the last digits of a number, with leading zeros.
 pub(crate) fn write_padded(number: u32, space: &mut [u8]) {
     let mut rest = number;
     for digit in space.iter_mut().rev() {
@@ -13,7 +13,7 @@ pub(crate) fn write_padded(number: u32, space: &mut [u8]) {
     }
 }
 
-/// Microseconds as milliseconds: `1.050`.
+/// Appends microseconds as milliseconds: `1.050`.
 pub(crate) fn push_millis(text: &mut String, micros: u64) {
     push(text, micros / 1000);
     let mut fraction = *b".000";

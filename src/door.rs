@@ -1,8 +1,8 @@
-//! Doors: what the HTTP server answers beside the operations table and its documents, such as the endpoint for agents,
-//! pages, and notices from other services.
+//! Doors: handlers of the HTTP server for paths outside the operations table and its documents,
+//! such as the endpoint for agents, pages, and webhooks called by other services.
 //!
-//! A door knows nothing of connections: it gets a whole request and returns a whole response. The server counts it,
-//! logs it, and sets the headers that every response has.
+//! A door does not handle connections: it gets a whole request and returns a whole response. The
+//! server counts and logs the request, and sets the headers that every response has.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -21,37 +21,38 @@ use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::unread::UnreadShare;
 use crate::formation::REVIEW_PATH;
 
-/// The part of a path that a log may have: what follows the address of the review page, or of
-/// one-time links, is a secret.
+/// The part of a path that may be logged. In paths of the review page and of one-time links, the
+/// rest is a secret.
 pub fn loggable(path: &str) -> &str {
     [REVIEW_PATH, LINK_PATH].into_iter().find(|secret| path.starts_with(secret)).unwrap_or(path)
 }
 
-/// Something that answers requests to paths of its own.
+/// A handler for a set of paths.
 pub trait Door: Send + Sync {
-    /// Whether the path, as it was written, is one of its own.
+    /// Whether the door handles this path, given as written in the request.
     fn is_at(&self, path: &str) -> bool;
 
-    /// What it answers there. The server refuses the rest, and answers OPTIONS.
+    /// The methods that the door handles at this path. The server refuses other methods and answers
+    /// OPTIONS itself.
     fn methods(&self, path: &str) -> Methods;
 
     fn limit(&self) -> Limit;
 
     fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a>;
 
-    /// What a person sees in the place of an error that a program gets as an Error object; none if it has no pages. Status
-    /// and headers of the error stay.
+    /// The page that a person sees in place of the Error object that a program gets; None if the
+    /// door has no pages. The status and headers of the error stay.
     fn error_page(&self, _error: &ToldError<'_>) -> Option<Response<Bytes>> {
         None
     }
 }
 
-/// An error as a person is told of it.
+/// The parts of an error that a person sees.
 #[derive(Clone, Copy, Debug)]
 pub struct ToldError<'a> {
     pub status: StatusCode,
     pub message: &'a str,
-    /// Of the request, where its log line says more.
+    /// The request id. The log line of the request has the same id and more details.
     pub request_id: &'a str,
 }
 
@@ -60,14 +61,14 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = DoorAnswer> + Send + 'a>>;
 /// The methods of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Methods {
-    /// And HEAD.
+    /// GET and HEAD.
     Get,
     Post,
     GetAndPost,
 }
 
 impl Methods {
-    /// None for a method that no path has.
+    /// None for a method that no door handles.
     pub fn of(method: &Method) -> Option<Self> {
         match *method {
             Method::GET | Method::HEAD => Some(Self::Get),
@@ -80,12 +81,12 @@ impl Methods {
         Self::of(method).is_some_and(|asked| asked == self || self == Self::GetAndPost)
     }
 
-    /// The methods of both.
+    /// The union of both.
     pub fn and(self, other: Self) -> Self {
         if self == other { self } else { Self::GetAndPost }
     }
 
-    /// As `Allow` lists them.
+    /// The value of the `Allow` header.
     pub const fn allow(self) -> &'static str {
         match self {
             Self::Get => "GET, HEAD, OPTIONS",
@@ -95,10 +96,10 @@ impl Methods {
     }
 }
 
-/// Who limits how often a door is called.
+/// Who limits the rate of calls to a door.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// The server, by address, as it limits whatever needs no key.
+    /// The server, by client address, like all requests that need no key.
     ByAddress,
     /// The door itself.
     Own,
@@ -107,35 +108,35 @@ pub enum Limit {
 /// A request to a door.
 pub struct Visit<'a> {
     pub method: &'a Method,
-    /// As it was written.
+    /// As written in the request.
     pub path: &'a str,
-    /// Its parts, decoded.
+    /// The decoded segments of the path.
     pub segments: &'a [Cow<'a, str>],
-    /// As it was written.
+    /// As written in the request.
     pub query: Option<&'a str>,
-    /// Its names and values, decoded.
+    /// The decoded names and values of the query.
     pub parameters: &'a [(String, String)],
     pub headers: &'a HeaderMap,
     pub body: &'a Bytes,
     pub client: IpAddr,
-    /// Of the request.
+    /// The request id.
     pub id: &'a str,
     /// For the log.
     pub progress: &'a Progress,
 }
 
-/// A response, with what the server says of it in headers, log and accounts.
+/// A response, with data about it for headers, log and accounts.
 pub struct DoorAnswer {
     pub response: Response<Bytes>,
-    /// Of a call that was metered.
+    /// Of a metered call.
     pub receipt: Option<Receipt>,
-    /// Of a call that was not, but whose key was counted.
+    /// Of a call that was not metered but counted against the limits of its key.
     pub left: Option<PaceLeft>,
-    /// The response counts for the account until it is read.
+    /// Counts the response against the account's limit of unread bytes until the client has read it.
     pub unread: Option<UnreadShare>,
-    /// The code of an error.
+    /// The error code, if the response is an error.
     pub error: Option<&'static str>,
-    /// What went wrong inside; for the log alone.
+    /// The internal cause of an error; for the log only.
     pub internal: Option<String>,
     pub stages: Vec<(&'static str, u32)>,
 }
@@ -146,7 +147,7 @@ impl From<Response<Bytes>> for DoorAnswer {
     }
 }
 
-/// The key, if there is one `Authorization` header with the scheme Bearer.
+/// The API key, if there is exactly one `Authorization` header and its scheme is Bearer.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut given = headers.get_all(AUTHORIZATION).iter();
     let (value, None) = (given.next()?.to_str().ok()?, given.next()) else { return None };
@@ -154,7 +155,8 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
-/// The type of a body, if there is one `Content-Type` header: of two, other programs may believe the other.
+/// The media type of the body, if there is exactly one `Content-Type` header. With two, other
+/// programs may use the other one.
 pub fn media_type(headers: &HeaderMap) -> Option<&str> {
     let mut given = headers.get_all(CONTENT_TYPE).iter();
     let (value, None) = (given.next()?.to_str().ok()?, given.next()) else { return None };

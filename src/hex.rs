@@ -1,13 +1,13 @@
 //! Bytes as hexadecimal text and back.
 
-/// Two lower-case digits for each byte.
+/// Encodes each byte as two lower-case digits.
 pub fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// The bytes of a text of exactly `2 * N` digits, in either case.
+/// Decodes a text of exactly `2 * N` digits, in either case.
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     let (pairs, odd) = text.as_bytes().as_chunks::<2>();
     if pairs.len() != N || !odd.is_empty() {
@@ -20,13 +20,13 @@ pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// The bytes of a text of any length.
+/// Decodes a text of any even number of digits.
 pub fn decode_all(text: &str) -> Option<Vec<u8>> {
     let (pairs, odd) = text.as_bytes().as_chunks::<2>();
     if odd.is_empty() { pairs.iter().map(|pair| decode_byte(*pair)).collect() } else { None }
 }
 
-/// The byte that two digits stand for.
+/// Decodes one byte from its two digits.
 pub fn decode_byte([high, low]: [u8; 2]) -> Option<u8> {
     let digit = |sign: u8| char::from(sign).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some(digit(high)? << 4 | digit(low)?)

@@ -1,11 +1,11 @@
-//! Invisible characters. In a name they make two texts look the same, reverse the order of the letters around them, or
-//! control a terminal.
+//! Invisible characters. In a name they can make two texts look the same, reverse the order of the
+//! letters around them, or control a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Control and format characters, marks of direction, and the separators of lines and paragraphs: the general categories
-/// Cc, Cf, Zl and Zp of Unicode 17.
+/// Control and format characters, direction marks, and line and paragraph separators: the general
+/// categories Cc, Cf, Zl and Zp of Unicode 17.
 pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -16,13 +16,14 @@ pub(crate) fn is_hidden(letter: char) -> bool {
             | '\u{e0020}'..='\u{e007f}')
 }
 
-/// Why a text with a hidden character is refused, in words for its author. None if it has none.
+/// Explains to the author why a text with a hidden character is refused. None if the text has no
+/// hidden character.
 pub(crate) fn fault_of(text: &str) -> Option<String> {
     let hidden = text.chars().find(|letter| is_hidden(*letter))?;
     Some(format!("holds U+{:04X}, a control or invisible character; leave it out", u32::from(hidden)))
 }
 
-/// The text with its hidden characters as numbers, for a terminal.
+/// Replaces hidden characters with their code points, for output to a terminal.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();

@@ -1,4 +1,4 @@
-//! Hornbook as a library: what the binary, its tests and its benches share.
+//! Hornbook as a library: the code that the binary, its tests and its benches share.
 
 pub mod accounts;
 pub mod admin;

@@ -1,7 +1,7 @@
-//! The log: one line per event, as text or JSON, written by a thread of its own.
+//! The log: one line per event, as text or JSON, written by a separate thread.
 //!
-//! Logging never blocks: lines that a full queue cannot take are counted as lost. No line contains an API key beyond its
-//! public prefix, a token, or the words of a search.
+//! Logging never blocks: when the queue is full, lines are dropped and counted. No line contains a
+//! token, the words of a search, or more of an API key than its public prefix.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -15,28 +15,28 @@ use serde_json::Value;
 use crate::clock::UnixMillis;
 use crate::decimal;
 
-/// Lines that may wait to be written.
+/// The maximum number of lines in the queue.
 const WAITING_MAX: usize = 16 << 10;
 
-/// How long a line waits for others to be written with it. Waking the thread for every line would cost each request more
-/// than formatting its line.
+/// How long the thread waits after the first line for more lines to write with it. Waking the
+/// thread for every line would cost each request more than formatting its line.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
 
-/// Most lines are shorter.
+/// Initial capacity of a line; most lines are shorter.
 const LINE_BYTES: usize = 384;
 
-/// How lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     Text,
     Json,
 }
 
-/// Which requests have a line.
+/// Which requests are logged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Logged {
     All,
-    /// Those answered with 400 or more, and those that were charged to a client that disconnected.
+    /// Requests answered with status 400 or higher, and requests charged although the client disconnected.
     Errors,
     None,
 }
@@ -58,7 +58,7 @@ impl Level {
     }
 }
 
-/// Names and values after the message, in this order.
+/// Names and values that follow the message, in this order.
 pub type Fields<'f> = &'f [(&'static str, Value)];
 
 pub struct Log {
@@ -69,7 +69,7 @@ pub struct Log {
 
 enum Message {
     Line(String),
-    /// Answered once everything before it is written.
+    /// Answered when all earlier lines are written.
     Flush(SyncSender<()>),
 }
 
@@ -88,7 +88,7 @@ impl Log {
         });
     }
 
-    /// The same for frequent lines: `tell` adds the fields one by one, without allocating for them.
+    /// Like `write`, for frequent lines: `tell` adds the fields one by one, without allocating a list of them.
     pub fn tell(&self, at: UnixMillis, level: Level, message: &str, tell: impl FnOnce(&mut Line)) {
         let mut line = Line::begin(self.form, at, level, message);
         tell(&mut line);
@@ -98,16 +98,16 @@ impl Log {
         }
     }
 
-    /// Lines lost because the queue was full.
+    /// The number of lines dropped because the queue was full.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Waits until everything that was logged is written.
+    /// Waits until all earlier lines are written.
     pub fn flush(&self) {
         let (done, written) = sync_channel(1);
         if self.queue.send(Message::Flush(done)).is_ok() {
-            // An error means that the thread is gone; nothing can be written any more.
+            // An error means that the thread has ended and nothing more can be written.
             let _ = written.recv();
         }
     }
@@ -118,7 +118,7 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
         if matches!(message, Message::Line(_)) {
             std::thread::sleep(GATHERED_FOR);
         }
-        // Lines that arrive together are written together. A failure to write is no reason to stop serving.
+        // Lines that arrive together are written together. A failed write does not stop the server.
         let mut text = Vec::new();
         let mut flushes = Vec::new();
         for message in std::iter::once(message).chain(waiting.try_iter().take(WAITING_MAX - 1)) {
@@ -134,7 +134,8 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
     }
 }
 
-/// A line that is being formatted: `2026-05-14T12:00:00.000Z info answered operation=search status=200`, or the same as a JSON object.
+/// A line under construction: `2026-05-14T12:00:00.000Z info answered operation=search status=200`,
+/// or the same as a JSON object.
 pub struct Line {
     form: Form,
     text: String,
@@ -172,7 +173,7 @@ impl Line {
         }
     }
 
-    /// A value of letters, digits, dots and colons only.
+    /// Adds a value that consists of letters, digits, dots and colons only.
     pub fn plain(&mut self, name: &str, value: impl Display) {
         self.name(name);
         let quote = if self.form == Form::Json { "\"" } else { "" };
@@ -186,13 +187,13 @@ impl Line {
         decimal::push(&mut self.text, value.into());
     }
 
-    /// Microseconds as milliseconds.
+    /// Adds microseconds as milliseconds.
     pub fn millis(&mut self, name: &str, micros: u64) {
         self.name(name);
         decimal::push_millis(&mut self.text, micros);
     }
 
-    /// Microseconds by name, as milliseconds.
+    /// Adds named durations: microseconds as milliseconds.
     pub fn millis_by_name(&mut self, name: &str, micros: &[(&'static str, u32)]) {
         self.name(name);
         for (place, (name, micros)) in micros.iter().enumerate() {
@@ -235,7 +236,7 @@ impl Line {
     }
 }
 
-/// Replaces control characters, so that text from outside cannot start a line of its own.
+/// Replaces control characters, so that text from outside cannot start a new line.
 fn one_line(text: &str) -> Cow<'_, str> {
     let is_wild = |c: char| c.is_control();
     if text.contains(is_wild) { text.replace(is_wild, " ").into() } else { text.into() }

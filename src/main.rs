@@ -1,4 +1,4 @@
-//! The program: reads the command line, runs one command, prints an error once.
+//! The program: reads the command line, runs one command, and prints its error, if any.
 
 #![warn(clippy::print_stdout, clippy::print_stderr, reason = "they panic when the reader is gone; see cli/output.rs")]
 

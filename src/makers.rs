@@ -1,7 +1,9 @@
-//! Makes a thing once when several ask for it at the same time: one caller has the turn to make it, the others wait.
+//! Makes a value once when several callers request it at the same time. One caller gets the turn to
+//! make it; the others wait.
 //!
-//! Who waits does so without a thread. A turn ends when it is dropped, however that comes: the next caller then has it, looks
-//! whether the thing is there by now, and makes it if not. So a maker that is cancelled or fails leaves nobody waiting.
+//! Waiting callers do not block a thread. A turn ends when it is dropped, for any reason. The next
+//! caller then gets the turn, checks whether the value exists by now, and makes it if not. So a
+//! maker that is cancelled or fails leaves no caller waiting.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,23 +12,23 @@ use std::time::Duration;
 
 use tokio::sync::OwnedMutexGuard;
 
-/// What takes so long to make is not waited for any longer.
+/// The longest time that a caller waits for its turn.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// The turn to make something, which one caller has at a time.
+/// Gives one caller at a time the turn to make a value.
 type Turns = tokio::sync::Mutex<()>;
 
-/// Who makes what, by its key.
+/// The turns in use, by the key of the value.
 pub(crate) struct Makers<K: Eq + Hash>(Mutex<HashMap<K, Arc<Turns>>>);
 
-/// The turn to make what a key names, until it is dropped.
+/// The turn to make the value of a key. It ends when this is dropped.
 pub(crate) struct MakersTurn<K: Eq + Hash> {
-    // Dropped before the seat, which counts who still holds it.
+    // Dropped before the seat, because the seat counts the references to the lock.
     _turn: OwnedMutexGuard<()>,
     _seat: Seat<K>,
 }
 
-/// One that makes something or waits for it. The last to leave forgets the key.
+/// A caller that makes a value or waits for it. The last seat of a key removes the key.
 struct Seat<K: Eq + Hash> {
     makers: Arc<Makers<K>>,
     key: K,
@@ -38,7 +40,7 @@ impl<K: Eq + Hash + Clone> Makers<K> {
         Arc::new(Self(Mutex::new(HashMap::new())))
     }
 
-    /// Waits until nobody else makes what the key names; none if that takes too long.
+    /// Waits until no other caller makes the value of this key; None after `WAIT_MAX`.
     pub(crate) async fn turn(self: &Arc<Self>, key: K) -> Option<MakersTurn<K>> {
         let seat = self.seat(key);
         let turn = tokio::time::timeout(WAIT_MAX, Arc::clone(&seat.turns).lock_owned()).await.ok()?;
@@ -55,7 +57,8 @@ impl<K: Eq + Hash + Clone> Makers<K> {
 impl<K: Eq + Hash> Drop for Seat<K> {
     fn drop(&mut self) {
         let mut making = self.makers.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Its own and that of the table. Others are added under this lock alone.
+        // Two references are left: the one of this seat and the one in the table. New ones are
+        // added only under this lock.
         if Arc::strong_count(&self.turns) == 2 {
             making.remove(&self.key);
         }
@@ -68,7 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// What several callers share: who makes what, what is there, and how often it was begun.
+    /// State that several callers share: the turns, the values made, and how many times making a
+    /// value was begun.
     #[derive(Clone)]
     struct Workshop {
         makers: Arc<Makers<&'static str>>,
@@ -81,7 +85,7 @@ mod tests {
             Self { makers: Makers::new(), made: Arc::default(), begun: Arc::default() }
         }
 
-        /// Gives whether it was there in the end.
+        /// Returns whether the value exists at the end.
         async fn ask(&self, key: &'static str) -> bool {
             let Some(_turn) = self.makers.turn(key).await else { return false };
             if !self.made.lock().unwrap().contains(&key) {

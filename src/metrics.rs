@@ -9,30 +9,30 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 const BOUNDS: [u64; 15] =
     [50, 100, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 125_000, 250_000, 1_000_000, 10_000_000];
 
-/// Everything that is counted as it happens.
+/// All metrics that are counted as events happen.
 #[derive(Default)]
 pub struct Metrics {
-    /// Answers by operation and status.
+    /// Responses by operation and status.
     requests: Family<(&'static str, u16), AtomicU64>,
     latencies: Family<&'static str, Histogram>,
     stages: Family<&'static str, Histogram>,
-    /// Answers that were errors, by code.
+    /// Error responses by code.
     errors: Family<&'static str, AtomicU64>,
     connections_refused: Family<&'static str, AtomicU64>,
     reloads: Family<&'static str, AtomicU64>,
-    /// How often an answer was compressed, by coding.
+    /// Compressed responses by content coding.
     compressions: Family<&'static str, AtomicU64>,
     pub connections: Gauge,
-    /// Those without a request under way.
+    /// Open connections without a request in progress.
     pub connections_waiting: Gauge,
     pub connections_accepted: AtomicU64,
     pub requests_under_way: Gauge,
-    /// Their clients hung up first.
+    /// Requests whose client disconnected before the response.
     pub requests_abandoned: AtomicU64,
     recent_failures: Mutex<VecDeque<Failed>>,
 }
 
-/// A request that failed inside, for the operator's page.
+/// A request answered with status 500 or higher, for the operator's page.
 #[derive(Clone, Debug)]
 pub struct Failed {
     pub at_millis: i64,
@@ -43,10 +43,10 @@ pub struct Failed {
     pub why: Option<String>,
 }
 
-/// Failures that are kept to be looked at.
+/// The number of recent failures that are kept.
 const FAILURES_KEPT: usize = 50;
 
-/// How long something took, by bounds in microseconds; the last count is of what took longer than all of them.
+/// Durations counted by upper bounds in microseconds. The last count is for durations above all bounds.
 #[derive(Clone, Debug)]
 pub struct Times {
     pub name: &'static str,
@@ -105,7 +105,7 @@ impl Metrics {
         kept.push_back(failed);
     }
 
-    /// The newest last.
+    /// The newest is the last.
     pub fn recent_failures(&self) -> Vec<Failed> {
         self.recent_failures.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -120,7 +120,7 @@ impl Metrics {
         times(&self.stages)
     }
 
-    /// Everything counted, and these numbers of the moment.
+    /// Renders everything counted, and the given current values.
     pub fn render(&self, of_the_moment: &[Moment<'_>]) -> String {
         let mut page = Page::default();
         page.begin("requests_total", "counter", "responses by operation and status");
@@ -169,7 +169,7 @@ impl Metrics {
     }
 }
 
-/// A number that is asked for when it is wanted.
+/// A value that is read when the metrics are rendered.
 pub struct Moment<'m> {
     pub name: &'static str,
     pub kind: &'static str,
@@ -178,7 +178,7 @@ pub struct Moment<'m> {
     pub value: f64,
 }
 
-/// One metric for each label, made when first needed.
+/// One metric for each label value, created when first used.
 struct Family<L, M>(RwLock<BTreeMap<L, Arc<M>>>);
 
 impl<L, M> Default for Family<L, M> {
@@ -205,7 +205,7 @@ impl<L: Copy + Ord, M: Default> Family<L, M> {
 
 #[derive(Default)]
 struct Histogram {
-    /// One for each bound, and one for what is beyond them.
+    /// One bucket for each bound, and one for values above all bounds.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     sum_micros: AtomicU64,
 }

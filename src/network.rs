@@ -1,6 +1,7 @@
-//! Networks. A [`Network`] is an address and how many of its leading bits count, written as `10.0.0.0/8` or as a single
-//! address. A [`ClientNetwork`] is the unit for limits per client: an IPv4 address, or an IPv6 network of 64 bits,
-//! because each customer has at least that many addresses.
+//! IP networks. A [`Network`] is an address and the number of its leading bits that count, written
+//! as `10.0.0.0/8` or as a single address. A [`ClientNetwork`] is the unit for limits per client:
+//! an IPv4 address, or an IPv6 network of 64 bits, because each customer has at least that many
+//! addresses.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -64,7 +65,8 @@ impl ClientNetwork {
         }
     }
 
-    /// The IPv6 network of 48 bits that it lies in, the most that a customer usually gets; an IPv4 address alone.
+    /// The IPv6 network of 48 bits that contains this one; a customer rarely gets a larger one. An
+    /// IPv4 address stays alone.
     pub(crate) const fn site(self) -> Self {
         if self.0 >> 32 == 0xffff { self } else { Self(self.0 & !0xffff) }
     }

@@ -1,9 +1,11 @@
-//! Tells an address of the operator what waits for them: one signed POST for each, by a thread of its own.
+//! Notifies the operator's webhook about items that wait for the operator. Each notice is one
+//! signed POST, sent by a separate thread.
 //!
-//! A notice has a kind and an id and nothing else, so that nothing of a customer leaves the service. Whoever raises one
-//! never waits: the queue is bounded, and what does not fit is dropped and reported. A notice that failed waits for its
-//! next attempt and holds no other up. What still waits for the operator when the program starts is told again, so that a
-//! restart loses nothing; receivers know a repeated notice by its kind and id.
+//! A notice contains only a kind, an id and a time, so that no customer data leaves the service.
+//! Raising a notice never blocks: the queue is bounded, and a notice that does not fit is dropped
+//! and reported. A notice that failed waits for its next attempt and does not delay others. When
+//! the program starts, it sends notices for all items that still wait for the operator, so that a
+//! restart loses nothing. Receivers recognize a repeated notice by its kind and id.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,10 +29,11 @@ const QUEUE_MAX: usize = 256;
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body_bytes_max: 64 << 10 };
 
-/// Notices are given up after eight and a half minutes of doubled pauses.
+/// A notice is given up after this many attempts: eight and a half minutes of pauses that double each time.
 const ATTEMPTS: u32 = 10;
 
-/// The header with time and signature: `t=1700000000,v1=5257...`, HMAC-SHA256 over the time, a full stop and the body.
+/// The header with time and signature: `t=1700000000,v1=5257...`. The signature is the HMAC-SHA256
+/// of the time, a full stop and the body.
 const SIGNATURE: &str = "hornbook-signature";
 
 const PURCHASE_WAITING: &str = "purchase.waiting";
@@ -38,17 +41,17 @@ const PAYMENT_PROBLEM: &str = "payment.problem";
 const ORDER_WAITING: &str = "order.waiting";
 const ACCOUNT_WAITING: &str = "account.waiting";
 
-/// What waits for the operator.
+/// A message that an item waits for the operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notice {
     kind: &'static str,
-    /// Of a purchase, an order or an account.
+    /// The id of a purchase, an order or an account.
     id: String,
     at: String,
 }
 
 impl Notice {
-    /// The notice that an act calls for, if any.
+    /// The notice for an administrative act, if the act needs one.
     pub fn of(act: &ActRecord) -> Option<Self> {
         let id = act.on.split([' ', ',']).next()?;
         let (kind, is_id) = match act.act.as_str() {
@@ -58,11 +61,11 @@ impl Notice {
             "account create" => (ACCOUNT_WAITING, id.parse::<AccountId>().is_ok()),
             _ => return None,
         };
-        // Nothing but an id is sent on.
+        // Only ids are sent.
         is_id.then(|| Self { kind, id: id.to_owned(), at: act.at.clone() })
     }
 
-    /// A notice for each thing that waits for the operator now and was told of when it came, oldest first.
+    /// Notices for all items that wait for the operator now and whose arrival caused a notice, oldest first.
     pub fn of_all_that_waits(accounts: &Accounts, now: Now) -> Result<Vec<Self>, ChangeError> {
         let mut waiting: Vec<(UnixMillis, &'static str, String)> = Vec::new();
         // A purchase by card waits for its customer.
@@ -76,7 +79,7 @@ impl Notice {
             };
             waiting.push((checkout.opened_at, PAYMENT_PROBLEM, paid_for));
         }
-        // The operator knows of an order that they have moved on.
+        // The operator already knows about an order that they have advanced.
         for order in accounts.orders_under_way()?.into_iter().filter(|order| order.stage() <= OrderStage::Setup) {
             let since = order.stages.last().map_or(now.wall, |reached| reached.at);
             waiting.push((since, ORDER_WAITING, order.id.to_string()));
@@ -90,7 +93,7 @@ impl Notice {
         Ok(waiting.into_iter().map(|(at, kind, id)| Self { kind, id, at: at.to_string() }).collect())
     }
 
-    /// Whether it says that a purchase waits to be confirmed.
+    /// Whether the notice is about a purchase that waits for confirmation.
     pub fn is_of_purchase(&self) -> bool {
         self.kind == PURCHASE_WAITING
     }
@@ -100,7 +103,7 @@ impl Notice {
     }
 }
 
-/// Where notices go.
+/// The webhook that receives notices.
 pub struct Address {
     server: Server,
     path: String,
@@ -115,7 +118,7 @@ impl Address {
         Ok(Self { server, path, key, first_pause: Duration::from_secs(1) })
     }
 
-    /// The pause after the first failure; each later one is twice as long.
+    /// Sets the pause after the first failure; each later pause is twice as long.
     #[must_use]
     pub fn first_pause(self, first_pause: Duration) -> Self {
         Self { first_pause, ..self }
@@ -128,7 +131,7 @@ impl Address {
     }
 }
 
-/// A notice that did not arrive, and why.
+/// A notice that was not delivered, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Undelivered {
     pub kind: &'static str,
@@ -142,7 +145,7 @@ impl fmt::Display for Undelivered {
     }
 }
 
-/// What hears of notices that are given up; for the log.
+/// Called with each notice that is given up, so that it is logged.
 pub type TellUndelivered = dyn Fn(&Undelivered) + Send + Sync;
 
 /// The queue of notices.
@@ -152,7 +155,7 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Starts the thread that sends. It ends with the queue, or with the process.
+    /// Starts the sending thread. It ends when the queue is closed, or with the process.
     pub fn start(address: Address, clock: Arc<dyn Clock>, tell: Arc<TellUndelivered>) -> std::io::Result<Self> {
         let (queue, arriving) = sync_channel(QUEUE_MAX);
         let told = Arc::clone(&tell);
@@ -162,7 +165,7 @@ impl Notices {
         Ok(Self { queue, tell })
     }
 
-    /// Never waits.
+    /// Queues a notice. Never blocks.
     pub fn raise(&self, notice: Notice) {
         if let Err(TrySendError::Full(notice) | TrySendError::Disconnected(notice)) = self.queue.try_send(notice) {
             (self.tell)(&undelivered(notice, too_many_wait()));
@@ -178,17 +181,17 @@ fn too_many_wait() -> String {
     format!("{QUEUE_MAX} notices wait already")
 }
 
-/// The thread that sends. It has nothing else to do, so that it may block.
+/// The sending thread. It does nothing else, so it may block.
 struct Sender {
     address: Address,
     clock: Arc<dyn Clock>,
     tell: Arc<TellUndelivered>,
     runtime: tokio::runtime::Runtime,
-    /// Notices that failed, at most [`QUEUE_MAX`].
+    /// Notices that failed and will be sent again, at most [`QUEUE_MAX`].
     waiting: Vec<Failed>,
 }
 
-/// A notice that is to be sent again.
+/// A notice that will be sent again.
 struct Failed {
     notice: Notice,
     attempts: u32,
@@ -200,7 +203,7 @@ impl Sender {
         loop {
             let next = self.next_due();
             let pause = next.map(|next| self.waiting[next].due.saturating_duration_since(Instant::now()));
-            // What is due comes first: new notices must not keep it from its turn.
+            // A notice that is due is sent first, so that new notices cannot delay it.
             let arrived = match pause {
                 None => arriving.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(Duration::ZERO) => Err(RecvTimeoutError::Timeout),
@@ -279,7 +282,8 @@ mod tests {
         assert_eq!(kind("key revoke", "key-1 of acct-1"), None);
     }
 
-    /// Answers with these statuses in turn, then with 204; shows each request.
+    /// Starts a server that responds with these statuses in turn, then with 204. It sends each
+    /// request to `shown`.
     fn server(statuses: &'static [u16], shown: mpsc::Sender<String>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/hooks/hornbook", listener.local_addr().unwrap());
@@ -390,7 +394,7 @@ mod tests {
         let undelivered = telling.recv().unwrap();
         assert!(undelivered.why.ends_with("tried 10 times"), "{undelivered}");
 
-        // Of more than the queue holds some are dropped, and all are told of.
+        // More notices than the queue can hold: some are dropped, and each drop is reported.
         let (told, telling) = channel();
         let address = Address::new(&format!("http://{gone}/"), "0123456789abcdef").unwrap();
         let clock = Arc::new(ManualClock::at(UnixMillis(0)));

@@ -1,20 +1,20 @@
-//! Percent-encoding of text in addresses and forms.
+//! Percent-encoding of text that becomes part of a URL.
 
 use std::borrow::Cow;
 
 use crate::hex;
 
-/// Encodes everything but the characters that mean themselves in every part of an address.
+/// Encodes all characters except those that need no encoding in any part of a URL.
 pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push(&mut out, text);
     out
 }
 
-/// The same, at the end of a text.
+/// Appends the encoded text to `out`.
 pub(crate) fn push(out: &mut String, text: &str) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    // All of them, so that the compiler compares many at once.
+    // Checks all bytes without an early exit, so that the compiler can compare many at once.
     if text.bytes().fold(true, |all, byte| all & is_unreserved(byte)) {
         return out.push_str(text);
     }

@@ -1,6 +1,7 @@
-//! Repeatable random numbers: the same on every machine, for figures and tests that must come out the same. Never for secrets.
+//! Repeatable random numbers, the same on every machine, for measurements and tests that must give
+//! the same results. Never use them for secrets.
 
-/// The generator SplitMix64, by its seed.
+/// The SplitMix64 generator, created from its seed.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(pub u64);
 
@@ -13,12 +14,12 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, each as likely as any other but for one part in 2^40 or so.
+    /// A number below `end`. All numbers are equally likely, except for a bias of about one part in 2^40.
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.draw()) * u128::from(end)) >> 64) as u64
     }
 
-    /// A place in a list of that length.
+    /// A random index into a list of this length.
     pub fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }

@@ -1,7 +1,8 @@
-//! So many of something a minute for each of many: clients by address, or keys.
+//! Rate limits per minute for many owners: client addresses, or keys.
 //!
-//! Each has a bucket that holds a minute's worth and refills steadily. The buckets lie in a table of fixed size: each
-//! finds its own among the eight of its row, and a new one takes the place of the fullest, which forgets the least.
+//! Each owner has a bucket that holds the calls of one minute and refills steadily. The buckets are
+//! in a table of fixed size. The hash of an owner selects a row of eight buckets. A new owner
+//! replaces the fullest bucket of its row, because that one loses the least information.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, PoisonError};
@@ -10,21 +11,21 @@ use crate::clock::SteadyMicros;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
-/// Together 32,768 buckets, in about a megabyte.
+/// 4096 rows of 8 are 32,768 buckets, about one megabyte.
 const ROWS: usize = 4096;
 const BUCKETS_PER_ROW: usize = 8;
 
 pub(crate) struct Buckets<K> {
     per_minute: u32,
     rows: Mutex<Vec<[Bucket<K>; BUCKETS_PER_ROW]>>,
-    /// Keyed at random, so that nobody can choose owners that share a row.
+    /// Keyed randomly, so that nobody can choose owners that share a row.
     hasher: RandomState,
 }
 
 #[derive(Clone, Copy)]
 struct Bucket<K> {
     owner: Option<K>,
-    /// When it is full again, in steady microseconds.
+    /// When the bucket is full again, in steady microseconds.
     full_at: u64,
 }
 
@@ -34,7 +35,7 @@ impl<K: Copy + Eq + Hash> Buckets<K> {
         Self { per_minute: per_minute.max(1), rows: Mutex::new(rows), hasher: RandomState::new() }
     }
 
-    /// Takes one out of the owner's bucket, or says how many seconds to wait.
+    /// Takes one call from the owner's bucket. The error is the number of seconds to wait.
     pub(crate) fn take(&self, owner: K, now: SteadyMicros) -> Result<(), u64> {
         let row = self.hasher.hash_one(owner) as usize % ROWS;
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +46,7 @@ impl<K: Copy + Eq + Hash> Buckets<K> {
         if bucket.owner != Some(owner) {
             *bucket = Bucket { owner: Some(owner), full_at: 0 };
         }
-        // Each makes the bucket full later by its share of the minute.
+        // Each call moves the time at which the bucket is full by its share of the minute.
         let share = MINUTE_MICROS / u64::from(self.per_minute);
         let full_at = bucket.full_at.max(now.0).saturating_add(share);
         match full_at.saturating_sub(now.0.saturating_add(MINUTE_MICROS)) {
@@ -87,7 +88,8 @@ mod tests {
     fn the_table_does_not_grow_and_a_busy_owner_keeps_its_bucket() {
         let buckets = Buckets::new(60);
         assert_eq!(taken(&buckets, 0, at(0), 100), 60);
-        // As many owners as the table holds, each with one, which is forgotten first.
+        // As many owners as the table has buckets. Each took one call, so their buckets are fuller
+        // and are replaced first.
         for owner in 1..=(ROWS * BUCKETS_PER_ROW) as u32 {
             buckets.take(owner, at(0)).unwrap();
         }

@@ -1,11 +1,13 @@
 //! The state file, `state.redb`, with accounts, keys, wallets, the ledger, orders and sessions.
 //!
-//! This layer has tables of checksummed records with indexes, and creates, opens, checks, copies and restores the file safely. It
-//! does not know what a credit is. Main types: [`State`] (an open file), [`Medium`] (where its bytes are), [`Table`],
-//! `Writing` and `Reading` (the two kinds of transaction).
+//! This layer has tables of checksummed records with indexes. It creates, opens, checks, copies and
+//! restores the file safely. It knows nothing about credits. Main types: [`State`] (an open file),
+//! [`Medium`] (the storage of its bytes), [`Table`], `Writing` and `Reading` (the two kinds of
+//! transaction).
 //!
-//! Opening runs redb's integrity check, then ours: every record of every table must have its checksum, and the file
-//! must not be older than `state.mark` says. redb does not verify checksums on ordinary reads.
+//! Opening the file runs redb's integrity check and then our own: every record of every table must
+//! match its checksum, and the file must not be older than recorded in `state.mark`. redb does not
+//! verify checksums on ordinary reads.
 
 pub(crate) mod check;
 pub(crate) mod codec;

@@ -1,4 +1,5 @@
-//! The client's side of TLS: whose certificates are accepted. For `hornbook bench` and `hornbook healthcheck`.
+//! TLS for clients: which server certificates are accepted. Used by [`crate::client`] and
+//! `hornbook healthcheck`.
 
 use std::fmt;
 use std::io;
@@ -11,7 +12,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-/// Where common systems keep the certificates they trust.
+/// Where common systems store the certificates they trust.
 const SYSTEM_FILES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -19,18 +20,18 @@ const SYSTEM_FILES: [&str; 4] = [
     "/etc/ssl/ca-bundle.pem",
 ];
 
-/// Which servers are believed to be who they say.
+/// Which server certificates are accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trust {
-    /// Those with a certificate that leads to one the operating system trusts.
+    /// Certificates that lead to one trusted by the operating system.
     System,
-    /// Those with a certificate that is in this PEM file, or leads to one in it.
+    /// Certificates that are in this PEM file, or lead to one in it.
     File(PathBuf),
-    /// All: the connection is encrypted, but it may be with anybody.
+    /// All certificates: the connection is encrypted, but the server may be anybody.
     Anyone,
 }
 
-/// What a client offers and accepts. Speaks HTTP/1.1 only.
+/// The TLS configuration of a client that speaks HTTP/1.1 only.
 pub(crate) fn client_config(trust: &Trust) -> io::Result<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
@@ -53,7 +54,7 @@ fn system_file() -> io::Result<&'static Path> {
     })
 }
 
-/// The certificates of a PEM file, at least one.
+/// Reads the certificates of a PEM file. A file without any is an error.
 fn roots(path: &Path) -> io::Result<RootCertStore> {
     let unreadable = |why: String| {
         let message = format!("cannot read certificates from {}: {why}", path.display());
@@ -62,14 +63,14 @@ fn roots(path: &Path) -> io::Result<RootCertStore> {
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
     let certificates: Vec<_> = certificates.collect::<Result<_, _>>().map_err(|error| unreadable(error.to_string()))?;
     let mut store = RootCertStore::empty();
-    // Systems also list certificates of kinds that are not supported; the others still count.
+    // Systems also list certificates of unsupported kinds; these are skipped.
     match store.add_parsable_certificates(certificates) {
         (0, _) => Err(unreadable("it has none".to_owned())),
         _ => Ok(store),
     }
 }
 
-/// Accepts every certificate. The signatures of the handshake are verified all the same.
+/// Accepts every certificate, but still verifies the signatures of the handshake.
 struct AnyCertificate(Arc<CryptoProvider>);
 
 impl fmt::Debug for AnyCertificate {

@@ -1,4 +1,4 @@
-//! The socket through which a running server is administered.
+//! The socket through which operators administer a running server.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -22,7 +22,7 @@ fn hornbook(data: &Path, words: &[&str]) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// The end of a command, which is killed if it does not come.
+/// Waits for a command to end and returns whether it succeeded. Kills it after a minute.
 fn succeeds(mut child: Child) -> bool {
     for _ in 0..6000 {
         if let Some(status) = child.try_wait().unwrap() {
@@ -52,11 +52,11 @@ fn a_key_is_revoked_and_an_account_disabled_while_slow_commands_run() {
     let released: Mutex<Receiver<()>> = Mutex::new(released);
     let socket = AdminSocket::bind(data.path()).unwrap();
     let (served, served_clock) = (Arc::clone(&accounts), Arc::clone(&clock));
-    // Ends with the test's process.
+    // The thread ends with the test process.
     std::thread::spawn(move || {
         let slow_reload = move || {
             begun.send(()).unwrap();
-            // Until told, or until the test has failed.
+            // Until the signal comes, or the test has failed and dropped the channel.
             let _ = released.lock().unwrap().recv();
             Ok(json!({ "snapshot": "s" }))
         };
@@ -64,7 +64,7 @@ fn a_key_is_revoked_and_an_account_disabled_while_slow_commands_run() {
     });
     let slow = hornbook(data.path(), &["reload"]);
     has_begun.recv_timeout(Duration::from_secs(60)).unwrap();
-    // More of them wait in line.
+    // A second slow command waits in the queue.
     let verify = hornbook(data.path(), &["ledger", "verify"]);
 
     assert!(succeeds(hornbook(data.path(), &["key", "revoke", "key-1"])), "the revocation waits for a slow command");
@@ -78,7 +78,7 @@ fn a_key_is_revoked_and_an_account_disabled_while_slow_commands_run() {
     assert_eq!(last, ["reload", "account disable", "key revoke"]);
 }
 
-/// What a command prints.
+/// The standard output of a command.
 fn printed(data: &Path, words: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
     let output = command.current_dir(data).env_clear().arg("--data").arg(data).args(words).output().unwrap();
@@ -125,7 +125,7 @@ fn the_inbox_lists_what_waits_for_the_operator_and_nothing_else() {
         "{text}"
     );
 
-    // What it says comes next takes it off the list.
+    // The commands that the inbox suggests remove the rows from the list.
     printed(data.path(), &["purchase", "approve", "buy-1"]);
     printed(data.path(), &["account", "approve", "acct-2"]);
     let text = printed(data.path(), &["inbox", "--done", &checkout.to_string()]);

@@ -1,4 +1,5 @@
-//! Metered calls under concurrency, under a moving clock, with retries: exact counts, true waits, no free searches.
+//! Metered calls with concurrency, with a moving clock and with retries: exact counts, exact
+//! waiting times, no free calls.
 
 mod support;
 
@@ -54,7 +55,7 @@ fn the_steps_refuse_in_the_order_of_the_contract() {
     clock.advance_millis(60_000);
     call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
 
-    // The narrow key has expired by now.
+    // The key with the narrow scope has expired by now.
     let expired = accounts.authenticate(Some(&secret), read(&clock)).err().unwrap();
     assert_eq!(expired, Refusal::Key(BadKey::RevokedOrExpired));
     accounts.disable_account(owner.account, &act(now)).unwrap();
@@ -137,7 +138,7 @@ fn maintenance_with_nothing_to_do_leaves_the_disk_alone() {
     let settings = Settings { rollup_after_days: Some(30), ..Settings::default() };
     let accounts = start(disk.medium(), settings, read(&clock));
     let owner = customer(&accounts, 0, 1, read(&clock));
-    // Counted, not charged.
+    // A call that is counted but not charged.
     drop(
         accounts
             .authenticate(Some(&owner.keys[0]), read(&clock))
@@ -161,7 +162,7 @@ fn the_time_of_last_use_is_stored_at_most_every_half_minute() {
     let owner = customer(&accounts, 0, 1, read(&clock));
     let first = read(&clock).wall;
     let mut accounts = Some(accounts);
-    // Seconds since the first use, and what a restart then knows.
+    // Seconds since the first use, and the time of last use known after a restart.
     for (at, stored) in [(0, 0), (10, 0), (29, 0), (30, 30), (59, 30), (61, 61)] {
         clock.set_wall(first.plus_millis(at * 1000));
         let used = accounts.take().unwrap_or_else(|| start(disk.medium(), Settings::default(), read(&clock)));
@@ -213,7 +214,7 @@ fn a_retry_is_replayed_and_another_request_refused() {
     assert_eq!((first.credits_remaining(), second.credits_remaining()), (95, 94), "the balance of now");
     let other = Some(Idempotency::new("abc", "GET /api/v1/search?q=b"));
     assert_eq!(call(&accounts, &owner.keys[0], 5, other, now).unwrap_err(), Refusal::OtherRequest);
-    // Another API key has its own.
+    // Each API key has its own idempotency keys.
     assert!(!call(&accounts, &owner.keys[1], 5, other, now).unwrap().is_replay());
 
     clock.advance_millis(599_999);
@@ -238,7 +239,7 @@ fn a_charged_call_is_answered_five_times_again_and_each_counts_against_the_rate(
             let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.pace(now)?;
             paced.reserve("search", Credits(5), retry, now)
         };
-        // Neither a replay that never begins nor one whose work fails is one of the five.
+        // Neither a replay that never begins nor one whose work fails counts as one of the five.
         for _ in 0..REPLAYS_MAX {
             assert!(matches!(reserve(), Ok(Reserved::Replay(_))));
             let Ok(Reserved::Replay(failing)) = reserve() else { panic!("the call was charged") };
@@ -250,7 +251,7 @@ fn a_charged_call_is_answered_five_times_again_and_each_counts_against_the_rate(
             let [before, after] = [first, again].map(|receipt| receipt.left().in_minute);
             assert_eq!(before - after, 2 * REPLAYS_MAX + round, "every attempt counts");
         }
-        // A client that hangs up while the work runs has used its replay.
+        // A client that disconnects during the work has used up one replay.
         let Ok(Reserved::Replay(hung_up)) = reserve() else { panic!("the call was charged") };
         drop(hung_up.begin());
         assert_eq!(call(&accounts, &owner.keys[0], 5, retry, now).unwrap_err(), Refusal::TooManyReplays);
@@ -274,7 +275,7 @@ fn the_retry_horizon_is_a_setting() {
     assert!(!call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap().is_replay());
 }
 
-/// In `window` mode the first answer comes before its commit, and so may the retry.
+/// In `window` mode the first answer is sent before its commit, and the retry may come before the commit too.
 #[test]
 fn a_retry_within_the_window_is_replayed_and_charged_once() {
     let now = read(&noon());
@@ -292,7 +293,7 @@ fn a_retry_within_the_window_is_replayed_and_charged_once() {
         let other = Some(Idempotency::new(&format!("round {round}"), "other"));
         assert_eq!(call(&accounts, &owner.keys[0], 2, other, now).unwrap_err(), Refusal::OtherRequest);
     }
-    // A change behind the debits: by now they are durable, and their records stand in for the claims.
+    // This change commits after the debits. They are durable now, and retries are recognised by their records.
     accounts.approve_account(owner.account, &act(now)).unwrap();
     assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 900);
     let retry = Some(Idempotency::new("round 0", "same"));
@@ -315,7 +316,7 @@ fn copies_of_one_request_at_once_are_charged_once() {
                         charged.fetch_add(u32::from(!receipt.is_replay()), Ordering::Relaxed);
                         break;
                     }
-                    // Fifteen copies, of which five are answered again.
+                    // There are fifteen copies, of which five are answered again.
                     Err(Refusal::TooManyReplays) => break,
                     Err(refusal) => assert_eq!(refusal, Refusal::SameRequestUnderWay),
                 }
@@ -338,7 +339,7 @@ fn a_copy_waits_until_the_first_has_ended_well_or_badly() {
     };
     let Ok(Reserved::Fresh(first)) = reserve() else { panic!("nobody was before") };
     let debit = first.begin().unwrap();
-    // A change behind the debit: by now the debit is durable, and its work still under way.
+    // This change commits after the debit. The debit is durable now, and its work still in progress.
     accounts.approve_account(owner.account, &act(now)).unwrap();
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, 5);
     assert_eq!(reserve().err(), Some(Refusal::SameRequestUnderWay));
@@ -347,7 +348,7 @@ fn a_copy_waits_until_the_first_has_ended_well_or_badly() {
     let receipt = second.begin().unwrap().settle_blocking().unwrap();
     let Ok(Reserved::Replay(replay)) = reserve() else { panic!("the second was charged") };
     assert_eq!((receipt.credits_remaining(), replay.begin().settle().entry()), (95, receipt.entry()));
-    // A client that hangs up has paid, and may ask again.
+    // A client that disconnects has paid, and may retry.
     let hung_up = Some(Idempotency::new("def", "same"));
     let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
     let Ok(Reserved::Fresh(third)) = paced.pace(now).unwrap().reserve("search", Credits(5), hung_up, now) else {
@@ -369,7 +370,7 @@ fn a_month_is_granted_once_whatever_the_clock_does() {
     let day = |year, month, day| Day::from_civil(year, month, day).start();
     let end = |year, month, last| day(year, month, last).plus_millis(86_399_999);
     let mut months = std::collections::HashMap::new();
-    // Month ends, a leap day, jumps of 400 days both ways, and every place visited again.
+    // Month ends, a leap day, jumps of 400 days both ways, and a return to each.
     let mut visits =
         vec![end(2026, 5, 31), day(2026, 6, 1), end(2028, 2, 28), day(2028, 2, 29), end(2028, 2, 29), day(2028, 3, 1)];
     for start in visits.clone() {
@@ -412,7 +413,7 @@ fn the_day_count_survives_a_restart_and_so_does_the_minute() {
     for _ in 30..40 {
         call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
     }
-    // Calls that are counted but not charged reach the disk with the next maintenance.
+    // Calls that are counted but not charged are written to disk by the next maintenance.
     let refusal = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap_err();
     let wait = wait_sec(refusal);
     assert_eq!(wait, 12 * 3600 - 60);

@@ -1,4 +1,5 @@
-//! What operators change: purchases, tiers, grants, keys, orders, roll-ups; and that no change can break the ledger.
+//! Changes by operators: purchases, tiers, grants, keys, orders, roll-ups; and that no change can
+//! break the ledger.
 
 mod support;
 

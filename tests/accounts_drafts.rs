@@ -1,4 +1,5 @@
-//! Drafts and orders of company formations: accepted once whatever happens, paid once, moved and completed.
+//! Drafts and orders of company formations: accepted only once and paid only once, with any
+//! failure; moved and completed.
 
 mod support;
 
@@ -109,7 +110,7 @@ fn acceptances_at_once_make_one_order_and_get_one_token() {
     }
 }
 
-/// At each write and sync of the commit in turn, the disk fails once, and the caller does not know what became of it.
+/// The disk fails once, at each write and sync of the commit in turn, and the caller does not know the outcome.
 #[test]
 fn an_acceptance_that_a_failing_disk_interrupts_makes_one_order_at_the_second_try() {
     let clock = noon();
@@ -131,7 +132,7 @@ fn an_acceptance_that_a_failing_disk_interrupts_makes_one_order_at_the_second_tr
                 interrupted += 1;
             }
             let token = second.tracking_token.unwrap();
-            // As after a kill: the file as it is, without a word of goodbye.
+            // As after a kill: the file is opened again without closing it first.
             let again = start(disk.medium(), Settings::default(), read(&clock));
             assert!(again.track_order(second.order.id, &token).unwrap().is_some());
             let third = accept(&again, &draft.token, read(&clock), 4).unwrap().unwrap();
@@ -189,7 +190,7 @@ fn drafts_and_unpaid_orders_of_an_account_are_bounded() {
     let next = &drafts[UNPAID_ORDERS_MAX].token;
     let refused = accept(&accounts, next, read(&clock), 1).unwrap_err().to_string();
     assert!(refused.contains("20 orders"), "{refused}");
-    // Those that were accepted are open no longer.
+    // Accepted drafts are no longer open.
     open(&accounts, owner, read(&clock), 1001).unwrap();
     accounts.discard_order(orders[0], &act(read(&clock))).unwrap();
     assert!(accounts.order(orders[0]).unwrap().is_none());

@@ -1,4 +1,5 @@
-//! Drafts and orders against a simple model: any sequence of acts, with restarts and sweeps in between.
+//! Compares drafts and orders with a simple model: random sequences of actions, with restarts and
+//! sweeps in between.
 
 mod support;
 
@@ -14,10 +15,10 @@ use support::disk::Disk;
 use support::drafts::{DAY_MILLIS, accept, look, open};
 use support::{act, customer, noon, read, start};
 
-/// What the state should hold, kept in the simplest way.
+/// The expected state, in simple data structures.
 #[derive(Default)]
 struct Model {
-    /// By their place, with what became of them.
+    /// Drafts in the order of creation, with their state.
     drafts: Vec<ModelDraft>,
     orders: BTreeMap<OrderId, ModelOrder>,
     formed: [bool; 2],

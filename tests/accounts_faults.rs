@@ -1,5 +1,5 @@
-//! Disks that fail, fill up, flip bits and lose their ends: never a wrong balance, no 200 without a durable debit, and
-//! work goes on by itself once the disk does.
+//! Disks that fail, fill up, flip bits or truncate files: balances are never wrong, no call
+//! succeeds without a durable debit, and service resumes by itself when the disk works again.
 
 mod support;
 
@@ -25,14 +25,15 @@ const FLIPS: u64 = 1000;
 const TRUNCATIONS: u64 = 300;
 const CREDITS: u16 = 50_000;
 
-/// Every one of the first operations, and then every so manieth: `HORNBOOK_TEST_FAULTS=every` tries each of the 500.
+/// Faults at each of the first 20 operations and then at every ninth of 500.
+/// `HORNBOOK_TEST_FAULTS=every` tries each one.
 #[test]
 fn the_nth_write_or_sync_fails() {
     let stride = if std::env::var_os("HORNBOOK_TEST_FAULTS").is_some() { 1 } else { 9 };
     let points = (0..20).chain((20..500).step_by(stride));
     for (round, after) in points.enumerate() {
         for on in [FaultOn::Write, FaultOn::Sync] {
-            // Each kind of error lasts in every other round.
+            // Each kind of error is lasting in every other round.
             for (number, error) in [EIO, ENOSPC].into_iter().enumerate() {
                 let lasting = (round + number) % 2 == 0;
                 fail_at(Fault { after, on, error, lasting, everywhere: false });
@@ -41,7 +42,7 @@ fn the_nth_write_or_sync_fails() {
     }
 }
 
-/// More rounds than any fault here needs to come to pass.
+/// Enough rounds for every fault here to occur.
 const ROUNDS_MAX: usize = 2000;
 
 fn fail_at(fault: Fault) {
@@ -82,7 +83,7 @@ fn fail_at(fault: Fault) {
     }
     disk.fail(None);
     wait_until_healthy(&accounts).unwrap_or_else(|error| panic!("{fault:?}: {error}: {:?}", accounts.last_trouble()));
-    // One change behind everything that is still owed.
+    // This change commits after all refunds that are still owed.
     accounts.approve_account(owner.account, &act(now)).unwrap();
     let proof = accounts.verify_ledger().unwrap_or_else(|error| panic!("{fault:?}: {error}"));
     let paid = paid.into_inner();
@@ -98,14 +99,14 @@ fn fail_at(fault: Fault) {
     assert_eq!(start(disk.medium(), settings, now).verify_ledger().unwrap().books.spent, paid + 1);
 }
 
-/// What a caller was told of a call of 5 credits.
+/// The credits of all calls, by the answers that their callers got.
 #[derive(Default)]
 struct Told {
     paid: AtomicI64,
     in_doubt: AtomicI64,
 }
 
-/// The program ends during the outage, and the file may hold what its callers were told that they did not pay.
+/// The program ends during the outage. The file may contain debits of calls which were answered with an error.
 #[test]
 fn what_callers_were_told_stays_true_across_a_restart() {
     let mut repaid = 0;
@@ -119,7 +120,7 @@ fn what_callers_were_told_stays_true_across_a_restart() {
     assert!(repaid > 0, "no commit that failed survived in the file");
 }
 
-/// Returns how many refunds the restart made.
+/// Returns the number of refunds made by the restart.
 fn restart_in(fault: Fault) -> usize {
     let now = read(&noon());
     let disk = Disk::with_schema();
@@ -157,11 +158,11 @@ fn restart_in(fault: Fault) -> usize {
     let spent = proof.books.spent;
     assert!((paid..=paid + in_doubt).contains(&spent), "{fault:?}: {spent} of {paid} and {in_doubt} in doubt");
     let entries = accounts.recent_entries(owner.account, usize::MAX).unwrap();
-    // A restart after the restart repays nothing again.
+    // A second restart makes no more refunds.
     accounts.close();
     let accounts = start(disk.medium(), settings, now);
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, spent);
-    // What was given back is charged anew when it is tried again.
+    // Refunded calls are charged again when they are retried.
     let before = accounts.account(owner.account, now).unwrap().remaining;
     let mut fresh = 0;
     for (caller, round) in (0..4).flat_map(|caller| (0..20).map(move |round| (caller, round))) {
@@ -175,7 +176,7 @@ fn restart_in(fault: Fault) -> usize {
     entries.iter().filter(|entry| entry.kind.name() == "refund").count()
 }
 
-/// Work that fails during the outage is owed its debit, whether the program lives on or not.
+/// The debit of work that fails during the outage is refunded, whether the program keeps running or not.
 #[test]
 fn a_refund_that_an_outage_held_up_is_made_by_the_next_start() {
     let now = read(&noon());
@@ -273,7 +274,7 @@ fn a_refund_during_an_outage_is_owed_and_nobody_waits_for_it() {
     accounts.approve_account(owner.account, &act(now)).unwrap();
     disk.fail(Some(Fault { after: 0, on: FaultOn::Sync, error: EIO, lasting: true, everywhere: false }));
     assert!(accounts.approve_account(owner.account, &act(now)).is_err());
-    // Everything that waited when it failed has been told so by now: what comes is on its own.
+    // Everything that waited when the disk failed has got its answer by now. The refund comes after that.
     while accounts.last_trouble().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -315,7 +316,7 @@ fn a_disk_that_stalls_is_an_overload_and_costs_nobody_anything() {
     assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 100_000 - spent);
 }
 
-/// A data directory with some history, closed cleanly or torn off.
+/// A data directory with some history, closed cleanly or as after a kill.
 fn sample(data: &Path, clean: bool) -> Proof {
     let clock = noon();
     let now = read(&clock);
@@ -328,7 +329,7 @@ fn sample(data: &Path, clean: bool) -> Proof {
     }
     let proof = accounts.verify_ledger().unwrap();
     if !clean {
-        // What a killed process leaves.
+        // The files that a killed process leaves.
         for file in [STATE_FILE, MARK_FILE] {
             std::fs::copy(data.join(file), data.join(format!("{file}.torn"))).unwrap();
         }
@@ -343,7 +344,7 @@ fn sample(data: &Path, clean: bool) -> Proof {
 #[test]
 fn flipped_bits_are_harmless_or_refused() {
     damage(FLIPS, |bytes, random, round| {
-        // Every fifth hits the header, where one bit selects another commit.
+        // Every fifth flip hits the header, where one bit selects another commit.
         let within = if round % 5 == 0 { 512 } else { bytes.len() as u64 };
         let at = random.below(within) as usize;
         bytes[at] ^= 1 << random.below(8);
@@ -360,7 +361,8 @@ fn truncations_are_harmless_or_refused() {
     });
 }
 
-/// Kept in memory where the system offers that: what is hurt here is the file, not the disk's promise to keep it.
+/// A directory in memory if the system has one, because these tests damage files and not the
+/// durability of the disk.
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -386,7 +388,7 @@ fn damage(rounds: u64, hurt: impl Fn(&mut Vec<u8>, &mut SeededEntropy, u64) -> S
     }
 }
 
-/// Whether the state opened; then it must be the same to the last credit.
+/// Returns whether the state opened. If it did, it must be equal to the last credit.
 fn is_same_or_refused(data: &Path, proof: &Proof, what: &str) -> bool {
     let now = read(&noon());
     match Accounts::open(data, fast_settings(Durability::Strict, 40), now) {

@@ -1,4 +1,4 @@
-//! A disk that is full: nothing is charged that is not on it, and work goes on by itself once there is space.
+//! A full disk: nothing is charged that is not on disk, and service resumes by itself when there is space.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn a_full_disk_refuses_until_space_returns() {
     let mount = tempfile::tempdir().unwrap();
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=6m", "tmpfs"]).arg(mount.path()).output();
     if !mounted.is_ok_and(|output| output.status.success()) {
-        // Past the test harness, which would keep it to itself.
+        // Written to stderr directly, because the test harness would capture it.
         writeln!(std::io::stderr(), "a_full_disk_refuses_until_space_returns: SKIPPED, no tmpfs can be mounted here")
             .unwrap();
         return;
@@ -28,7 +28,7 @@ fn a_full_disk_refuses_until_space_returns() {
     }
 }
 
-/// A backup that does not fit says so and does not stay in the way.
+/// A backup that does not fit reports it and leaves no partial file behind.
 fn backup_onto(full: &Path) {
     let data = tempfile::tempdir().unwrap();
     let hornbook = |words: &[&str]| {

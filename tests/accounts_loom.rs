@@ -1,5 +1,5 @@
-//! The reservation code under every interleaving of its lock. `purse.rs` is compiled here a second time, with loom's
-//! mutex in the place of the standard one.
+//! Checks the reservation code with every interleaving of its lock. `purse.rs` is compiled here a
+//! second time, with loom's mutex instead of the standard one.
 
 mod sync {
     pub(super) use loom::sync::{Mutex, MutexGuard};

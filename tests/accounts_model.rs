@@ -1,8 +1,8 @@
-//! Random operations against a plain model: maps and lists that do the obvious thing. Whatever the real thing answers,
-//! the model must have foreseen, and after each operation every balance must agree.
+//! Compares random operations with a simple model of maps and lists. The model must predict every
+//! answer, and after each operation every balance must be equal.
 //!
-//! 10,000 sequences of 200 operations; `HORNBOOK_TEST_SEQUENCES` runs another number. A failure names its seed, and
-//! `HORNBOOK_TEST_SEED` runs that one alone.
+//! Runs 10,000 sequences of 200 operations; `HORNBOOK_TEST_SEQUENCES` sets another number. A
+//! failure prints its seed, and `HORNBOOK_TEST_SEED` runs only that one.
 
 mod support;
 
@@ -42,7 +42,7 @@ fn nothing_differs_from_the_model() {
     let sequences = number("HORNBOOK_TEST_SEQUENCES").unwrap_or(10_000);
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        // More threads than cores: each waits for its writer half of the time.
+        // More threads than cores, because each waits for its writer half of the time.
         for _ in 0..4 {
             scope.spawn(|| {
                 loop {
@@ -57,7 +57,7 @@ fn nothing_differs_from_the_model() {
     });
 }
 
-/// Refusals in the short form of the model: the statuses of the contract.
+/// The status code of a refusal.
 fn status(refusal: &Refusal) -> u16 {
     match refusal {
         Refusal::Key(_) => 401,
@@ -254,10 +254,10 @@ impl Run {
         self.keys[key].revoked = true;
     }
 
-    /// The windows of uncharged calls are not kept across a restart, so a minute passes first.
+    /// The rate windows of uncharged calls are lost in a restart, so a minute passes first.
     fn restart(&mut self) {
         self.clock.advance_millis(60_000);
-        // So is how often a charged call was answered again.
+        // The number of replays of a charged call is lost as well.
         self.retries.values_mut().for_each(|first| first.replays = 0);
         self.real = None;
         self.real = Some(start(self.disk.medium(), self.settings, self.now()));
@@ -288,7 +288,7 @@ impl Run {
         assert_eq!(found, expected, "{context}");
     }
 
-    /// Status, then the wallet and allotment that the headers show.
+    /// The expected status, and the wallet and allotment in the headers.
     fn foresee(&mut self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
         let account = key / KEYS_EACH;
         let now = self.now();
@@ -308,7 +308,7 @@ impl Run {
             if first.request != request || first.replays == REPLAYS_MAX {
                 return (422, 0, 0);
             }
-            // A replay that is given up before its work begins does not count, nor does one whose work fails.
+            // A replay that is dropped before its work begins does not count, nor does one whose work fails.
             return match ending {
                 0 => (0, 0, 0),
                 1 => (500, 0, 0),
@@ -332,8 +332,8 @@ impl Run {
         if ending == 1 {
             if cost > 0 {
                 self.post(account, "refund", credits, -free);
-                // The debit took the place of an expired record, and its refund that of nothing: should the clock come
-                // back, the old record is gone.
+                // The debit replaced an expired record, and its refund removed the debit's record.
+                // The old record stays gone even if the clock goes back.
                 if let Some((name, _)) = retry {
                     self.retries.remove(&(key, name));
                 }
@@ -392,7 +392,7 @@ impl Run {
                 return Ok((500, 0, 0));
             }
             let receipt = debit.settle_blocking()?;
-            // In window mode the record of a retry becomes durable a little later; a change behind it waits for that.
+            // In window mode the record of a retry becomes durable a little later. This change waits for it.
             if retry.is_some() {
                 accounts.approve_account(self.owners[key / KEYS_EACH].account, &act(now)).map(drop).unwrap_or(());
             }
@@ -412,7 +412,7 @@ impl Run {
         }
     }
 
-    /// The whole ledger, entry by entry, after a restart.
+    /// Compares the whole ledger, entry by entry, after a restart.
     fn finish(mut self) {
         self.restart();
         let proof = self.real().verify_ledger().unwrap_or_else(|error| panic!("seed {}: {error}", self.seed));

@@ -1,4 +1,5 @@
-//! People, their sessions and their links: against a plain model, over restarts, and what a thief of either may not do.
+//! People, their sessions and their links: compared with a simple model, over restarts, and limits
+//! for stolen tokens.
 
 mod support;
 
@@ -214,7 +215,8 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
     assert_ne!(place.signed_up("john").account(), john.account(), "the name is free again");
 }
 
-/// Accounts that nobody approves are bounded in number and time, and leave nothing but their number.
+/// Accounts that are never approved are limited in number and time. When they end, only their
+/// number stays used.
 #[test]
 fn sign_ups_that_nobody_approves_end() {
     let mut place = Place::new();
@@ -350,7 +352,7 @@ fn a_person_has_a_bounded_number_of_sessions() {
     assert!(tokens[1..].iter().all(|token| place.who(token).is_some()));
 }
 
-/// What may happen to the sessions of two people.
+/// An event in the sessions of two people.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Open(usize),
@@ -377,7 +379,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// A session as the model has it.
+/// A session in the model.
 struct Modelled {
     owner: usize,
     opened: UnixMillis,
@@ -404,7 +406,7 @@ proptest! {
             model.retain(|_, session| now.wall < session.ends_at());
             match step {
                 Step::Open(owner) => {
-                    // Their bound has a test of its own.
+                    // The limit of sessions has a separate test.
                     if model.values().filter(|session| session.owner == owner).count() >= SESSIONS_MAX / 2 {
                         continue;
                     }
@@ -442,7 +444,7 @@ proptest! {
                 Step::Wait(minutes) => place.clock.advance_millis(u64::from(minutes) * 60_000),
                 Step::Maintain => place.accounts().maintain(now).unwrap(),
                 Step::Restart => {
-                    // Maintenance runs every half minute; what happened since may be forgotten at a restart.
+                    // Maintenance runs every half minute. Changes after it may be lost in a restart.
                     place.accounts().maintain(now).unwrap();
                     place.restart();
                 }

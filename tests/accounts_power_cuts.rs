@@ -1,8 +1,8 @@
-//! The power fails at every kind of moment: what was not synced survives sector by sector at random, and the power may
-//! fail again during the recovery. No acknowledged debit is lost and none is there twice.
+//! Power failures at any moment: unsynced sectors survive at random, and the power may fail again
+//! during the recovery. No acknowledged debit is lost and none is doubled.
 //!
-//! A workload runs once on a disk that records what it is asked to do. Every cut then replays the record up to some
-//! point and opens what a real disk could hold.
+//! A workload runs once on a disk that records all writes and syncs. Each power cut replays the
+//! record up to some point and opens a possible disk state.
 
 mod support;
 
@@ -17,13 +17,13 @@ use hornbook::clock::{Now, UnixMillis};
 use support::disk::{Disk, Event, SECTOR_BYTES};
 use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
 
-/// As many as a test may take; `HORNBOOK_TEST_CUTS` sets another number.
+/// `HORNBOOK_TEST_CUTS` sets another number.
 const CUTS: u64 = 20_000;
 const WORKLOADS: u64 = 16;
 const CALLERS: u64 = 6;
 const CALLS_EACH: u64 = 6;
 const CREDITS: u32 = 10_000;
-/// Marks what is acknowledged only once it is durable in window mode too: grants and refunds.
+/// Marks operations that are acknowledged only when durable, in window mode too: grants and refunds.
 const ALWAYS_DURABLE: u64 = 1 << 32;
 
 #[test]
@@ -56,8 +56,8 @@ struct Workload {
     base: Now,
 }
 
-/// Concurrent calls with idempotency keys, some of them failing, and grants between them. Each call is made at a
-/// millisecond of its own, by which it is recognised in the ledger.
+/// Records concurrent calls with idempotency keys, some of them failing, and grants between them.
+/// Each call has a unique millisecond, which identifies it in the ledger.
 fn record(seed: u64) -> Workload {
     let base = read(&noon());
     let durability = if seed % 4 == 3 { Durability::Window } else { Durability::Strict };
@@ -131,7 +131,7 @@ fn cut_workload(seed: u64, cuts: u64) {
         let context = format!("workload {seed}, cut {cut} at event {point}");
         let disk = Disk::from_bytes(image.clone());
         disk.record();
-        // Retries write too, so a recovery that is cut again is one without them.
+        // Retries write as well, so only recoveries without retries are cut a second time.
         let found = check(&workload, &disk, &acknowledged, cut % 48 == 0, &context);
         if cut % 2 == 1 {
             cut_recovery(&workload, image, &disk.events(), &acknowledged, &found, &mut random, &context);
@@ -139,7 +139,7 @@ fn cut_workload(seed: u64, cuts: u64) {
     }
 }
 
-/// The power fails again while the file is being repaired.
+/// The power fails again during the recovery.
 fn cut_recovery(
     workload: &Workload,
     image: Vec<u8>,
@@ -173,7 +173,7 @@ fn apply(bytes: &mut Vec<u8>, event: &Event) {
     }
 }
 
-/// What a disk may hold when unsynced sectors survive at random.
+/// A possible disk state after a power failure: unsynced sectors survive at random.
 fn survive(durable: &[u8], unsynced: &[Event], random: &mut SeededEntropy) -> Vec<u8> {
     let mut bytes = durable.to_vec();
     let survivors_in_4 = random.below(5);
@@ -187,7 +187,7 @@ fn survive(durable: &[u8], unsynced: &[Event], random: &mut SeededEntropy) -> Ve
                     }
                 }
             }
-            // File systems journal the length: it may come back without the data.
+            // File systems journal the length, so it may survive without the data.
             Event::SetLen(_) => apply(&mut bytes, event),
             Event::Sync | Event::Acknowledged(_) => {}
         }
@@ -195,7 +195,8 @@ fn survive(durable: &[u8], unsynced: &[Event], random: &mut SeededEntropy) -> Ve
     bytes
 }
 
-/// Opens a disk, proves its ledger, and compares it with what was acknowledged. Returns the calls it knows.
+/// Opens a disk, verifies its ledger and compares it with the acknowledged calls. Returns the calls
+/// in the ledger.
 fn check(
     workload: &Workload,
     disk: &Disk,
@@ -235,7 +236,7 @@ fn check(
     known
 }
 
-/// Clients retry what they have no answer for: what the ledger knows is replayed, the rest charged once.
+/// Clients retry all calls: those in the ledger are replayed, the others are charged once.
 fn retry_everything(workload: &Workload, accounts: &Accounts, known: &BTreeSet<u64>, context: &str) -> i64 {
     let mut charged = 0;
     for id in 1..=CALLERS * CALLS_EACH {
@@ -247,7 +248,7 @@ fn retry_everything(workload: &Workload, accounts: &Accounts, known: &BTreeSet<u
 }
 
 fn id_of(at: UnixMillis, base: UnixMillis) -> u64 {
-    // All within one second after noon: the milliseconds are the id.
+    // All calls are within one second after noon, so the milliseconds are the id.
     assert_eq!(at.0.div_euclid(1000), base.0.div_euclid(1000));
     u64::try_from(at.0.rem_euclid(1000)).unwrap()
 }

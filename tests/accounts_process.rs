@@ -1,7 +1,7 @@
-//! The real program: administered while it serves and while it does not, backed up under load, and killed again and
-//! again while clients call it over HTTP.
+//! The real program: administered with and without a running server, backed up under load, and
+//! killed repeatedly while clients call it over HTTP.
 //!
-//! `HORNBOOK_TEST_KILLS` sets how often it is killed under load; 12 unless told.
+//! `HORNBOOK_TEST_KILLS` sets how often it is killed under load; the default is 12.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ use serde_json::Value;
 const CALLERS: usize = 16;
 const FIRST_BOOT_KILLS: u64 = 300;
 const BACKUPS: usize = 20;
-/// A metered call of one credit.
+/// A metered call that costs one credit.
 const CALL: &str = "/api/v1/code-bodies";
 
 struct Place {
@@ -42,7 +42,7 @@ impl Place {
 
     fn command_of(&self, program: &Path, data: &Path) -> Command {
         let mut command = Command::new(program);
-        // No limits on the pace and no allotment: every call is a debit from the wallet.
+        // No rate limits and no allotment: every call is a debit from the wallet.
         let unlimited = ["free.per_minute=4000000000", "free.per_day=4000000000", "free.monthly_units=0"];
         for setting in unlimited.into_iter().chain(["mcp.free_per_minute=0", "server.open_per_minute=0"]) {
             command.args(["--set", setting]);
@@ -67,7 +67,7 @@ impl Place {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// An account with a key and credits.
+    /// Creates an account with credits and returns a key of it.
     fn customer(&self, data: &Path, credits: &str) -> String {
         let account = self.json(data, &["account", "create", "Test", "--approve"]);
         let account = account["id"].as_str().unwrap();
@@ -80,14 +80,14 @@ impl Place {
         self.json(data, &["account", "show", account])["creditsRemaining"].as_u64().unwrap()
     }
 
-    /// Puts the sample corpus into the data directory.
+    /// Builds the sample corpus into the data directory.
     fn build(&self, data: &Path) {
         let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml");
         let output = self.command(data).arg("build").arg(plan).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// The cookie of somebody who signed in to this account.
+    /// The session cookie of a person who signed in to this account.
     fn signed_in(&self, data: &Path, account: &str) -> String {
         let link = self.json(data, &["account", "link", account]);
         let text = link.to_string();
@@ -140,7 +140,7 @@ impl Server {
         Self { child, address: address.expect("a server that listens") }
     }
 
-    /// The status of one call.
+    /// Makes one call and returns the status.
     fn call(&self, key: &str) -> u16 {
         Client::connect(&self.address).and_then(|mut client| client.call(key, None)).unwrap()
     }
@@ -158,7 +158,7 @@ impl Drop for Server {
     }
 }
 
-/// A kept connection.
+/// A keep-alive connection.
 struct Client(BufReader<TcpStream>);
 
 impl Client {
@@ -172,7 +172,7 @@ impl Client {
         self.exchange(&rest_call(key, idempotency_key)).map(|(status, _)| status)
     }
 
-    /// One whole answer, or an error if any of it is missing.
+    /// Sends a request and reads one whole response; an error if it is incomplete.
     fn exchange(&mut self, request: &str) -> std::io::Result<(u16, Vec<u8>)> {
         self.0.get_mut().write_all(request.as_bytes())?;
         let torn = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
@@ -200,7 +200,7 @@ fn rest_call(key: &str, idempotency_key: Option<&str>) -> String {
     format!("GET {CALL} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n{retry}\r\n")
 }
 
-/// The same operation, so many times, as an agent calls it: one alone, several in a list.
+/// The same operation, called by an agent this many times: one message, or several as a batch.
 fn agents_call(key: &str, idempotency_key: Option<&str>, times: u64) -> String {
     let message = |id: u64| {
         format!(
@@ -231,7 +231,7 @@ fn commands_work_with_and_without_a_server() {
     assert_eq!(server.call(&key), 200);
     let mode = |name: &str| std::fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("admin.sock"), 0o600);
-    // By its name as well as by its id.
+    // The account can be given by its name as well as by its id.
     assert_eq!(place.credits_left(&data, "Test"), 99);
     let bought = place.json(&data, &["purchase", "request", "Test", "pro"]);
     let id = bought["id"].as_str().unwrap();
@@ -331,7 +331,8 @@ fn nobody_else_can_read_the_data_directory_or_the_memory_of_the_server() {
         assert_eq!(mode(&data.join(file)), 0o600, "{file}");
     }
     place.build(&data);
-    // As made by an older version: the lock is closed, and the directory is for its owner to decide about.
+    // An older version created these with a wider mode. The server fixes the lock; the mode of the
+    // directory is the owner's choice.
     let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     open(&data);
     open(&data.join("state.lock"));
@@ -342,7 +343,8 @@ fn nobody_else_can_read_the_data_directory_or_the_memory_of_the_server() {
     let mut command = place.command_of(&program, &data);
     let is_root = std::fs::metadata(place.directory.path()).unwrap().uid() == 0;
     if is_root {
-        // Only of somebody else's process can be seen that it is closed to its own user.
+        // If a process cannot be dumped, its files in `/proc` belong to root. This only shows when
+        // another user runs it.
         let given = Command::new("chown").args(["-R", "65534:65534"]).arg(&data).status().unwrap();
         assert!(given.success());
         std::os::unix::process::CommandExt::uid(&mut command, 65534);
@@ -362,7 +364,7 @@ fn a_command_waits_for_a_server_that_is_starting() {
     let place = Place::new();
     let data = place.path("data");
     place.customer(&data, "100");
-    // A server has the directory before it listens.
+    // A starting server holds the lock of the directory before it listens.
     let owner = hornbook::state::DataLock::acquire(&data).unwrap();
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| place.json(&data, &["account", "list"]));
@@ -412,7 +414,7 @@ fn only_a_plain_file_is_restored() {
     let pipe = place.path("pipe.redb");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (backup, what) in [("/dev/zero", "it is a device"), (pipe.to_str().unwrap(), "it is a named pipe")] {
-        // What is copied for ever ends at a limit of time and size.
+        // Copying an endless file would hit a limit of time and size.
         let script = "ulimit -f 20000; exec timeout 20 \"$0\" \"$@\"";
         let mut command = Command::new("sh");
         command.args(["-c", script]).arg(env!("CARGO_BIN_EXE_hornbook")).arg("--data").arg(&data);
@@ -491,7 +493,7 @@ fn a_restore_lists_what_it_changes_and_revives_nothing() {
     assert!(acts.iter().any(|act| act["actor"] == "jane" && act["act"] == "key revoke"), "acts are not taken back");
     place.json(&data, &["ledger", "verify"]);
 
-    // Where the present state cannot be read, what the backup brings back is all there is to say.
+    // If the present state cannot be read, the refusal lists only what the backup brings back.
     std::fs::write(data.join("state.redb"), "not a state file").unwrap();
     let blind = place.refusal(&data, &["restore", copy_text]);
     assert!(blind.contains("the present state cannot be read") && blind.contains("key key-2 of acct-1"), "{blind}");
@@ -512,7 +514,7 @@ fn the_configuration_is_shown_with_origins_and_slips_are_named() {
     let file = "[free]\nper_minute = 11\nper_day = 12\n";
     let environment = [
         ("HORNBOOK_FREE_PER_DAY", OsStr::new("22")),
-        // Somebody else's, and no text at all.
+        // A variable of another program, whose value is not UTF-8.
         ("LESSOPEN", OsStr::from_bytes(&[0xff, 0xfe])),
     ];
     let (well, text) = run(file, &environment, &["--json", "--set", "free.monthly_units=33"]);
@@ -565,7 +567,7 @@ fn backups_under_load_open_and_add_up() {
         }
         let mut last = 0;
         for round in 0..BACKUPS {
-            // Each backup is of another moment.
+            // Each backup is taken at another time.
             let before = calls.load(Ordering::Relaxed);
             while calls.load(Ordering::Relaxed) < before + 10 {
                 std::thread::yield_now();
@@ -583,23 +585,23 @@ fn backups_under_load_open_and_add_up() {
     server.stop();
 }
 
-/// How a caller of the test calls.
+/// How a caller makes its calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     Rest,
     Agent,
-    /// A search on a page, by somebody who is signed in.
+    /// A search on a page by a signed-in person.
     Page,
     RestAgain,
     AgentAgain,
-    /// A list of two calls.
+    /// A batch of two calls.
     AgentsListAgain,
 }
 
 const WAYS: [Way; 6] = [Way::Rest, Way::Agent, Way::Page, Way::RestAgain, Way::AgentAgain, Way::AgentsListAgain];
 
 impl Way {
-    /// Whose account pays.
+    /// The account that pays.
     fn account(self) -> usize {
         match self {
             Self::Rest => 0,
@@ -613,12 +615,12 @@ impl Way {
         self.account() == WITH_RETRIES
     }
 
-    /// What one request costs.
+    /// The cost of one request in credits.
     fn cost(self) -> u64 {
         if self == Self::AgentsListAgain { 2 } else { 1 }
     }
 
-    /// `secret` is a key, or the cookie of a session.
+    /// `secret` is a key, or a session cookie.
     fn request(self, secret: &str, name: &str) -> String {
         match self {
             Self::Rest => rest_call(secret, None),
@@ -630,7 +632,8 @@ impl Way {
         }
     }
 
-    /// Whether an answer with 200 is what was asked for. To an agent an error is a result too.
+    /// Whether a response with status 200 is a success. Errors of agents' calls are in responses
+    /// with status 200 too.
     fn is_answered(self, body: &[u8]) -> bool {
         let text = String::from_utf8_lossy(body);
         match self {
@@ -644,24 +647,25 @@ impl Way {
     }
 }
 
-/// The account of callers who repeat a call until it is answered.
+/// The account of callers who repeat each call until it is answered.
 const WITH_RETRIES: usize = 3;
 const ACCOUNTS: usize = 4;
 
-/// What all callers share with the test that kills the server.
+/// State shared by all callers and the test that kills the server.
 #[derive(Default)]
 struct Load {
-    /// Where the server listens, while there is one.
+    /// The address of the server while it runs.
     address: Mutex<Option<String>>,
-    /// What the calls of each account cost: those begun, and those answered.
+    /// The total cost of the calls of each account: of those sent, and of those answered.
     sent: [AtomicU64; ACCOUNTS],
     answered: [AtomicU64; ACCOUNTS],
     ending: AtomicBool,
 }
 
 impl Load {
-    /// Calls again and again, as a client does that meets a dead server. With retries every call is repeated under its
-    /// idempotency key until it is answered; without, a call that got no answer is given up.
+    /// Calls repeatedly and reconnects when the server is dead. With retries, every call is
+    /// repeated with its idempotency key until it is answered. Without, a call that got no answer
+    /// is given up.
     fn call(&self, secret: &str, caller: usize, way: Way) {
         let account = way.account();
         let mut client: Option<Client> = None;
@@ -683,7 +687,7 @@ impl Load {
                         self.answered[account].fetch_add(way.cost(), Ordering::Relaxed);
                         break;
                     }
-                    // Its first copy is under way still, or more is asked than can be answered.
+                    // The first copy is still in progress, or the server is overloaded.
                     Ok((503, _)) => {}
                     Ok((200, _)) if matches!(way, Way::Agent | Way::AgentAgain | Way::AgentsListAgain) => {}
                     Ok((status, body)) => {
@@ -728,7 +732,7 @@ fn killed_under_load_every_answered_call_is_charged_exactly_once() {
         for kill in 0..=kills {
             let server = place.serve(&data);
             *load.address.lock().unwrap() = Some(server.address.clone());
-            // Now and then before the first answer.
+            // Sometimes the server is killed before the first answer.
             let wanted = if kill % 8 == 7 { 0 } else { random.below(300) };
             let before = load.total_answered();
             while load.total_answered() < before + wanted {
@@ -736,7 +740,7 @@ fn killed_under_load_every_answered_call_is_charged_exactly_once() {
             }
             if kill == kills {
                 load.ending.store(true, Ordering::Relaxed);
-                // The last calls end with the server still there.
+                // The callers finish before the server stops.
                 callers.drain(..).for_each(|caller| caller.join().unwrap());
                 server.stop();
             } else {
@@ -800,7 +804,7 @@ fn post(address: &str, path: &str, key: Option<&str>, body: &str) -> std::io::Re
     Ok(response)
 }
 
-/// What a page shows of an order: its id, then its tracking token.
+/// The order id and the tracking token on a page.
 fn shown(page: &str) -> Option<(String, String)> {
     let mut codes = page.split("<code>").skip(1).filter_map(|rest| rest.split_once("</code>"));
     let (id, token) = (codes.next()?.0, codes.next()?.0);

@@ -1,4 +1,5 @@
-//! What is sealed of drafts and orders: unreadable at rest, wiped in time, and never lost with its key without a word.
+//! Encrypted data of drafts and orders: unreadable on disk, deleted in time, and the loss of its
+//! key is always reported.
 
 mod support;
 
@@ -25,7 +26,7 @@ fn nothing_of_an_intake_is_in_any_file_in_plain_text() {
     let mut hidden = PRIVATE.to_vec();
     hidden.extend([token, &intake[1..20], "21900"]);
     assert_hidden(data.path(), &hidden);
-    // The key opens nothing without the token, of which a hash is stored.
+    // The key decrypts nothing without the token, and only a hash of the token is stored.
     let mode = std::os::unix::fs::PermissionsExt::mode(
         &std::fs::metadata(data.path().join("state.key")).unwrap().permissions(),
     );
@@ -35,7 +36,7 @@ fn nothing_of_an_intake_is_in_any_file_in_plain_text() {
     let accepted = accept(&accounts, &draft.token, read(&clock), 2).unwrap().unwrap();
     drop(accounts);
     let tracking_token = accepted.tracking_token.unwrap();
-    // An order has the name of the company, which is about to be public; the rest stays sealed.
+    // An order stores the name of the company in plain text, since it will be public. The rest stays encrypted.
     hidden.retain(|word| *word != "Ondarza Holdings LLC" && *word != "21900");
     hidden.push(&tracking_token);
     assert_hidden(data.path(), &hidden);
@@ -44,7 +45,7 @@ fn nothing_of_an_intake_is_in_any_file_in_plain_text() {
     assert_eq!(intake.unwrap()["people"][0]["name"], PRIVATE[0]);
 }
 
-/// In no file of the directory, as text or in hexadecimal digits.
+/// Checks that the words are in no file of the directory, neither as text nor in hexadecimal.
 fn assert_hidden(data: &Path, words: &[&str]) {
     let mut files = 0;
     for entry in std::fs::read_dir(data).unwrap() {
@@ -140,7 +141,7 @@ fn a_draft_is_gone_at_its_hour_and_wiped_at_the_next_sweep() {
     accounts.maintain(read(&clock)).unwrap();
     assert_eq!(accounts.open_draft_count().unwrap(), 1);
     assert!(look(&accounts, &second.token, read(&clock)).is_some());
-    // Also for a clock that went back: it is not there any more.
+    // Also after the clock goes back, because the draft is deleted.
     clock.set_wall(first.expires_at.plus_millis(-(DAY_MILLIS as i64)));
     assert!(look(&accounts, &first.token, read(&clock)).is_none());
     assert!(look(&accounts, &accepted.token, read(&clock)).is_none());
@@ -188,7 +189,8 @@ fn an_intake_sent_again_with_its_idempotency_key_has_one_draft_and_one_link() {
     assert!(send(&accounts, owner, "Another LLC", 7).is_none());
     assert_eq!(accounts.orders().unwrap()[0].id, order);
 
-    // Once it has expired the key begins anew, and the sweep that takes the first draft leaves the second.
+    // When the draft has expired, the key starts a new one, and the sweep that deletes the first
+    // draft keeps the second.
     clock.advance_millis(DAY_MILLIS);
     let second = send(&accounts, owner, "Another LLC", 8).unwrap();
     assert_ne!(second.id, first.id);

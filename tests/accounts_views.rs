@@ -1,4 +1,4 @@
-//! What the service is told about accounts, orders and the pace, in the exact shapes in which clients see it.
+//! The views of accounts, orders and rate limits, in the exact shapes that clients see.
 
 mod support;
 
@@ -183,7 +183,7 @@ fn awaiting_an_answer_is_the_same_as_blocking_for_it() {
         let receipt = block_on(sendable(begin(&accounts, &owner.keys[0], 3).settle())).unwrap();
         assert_eq!((receipt.credits_remaining(), receipt.charged()), (7, Credits(3)));
         block_on(sendable(begin(&accounts, &owner.keys[0], 3).refund())).unwrap();
-        // A client that hangs up while its answer is on the way has paid.
+        // A client that disconnects before its answer arrives has paid.
         drop(begin(&accounts, &owner.keys[0], 3).settle());
         accounts.approve_account(owner.account, &act(now)).unwrap();
         assert_eq!(accounts.verify_ledger().unwrap().books.spent, 6);
@@ -200,7 +200,7 @@ fn begin(accounts: &Accounts, key: &str, cost: u32) -> PendingDebit {
     reservation.begin().unwrap()
 }
 
-/// A server moves its tasks between threads.
+/// A server moves tasks between threads, so its futures must be `Send`.
 fn sendable<F: Future + Send>(future: F) -> F {
     future
 }

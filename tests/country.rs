@@ -1,4 +1,5 @@
-//! The made law of `benches/country`: the same files for the same seed, sixty jurisdictions, the size asked for, few copies.
+//! The synthetic law of `benches/country`: the same seed gives the same files, sixty jurisdictions,
+//! the requested size, few copies.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,12 +33,12 @@ mod vary;
 #[path = "../benches/country/words.rs"]
 mod words;
 
-/// The sample corpus has some 600 chunks: made law of this size uses each of its sentences many times.
+/// The sample corpus has some 600 chunks, so this size uses each of its sentences many times.
 const CHUNKS: u64 = 6000;
 
 static LAW: LazyLock<Law> = LazyLock::new(|| {
     let scratch = tempfile::tempdir().unwrap();
-    // The files stay mapped after the folder is gone.
+    // The files stay mapped after the folder is deleted.
     Law::of(vec![Snapshot::open(&sample::sample(&scratch.path().join("sample"))).unwrap()])
 });
 

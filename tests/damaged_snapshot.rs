@@ -1,5 +1,6 @@
-//! A damaged snapshot whose manifest fits it, as somebody might hand out on purpose: it is refused, or every question to it has
-//! an answer or an error. Nothing panics, whichever file is damaged.
+//! A damaged snapshot with a matching manifest, like one from a malicious distributor: it is
+//! refused, or it returns an answer or an error to every request. Damage to any file never causes a
+//! panic.
 
 use std::fs;
 use std::panic::catch_unwind;
@@ -24,10 +25,10 @@ mod second_space;
 #[path = "../fuzz/walk.rs"]
 mod walk;
 
-/// So many damages for each file.
+/// The number of damages tried for each file.
 const DAMAGES: u64 = 8;
 
-/// One to four changes, as `damage` reads them.
+/// One to four changes, in the format of `damage`.
 fn changes(numbers: &mut SplitMix64) -> Vec<u8> {
     let count = 1 + 6 * (1 + numbers.draw() % 4);
     (0..count).map(|_| (numbers.draw() >> 32) as u8).collect()
@@ -60,7 +61,7 @@ fn no_damage_to_any_file_panics() {
             });
             match outcome {
                 Ok(Ok(())) => opened += 1,
-                // The guard around everything is for what nobody thought of: each file's reader has its own.
+                // The outer guard is only for unexpected panics: the reader of each file must catch its own.
                 Ok(Err(SnapshotError::Unreadable { what, .. })) => {
                     panicked.push(format!("{}: {what} {how:?}", file.path));
                 }

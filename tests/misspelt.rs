@@ -1,4 +1,4 @@
-//! Searching the sample corpus with misspelt words.
+//! Searches in the sample corpus with misspelt words.
 
 use hornbook::search::{Mode, SearchRequest, SearchResponse};
 use hornbook_corpus::ids::NodeOrdinal;
@@ -30,7 +30,7 @@ fn misspelt_words_are_corrected_in_every_mode() {
         ("return of the securty depost?", "return of the security deposit?"),
         ("how tall may a fenec be", "how tall may a fence be"),
         ("secruity-deposit", "security-deposit"),
-        // English words that the sample does not have.
+        // English words that the sample does not contain.
         ("dinasaur in the garden", "dinosaur in the garden"),
         ("keeping dolfins", "keeping dolphins"),
     ] {
@@ -47,7 +47,8 @@ fn misspelt_words_are_corrected_in_every_mode() {
     }
 }
 
-/// Two words are as near to the typed one: what stands with the rest of the query in the law is meant.
+/// Two words are equally near the typed one. The one that occurs in the law together with the rest
+/// of the query is chosen.
 #[test]
 fn the_rest_of_a_query_decides_between_near_words() {
     for (typed, meant) in [
@@ -55,7 +56,7 @@ fn the_rest_of_a_query_decides_between_near_words() {
         ("the flooe of a shop", "the floor of a shop"),
         ("dwelling below the flooe level of the river", "dwelling below the flood level of the river"),
         ("is a smoke alarm required on each flooe", "is a smoke alarm required on each floor"),
-        // As they stand next to each other in the law; alone they are cuts and resorts.
+        // Decided by adjacent words in the law. Alone, these would be corrected to cuts and resorts.
         ("court custs", "court costs"),
         ("false reaort", "false report"),
     ] {
@@ -67,9 +68,9 @@ fn the_rest_of_a_query_decides_between_near_words() {
 fn what_is_no_slip_stays_as_it_was_typed() {
     for query in [
         "landlord",
-        // English words that the sample does not have.
+        // English words that the sample does not contain.
         "kitten bicycle",
-        // Regularly made of words that it has.
+        // Regular derivations of words in the sample.
         "permitless permitlike",
         "\"landlrod depositt\"",
         "fence -landlrod",
@@ -88,7 +89,7 @@ fn what_is_no_slip_stays_as_it_was_typed() {
     assert_eq!(corrected("landlrod \"securty depositt\"").as_deref(), Some("landlord \"securty depositt\""));
 }
 
-/// A query of the law's own words is never changed: all headings, and every fifth sentence of the texts.
+/// A query in the law's own words is never changed: all headings, and every fifth sentence of the texts.
 #[test]
 fn words_that_the_law_has_are_never_changed() {
     let snapshot = ENGINE.snapshot();
@@ -142,8 +143,8 @@ fn piece() -> impl Strategy<Value = (String, bool)> {
 }
 
 proptest! {
-    /// Numbers, citations, phrases and exclusions come through as they were typed, in their places, whatever stands around them;
-    /// and the same query is always corrected in the same way.
+    /// Numbers, citations, phrases and exclusions stay unchanged and in place, in any context, and
+    /// correction is deterministic.
     #[test]
     fn only_slips_are_changed(pieces in prop::collection::vec(piece(), 1..7)) {
         let query = pieces.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" , ");

@@ -1,5 +1,5 @@
-//! Payments by card against a plain model, on disks that fail, and across restarts: what Stripe reports counts once, in
-//! whatever order it comes.
+//! Card payments: compared with a simple model, on failing disks, and across restarts. Each report
+//! of Stripe counts once, in any order.
 
 mod support;
 
@@ -20,7 +20,7 @@ use hornbook::clock::Now;
 use support::disk::{Disk, EIO, ENOSPC, Fault, FaultOn};
 use support::{Customer, act, call, customer, fast_settings, noon, read, start, wait_until_healthy};
 
-/// Accounts with one customer, at one moment.
+/// Accounts with one customer at a fixed time.
 struct Shop {
     disk: Disk,
     settings: Settings,
@@ -37,7 +37,7 @@ impl Shop {
         Self { disk, settings, accounts, owner, now }
     }
 
-    /// The shop of a month without free calls.
+    /// In a month without free units.
     fn without_free_units() -> Self {
         Self::open(fast_settings(Durability::Strict, 0))
     }
@@ -81,7 +81,7 @@ impl Shop {
         self.accounts.purchases().unwrap().into_iter().find(|one| one.id == purchase.id).unwrap().status
     }
 
-    /// The next start, at this moment.
+    /// Restarts at this time.
     fn reopened(self, now: Now) -> Self {
         self.accounts.close();
         let accounts = start(self.disk.medium(), self.settings, now);
@@ -113,7 +113,7 @@ fn disputed(purchase: &PurchaseRecord, dispute: &str, amount: Option<u64>, state
     PaymentReport::Event { payment, event: PaymentEvent::Disputed { dispute: dispute.to_owned(), amount, state } }
 }
 
-/// A refund that failed, after all sums that were reported at 0.
+/// A failed refund, reported after all sums, which are reported at time 0.
 fn refund_failed(purchase: &PurchaseRecord, refund: &str, amount: u64, at_sec: i64) -> PaymentReport {
     let payment = format!("pi_{}", purchase.id);
     PaymentReport::Event { payment, event: PaymentEvent::RefundFailed { refund: refund.to_owned(), amount, at_sec } }
@@ -126,7 +126,7 @@ fn a_refund_leaves_a_hole_that_later_credits_fill_first() {
     assert_eq!(shop.report(paid(&first)), ReportResult::Applied);
     assert_eq!(shop.call(402).unwrap().credits_remaining(), 600);
 
-    // Half of the price: half of the credits.
+    // Half of the price is half of the credits.
     shop.report(refunded(&first, 250));
     assert_eq!(shop.wallet(), 100);
     shop.report(refunded(&first, 500));
@@ -174,10 +174,10 @@ fn a_dispute_takes_the_credits_until_it_is_won() {
     }
     let reopened = shop.report(disputed(&bought, "dp_1", None, DisputeState::Open));
     assert_eq!(reopened, ReportResult::Known, "it has ended");
-    // The end is reported without the beginning, of a part.
+    // The end of a dispute over a part of the price, whose start was not reported.
     shop.report(disputed(&bought, "dp_2", Some(1000), DisputeState::Lost));
     assert_eq!(shop.wallet(), 2500);
-    // What went back already is not taken twice.
+    // What was already taken back is not taken twice.
     shop.report(refunded(&bought, 2000));
     assert_eq!(shop.wallet(), 0);
     shop.accounts.verify_ledger().unwrap();
@@ -212,18 +212,18 @@ fn money_that_does_not_fit_is_never_credited_and_waits_for_the_operator() {
     let stranger = PaymentReport::NotPaid { checkout: stranger, session: "cs".to_owned() };
     assert_eq!(shop.report(stranger), ReportResult::Unknown);
 
-    // Paid by card after the operator took another payment for it: once is enough.
+    // Paid by card after the operator confirmed another payment: only one counts.
     let bought = shop.buy(PackName::Starter, 99);
     accounts.pay_purchase(bought.id, Some("cash".to_owned()), &act(shop.now)).unwrap();
     assert!(matches!(shop.report(paid(&bought)), ReportResult::Problem(_)));
-    // Its refund takes nothing: nothing was given for it.
+    // Its refund takes nothing, because it was never credited.
     shop.report(refunded(&bought, 500));
     assert_eq!(shop.wallet(), 1000);
     accounts.verify_ledger().unwrap();
 }
 
-/// The provider's report of a payment that the operator confirmed by hand meanwhile, and a payment that was confirmed for
-/// another thing than the one whose page it was made on.
+/// A payment that the operator confirmed by hand before the provider reported it, and a payment
+/// that was confirmed for another purchase than the one it was made for.
 #[test]
 fn a_payment_counts_once_whoever_reports_it() {
     let shop = Shop::open(Settings::default());
@@ -234,10 +234,10 @@ fn a_payment_counts_once_whoever_reports_it() {
     assert_eq!(shop.report(paid(&bought)), ReportResult::Known, "the same payment of the same purchase");
     assert!(accounts.checkout(bought.checkout.unwrap()).unwrap().unwrap().problems.is_empty());
     assert_eq!(shop.wallet(), 1000);
-    // Its refund is that of the payment which was credited.
+    // A refund of it is a refund of the credited payment.
     assert_eq!(shop.report(refunded(&bought, 500)), ReportResult::Applied);
     assert_eq!(shop.wallet(), 0);
-    // Also one that was reported before the payment.
+    // The same for a refund that was reported before the payment.
     let early = shop.buy(PackName::Starter, 9);
     accounts.pay_purchase(early.id, Some(format!("pi_{}", early.id)), &act(shop.now)).unwrap();
     shop.report(refunded(&early, 250));
@@ -254,7 +254,7 @@ fn a_payment_counts_once_whoever_reports_it() {
     assert!(told.contains(&payment) && told.contains(&first.id.to_string()), "{told}");
     assert_eq!((shop.wallet(), shop.status(&second)), (1000, PurchaseStatus::Requested));
 
-    // The other way round, and for an order.
+    // In the opposite order, and for an order.
     let third = shop.buy(PackName::Starter, 4);
     shop.report(paid(&third));
     let payment = Some(format!("pi_{}", third.id));
@@ -267,7 +267,7 @@ fn a_payment_counts_once_whoever_reports_it() {
     };
     let (order, _) = accounts.create_order(order, &act(shop.now), &mut SeededEntropy(5)).unwrap();
     assert!(accounts.pay_order(order.id, payment, &act(shop.now)).is_err());
-    // An order that is paid opens no page to pay it again.
+    // A paid order opens no further payment page.
     let (at, entropy) = (shop.now.wall, &mut SeededEntropy(6));
     accounts.open_order_checkout(order.id, 500, at, entropy).unwrap();
     accounts.pay_order(order.id, Some("bank-7".to_owned()), &act(shop.now)).unwrap();
@@ -276,15 +276,15 @@ fn a_payment_counts_once_whoever_reports_it() {
     accounts.verify_ledger().unwrap();
 }
 
-/// Refunds that fail and others that do not, as a provider sends them, in any order and repeated: in the end what stayed
-/// with the payer is taken, and nothing else.
+/// Failed and successful refunds, as a provider reports them, in any order and repeated: in the end
+/// exactly the credits of the successful ones are taken back.
 #[test]
 fn refunds_that_fail_give_the_credits_back_in_whatever_order_it_is_told() {
     let mut random = SeededEntropy(11);
     for round in 0..300 {
         let shop = Shop::open(Settings::default());
         let bought = shop.buy(PackName::Starter, round);
-        // The provider's time line: each refund has a moment, and some fail at a later one.
+        // The provider's timeline: each refund has a time, and some fail at a later one.
         let mut refunds: Vec<(i64, u64, Option<i64>)> = Vec::new();
         let mut at_sec = 100;
         let mut notices = vec![paid(&bought)];
@@ -340,7 +340,7 @@ fn what_is_paid_for_a_deleted_account_is_not_credited_in_silence() {
     shop.accounts.verify_ledger().unwrap();
 }
 
-/// All that is wrong with a payment is listed, and what came after the operator looked stays.
+/// All problems of a payment are listed. One that is added after the operator has seen the list stays open.
 #[test]
 fn a_later_problem_does_not_take_the_place_of_an_earlier_one() {
     let shop = Shop::open(Settings::default());
@@ -363,7 +363,7 @@ fn a_later_problem_does_not_take_the_place_of_an_earlier_one() {
     assert!(shop.accounts.payment_problems().unwrap().is_empty());
 }
 
-/// What eight threads get that do the same at once.
+/// The results of eight threads that run the same work at the same time.
 fn by_many<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let work = &work;
@@ -385,7 +385,7 @@ fn one_idempotency_key_buys_once_and_few_purchases_wait_at_once() {
     let another = opened(with_key(owner, PackName::Bulk));
     assert!(matches!(another, OpenedPurchase::OtherPack), "{another:?}");
     assert_ne!(shop.buy_as(with_key(other, PackName::Pro), 51).id, first.id);
-    // Long after: it still is this purchase.
+    // A day later, the key still refers to this purchase.
     let later = Now { wall: shop.now.wall.plus_millis(24 * 3_600_000), ..shop.now };
     let known = shop.buy_at(with_key(owner, PackName::Pro), 52, later);
     assert_eq!((known.id, known.status), (first.id, PurchaseStatus::Requested));
@@ -395,13 +395,13 @@ fn one_idempotency_key_buys_once_and_few_purchases_wait_at_once() {
     }
     assert!(matches!(opened(shop.wish(PackName::Starter)), OpenedPurchase::TooManyOpen));
     shop.buy_as(wish(other, PackName::Starter, None), 200);
-    // The pages of these are closed after a day, whether or not that was reported.
+    // Payment pages close after a day, even if Stripe does not report it.
     let much_later = Now { wall: shop.now.wall.plus_millis(26 * 3_600_000), ..shop.now };
     let closed = shop.buy_at(with_key(other, PackName::Pro), 53, much_later);
     assert_eq!(closed.status, PurchaseStatus::Cancelled, "a page that is closed is not handed out again");
     shop.buy_at(shop.wish(PackName::Starter), 201, much_later);
     assert_eq!(shop.status(&first), PurchaseStatus::Cancelled);
-    // Paid all the same: the money is here.
+    // A payment still counts after the cancellation, because the money has arrived.
     shop.report(paid(&first));
     assert_eq!((shop.wallet(), shop.status(&first)), (5000, PurchaseStatus::Paid));
 }
@@ -413,7 +413,8 @@ fn a_paid_page_is_credited_once_by_many_at_once_and_after_a_crash() {
     let results = by_many(|_| shop.report(paid(&bought)));
     let applied = results.iter().filter(|result| **result == ReportResult::Applied).count();
     assert_eq!((applied, shop.wallet()), (1, 1000));
-    // The commit is on disk, and nobody was answered: the file as it is now is opened by the next start.
+    // As after a crash: the commit is on disk, but no answer was sent. The next start opens the
+    // file in this state.
     let disk = Disk::from_bytes(shop.disk.bytes());
     let after_a_crash = Shop { accounts: start(disk.medium(), shop.settings, shop.now), disk, ..shop };
     assert_eq!(after_a_crash.report(paid(&bought)), ReportResult::Known);
@@ -421,7 +422,7 @@ fn a_paid_page_is_credited_once_by_many_at_once_and_after_a_crash() {
     after_a_crash.accounts.verify_ledger().unwrap();
 }
 
-/// Whatever write or sync fails, the report comes again until it is taken, and counts once.
+/// Whichever write or sync fails, the report is repeated until it is accepted, and counts once.
 #[test]
 fn reports_repeated_through_a_failing_disk_count_once() {
     for after in 0..24 {
@@ -460,29 +461,29 @@ fn deliver_through(fault: Fault) {
 const SEQUENCES: u64 = 400;
 const STEPS: usize = 60;
 
-/// What the model remembers of a purchase: sums, without an order.
+/// The model's state of a purchase: sums, independent of the order of reports.
 #[derive(Default)]
 struct Truth {
     paid: bool,
-    /// By the payment on its own page, whoever said so.
+    /// Paid by the payment on its own page, reported by the provider or by the operator.
     by_card: bool,
-    /// The provider reported that payment.
+    /// The provider has reported that payment.
     heard: bool,
     cancelled: bool,
     refunded: u64,
-    /// By name: cents of refunds that failed, all after the sums.
+    /// By refund: cents of failed refunds, all later than the sums.
     failed: BTreeMap<&'static str, u64>,
-    /// By name: cents, and whether it was won or lost.
+    /// By dispute: cents, and `Some(true)` if it was won.
     disputes: BTreeMap<&'static str, (u64, Option<bool>)>,
 }
 
 impl Truth {
-    /// Credits of the purchase that are the customer's.
+    /// The credits of the purchase that the customer keeps.
     fn credits(&self, price: u64, credits: u64) -> i64 {
         if !self.paid {
             return 0;
         }
-        // What goes back of another payment takes nothing that this one gave.
+        // A refund of another payment takes back nothing that this one gave.
         if !self.by_card || !self.heard {
             return credits as i64;
         }
@@ -495,16 +496,16 @@ impl Truth {
 
 struct Model {
     random: SeededEntropy,
-    /// None only while it is opened again.
+    /// `None` only during a restart.
     shop: Option<Shop>,
     purchases: Vec<(PurchaseRecord, Truth)>,
-    /// The payments that paid something.
+    /// The payments that have paid for something.
     counted: BTreeSet<String>,
     spent: i64,
     granted: i64,
 }
 
-/// Reports in any order, repeated, between calls, grants, restarts, and what the operator confirms by hand.
+/// Reports in any order, repeated, mixed with calls, grants, restarts, and confirmations by the operator.
 #[test]
 fn nothing_differs_from_the_model() {
     #[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
@@ -570,7 +571,7 @@ impl Model {
         }
     }
 
-    /// By the payment on the purchase's page, by that of another's, or by cash.
+    /// Confirms a purchase by its own payment, by another purchase's payment, or by cash.
     fn confirm(&mut self) {
         if self.purchases.is_empty() {
             return;
@@ -587,7 +588,7 @@ impl Model {
         let (record, truth) = &mut self.purchases[at];
         let result = shop.accounts.pay_purchase(record.id, Some(reference.clone()), &act(shop.now));
         if truth.paid {
-            // The same again changes nothing, anything else is refused.
+            // Confirming the same payment again changes nothing; any other is refused.
             return;
         }
         let is_good = !truth.cancelled && !self.counted.contains(&reference);
@@ -650,7 +651,7 @@ impl Model {
                 PaymentReport::Event { payment: format!("pi_foreign_{amount}"), event }
             }
         };
-        // What happens to a payment that is not known yet is kept until it is.
+        // An event of an unknown payment is kept until the payment is known.
         let is_kept = kind == 8 || (kind >= 4 && !truth.heard);
         let result = self.shop().report(report.clone());
         assert_eq!(result == ReportResult::Kept, is_kept, "{report:?}");

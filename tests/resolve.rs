@@ -1,4 +1,4 @@
-//! Resolving citations over the sample corpus: one test for each type of answer, and lists.
+//! Resolving citations in the sample corpus: one test for each kind of answer, and lists.
 
 use hornbook::search::{AnswerKind, CitationAnswer};
 
@@ -93,7 +93,7 @@ fn a_range_of_several_is_ambiguous_and_names_them_in_order() {
     assert_eq!((answer.answer, answer.node_id), (AnswerKind::Ambiguous, None));
     assert_eq!(cited(&answer), expected);
     assert!(answer.message.contains("4 provisions"), "{}", answer.message);
-    // One end that is not held does not hide what lies between.
+    // If one end does not exist, the provisions between the ends are still found.
     assert_eq!(cited(&resolve("Arden Rev. Stat. §§ 12-1-100 to 12-1-104")), expected);
 }
 
@@ -228,7 +228,7 @@ fn what_is_missing_is_answered_with_what_is_here() {
     let answer = resolve("Arden Rev. Stat. § 99-9-999");
     let parts = "this copy has no title 99 of the Arden Revised Statutes";
     assert!(answer.message.starts_with(parts) && answer.message.contains("it has titles "), "{}", answer.message);
-    // A part that is here has the number wrong.
+    // Title 12 is here, so only the number is wrong.
     assert!(resolve("Arden Rev. Stat. § 12-9-999").message.contains("Arden Revised Statutes is in this corpus"));
 }
 

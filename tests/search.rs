@@ -1,4 +1,4 @@
-//! Searching the sample corpus through the library, as every door does.
+//! Searches in the sample corpus through the library, as all interfaces do.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -81,7 +81,7 @@ fn a_range_cites_all_that_stands_between_its_ends() {
     for typed in [
         "Arden Rev. Stat. §§ 12-2-104 through 12-2-106",
         "Arden Rev. Stat. §§ 12-2-104 to 12-2-106 series",
-        // No section has this number, so the dash is that of a range.
+        // No section has this number, so the dash means a range.
         "Arden Rev. Stat. § 12-2-104–12-2-106",
     ] {
         for mode in Mode::ALL {
@@ -96,7 +96,7 @@ fn a_range_cites_all_that_stands_between_its_ends() {
     assert_eq!(backwards.explain.unwrap().cited, 1, "only where it starts");
 }
 
-/// What a query of nothing but citations should list, found by looking at every node.
+/// The expected results of a query with only citations, found by looking at every node.
 fn expected_around(named: &[NodeOrdinal]) -> Vec<(NodeOrdinal, Relation)> {
     let (outline, references) = (&ENGINE.snapshot().outline, &ENGINE.snapshot().references);
     let provisions: Vec<NodeOrdinal> =
@@ -270,7 +270,8 @@ fn a_filter_equals_filtering_afterwards() {
             let ranked =
                 |response: &SearchResponse| score(response).into_iter().map(|(node, _)| node).collect::<Vec<_>>();
             assert_eq!(ranked(&filtered), ranked(&all), "'{query}'");
-            // Scores come from the whole corpus, whatever the filter; only the head tells them.
+            // Scores are computed over the whole corpus, independent of the filter. Only the top
+            // results have them.
             for ((_, a), (_, b)) in score(&filtered).iter().zip(score(&all)) {
                 assert!(a.is_none() || b.is_none() || *a == b, "'{query}'");
             }
@@ -282,7 +283,7 @@ fn a_filter_equals_filtering_afterwards() {
 fn the_semantic_leg_equals_comparing_every_vector() {
     let snapshot = ENGINE.snapshot();
     let all = OrdinalRange { start: 0, end: snapshot.outline.len() };
-    // Of a question, only what it asks about is embedded.
+    // Of a question, only its subject is embedded.
     for (query, embedded) in [
         ("how tall may a fence be", "tall fence"),
         ("returning a deposit to the renter", "returning a deposit to the renter"),
@@ -332,7 +333,7 @@ fn phrases_must_stand_and_exclusions_may_not_in_every_mode() {
     }
 }
 
-/// What is wrong with a query, in every mode the same.
+/// The error of a query, which must be the same in every mode.
 fn refused(query: &str) -> QueryError {
     let refusals = Mode::ALL.map(|mode| match ENGINE.search(&SearchRequest { mode, ..SearchRequest::new(query) }) {
         Err(SearchError::Query(error)) => error,
@@ -384,7 +385,7 @@ fn nonsense_finds_nothing_in_any_mode() {
             assert_eq!(everything(&text, mode, None).total, 0, "'{text}' in mode {mode}");
         }
     }
-    // What has none of the words, but is near in meaning, is still found.
+    // A provision with none of the words but with a similar meaning is still found.
     let hit = |hit: &Hit| hit.explain.as_ref().unwrap().keyword.is_none();
     assert!(everything("may my landlord keep my deposit", Mode::Hybrid, None).hits.iter().any(hit));
 }
@@ -440,13 +441,13 @@ fn terms(text: &str) -> BTreeSet<String> {
     terms
 }
 
-/// Shows a page and checks every snippet of it; tells how many hits there are and how many words are highlighted.
+/// Shows a page and checks all its snippets. Returns the number of hits and of highlighted words.
 fn shown_and_checked(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
     let snapshot = ENGINE.snapshot();
     let mut response = search(&SearchRequest { mode, limit, explain: true, ..SearchRequest::new(query) });
     let shown = ENGINE.show(&mut response).unwrap();
     assert_eq!(shown.len(), response.hits.len());
-    // Words are also found, and shown, by what else they are called.
+    // Words are also found and highlighted by their synonyms.
     let synonyms = response.explain.as_ref().map(|explain| explain.synonyms.join(" ")).unwrap_or_default();
     let synonyms = synonyms.split(|c: char| !c.is_alphanumeric()).map(str::to_owned);
     let query_terms: BTreeSet<String> = terms(query).into_iter().chain(synonyms).collect();
@@ -486,7 +487,7 @@ fn snippets_are_whole_words_of_the_text_and_mark_words_of_the_query() {
     for query in QUERIES {
         for mode in Mode::ALL {
             let (hits, highlighted) = shown_and_checked(query, mode, 100);
-            // Of a number only the whole is marked, which what is near in meaning need not have.
+            // A number is highlighted only as a whole, and semantic hits need not contain it.
             let may_lack_it = mode == Mode::Semantic && !query.contains(char::is_alphabetic);
             assert!(highlighted > 0 || hits == 0 || may_lack_it, "'{query}' in mode {}", mode.name());
         }
@@ -575,7 +576,8 @@ fn a_place_in_the_query_narrows_as_a_filter_would_and_exact_undoes_it() {
             let filtered = everything(rest, mode, Some(place.subtree));
             assert_eq!((nodes(&narrowed), narrowed.total), (nodes(&filtered), filtered.total), "{query}");
             assert!(narrowed.total > 0 && filtered.understood.is_none());
-            // A filter for the same place says it already; one for another place leaves the words alone.
+            // A filter for the same place makes the words redundant. With a filter for another
+            // place they stay ordinary words.
             let said_twice = everything(query, mode, Some(place.subtree));
             assert_eq!((nodes(&said_twice), said_twice.understood), (nodes(&filtered), None), "{query}");
             let exact = search(&SearchRequest { mode, limit: 10_000, exact: true, ..SearchRequest::new(query) });
@@ -626,7 +628,7 @@ fn a_place_without_law_is_named_and_narrows_nothing() {
         search(&SearchRequest { exact: true, ..SearchRequest::new("fence height in Greyford") }).not_loaded,
         None
     );
-    // Nothing is left to search for without the place, and a citation is found wherever its law is.
+    // Without the place, nothing is left to search for. A citation is found wherever its law is.
     for query in ["Port Arden", "Arden Rev. Stat. § 12-2-104 deposit in Port Arden"] {
         let response = search(&SearchRequest::new(query));
         assert_eq!(response.understood.unwrap().effect, PlaceEffect::Preference, "{query}");

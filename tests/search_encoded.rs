@@ -1,5 +1,5 @@
-//! A snapshot with a second space. Here the encoder that made it is a table of our own: every passage points somewhere else,
-//! and one rare word points where one passage points.
+//! A snapshot with a second embedding space. Its vectors are random: every passage has another
+//! direction, and one rare word has the direction of one passage.
 
 use std::fs;
 use std::path::Path;
@@ -23,14 +23,14 @@ mod sample;
 
 const DIMS: usize = 32;
 const ENCODER: EncoderHash = [3; 32];
-/// The sample corpus does not have it, and no passage is near it in the first space.
+/// The sample corpus does not contain this word, and no passage is near it in the first space.
 const WORD: &str = "octopus";
 
 fn space() -> SpaceName {
     "test-32".parse().unwrap()
 }
 
-/// The encoder reads it as the last passage says.
+/// The last passage gets the encoder's vector of these words.
 const DEEP_WORDS: &str = "narwhal tusks";
 
 const SHAPE: EncoderShape =
@@ -63,7 +63,7 @@ fn as_vector(codes: &[i8]) -> Vec<f32> {
     codes.iter().map(|&code| f32::from(code) / length).collect()
 }
 
-/// What the encoder in a folder makes of the deep words; nothing in programs without encoders.
+/// The vector of the deep words by the encoder in a folder; `None` in programs without encoders.
 fn read_deep(dir: &Path) -> Option<Vec<f32>> {
     let stored = StoredEncoder::open(dir, &space(), &ENCODER).unwrap().unwrap();
     let mut tokens = Vec::new();
@@ -118,7 +118,7 @@ fn engine(encoded: &str) -> Engine {
     Engine::tuned(ENCODED.clone(), tuned("encoded", encoded)).unwrap()
 }
 
-/// One number for every kind of query.
+/// Sets the same value for every kind of query.
 fn tuned(name: &str, value: &str) -> Tuning {
     let kinds = ["question", "topic", "phrase"];
     kinds.iter().fold(Tuning::default(), |tuning, kind| tuning.with(&format!("{kind}.{name}"), value).unwrap())
@@ -146,7 +146,7 @@ fn what_only_the_second_space_has_near_is_found() {
 }
 
 fn deep(engine: &Engine, query: &str, mode: Mode) -> Result<SearchResponse, SearchError> {
-    // Words that no law has are not to be corrected.
+    // `exact`, because words that occur in no law would be corrected.
     let wanted = SearchRequest { mode, explain: true, exact: true, limit: 50, ..SearchRequest::new(query) };
     engine.search(&SearchRequest { depth: Depth::Deep, ..wanted })
 }
@@ -213,7 +213,7 @@ fn a_space_that_counts_nothing_changes_nothing() {
             assert!(hits.iter().all(|hit| hit.explain.as_ref().unwrap().vector.is_none()), "{query}, {mode:?}");
         }
     }
-    // A snapshot without a second space ranks as if none were known.
+    // For a snapshot without a second space, the weight of that space is zero.
     assert_eq!(ENGINE.tuning().question.encoded, 0.0);
     assert_eq!(ENGINE.tuning().weights(Depth::Fast, hornbook::search::QueryKind::Topic).get(Feature::Encoded), 0.0);
 }

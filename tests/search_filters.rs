@@ -1,4 +1,5 @@
-//! Filters against a plain model: what a search finds under any filter is what it finds without one, counted by hand.
+//! Compares filters with a simple model: a filtered search returns the hits of the unfiltered
+//! search that match the filter.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use sample::ENGINE;
 #[path = "support/sample.rs"]
 mod sample;
 
-/// Queries without phrases and citations, and what of each is embedded.
+/// Queries without phrases and citations, and the part of each that is embedded.
 const QUERIES: [(&str, &str); 4] = [
     ("how tall may a fence be", "tall fence"),
     ("returning a deposit to the renter", "returning a deposit to the renter"),
@@ -40,7 +41,7 @@ fn parts() -> Vec<OrdinalRange> {
     jurisdictions.chain(bodies).chain(subtrees).collect()
 }
 
-/// A filter, and whether it leaves a provision, asked the long way.
+/// A filter with a naive implementation.
 #[derive(Clone, Debug)]
 struct Model {
     ranges: Option<Vec<OrdinalRange>>,
@@ -62,7 +63,8 @@ impl Model {
             && self.statuses.as_ref().is_none_or(|wanted| wanted.contains(&snapshot.outline.status(node)))
     }
 
-    /// The provisions of the nearest chunks of those that are left, each compared with the query.
+    /// The provisions of the nearest chunks that match the filter, found by comparing every chunk
+    /// with the query.
     fn nearest(&self, embedded: &str, count: usize) -> BTreeSet<NodeOrdinal> {
         let snapshot = ENGINE.snapshot();
         let all = snapshot.chunks.chunk_range(OrdinalRange::new(0, snapshot.outline.len()));

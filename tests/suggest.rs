@@ -1,4 +1,4 @@
-//! Suggestions over the sample corpus.
+//! Suggestions in the sample corpus.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -91,7 +91,7 @@ fn anything_typed_is_answered_within_bounds() {
 
 #[test]
 fn suggestions_stop_when_their_client_has_disconnected() {
-    // Each word is misspelt, and near some word of a heading.
+    // Each word is misspelt and near a word of some heading.
     let text = "defintions secruity depositt permitt";
     let (asked, last) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let is_abandoned = || asked.fetch_add(1, Ordering::Relaxed) + 1 == last.load(Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! Writes one made code: titles, chapters and sections in the native form, until it has its chunks.
+//! Writes one synthetic code in the native format: titles, chapters and sections, until it has its
+//! number of chunks.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,30 +17,32 @@ use crate::law::{Group, Law};
 use crate::places::Code;
 use crate::vary::Varied;
 
-/// Chapters of a title, of which large titles have more than small ones.
+/// Chapters per title. The list has fewer large titles than small ones.
 const CHAPTERS: [usize; 8] = [8, 12, 18, 25, 35, 50, 80, 120];
 const SECTIONS_MIN: usize = 4;
 const SECTIONS_MAX: usize = 70;
-/// A longer chapter is divided into parts of so many sections.
+/// A chapter with more sections than this is divided into parts of this many sections.
 const PART_SECTIONS: usize = 24;
-/// Of the titles of a state, so many are made of federal law: no real state has law of every subject here.
+/// The share of a non-federal code's titles that are made from federal law. No real state in the
+/// snapshots has law on every subject.
 const FOREIGN_TITLES: f64 = 0.3;
-/// A sentence of the provision that gives a section its form is kept so often; else another one of its subject is taken.
+/// The share of sentences that stay those of the provision that is the model of a section. The
+/// others are replaced by a sentence of the same subject.
 const OWN_SENTENCES: f64 = 0.5;
-/// Of the sentences taken, so many come from the subject next to it.
+/// The share of replacement sentences that come from the next subject.
 const NEXT_SUBJECT: f64 = 0.12;
 const LEFT_OUT: f64 = 0.07;
 const ADDED: f64 = 0.07;
-/// Of provisions that are not in force, so many are taken.
+/// The chance that a provision which is not in force is used as a model.
 const DEAD_TAKEN: f64 = 0.4;
-/// No section becomes longer.
+/// Writing of a section stops after the line in which it exceeds this length.
 const TEXT_BYTES_MAX: usize = 40_000;
-/// Every so many sections are cut into chunks as the builder does; the chunks of the others are estimated.
+/// One in this many sections is cut into chunks as the builder does. The chunks of the others are estimated.
 const CUT_ONE_IN: u64 = 16;
-/// About the length of a chunk.
+/// The approximate length of a chunk.
 const CHUNK_BYTES: u64 = 900;
 
-/// A line of the native form.
+/// A line of the native format.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
@@ -57,7 +60,7 @@ struct Line<'a> {
     source_credit: Option<String>,
 }
 
-/// What was written of a code.
+/// Totals of a written code.
 #[derive(Default)]
 pub(crate) struct Written {
     pub(crate) provisions: u64,
@@ -71,7 +74,7 @@ pub(crate) struct Writer<'a> {
     code: &'a Code,
     varied: Varied<'a>,
     out: AutoFinishEncoder<'static, File>,
-    /// How many sections each chapter of each title has.
+    /// The number of sections of each chapter of each title.
     sections: Vec<Vec<u16>>,
     estimate: Estimate,
     chunker: Chunker,
@@ -79,7 +82,7 @@ pub(crate) struct Writer<'a> {
     progress: &'a AtomicU64,
 }
 
-/// How many chunks there are: exact for some sections, and from their lengths for all.
+/// Estimates the number of chunks: from the lengths of all sections, corrected by the exact count of some.
 #[derive(Default)]
 struct Estimate {
     by_length: u64,
@@ -113,7 +116,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Writes titles until the code has its chunks.
+    /// Writes titles until the code has its number of chunks.
     pub(crate) fn write(mut self) -> io::Result<Written> {
         while !self.is_full() {
             self.title()?;
@@ -127,7 +130,7 @@ impl<'a> Writer<'a> {
         self.estimate.chunks() >= self.code.chunks
     }
 
-    /// A title takes its chapters from subjects that follow each other in a real code.
+    /// Writes a title whose chapters have subjects that follow each other in a real code.
     fn title(&mut self) -> io::Result<()> {
         let law = self.varied.law;
         let is_federal = self.code.level == Level::Federal;
@@ -148,7 +151,7 @@ impl<'a> Writer<'a> {
             status: None,
             source_credit: None,
         })?;
-        // At least eight titles, even in a small code.
+        // No title takes much more than an eighth of the chunks, so that even a small code has several titles.
         let most = self.varied.random.index(CHAPTERS.len());
         let room = self.code.chunks / 8;
         let begun = self.estimate.chunks();
@@ -258,7 +261,8 @@ impl<'a> Writer<'a> {
         self.progress.fetch_add(by_length, Ordering::Relaxed);
     }
 
-    /// The lines of the real text, each with its own sentences or others of its subject, all altered.
+    /// The lines of the model text. Each keeps its own sentences or gets others of the same
+    /// subject; all are altered.
     fn text(&mut self, form: &str, group: &Group, next: &Group) -> String {
         let law = self.varied.law;
         let mut out = String::with_capacity(form.len() + form.len() / 4);
@@ -291,7 +295,7 @@ impl<'a> Writer<'a> {
 
     fn sentence(&mut self, own: &str, group: &Group, next: &Group, out: &mut String) {
         let law: &Law = self.varied.law;
-        // Short runs are labels and forms, not sentences.
+        // Short pieces are labels and forms, not sentences.
         let stays = own.len() <= 40 || self.varied.chance(OWN_SENTENCES);
         if stays {
             return self.altered_after(own, group, out);
@@ -317,7 +321,7 @@ impl<'a> Writer<'a> {
         out
     }
 
-    /// A heading for something in the group: one of its own, or two joined.
+    /// A heading for something in the group: one of the group's headings, or two of them joined.
     fn heading(&mut self, group: &Group) -> String {
         let law = self.varied.law;
         let some = |random: &mut SplitMix64| law.heading(group.provisions[random.index(group.provisions.len())]);
@@ -348,7 +352,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The number of some provision: of the same chapter most often, else of the title, else of the code.
+/// The number of an existing provision: usually in the same chapter, sometimes in the same title or
+/// anywhere in the code.
 fn cited(code: &Code, sections: &[Vec<u16>], random: &mut SplitMix64) -> String {
     let near = random.below(10);
     let title = if near < 8 { sections.len() - 1 } else { random.index(sections.len()) };
@@ -359,7 +364,7 @@ fn cited(code: &Code, sections: &[Vec<u16>], random: &mut SplitMix64) -> String 
     code.number(title + 1, chapter + 1, section)
 }
 
-/// The length of the label that begins a line: `(a)(1) `, `A. `, `12. `.
+/// The length of the label at the start of a line: `(a)(1) `, `A. `, `12. `.
 fn label_len(line: &str) -> usize {
     let bytes = line.as_bytes();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Makes all codes on all cores, and the plan for them, and says what was made.
+//! Generates all codes on all cores and the plan for them, and counts what was generated.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -20,14 +20,14 @@ use crate::words::Words;
 
 pub(crate) const PLAN: &str = "plan.toml";
 
-/// What was made in all.
+/// Totals of all codes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Made {
     pub(crate) codes: usize,
     pub(crate) provisions: u64,
     pub(crate) chunks: u64,
     pub(crate) text_bytes: u64,
-    /// Texts that an earlier provision has too.
+    /// Texts that are equal to the text of an earlier provision.
     pub(crate) copies: u64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn generate(law: &Law, chunks: u64, seed: u64, folder: &Path, progres
     let place_names = law.place_names();
     let codes = places::codes(chunks);
     fs::write(folder.join(PLAN), places::plan(&codes, seed))?;
-    // The largest first, so that no core is left with one at the end.
+    // The largest first, so that no core works alone at the end.
     let mut queue: Vec<&Code> = codes.iter().collect();
     queue.sort_by_key(|code| Reverse(code.chunks));
     let (next, done, is_over) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));

@@ -1,6 +1,7 @@
-//! The real law that a country is made of: the provisions of one or more snapshots, in groups of the same subject.
+//! The real law that the country is generated from: the provisions of one or more snapshots,
+//! grouped by subject.
 //!
-//! Texts and headings stay in the mapped snapshots; only the numbers of the provisions are in memory.
+//! Texts and headings stay in the mapped snapshots. Only the numbers of the provisions are in memory.
 
 use hornbook::random::SplitMix64;
 use hornbook_corpus::chunks::sentence_ends;
@@ -11,9 +12,9 @@ use hornbook_corpus::snapshot::Snapshot;
 
 use crate::places::Kind;
 
-/// A group has at least so many provisions, or all that its code has.
+/// The least number of provisions of a group, unless the code ends before.
 const GROUP_PROVISIONS_MIN: usize = 6;
-/// Shorter texts are no provisions to make others of.
+/// Provisions with a shorter text are not used.
 const TEXT_BYTES_MIN: usize = 40;
 
 /// A provision of one of the snapshots.
@@ -23,21 +24,21 @@ pub(crate) struct Provision {
     node: NodeOrdinal,
 }
 
-/// Provisions of one container, or of several small ones that follow each other.
+/// The provisions of one container, or of several small containers that follow each other.
 pub(crate) struct Group {
     pub(crate) provisions: Vec<Provision>,
     kind: Kind,
     is_federal: bool,
 }
 
-/// The groups of the snapshots, and which of them belong to which kind of code.
+/// All snapshots and the groups of their provisions.
 pub(crate) struct Law {
     snapshots: Vec<Snapshot>,
     groups: Vec<Group>,
 }
 
 impl Law {
-    /// All provisions of the snapshots that have a text.
+    /// Takes all provisions of the snapshots whose text is long enough.
     pub(crate) fn of(snapshots: Vec<Snapshot>) -> Self {
         let groups: Vec<Group> =
             (0..).zip(&snapshots).flat_map(|(number, snapshot)| groups_of(number, snapshot)).collect();
@@ -45,7 +46,8 @@ impl Law {
         Self { snapshots, groups }
     }
 
-    /// Groups for a code of this kind, in code order; of all kinds where the snapshot has none of this one.
+    /// The groups for a code of this kind, in code order; groups of all kinds if the snapshots have
+    /// none of this kind.
     pub(crate) fn groups_for(&self, kind: Kind, federal: bool) -> Vec<&Group> {
         let chosen = |exact: bool| -> Vec<&Group> {
             let fits = |group: &&Group| group.kind == kind && (!exact || group.is_federal == federal);
@@ -79,7 +81,7 @@ impl Law {
         self.snapshot(provision).outline.status(provision.node)
     }
 
-    /// The headings around a group, the outermost first.
+    /// The headings above a group, outermost first.
     pub(crate) fn headings_above(&self, group: &Group) -> Vec<&str> {
         let Some(&first) = group.provisions.first() else { return Vec::new() };
         let snapshot = self.snapshot(first);
@@ -88,14 +90,14 @@ impl Law {
         above
     }
 
-    /// The names by which the law's own jurisdictions appear in it.
+    /// The names of the jurisdictions that the snapshots have law of, without the federal one.
     pub(crate) fn place_names(&self) -> Vec<String> {
         let all = self.snapshots.iter().flat_map(|snapshot| &snapshot.catalogue.jurisdictions);
         let held = all.filter(|place| !place.nodes.is_empty() && place.level != Level::Federal);
         held.map(|place| place.name.clone()).collect()
     }
 
-    /// A sentence of some provision of the group; a long one is as likely as its length.
+    /// A random sentence of a random provision of the group. Its chance is proportional to its length.
     pub(crate) fn some_sentence(&self, group: &Group, random: &mut SplitMix64) -> &str {
         let text = self.text(group.provisions[random.index(group.provisions.len())]);
         let at = floor(text, random.index(text.len().max(1)));
@@ -112,7 +114,7 @@ impl Law {
         line.trim()
     }
 
-    /// A word of some provision of the group.
+    /// A random word of a random provision of the group.
     pub(crate) fn some_word(&self, group: &Group, random: &mut SplitMix64) -> &str {
         let text = self.text(group.provisions[random.index(group.provisions.len())]);
         let at = floor(text, random.index(text.len().max(1)));
@@ -123,7 +125,7 @@ impl Law {
     }
 }
 
-/// The beginning of the character at a byte.
+/// The start of the character that contains this byte.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
@@ -159,7 +161,7 @@ fn groups_of(number: u16, snapshot: &Snapshot) -> Vec<Group> {
     groups
 }
 
-/// What kind of code a body is, by the tags of a provision of it.
+/// The kind of a code body, by the tags of one of its provisions.
 fn kind_of(snapshot: &Snapshot, provision: NodeOrdinal, level: Option<Level>) -> Kind {
     if matches!(level, Some(Level::City | Level::County)) {
         return Kind::Municipal;

@@ -1,9 +1,11 @@
-//! A country of made law for measuring at a size that we have no real law of: sentences of real provisions, mixed and
-//! altered, in sixty jurisdictions. `benches/README.md` keeps what was measured with it.
+//! Generates a country of synthetic law, for measurements at sizes for which we have no real law:
+//! sentences of real provisions, mixed and altered, in sixty jurisdictions. Results are in
+//! `benches/README.md`.
 //!
-//! `cargo bench --bench country -- make --law SNAPSHOT --out DIR` writes native source files and a plan for `hornbook build`;
-//! `-- measure SNAPSHOT` says how much of what was built of them is a copy. Without either it makes and builds a small
-//! country of the sample, which proves that it runs and nothing else.
+//! `cargo bench --bench country -- make --law SNAPSHOT --out DIR` writes native source files and a
+//! plan for `hornbook build`. `-- measure SNAPSHOT` prints the share of copies in the snapshot
+//! built from them. Without either it makes and builds a small country from the sample corpus,
+//! which only shows that the bench runs.
 
 mod code;
 mod generate;
@@ -27,11 +29,11 @@ use crate::generate::{PLAN, generate};
 use crate::law::Law;
 use crate::measure::Figures;
 
-/// Make law of sixty jurisdictions in any size
+/// Generate synthetic law of sixty jurisdictions in any size
 #[derive(Parser)]
 #[command(name = "country")]
 struct Arguments {
-    /// What cargo adds
+    /// Added by cargo
     #[arg(long, hide = true, global = true)]
     bench: bool,
     #[command(subcommand)]
@@ -42,21 +44,22 @@ struct Arguments {
 enum Command {
     /// Write native source files and a plan
     ///
-    /// The same law, size and seed give the same files. Build them with 'hornbook build DIR/plan.toml --out SNAPSHOT'.
+    /// The same law, size and seed give the same files. Build them with 'hornbook build
+    /// DIR/plan.toml --out SNAPSHOT'.
     Make {
-        /// A snapshot of real law that the sentences are taken from; may be given several times
+        /// A snapshot of real law to take sentences from; may be given several times
         #[arg(long, value_name = "SNAPSHOT", required = true)]
         law: Vec<PathBuf>,
-        /// The folder for the files, which must not have any of them yet
+        /// The folder for the files; it must not contain any of them yet
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
-        /// How many chunks the builder is to make of it, within a few per cent
+        /// The number of chunks that the builder will make of it, within a few per cent
         #[arg(long, default_value_t = 4_000_000)]
         chunks: u64,
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Say how much of a snapshot is a copy of something else in it, and how its vocabulary grows
+    /// Print the share of provisions and chunks of a snapshot that are copies, and how its vocabulary grows
     Measure { snapshot: PathBuf },
 }
 

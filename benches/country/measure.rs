@@ -1,4 +1,4 @@
-//! How much of a snapshot is a copy of something else in it, and how its vocabulary grows.
+//! Measures how much of a snapshot is a copy of another part of it, and how its vocabulary grows.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,12 @@ const STEPS: u32 = 16;
 pub(crate) struct Figures {
     pub(crate) provisions: u64,
     pub(crate) chunks: u64,
-    /// Texts that an earlier provision has too.
+    /// Texts that are equal to the text of an earlier provision.
     pub(crate) equal_texts: u64,
-    /// Vectors that an earlier chunk has too.
+    /// Vectors that are equal to the vector of an earlier chunk.
     pub(crate) equal_vectors: u64,
-    /// Running words and different ones, of a sixteenth of the provisions, two sixteenths, and so on.
+    /// The number of all words and of different words in one sixteenth of the provisions, in two
+    /// sixteenths, and so on.
     pub(crate) vocabulary: Vec<(u64, u64)>,
 }
 
@@ -29,7 +30,7 @@ impl Figures {
         let mut vocabulary = Vec::new();
         let mut lower = String::new();
         for step in 0..STEPS {
-            // Every sixteenth provision, so that each step has some of all codes.
+            // Every sixteenth provision, so that each step covers all codes.
             let nodes = (step..snapshot.outline.len()).step_by(STEPS as usize).map(NodeOrdinal);
             for node in nodes.filter(|&node| snapshot.outline.is_provision(node)) {
                 let span = snapshot.cards.text(node).unwrap_or_default();
@@ -54,7 +55,7 @@ impl Figures {
         Self { provisions, chunks: u64::from(rows.chunk_count()), equal_texts, equal_vectors, vocabulary }
     }
 
-    /// The power of the number of running words as which the vocabulary grows over the last half.
+    /// The exponent with which the vocabulary grows with the number of words, over the last half.
     pub(crate) fn growth(&self) -> f64 {
         let (half, whole) = (self.vocabulary[STEPS as usize / 2 - 1], self.vocabulary[STEPS as usize - 1]);
         (whole.1 as f64 / half.1 as f64).ln() / (whole.0 as f64 / half.0 as f64).ln()

@@ -1,8 +1,8 @@
-//! Names and rare words of a jurisdiction's own, so that the vocabulary keeps growing as that of real law does.
+//! Names and rare words of one jurisdiction, so that the vocabulary keeps growing like that of real law.
 //!
-//! Each name drawn is a new one with a probability that falls as names are drawn (the Pitman-Yor process), so that their
-//! number grows as a power of the draws; otherwise an older one, the oldest most often (Zipf's law). A name is computed from
-//! its number, so that none is stored.
+//! A drawn name is new with a probability that falls with the number of draws (the Pitman-Yor
+//! process), so the number of names grows as a power of the draws. Otherwise an existing name is
+//! drawn, old ones most often (Zipf's law). A name is computed from its number; no name is stored.
 
 use hornbook::random::SplitMix64;
 
@@ -22,11 +22,11 @@ const ENDINGS: [&str; 40] = [
     "rick", "sett", "shaw", "stead", "stone", "ton", "vale", "ville", "well", "wick", "wood", "worth",
 ];
 
-/// How fast new names come: their number grows as this power of the draws.
+/// The number of names grows as this power of the number of draws.
 const DISCOUNT: f64 = 0.78;
 const STRENGTH: f64 = 40.0;
 
-/// From these numbers on, names have one more syllable.
+/// At each of these numbers, names get one more syllable.
 const LONGER_FROM: [u64; 2] = [500, 12_000];
 
 pub(crate) struct Names {
@@ -40,7 +40,7 @@ impl Names {
         Self { seed, drawn: 0, known: 0 }
     }
 
-    /// Writes a name in lower case.
+    /// Appends a name in lower case.
     pub(crate) fn draw(&mut self, random: &mut SplitMix64, out: &mut String) {
         let known = self.known as f64;
         let new = (STRENGTH + DISCOUNT * known) / (STRENGTH + self.drawn as f64);

@@ -1,8 +1,8 @@
-//! The jurisdictions of the made country, their codes, and how large each is.
+//! The jurisdictions of the synthetic country, their codes and their sizes.
 
 use hornbook_corpus::jurisdictions::{INVENTORY, Level};
 
-/// What a code is.
+/// The kind of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Statute,
@@ -20,14 +20,14 @@ impl Kind {
     }
 }
 
-/// A city that the inventory does not have.
+/// A city that is not in the inventory.
 pub(crate) struct City {
     pub(crate) code: &'static str,
     pub(crate) name: &'static str,
     pub(crate) parent: &'static str,
 }
 
-/// With the 57 of the inventory they make 60.
+/// The inventory has 57 jurisdictions; with these there are 60.
 pub(crate) const CITIES: [City; 3] = [
     City { code: "CA-MADE-BAY", name: "City of Made Bay", parent: "CA" },
     City { code: "IL-MADE-LAKE", name: "City of Made Lake", parent: "IL" },
@@ -36,20 +36,20 @@ pub(crate) const CITIES: [City; 3] = [
 
 /// The share of federal law: about that of the United States Code and the Code of Federal Regulations.
 const FEDERAL_SHARE: f64 = 0.11;
-/// A territory has so much of the smallest state's law, a city so much of a territory's.
+/// The size of a territory as a share of the smallest state, and of a city as a share of a territory.
 const TERRITORY_SHARE: f64 = 0.3;
 const CITY_SHARE: f64 = 0.5;
-/// Of a jurisdiction with statutes and regulations, the part that is statutes.
+/// The share of statutes in a jurisdiction with statutes and regulations.
 const STATUTE_SHARE: f64 = 0.58;
 
-/// One code to be made.
+/// One code to generate.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     pub(crate) jurisdiction: &'static str,
     pub(crate) place: &'static str,
     pub(crate) level: Level,
     pub(crate) kind: Kind,
-    /// How many chunks it is to have.
+    /// The number of chunks it should have.
     pub(crate) chunks: u64,
 }
 
@@ -67,7 +67,7 @@ impl Code {
         format!("{} of {}", what, self.place)
     }
 
-    /// How its provisions are cited.
+    /// The template of the citations of its provisions.
     pub(crate) fn citation(&self) -> String {
         let what = match self.kind {
             Kind::Statute => "Made Stat.",
@@ -81,7 +81,7 @@ impl Code {
         format!("{}.jsonl.zst", self.key().replace('/', "-"))
     }
 
-    /// A number of its provisions: `12-3-104`, or `12.03.04` of regulations.
+    /// The number of a provision: `12-3-104`, or `12.03.04` in regulations.
     pub(crate) fn number(&self, title: usize, chapter: usize, section: usize) -> String {
         match self.kind {
             Kind::Regulation => format!("{title:02}.{chapter:02}.{section:02}"),
@@ -90,7 +90,7 @@ impl Code {
     }
 }
 
-/// The codes of all sixty jurisdictions; together they have so many chunks.
+/// The codes of all sixty jurisdictions, with this many chunks in total.
 pub(crate) fn codes(chunks: u64) -> Vec<Code> {
     let mut weighed = Vec::new();
     let mut states = 0;
@@ -99,7 +99,7 @@ pub(crate) fn codes(chunks: u64) -> Vec<Code> {
         let weight = match place.level {
             Level::Federal => 0.0,
             Level::State | Level::District => {
-                // Some are five times as large as others; which ones does not follow the alphabet.
+                // Some states are five times as large as others. The order does not follow the alphabet.
                 let rank = (states * 23 + 7) % 51;
                 states += 1;
                 let weight = f64::from(rank + 6).powf(-0.6);
@@ -129,7 +129,7 @@ pub(crate) fn codes(chunks: u64) -> Vec<Code> {
     codes
 }
 
-/// The plan that builds them.
+/// The plan that builds the codes.
 pub(crate) fn plan(codes: &[Code], seed: u64) -> String {
     let mut plan = format!(
         "# Made law: sentences of real law, mixed and altered by seed {seed}. It is nobody's law and serves measuring.\n\

@@ -1,4 +1,5 @@
-//! Alters a sentence: words of the subject and of the jurisdiction, its own names, other numbers, citations of its own code.
+//! Alters a sentence: replaces words by others of the subject or the jurisdiction, names, numbers
+//! and citations.
 
 use hornbook::random::SplitMix64;
 
@@ -6,24 +7,25 @@ use crate::law::{Group, Law};
 use crate::names::{Names, unit};
 use crate::words::{Word, Words};
 
-/// Of the words that may be exchanged, so many are exchanged for a word of the same subject.
+/// The share of replaceable words that are replaced by a word of the same subject.
 const SUBJECT_SHARE: f64 = 0.13;
-/// How often a word of the same subject is looked for.
+/// How many random words of the subject are tried before any word of the class is taken.
 const SUBJECT_TRIES: usize = 4;
-/// One word in so many has another word in its place throughout a jurisdiction.
+/// One word in this many is always replaced by the same other word in a jurisdiction.
 const HABIT_ONE_IN: u64 = 14;
-/// Of words with a capital within a sentence, and of rare ones, so many become a name of the jurisdiction.
+/// The share of words with a capital inside a sentence, and of rare words, that become a name of
+/// the jurisdiction.
 const NAME_SHARE: f64 = 0.5;
 
-/// What a code's sentences are altered with.
+/// The state needed to alter the sentences of a code.
 pub(crate) struct Varied<'a> {
     pub(crate) law: &'a Law,
     pub(crate) words: &'a Words,
     pub(crate) names: Names,
     pub(crate) random: SplitMix64,
-    /// What the jurisdiction's habits are computed from.
+    /// The seed of the jurisdiction's fixed replacements.
     pub(crate) habits: u64,
-    /// Names of the real law's jurisdictions, and what stands in their place.
+    /// Names of the real jurisdictions, which are replaced by `place`.
     pub(crate) place_names: &'a [String],
     pub(crate) place: &'a str,
     lower: String,
@@ -52,12 +54,12 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Whether something happens that does so with this probability.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         unit(&mut self.random) < probability
     }
 
-    /// Appends the sentence, altered; `cite` writes the number of another provision.
+    /// Appends the altered sentence; `cite` writes the number of another provision.
     pub(crate) fn push(
         &mut self,
         sentence: &str,
@@ -133,7 +135,7 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// A word of the group's own with the frequency of this one, or else any of that frequency.
+    /// A word of the group in the class of this one; if none is found, any word of that class.
     fn of_subject(&mut self, word: Word, group: &Group) -> &'a str {
         for _ in 0..SUBJECT_TRIES {
             let candidate = self.law.some_word(group, &mut self.random);
@@ -187,7 +189,7 @@ fn push_in_case(word: &str, is_capital: bool, is_all_capitals: bool, out: &mut S
     }
 }
 
-/// FNV-1a: repeatable on every machine.
+/// FNV-1a: the same on every machine.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

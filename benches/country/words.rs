@@ -1,4 +1,4 @@
-//! The words of the real law by how often they occur and how they end: a word is exchanged for one of its class.
+//! The words of the real law, in classes by frequency and ending. A word is replaced by one of its class.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use hornbook::random::SplitMix64;
 
 use crate::law::Law;
 
-/// So many of the most frequent words are left as they are: they make the grammar of a sentence.
+/// The number of most frequent words that are never replaced: they make the grammar of a sentence.
 const FRAME_WORDS: usize = 400;
-/// Words shorter or longer than these are left as they are.
+/// Words with a length outside this range are never replaced.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=24;
-/// A word that occurs at most so often is a name or a slip.
+/// A word that occurs at most this often is a name or a typing error.
 const RARE: u32 = 3;
-/// One that occurs at most so often is a name where it has a capital within a sentence.
+/// A word that occurs at most this often is a name if it has a capital inside a sentence.
 const SCARCE: u32 = 400;
 
-/// Endings that words of a class share, so that a verb is exchanged for a verb more often than not.
+/// Endings that the words of a class share, so that a verb is usually replaced by a verb.
 const ENDINGS: [&str; 7] = ["ings", "ing", "ions", "ion", "ed", "ly", "s"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ struct Entry {
 pub(crate) struct Words {
     ids: HashMap<Box<str>, u32>,
     entries: Vec<Entry>,
-    /// The words of each class, in the order of the alphabet.
+    /// The words of each class in alphabetical order.
     classes: Vec<Vec<u32>>,
 }
 
@@ -56,7 +56,7 @@ impl Words {
         }
         let mut counted: Vec<(Box<str>, u32)> = counts.into_iter().collect();
         counted.sort_unstable_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
-        // A small law has few words besides the frame's.
+        // At most one word in eight, because the law of a small snapshot has few words.
         counted.drain(..FRAME_WORDS.min(counted.len() / 8));
         counted.sort_unstable();
         let mut words = Self { ids: HashMap::new(), entries: Vec::new(), classes: Vec::new() };
@@ -73,7 +73,7 @@ impl Words {
         words
     }
 
-    /// The word of this spelling in lower case, unless it belongs to the frame.
+    /// The word with this spelling in lower case; `None` for the most frequent words, which are never replaced.
     pub(crate) fn find(&self, lower: &str) -> Option<Word> {
         self.ids.get(lower).copied().map(Word)
     }
@@ -94,13 +94,13 @@ impl Words {
         self.entries[left.0 as usize].class == self.entries[right.0 as usize].class
     }
 
-    /// The word that a jurisdiction says in place of this one: always the same.
+    /// The word that a jurisdiction always uses instead of this one.
     pub(crate) fn habit(&self, word: Word, seed: u64) -> &str {
         let mut of_word = SplitMix64(seed ^ u64::from(word.0) << 20);
         self.some_of_class(word, &mut of_word)
     }
 
-    /// Some word of the same class.
+    /// A random word of the same class.
     pub(crate) fn some_of_class(&self, word: Word, random: &mut SplitMix64) -> &str {
         let entry = &self.entries[word.0 as usize];
         let class = &self.classes[usize::from(entry.class)];

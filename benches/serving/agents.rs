@@ -1,5 +1,5 @@
-//! Agents: searching by a tool beside the same search over REST, and listing tools. One client sends both, so that only the
-//! way in differs.
+//! Agents: a search through the tool compared with the same search over REST, and listing tools.
+//! The same client sends both, so only the interface differs.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ const LOAD: Load =
 
 const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
 
-/// Lists that are timed in a row.
+/// The number of tool lists timed in a row.
 const LISTS: usize = 500;
 
 pub(crate) fn measure(data: &Data<'_>) {
@@ -70,7 +70,7 @@ fn post(headers: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Microseconds.
+/// The median time of a tool list in microseconds.
 fn median_list(server: &Running) -> f64 {
     let list = post("", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
     let mut connection = Connection::open(&server.address).expect("a connection");
@@ -85,7 +85,7 @@ fn median_list(server: &Running) -> f64 {
     took[LISTS / 2]
 }
 
-/// Requests as they are sent.
+/// A target for requests as raw bytes.
 struct Raw {
     address: String,
     requests: Vec<Vec<u8>>,
@@ -128,7 +128,7 @@ impl RawWorker<'_> {
     }
 }
 
-/// A kept connection.
+/// A keep-alive connection.
 struct Connection(BufReader<TcpStream>);
 
 impl Connection {
@@ -138,7 +138,7 @@ impl Connection {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// The status of the answer, once all of it is read.
+    /// Sends a request, reads the whole response and returns its status.
     fn ask(&mut self, request: &[u8]) -> std::io::Result<u16> {
         self.0.get_mut().write_all(request)?;
         let (mut status, mut length) = (0, 0);

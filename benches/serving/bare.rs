@@ -1,4 +1,4 @@
-//! A server that is nothing but hyper: it gives answers that it was handed, by their address, headers and all.
+//! A server that is only hyper: it returns recorded responses by their path, including the headers.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -21,7 +21,7 @@ use crate::server::{Running, get};
 /// The argument that makes this program the bare server.
 pub(crate) const FLAG: &str = "--bare";
 
-/// Answers of a server, as they came over the wire.
+/// Records the responses of a server as they came over the wire.
 pub(crate) fn record(server: &Running, key: &str, paths: &[String], folder: &Path) {
     for (place, path) in paths.iter().enumerate() {
         let answer = get(&server.address, path, Some(key));
@@ -31,13 +31,13 @@ pub(crate) fn record(server: &Running, key: &str, paths: &[String], folder: &Pat
     std::fs::write(folder.join("paths"), paths.join("\n")).expect("the addresses kept");
 }
 
-/// This program once more, as the bare server of recorded answers.
+/// Starts this program again as the bare server of recorded responses.
 pub(crate) fn start(folder: &Path) -> Running {
     let program = std::env::current_exe().expect("this program");
     Running::start(Command::new(program).arg(FLAG).arg(folder))
 }
 
-/// Serves recorded answers until the process is ended.
+/// Serves recorded responses until the process ends.
 pub(crate) fn serve(folder: &Path) {
     let paths = std::fs::read_to_string(folder.join("paths")).expect("addresses");
     let read = |(place, path): (usize, &str)| {
@@ -45,7 +45,7 @@ pub(crate) fn serve(folder: &Path) {
     };
     let answers: HashMap<String, (HeaderMap, Bytes)> = paths.lines().enumerate().map(read).collect();
     let answers = Arc::new(answers);
-    // As 'hornbook serve' makes its own.
+    // The same runtime as in 'hornbook serve'.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -69,7 +69,7 @@ pub(crate) fn serve(folder: &Path) {
     });
 }
 
-/// Headers and body of an answer; what hyper writes itself is left out.
+/// Headers and body of a response, without the headers that hyper writes itself.
 fn parse(answer: &[u8]) -> (HeaderMap, Bytes) {
     const END: &[u8] = b"\r\n\r\n";
     let end = answer.windows(END.len()).position(|window| window == END).expect("a head");

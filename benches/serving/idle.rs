@@ -1,4 +1,4 @@
-//! Connections that only wait: what they cost, and whether a fresh client notices them.
+//! Idle connections: what they cost, and whether they slow down a new client.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,16 +10,16 @@ use crate::server::{Data, Running, connect, get};
 
 const WAITING: usize = 10_000;
 
-/// Files that this process needs beside connections.
+/// Files that this process needs besides connections.
 const FILES: usize = 500;
 
-/// Fresh clients, one after the other.
+/// The number of new clients, one after the other.
 const CLIENTS: usize = 400;
 
 pub(crate) fn measure(data: &Data<'_>) {
     let waiting = WAITING.min(files().saturating_sub(FILES));
     let server = data.serve(&["ledger.durability=window"]).0;
-    // What is made at the first call is not a connection's.
+    // A first round, so that memory allocated at the first call is not attributed to connections.
     fresh_clients(&server, &data.key);
     let (memory, alone) = (server.memory(), fresh_clients(&server, &data.key));
     let connections: Vec<TcpStream> = (0..waiting).map(|_| asked_once(&server)).collect();
@@ -34,7 +34,7 @@ pub(crate) fn measure(data: &Data<'_>) {
     drop(connections);
 }
 
-/// Raises the limit of open files, which the server inherits, as far as it may be.
+/// Raises the limit of open files, which the server inherits, as far as allowed, and returns it.
 fn files() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -52,7 +52,7 @@ fn asked_once(server: &Running) -> TcpStream {
     stream
 }
 
-/// Microseconds of each, the shortest first.
+/// Microseconds for each client, shortest first.
 fn fresh_clients(server: &Running, key: &str) -> Vec<f64> {
     let ask = |_| {
         let began = Instant::now();

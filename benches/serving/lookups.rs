@@ -1,4 +1,4 @@
-//! Looking up: provisions, children and coverage, beside a bare hyper server that gives the same bytes.
+//! Lookups: provisions, children and coverage, compared with a bare hyper server that returns the same bytes.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use crate::server::{Data, Running, get};
 use crate::{ROUNDS, bare, round, row, spread};
 
-/// How many different provisions and containers are asked for.
+/// The number of different provisions and containers to request.
 const PLACES: usize = 64;
 
 const LOAD: Load = Load {
@@ -35,7 +35,7 @@ pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
         println!("{name}: {} addresses, {} bytes an answer on average", paths.len(), bytes / paths.len());
         let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         let (mut our_cpu, mut their_cpu) = (Vec::new(), Vec::new());
-        // Side by side in each round, so that a busy machine disturbs both.
+        // Both are measured in each round, so that a busy machine affects both.
         for _ in 0..ROUNDS {
             let (a_second, cpu) = asked(&server, &data.key, paths);
             let (bare_a_second, bare_cpu) = asked(&bare, &data.key, paths);
@@ -53,13 +53,13 @@ pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
     }
 }
 
-/// Answers a second, and microseconds of the server's processor time for each.
+/// Responses per second, and microseconds of the server's processor time per response.
 fn asked(server: &Running, key: &str, paths: &[String]) -> (f64, f64) {
     let target = Url::new(&server.base(), &Trust::System, Some(key.to_owned()), paths.to_vec())
         .unwrap_or_else(|error| panic!("{error}"));
     let before = server.cpu();
     let measured = round(&target, &LOAD);
-    // The warm-up is the same load.
+    // The warm-up is the same load, so it is included.
     let all = measured.throughput * (LOAD.warm_up + LOAD.duration).as_secs_f64();
     (measured.throughput, (server.cpu() - before) * 1e6 / all)
 }

@@ -1,10 +1,12 @@
-//! Figures of serving, all of one run: `cargo bench --bench serving -- --snapshot DIR`. Without a snapshot it builds the
-//! sample, which proves that it runs and nothing else. `--only PART` runs one of ready, lookups, searches, agents, pages, idle.
-//! `--apart` keeps the server and what asks it on processors of their own.
+//! Measures serving, all figures in one run: `cargo bench --bench serving -- --snapshot DIR`.
+//! Without a snapshot it builds the sample corpus, which only shows that the bench runs.
+//! `--only PART` runs one of ready, lookups, searches, agents, pages, idle. `--apart` runs the
+//! server and the client on separate processors.
 //!
-//! The server is the program itself, a process of its own over a temporary data directory; what asks it is the generator of
-//! `hornbook bench`, on the same machine. Other work on the machine weighs on everything: ratios are taken turn by turn, and
-//! processor time is told beside wall time. `benches/README.md` explains the rows and keeps the last results.
+//! The server is the program itself, in a separate process with a temporary data directory. The
+//! client is the load generator of `hornbook bench`, on the same machine. Other work on the machine
+//! affects all times, so the two sides of a ratio are measured in turns, and processor time is
+//! reported next to wall time. `benches/README.md` explains the rows and has the latest results.
 
 mod agents;
 mod bare;
@@ -27,7 +29,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use crate::processors::Ticks;
 use crate::server::Data;
 
-/// How often each figure is taken.
+/// How often each figure is measured.
 const ROUNDS: usize = 5;
 
 const STARTS: usize = 9;
@@ -94,7 +96,7 @@ fn row(what: &str, unit: &str, Spread(median, lowest, highest): Spread) {
     println!("| {what} | {median:.digits$} {unit} | {lowest:.digits$} - {highest:.digits$} |");
 }
 
-/// One round of a load, whose every answer must be a good one or a refusal.
+/// Runs one round of a load. Every answer must be a success or a refusal.
 fn round(target: &dyn Target, load: &Load) -> Round {
     let description = TargetDescription {
         name: String::new(),

@@ -1,5 +1,6 @@
-//! Pages: the server's processor time for a reading page and for a page of results, net of a request that does nothing, and
-//! the page of results over the same search by the API. Plain, and packed as a browser over TLS and one without it ask.
+//! Pages: the server's processor time for a reading page and for a results page, minus that of an
+//! empty request, and the results page relative to the same search over the API. Uncompressed, and
+//! compressed as browsers with and without TLS request it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -12,14 +13,14 @@ use hornbook_corpus::snapshot::Snapshot;
 use crate::server::{Data, Running, connect};
 use crate::{ROUNDS, row, spread};
 
-/// Provisions about the median, and the longest ones.
+/// The number of provisions around the median length, and of the longest ones.
 const MEDIAN: usize = 200;
 const LONGEST: usize = 5;
 
-/// How long one kind is asked for in a round.
+/// How long each kind is requested in a round.
 const DURATION: Duration = Duration::from_millis(1000);
 
-/// A page leads from a citation to its provision, so none is among the searches.
+/// Without citations, because the page redirects from a citation to its provision.
 const JUDGED: [&str; 3] = ["questions", "topics", "phrases"];
 
 const CODINGS: [(&str, &str); 3] = [("", ""), (", packed as zstd", "zstd"), (", packed as gzip", "gzip")];
@@ -64,7 +65,7 @@ pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
     }
 }
 
-/// The pages of all provisions with a text, the shortest first.
+/// The page paths of all provisions with a text, shortest text first.
 fn provisions(snapshot: &Snapshot) -> Vec<String> {
     let outline = &snapshot.outline;
     let lengths = (0..outline.len()).map(NodeOrdinal).filter(|node| outline.is_provision(*node)).filter_map(|node| {
@@ -77,7 +78,7 @@ fn provisions(snapshot: &Snapshot) -> Vec<String> {
     lengths.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Words to search for, as an address has them.
+/// The judged queries, percent-encoded.
 fn queries() -> Vec<String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let file = |kind: &str| read(&folder.join(format!("{kind}.jsonl"))).unwrap_or_else(|error| panic!("{error}"));
@@ -85,7 +86,7 @@ fn queries() -> Vec<String> {
     JUDGED.into_iter().flat_map(file).map(|query| encoded(&query.text)).collect()
 }
 
-/// Microseconds of the server's processor time for each of these, asked one after another on one connection.
+/// Microseconds of the server's processor time per request. The requests follow each other on one connection.
 fn cost(server: &Running, paths: &[String], head: &str) -> f64 {
     let mut connection = BufReader::new(connect(&server.address));
     let mut ask = |path: &String| get(&mut connection, &server.address, path, head);
@@ -98,7 +99,7 @@ fn cost(server: &Running, paths: &[String], head: &str) -> f64 {
     (server.cpu() - before) * 1e6 / asked
 }
 
-/// Reads the answer and forgets it.
+/// Reads the response and discards it.
 fn get(connection: &mut BufReader<TcpStream>, host: &str, path: &str, head: &str) {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{head}\r\n");
     connection.get_mut().write_all(request.as_bytes()).expect("a request sent");

@@ -1,14 +1,14 @@
-//! Keeps the server and what asks it on processors of their own, so that neither takes time from the other; and says what
-//! other machines on the same hardware took.
+//! Keeps the server and the client on separate processors, so that neither takes time from the
+//! other, and reports how much time other virtual machines took.
 
 use std::sync::OnceLock;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Those of servers and those of this process, if they are kept apart.
+/// The processors of the servers and those of this process, if they are separated.
 static PARTS: OnceLock<[CpuSet; 2]> = OnceLock::new();
 
-/// Leaves one half of the processors to servers that are started from now on, and the other to this process.
+/// Assigns one half of the processors to servers started from now on, and the other half to this process.
 pub(crate) fn keep_apart() {
     let all = sched_getaffinity(None).expect("the processors that this process may use");
     let count = all.count() as usize;
@@ -20,7 +20,7 @@ pub(crate) fn keep_apart() {
     let _ = PARTS.set(parts);
 }
 
-/// Starts a process on the processors of servers: it has those of the thread that starts it.
+/// Starts a process on the processors of the servers: it inherits those of the thread that starts it.
 pub(crate) fn on_those_of_servers<T>(start: impl FnOnce() -> T) -> T {
     let Some([servers, own]) = PARTS.get() else { return start() };
     sched_setaffinity(None, servers).expect("processors of servers");
@@ -29,10 +29,10 @@ pub(crate) fn on_those_of_servers<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
-/// What all processors of this machine did since it started, in ticks.
+/// Processor time of this machine since it started, in ticks.
 pub(crate) struct Ticks {
     all: f64,
-    /// By other machines on the same hardware.
+    /// Steal time: taken by other virtual machines on the same hardware.
     taken: f64,
 }
 
@@ -40,12 +40,12 @@ impl Ticks {
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/stat").expect("the kernel's counts");
         let first = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
-        // The kernel lists eight kinds, then two that are among the first.
+        // The kernel lists eight kinds, then two which are included in the first ones.
         let kinds: Vec<f64> = first.take(8).map(|ticks| ticks.parse().expect("ticks")).collect();
         Self { all: kinds.iter().sum(), taken: kinds[7] }
     }
 
-    /// Percent of the time since an earlier moment that other machines took.
+    /// The percentage of the time since `earlier` that other virtual machines took.
     pub(crate) fn taken_since(&self, earlier: &Self) -> f64 {
         100.0 * (self.taken - earlier.taken) / (self.all - earlier.all)
     }

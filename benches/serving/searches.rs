@@ -1,4 +1,4 @@
-//! Searching: at rest, capacity, latency below it, and what is done with twice as much.
+//! Searching: latency at rest, capacity, latency below capacity, and throughput and refusals at twice capacity.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -20,18 +20,18 @@ const PAGE: u32 = 20;
 const WARM_UP: Duration = Duration::from_millis(700);
 const DURATION: Duration = Duration::from_secs(4);
 
-/// Enough that the server always has something to do, and its queue stays short.
+/// Enough that the server is always busy, with a short queue.
 const CLOSED_WORKERS: usize = 8;
 
-/// Below capacity there are never so many under way.
+/// More than the searches in progress at any time below capacity.
 const OPEN_WORKERS: usize = 64;
 
-/// At twice capacity as many wait as the server lets wait, 250 ms long.
+/// At twice capacity: as many as the server lets wait for 250 ms.
 const OVERLOAD_WORKERS: usize = 400;
 
 const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
 
-/// The name of the sum of all stages among them.
+/// The name of the extra stage that is the sum of all stages.
 const SERVER: &str = "server";
 
 pub(crate) fn measure(data: &Data<'_>) {
@@ -151,7 +151,7 @@ impl Rounds {
     }
 }
 
-/// Bounds of the server's own histogram.
+/// Bucket bounds of the server's own histogram, in seconds.
 const BOUNDS: [&str; 2] = ["0.001", "0.004"];
 
 fn server_side(round: &Round, percent: f64) -> f64 {
@@ -159,7 +159,7 @@ fn server_side(round: &Round, percent: f64) -> f64 {
     stage.map_or(0.0, |stage| stage.took.at(percent))
 }
 
-/// A server whose stages are summed, and whose refusals are timed from when they were asked for.
+/// A server as a load target. Sums the stages of each answer, and records the time from request to refusal.
 struct Watched {
     server: Url,
     refusals: Mutex<Vec<f64>>,
@@ -169,7 +169,7 @@ impl Watched {
     fn new(server: &Running, key: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
         let file = |kind: &str| read(&folder.join(format!("{kind}.jsonl"))).unwrap_or_else(|error| panic!("{error}"));
-        // Any snapshot can be asked them all, if they are not held to their own jurisdiction.
+        // Without a jurisdiction filter, so that any snapshot accepts all of them.
         let queries = JUDGED.into_iter().flat_map(file).map(|query| Query { jurisdiction: None, mode: None, ..query });
         let paths = searches(&queries.collect::<Vec<_>>(), Mode::Hybrid, PAGE);
         let server = Url::new(&server.base(), &Trust::System, Some(key.to_owned()), paths)
@@ -177,7 +177,7 @@ impl Watched {
         Self { server, refusals: Mutex::default() }
     }
 
-    /// Microseconds of the refusals since the last call, the shortest first.
+    /// Microseconds of each refusal since the last call, shortest first.
     fn refusals(&self) -> Vec<f64> {
         let mut taken = std::mem::take(&mut *self.refusals.lock().unwrap_or_else(PoisonError::into_inner));
         taken.sort_by(f64::total_cmp);

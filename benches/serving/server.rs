@@ -1,4 +1,4 @@
-//! Servers as processes of their own: started on a loopback port, watched through `/proc`, stopped by their own id.
+//! Servers as separate processes: started on a loopback port, measured through `/proc`, stopped by process id.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,13 +12,13 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::processors;
 
-/// Ticks a second in which `/proc` tells processor time.
+/// Clock ticks per second in which `/proc` reports processor time.
 const TICKS: f64 = 100.0;
 
-/// Nothing that is asked here takes so long.
+/// The timeout of all requests here.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// So many calls and units that neither is ever what is measured, and room for ten thousand connections and one.
+/// Rate limits and unit limits that are never reached, and a connection limit above ten thousand.
 const WIDE_OPEN: [&str; 5] = [
     "server.listen=127.0.0.1:0",
     "server.connections_per_address_max=12000",
@@ -27,14 +27,14 @@ const WIDE_OPEN: [&str; 5] = [
     "free.monthly_units=1000000000",
 ];
 
-/// A running server, ended when dropped.
+/// A running server, stopped when dropped.
 pub(crate) struct Running {
     child: Child,
     /// Host and port.
     pub(crate) address: String,
 }
 
-/// A data directory over a snapshot.
+/// A data directory with a link to a snapshot.
 pub(crate) struct Data<'d> {
     pub(crate) folder: &'d Path,
     pub(crate) key: String,
@@ -42,11 +42,11 @@ pub(crate) struct Data<'d> {
 }
 
 impl<'d> Data<'d> {
-    /// Links the snapshot, and lets the quick start make an account.
+    /// Links the snapshot, and starts the server once so that the quick start creates an account.
     pub(crate) fn prepare(folder: &'d Path, snapshot: &Path) -> Self {
         let snapshot = snapshot.canonicalize().expect("a snapshot");
         symlink(snapshot, folder.join("current")).expect("a link to the snapshot");
-        // Free a moment ago; whoever takes it meanwhile is told of by the server that cannot start.
+        // The port is free now. If another process takes it, the server fails to start and says so in its log.
         let free = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a free port");
         let mut data = Self { folder, key: String::new(), metrics: free.to_string() };
         drop(Running::start(&mut data.hornbook(&[])));
@@ -55,7 +55,7 @@ impl<'d> Data<'d> {
         data
     }
 
-    /// The program as it is shipped; what it logs goes to a file, as it would to the journal.
+    /// A command for the released program. Its log goes to a file, like in production to the journal.
     fn hornbook(&self, settings: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
         let log = File::options().create(true).append(true).open(self.folder.join("log")).expect("a log");
@@ -67,7 +67,7 @@ impl<'d> Data<'d> {
         command
     }
 
-    /// `hornbook serve`, and how long it took from starting the process to its first yes on `/readyz`.
+    /// Starts `hornbook serve`. Returns the server and the time until the first 200 from `/readyz`.
     pub(crate) fn serve(&self, settings: &[&str]) -> (Running, Duration) {
         let mut command = self.hornbook(settings);
         command.arg("serve");
@@ -79,7 +79,8 @@ impl<'d> Data<'d> {
         (running, began.elapsed())
     }
 
-    /// How many answers of an operation there were, and which part of them the server says it gave within so many seconds.
+    /// The number of answers of an operation, in total and within each of these bounds in seconds,
+    /// from the server's metrics.
     pub(crate) fn within<const N: usize>(&self, operation: &str, seconds: [&str; N]) -> Counted<N> {
         let page = String::from_utf8(get(&self.metrics, "/metrics", None)).expect("text");
         let bucket = |bound: &str| {
@@ -91,14 +92,14 @@ impl<'d> Data<'d> {
     }
 }
 
-/// The server's own count.
+/// Counts reported by the server.
 pub(crate) struct Counted<const N: usize> {
     all: f64,
     within: [f64; N],
 }
 
 impl<const N: usize> Counted<N> {
-    /// Percent within each bound since an earlier count.
+    /// The percentages within each bound since an earlier count.
     pub(crate) fn since(&self, earlier: &Self) -> [f64; N] {
         let all = self.all - earlier.all;
         std::array::from_fn(|bound| 100.0 * (self.within[bound] - earlier.within[bound]) / all)
@@ -106,7 +107,7 @@ impl<const N: usize> Counted<N> {
 }
 
 impl Running {
-    /// Anything that says on a line of its own where it listens.
+    /// Starts a command that prints `listening on http://ADDRESS`.
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = processors::on_those_of_servers(|| command.stdout(Stdio::piped()).spawn()).expect("a process");
         let out = child.stdout.take().expect("what it says");
@@ -122,12 +123,12 @@ impl Running {
     /// Seconds of processor time so far.
     pub(crate) fn cpu(&self) -> f64 {
         let stat = self.proc("stat");
-        // The name before may have spaces in it.
+        // The fields follow the process name, which may contain spaces.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         fields[11..13].iter().map(|ticks| ticks.parse::<f64>().expect("ticks")).sum::<f64>() / TICKS
     }
 
-    /// Megabytes that are the process's own, without mapped files.
+    /// Anonymous memory of the process in megabytes, without mapped files.
     pub(crate) fn memory(&self) -> f64 {
         let status = self.proc("status");
         let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("memory of its own");
@@ -156,7 +157,7 @@ pub(crate) fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// The whole answer as it comes, on a connection of its own.
+/// Sends a request on a new connection and returns the whole response.
 pub(crate) fn get(address: &str, path: &str, key: Option<&str>) -> Vec<u8> {
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{key}Connection: close\r\n\r\n");

@@ -1,4 +1,5 @@
-//! The sample corpus as a snapshot, for a bench that was given none: it proves that the bench runs and nothing else.
+//! Builds the sample corpus as a snapshot, for benches started without a snapshot. It only shows
+//! that the bench runs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Which snapshots a bench measures: those named by `--snapshot`, or the sample, which proves that it runs and nothing else.
+//! The snapshots that a bench measures.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,8 @@ use tempfile::TempDir;
 #[path = "sample.rs"]
 mod sample;
 
-/// The snapshots named on the command line, each as `--snapshot DIR`; the sample, built into the folder, if there is none.
+/// The snapshots named on the command line with `--snapshot DIR`. If there are none, builds the
+/// sample corpus in the folder, which only shows that the bench runs.
 pub(crate) fn snapshots(scratch: &TempDir) -> Vec<PathBuf> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let named = arguments.iter().zip(arguments.iter().skip(1)).filter(|(name, _)| *name == "--snapshot");

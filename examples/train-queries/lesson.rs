@@ -1,4 +1,4 @@
-//! What a query should find, and in which direction its vector should go for that.
+//! Training examples: the provisions that a query should find, and the gradient of its vector towards them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use hornbook_corpus::snapshot::Snapshot;
 
 use super::table::{Row, Table, add, dot};
 
-/// The temperature of the softmax over passages: the lower, the more the best passage stands out.
+/// The temperature of the softmax over passages: the lower, the more the best passage dominates.
 const TEMPERATURE: f32 = 0.03;
-/// How many of the nearest passages a query is compared with.
+/// The number of nearest passages that a query is compared with.
 const PASSAGES: usize = 400;
 const PASSAGES_OF_HEADINGS: usize = 200;
-/// What a query of headings or extracts counts.
+/// The weight of all headings and extracts of a batch together, where its queries together have 1.
 const AUXILIARY: f32 = 0.15;
-/// The chance of a word to be left out.
+/// The chance that a word is left out.
 const LEFT_OUT: f64 = 0.15;
-/// What provisions of the grades 1, 2 and 3 are worth as answers.
+/// The weight of answers with grades 0 to 3.
 const WORTH: [f32; 4] = [0.0, 0.1, 0.35, 1.0];
-/// How many words in a row an extract has.
+/// The number of words of an extract.
 const EXTRACT: std::ops::Range<usize> = 5..13;
 
-/// A snapshot with the provisions that may be learned from.
+/// A snapshot and the provisions that are used for training.
 pub(super) struct Corpus {
     pub(super) snapshot: Arc<Snapshot>,
     withheld: BTreeSet<NodeOrdinal>,
@@ -58,7 +58,7 @@ impl Corpus {
         tokens
     }
 
-    /// The heading of some provision, which should find its text.
+    /// A heading as a query, which should find the text of its provision.
     pub(super) fn heading(&self, random: &mut SplitMix64) -> Lesson {
         loop {
             let node = self.teaching[random.index(self.teaching.len())];
@@ -71,7 +71,7 @@ impl Corpus {
         }
     }
 
-    /// Some words in a row of some provision, which should find it.
+    /// Consecutive words of a provision as a query, which should find that provision.
     pub(super) fn extract(&self, random: &mut SplitMix64) -> Lesson {
         loop {
             let node = self.teaching[random.index(self.teaching.len())];
@@ -90,13 +90,13 @@ impl Corpus {
 pub(super) struct Lesson {
     tokens: Vec<TokenId>,
     range: Option<OrdinalRange>,
-    /// How much each provision should be found, 1 together.
+    /// The target share of each provision; the sum is 1.
     answers: BTreeMap<NodeOrdinal, f32>,
-    /// Passages are compared without their headings.
+    /// If true, passages are compared without their headings.
     is_by_text: bool,
 }
 
-/// Where the loss falls, for the sum of the rows of these tokens.
+/// The gradient of the loss with respect to the sum of the rows of these tokens.
 pub(super) struct Gradient {
     pub(super) tokens: Vec<TokenId>,
     pub(super) of_sum: Row,
@@ -123,7 +123,7 @@ impl Lesson {
         !self.tokens.is_empty() && !self.answers.is_empty()
     }
 
-    /// So that no query hangs on one word.
+    /// A copy with some words left out at random, so that no query depends on one word.
     pub(super) fn with_words_left_out(&self, random: &mut SplitMix64) -> Self {
         let mut less = self.clone();
         less.tokens.retain(|_| random.draw() as f64 / u64::MAX as f64 >= LEFT_OUT);
@@ -154,13 +154,13 @@ impl Lesson {
             loss -= wanted * (share + 1e-9).ln();
             add(&mut of_query, (share - wanted) * counts / TEMPERATURE, row);
         }
-        // Only the direction of the sum counts.
+        // The length of the sum has no effect, so the gradient has no part along the query.
         let along = dot(&of_query, &query);
         let of_sum = std::array::from_fn(|place| (of_query[place] - along * query[place]) / length);
         Gradient { tokens: self.tokens.clone(), of_sum, loss }
     }
 
-    /// The best passage of each of the provisions that are nearest, and of those that answer.
+    /// The best passage of each of the nearest provisions, and of each provision that answers.
     fn passages(&self, corpus: &Corpus, query: &Row) -> Vec<(NodeOrdinal, Row)> {
         let Corpus { snapshot, withheld, .. } = corpus;
         let nodes = self.range.unwrap_or(OrdinalRange { start: 0, end: snapshot.outline.len() });

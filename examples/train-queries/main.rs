@@ -1,9 +1,11 @@
-//! Makes the table of queries again, `corpus/model/law-static-256-queries.safetensors`: `make model` runs it.
+//! Trains the query table, `corpus/model/law-static-256-queries.safetensors`. `make model` runs it.
 //!
-//! Passages keep their vectors. What moves are the rows that queries are summed from: all of them by one matrix, and those
-//! that the training queries use by themselves too, until a query points to the provisions that answer it rather than to
-//! those that it is mistaken for. Headings and words from provisions are among the queries, so that these still find
-//! their provision. The same snapshots and queries give the same bytes on the same kind of machine.
+//! Vectors of passages do not change. The rows whose sum is the vector of a query are trained: one
+//! matrix transforms all rows, and the rows of tokens in the training queries also move
+//! individually. Training moves a query towards the provisions that answer it and away from the
+//! wrong ones near it. Headings and extracts of provisions are training queries too, so that they
+//! still find their provision. The same snapshots and queries give the same bytes on the same kind
+//! of machine.
 
 mod lesson;
 mod safetensors;
@@ -24,33 +26,33 @@ use hornbook_corpus::snapshot::Snapshot;
 use lesson::{Corpus, Gradient, Lesson};
 use table::{Table, Update};
 
-/// How many queries are answered before the table moves.
+/// Training queries per batch. The table is updated after each batch.
 const BATCH: usize = 64;
 
-/// How many headings, and how many words in a row from provisions, are learned beside them.
+/// Headings and extracts that are added to each batch.
 const HEADINGS: usize = 14;
 const EXTRACTS: usize = 10;
 
-/// Trains the table of queries
+/// Train the query table
 #[derive(Parser)]
 struct Arguments {
-    /// A folder of a snapshot, for the queries that are not about one before it
+    /// Folder of a snapshot; each gets the queries that the snapshots before it cannot answer
     #[arg(long = "snapshot", value_name = "FOLDER", required = true)]
     snapshots: Vec<PathBuf>,
 
-    /// Provisions that teach nothing: the starts of their citations, one a line
+    /// File with starts of citations, one a line; the matching provisions are not used for training
     #[arg(long, value_name = "FILE")]
     without: Option<PathBuf>,
 
-    /// Where the table is written
+    /// File to write the table to
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// How often each query is learned
+    /// Number of passes over all queries
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     epochs: usize,
 
-    /// Judged queries, of which those of the split 'train' are learned
+    /// Files of judged queries; those of the split 'train' are used
     #[arg(value_name = "JUDGED.jsonl", required = true)]
     judged: Vec<PathBuf>,
 }
@@ -113,7 +115,7 @@ fn fit(corpora: &[Corpus], lessons: &[(usize, Lesson)], epochs: usize) -> Table 
                 .iter()
                 .map(|&place| (lessons[place].0, lessons[place].1.with_words_left_out(&mut random)))
                 .collect();
-            // Of the first snapshot, which is the largest.
+            // From the first snapshot, which is the largest.
             learned.extend((0..HEADINGS).map(|_| (0, corpora[0].heading(&mut random))));
             learned.extend((0..EXTRACTS).map(|_| (0, corpora[0].extract(&mut random))));
             let gradients = gradients(corpora, &learned, &table);
@@ -128,7 +130,7 @@ fn fit(corpora: &[Corpus], lessons: &[(usize, Lesson)], epochs: usize) -> Table 
     table
 }
 
-/// What each lesson asks of the table, in the order of the lessons whatever thread took which.
+/// The gradients of the training examples, in their order, independent of the threads.
 fn gradients(corpora: &[Corpus], lessons: &[(usize, Lesson)], table: &Table) -> Vec<Gradient> {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
     let next = AtomicUsize::new(0);

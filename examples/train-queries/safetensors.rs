@@ -1,4 +1,5 @@
-//! The file of a table: int8 rows with a scale each, and the hash of the table of passages that it was made for.
+//! Writes the file of a table: int8 rows with one scale each, and the hash of the passage table
+//! that it belongs to.
 
 use hornbook_corpus::embed::{DIMS, embedder};
 

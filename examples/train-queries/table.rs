@@ -1,4 +1,4 @@
-//! The table that is trained, and how it moves.
+//! The table that is trained, and its update steps.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use super::lesson::Gradient;
 
 pub(super) type Row = [f32; DIMS];
 
-/// How far all rows turn together at most, at one step.
+/// The step size of the matrix that transforms all rows.
 const TURN_STEP: f32 = 0.002;
-/// How strongly the turn is held back, in the unit of its gradient.
+/// The weight decay of the matrix, in the unit of its gradient.
 const TURN_HOLD: f32 = 0.1;
-/// How far the row of a token moves at most, as a share of a row's length.
+/// The largest step of one token's row, as a share of the mean row length.
 const MOVE_STEP: f32 = 0.25;
-/// How far the length of a row changes at most.
+/// The largest change of the logarithm of a row's length in one step.
 const STRETCH_STEP: f32 = 0.02;
-/// What share of its move and stretch a token gives back when it is learned again.
+/// The share of its move and stretch that a token loses each time it is trained.
 const FORGET: f32 = 0.02;
 
-/// The row of a token is that of the passages, turned by a matrix that is one for all, moved and stretched.
+/// The row of a token is its passage row, transformed by the common matrix, moved and scaled.
 pub(super) struct Table {
     start: Vec<Row>,
     turn: Vec<Row>,
@@ -40,7 +40,7 @@ impl Table {
         Self { start, turn, moved, stretch: vec![0.0; TOKEN_COUNT], mean_length }
     }
 
-    /// The row before it is stretched.
+    /// The row before it is scaled.
     fn unstretched(&self, token: usize) -> Row {
         let start = &self.start[token];
         let mut row = *start;
@@ -61,8 +61,9 @@ impl Table {
     }
 }
 
-/// What the steps before have been like: Adam for the turn; for the rest, a step is divided by the length of all gradients
-/// of that token together, so a rare token moves no further than a frequent one.
+/// The state of the optimiser. The matrix uses Adam. For the rest, a step is divided by the root of
+/// the sum of squares of all gradients of that token, so a rare token moves no further than a
+/// frequent one.
 pub(super) struct Update {
     steps: i32,
     turn_mean: Vec<Row>,
@@ -84,7 +85,7 @@ impl Default for Update {
 }
 
 impl Update {
-    /// One step. The pace is 1 for a whole one.
+    /// One step. `pace` scales the step size; 1 is a full step.
     pub(super) fn learn(&mut self, table: &mut Table, gradients: &[Gradient], pace: f32) {
         let mut turn = vec![[0.0; DIMS]; DIMS];
         let mut by_token: BTreeMap<usize, (Row, f32)> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Any bytes as a file of federal regulations: refused with a position, or read, with layouts that fit their texts.
+//! Any bytes as a file of federal regulations: refused with a position, or parsed with layouts that
+//! fit their texts.
 #![no_main]
 
 use hornbook_index_build::import::document::Document;

@@ -1,4 +1,4 @@
-//! Any text as a citation and as a text with citations in it: what is read can be written and read again.
+//! Any text as a citation and as a text with citations: what was parsed can be written and parsed again.
 #![no_main]
 
 use hornbook_corpus::citation::Grammar;

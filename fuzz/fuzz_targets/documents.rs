@@ -1,4 +1,4 @@
-//! Any bytes as a document of each format that reads whole documents, without options: refused with its place, or read.
+//! Any bytes as a document of each format that reads whole documents: refused with a position, or parsed.
 #![no_main]
 
 use hornbook_index_build::import::document::Document;
@@ -9,7 +9,7 @@ use target::target;
 #[path = "../target.rs"]
 mod target;
 
-/// What formats need that cannot be read without options.
+/// The options of formats that cannot be parsed without any.
 const OPTIONS: [(&str, &str); 1] = [("plain-text", r"section = '^§ (\d+\.\d+)\. (.*)$'")];
 
 fuzz_target!(|bytes: &[u8]| {

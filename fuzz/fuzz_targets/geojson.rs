@@ -1,4 +1,4 @@
-//! Any bytes as a zoning layer: refused, or read into shapes.
+//! Any bytes as a zoning layer: refused, or parsed into shapes.
 #![no_main]
 
 use hornbook_corpus::zoning::source::{Limits, read_layer};

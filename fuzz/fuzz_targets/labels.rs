@@ -1,4 +1,4 @@
-//! Any text: its labels are read, and its layout fits it.
+//! Any text: its labels are parsed, and the layout fits the text.
 #![no_main]
 
 use hornbook_index_build::import::labels::{Scheme, layout_of};

@@ -1,6 +1,6 @@
-//! Any bytes behind the valid header of each mapped file: readers may answer nonsense but may not crash.
+//! Any bytes after the valid header of each mapped file: readers may return wrong data but must not crash.
 //!
-//! The first byte picks the file of a small real snapshot; the rest says which bytes of it to change.
+//! The first byte selects a file of the sample snapshot; the rest says which of its bytes to change.
 #![no_main]
 
 #[path = "../walk.rs"]
@@ -57,7 +57,7 @@ fuzz_target!(|bytes: &[u8]| {
         let place = u32::from_le_bytes([change[0], change[1], change[2], change[3]]) as usize % damaged.len();
         damaged[place] = change[4];
     }
-    // A new file each time: the old one may still be mapped.
+    // A new file each time, because the old one may still be mapped.
     fs::remove_file(&path).and_then(|()| fs::write(&path, &damaged)).expect("the file can be exchanged");
     walk::open_and_walk(&snapshot);
     fs::remove_file(&path).and_then(|()| fs::write(&path, &whole)).expect("the file can be put back");

@@ -1,8 +1,8 @@
-//! Any headers and any body at the endpoint of the Model Context Protocol: every answer is a message of the protocol with
-//! a status that fits, and none is a mistake of the service.
+//! Any headers and any body sent to the MCP endpoint: every response is an MCP message with a
+//! matching status, and none is an internal error.
 //!
-//! The input is split at its first zero byte: lines of `name: value` before it, the body behind it. Half of the inputs
-//! come with a good key.
+//! The input is split at its first zero byte: lines of `name: value` before it, the body after it.
+//! Requests whose body has an even length get a valid key.
 #![no_main]
 
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,4 +1,4 @@
-//! Any bytes as a file of the formats that are read line by line: refused with a position, or read.
+//! Any bytes as a file of the line-based formats: refused with a position, or parsed.
 #![no_main]
 
 use hornbook_index_build::gather::Gatherer;

@@ -1,8 +1,9 @@
-//! Any damage to any file of a snapshot whose manifest fits it: the snapshot is refused, or it answers every question with an
-//! answer or an error.
+//! Any damage to any file of a snapshot, with a manifest that matches it: the snapshot is refused,
+//! or it returns an answer or an error to every request.
 //!
-//! The first byte picks the file; the rest says how it is damaged, as `damage` reads it. Panics of libraries that trust their
-//! files are caught by the snapshot's readers. A panic in our own code is a mistake, caught or not.
+//! The first byte selects the file; the rest describes the damage, in the format of `damage`. The
+//! snapshot's readers catch panics of libraries that trust their files. A panic in our own code
+//! fails the target even if it is caught.
 #![no_main]
 
 #[path = "../damage.rs"]
@@ -26,7 +27,7 @@ use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 use libfuzzer_sys::fuzz_target;
 
-/// A file of the snapshot, whole.
+/// The original bytes of a file of the snapshot.
 struct Whole {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -39,7 +40,7 @@ struct Built {
     _dir: tempfile::TempDir,
 }
 
-/// The sample snapshot with a second space, built once.
+/// The sample snapshot with a second embedding space, built once.
 static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let snapshot = dir.path().join("snapshot");
@@ -58,7 +59,7 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let manifest = Manifest::open(&snapshot).expect("it has a manifest");
     let whole = |path: PathBuf| Whole { bytes: fs::read(&path).expect("the file is there"), path };
     let listed = manifest.files.iter().map(|file| whole(snapshot.join(&file.path))).collect();
-    // Only panics of libraries may be caught: ours are reported before anything can catch them.
+    // Only panics of libraries may be caught. Ours abort the process before they can be caught.
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let is_ours =

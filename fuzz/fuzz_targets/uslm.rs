@@ -1,4 +1,5 @@
-//! Any bytes as a title in United States Legislative Markup: refused with a position, or read into sound layouts.
+//! Any bytes as a title in United States Legislative Markup: refused with a position, or parsed
+//! into valid layouts.
 #![no_main]
 
 use hornbook_index_build::import::document::Document;

@@ -1,5 +1,5 @@
-//! The steps of a metered call as types: each step is a method of the result of the step before, so none can be
-//! skipped.
+//! The steps of a metered call as types. Each step is a method of the result of the step before, so
+//! no step can be skipped.
 //!
 //! `authenticate` (401) -> [`Caller::require`] (403) -> [`Scoped::pace`] (429) -> the caller checks parameters (422) ->
 //! [`Paced::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs at the same time ->
@@ -26,7 +26,7 @@ use super::tier::Tier;
 use crate::clock::Now;
 
 impl Accounts {
-    /// Who calls? `key` is what stands behind `Bearer` in the header.
+    /// Identifies the caller. `key` is the value after `Bearer` in the header.
     pub fn authenticate(&self, key: Option<&str>, now: Now) -> Result<Caller, Refusal> {
         let refuse = |why| Refusal::Key(why);
         let plain = PlainKey::parse(key.ok_or(refuse(BadKey::Missing))?).ok_or(refuse(BadKey::Malformed))?;
@@ -58,7 +58,7 @@ impl Accounts {
     }
 }
 
-/// A caller whose key is good.
+/// A caller with a valid key.
 pub struct Caller {
     shared: Arc<Shared>,
     key: Arc<KeyState>,
@@ -73,7 +73,7 @@ impl Caller {
         self.key.id
     }
 
-    /// The beginning of the key, for the log.
+    /// The public prefix of the key, for the log.
     pub fn key_prefix(&self) -> String {
         self.key.prefix()
     }
@@ -82,18 +82,18 @@ impl Caller {
         self.key.account.standing().tier
     }
 
-    /// The key must have one of these scopes.
+    /// Refuses the call unless the key has one of these scopes.
     pub fn require(self, any_of: ScopeSet) -> Result<Scoped, Refusal> {
         let has = self.key.scopes;
         if has.has_any_of(any_of) { Ok(Scoped(self)) } else { Err(Refusal::Scope { has, needs_any_of: any_of }) }
     }
 }
 
-/// A caller who may use the operation.
+/// A caller that may call the operation.
 pub struct Scoped(Caller);
 
 impl Scoped {
-    /// Counts the call against the key's minute and day.
+    /// Counts the call against the key's limits per minute and per day.
     pub fn pace(self, now: Now) -> Result<Paced, Refusal> {
         let Caller { shared, key } = self.0;
         let limits = shared.settings.tariff.limits(key.account.standing().tier);
@@ -102,22 +102,22 @@ impl Scoped {
     }
 }
 
-/// A caller within the limits.
+/// A caller within the rate limits.
 pub struct Paced {
     shared: Arc<Shared>,
     key: Arc<KeyState>,
     left: PaceLeft,
 }
 
-/// What reserving came to.
+/// The result of reserving credits.
 pub enum Reserved {
     Fresh(Reservation),
-    /// The debit of this idempotency key was made before; answer again without another.
+    /// A call with this idempotency key was charged before. It is answered again without a new debit.
     Replay(Replay),
 }
 
 impl Paced {
-    /// For the headers of answers that have no receipt.
+    /// For the headers of responses without a receipt.
     pub fn left(&self) -> PaceLeft {
         self.left
     }
@@ -126,12 +126,12 @@ impl Paced {
         self.key.account.id
     }
 
-    /// All that the key has.
+    /// All scopes of the key.
     pub fn scopes(&self) -> ScopeSet {
         self.key.scopes
     }
 
-    /// Takes the cost out of what the account can spend, so that no other call can have it.
+    /// Holds the cost on the account, so that no other call can spend it.
     pub fn reserve(
         self,
         operation: &'static str,
@@ -162,7 +162,7 @@ impl Paced {
     }
 }
 
-/// A call that was charged before and is answered again. Dropped before it begins, it does not count.
+/// A call that was charged before and is answered again. If dropped before it begins, it does not count.
 pub struct Replay {
     replaying: Replaying,
     key: Arc<KeyState>,
@@ -171,18 +171,18 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The work begins; from here on a client that hangs up has used one of its replays.
+    /// The work begins. From here on, a client that disconnects has used one of its replays.
     pub fn begin(mut self) -> BegunReplay {
         self.replaying.count();
         BegunReplay(self)
     }
 }
 
-/// A replay whose work is under way.
+/// A replay whose work is in progress.
 pub struct BegunReplay(Replay);
 
 impl BegunReplay {
-    /// The work succeeded: the receipt of the first call, with the balance of now.
+    /// The work succeeded: returns the receipt of the first call, with the current balance.
     pub fn settle(self) -> Receipt {
         let Replay { replaying, key, units, left } = self.0;
         let (charged, entry) = (replaying.charged.cost, replaying.charged.entry);
@@ -229,14 +229,14 @@ impl Call {
     }
 }
 
-/// Credits held for one call. Dropped, they go back.
+/// Credits held for one call. Dropping it releases them.
 pub struct Reservation {
     call: Option<Call>,
     claim: Option<Claim>,
 }
 
 impl Reservation {
-    /// Hands the debit to the ledger; from here on a client who hangs up has paid.
+    /// Queues the debit. From here on, a client that disconnects has paid.
     pub fn begin(mut self) -> Result<PendingDebit, LedgerError> {
         let Some(call) = self.call.take() else { return Err(LedgerError::Closed) };
         let placed = Placed::default();
@@ -275,17 +275,18 @@ impl Drop for Reservation {
 }
 
 enum Debit {
-    /// Free, or answered before its commit.
+    /// The call is free, or it is answered before its commit.
     Answered(Receipt),
     Awaited(Ticket<Result<Posting, LedgerError>>),
 }
 
-/// A debit on its way to the disk. Dropped, it stays charged: a client that hangs up must not search for free.
+/// A debit that waits for its commit. If dropped, it stays charged: a client that disconnects must
+/// not search for free.
 pub struct PendingDebit {
     call: Call,
     placed: Placed,
     debit: Debit,
-    /// Kept until the call has ended: see [`Post::claim`].
+    /// Kept until the call has ended; see [`Post::claim`].
     claim: Option<Arc<Claim>>,
 }
 
@@ -296,12 +297,12 @@ impl std::fmt::Debug for PendingDebit {
 }
 
 impl PendingDebit {
-    /// What it takes unless it is refunded.
+    /// The credits that are charged unless the debit is refunded.
     pub fn cost(&self) -> Credits {
         self.call.cost
     }
 
-    /// The work succeeded: the receipt, once the debit is as durable as the mode asks.
+    /// The work succeeded: returns the receipt when the debit is as durable as the mode requires.
     pub async fn settle(self) -> Result<Receipt, LedgerError> {
         match self.debit {
             Debit::Answered(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
@@ -309,7 +310,8 @@ impl PendingDebit {
         }
     }
 
-    /// The same, for work that is a part of something: if the whole fails, the debit can still be refunded.
+    /// Like [`Self::settle`], for work that is one part of a larger operation: if the operation
+    /// fails, the debit can still be refunded.
     pub async fn settle_part(self) -> Result<(Receipt, Self), LedgerError> {
         let Self { call, placed, debit, claim } = self;
         let receipt = match debit {
@@ -319,7 +321,7 @@ impl PendingDebit {
         Ok((receipt, Self { call, placed, debit: Debit::Answered(receipt), claim }))
     }
 
-    /// The same for a caller who may block.
+    /// Like [`Self::settle`], for a caller that may block.
     pub fn settle_blocking(self) -> Result<Receipt, LedgerError> {
         match self.debit {
             Debit::Answered(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
@@ -327,8 +329,9 @@ impl PendingDebit {
         }
     }
 
-    /// The work failed, and only an answered 200 is charged. The answer waits until the refund is durable; while the
-    /// ledger is down it is an error at once, and the refund is made when the ledger is back.
+    /// The work failed, and only responses with status 200 are charged. Waits until the refund is
+    /// durable. While the ledger is down, this returns an error at once, and the refund is made
+    /// when the ledger is back.
     pub async fn refund(self) -> Result<(), LedgerError> {
         match self.queue_refund() {
             None => Ok(()),
@@ -336,7 +339,7 @@ impl PendingDebit {
         }
     }
 
-    /// The same for a caller who may block.
+    /// Like [`Self::refund`], for a caller that may block.
     pub fn refund_blocking(self) -> Result<(), LedgerError> {
         match self.queue_refund() {
             None => Ok(()),
@@ -355,7 +358,7 @@ impl PendingDebit {
     }
 }
 
-/// Until the commit the claim alone can tell a retry what was charged.
+/// Records the charge in the claim. Until the commit, a retry can find it nowhere else.
 fn answered_early(receipt: Receipt, claim: Option<&Claim>) -> Receipt {
     if let Some(claim) = claim {
         claim.answered(receipt.charged);
@@ -369,7 +372,7 @@ fn receipt_of(call: &Call, answer: Option<Result<Posting, LedgerError>>) -> Resu
     Ok(call.receipt(remaining, Some(posting.number)))
 }
 
-/// Proof that a call was metered. Only this module makes one.
+/// Proof that a call was metered. Only this module creates one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Receipt {
     left: PaceLeft,
@@ -388,7 +391,7 @@ impl Receipt {
         self.remaining.allotment
     }
 
-    /// How many calls the key has left.
+    /// The calls that the key has left.
     pub fn left(&self) -> PaceLeft {
         self.left
     }
@@ -397,12 +400,13 @@ impl Receipt {
         self.charged
     }
 
-    /// The debit's place in the ledger, if the answer waited for it.
+    /// The number of the debit in the ledger, if the response waited for it.
     pub fn entry(&self) -> Option<EntryNumber> {
         self.entry
     }
 
-    /// Of two calls that are answered together: what both cost, and what is left after the later.
+    /// Combines the receipts of two calls that are answered together: the sum of their costs, and
+    /// what is left after the later one.
     #[must_use]
     pub fn and(&self, later: &Self) -> Self {
         let cost = |receipt: &Self| if receipt.replayed { 0 } else { receipt.charged.0 };

@@ -1,5 +1,5 @@
-//! The audit log: every administrative act with its time, who did it, what, and on what. An act is stored in the commit
-//! of its own change, so that neither is there without the other.
+//! The audit log: every administrative act with its time, its actor, the action and its object. An
+//! act is stored in the same commit as its change, so that neither exists without the other.
 
 use super::Accounts;
 use super::changes::{Act, audit, nothing_more};
@@ -8,7 +8,8 @@ use super::records::{ActRecord, from_json};
 use crate::state::Table;
 
 impl Accounts {
-    /// Hears of every act once it is durable; for the log. Only the first listener counts.
+    /// Sets the function that is called with every act once it is durable; for the log. Only the
+    /// first function is kept.
     pub fn on_act(&self, tell: impl Fn(&ActRecord) + Send + Sync + 'static) {
         let _ = self.shared.tell_act.set(Box::new(tell));
     }
@@ -22,7 +23,7 @@ impl Accounts {
         })
     }
 
-    /// The newest acts, in the order in which they were done.
+    /// The newest acts, in chronological order.
     pub fn acts(&self, count: usize) -> Result<Vec<ActRecord>, ChangeError> {
         let stored = self.shared.with_reading(|reading| reading.last(Table::Acts, count))?;
         let acts = stored.into_iter().rev().map(|(key, payload)| from_json(Table::Acts, &key, &payload));

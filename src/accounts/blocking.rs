@@ -1,8 +1,9 @@
-//! Which threads must not wait. The workers of an async runtime carry many connections each: one that waits for the
-//! disk or for the ledger's writer keeps all of them waiting.
+//! Marks the threads that must not block. Each worker of an async runtime serves many connections:
+//! if it waits for the disk or for the ledger's writer, all of them wait.
 //!
-//! The server marks every thread of its runtime when it starts, and lifts the mark around work on threads that are set
-//! aside for it. Whatever here may wait asserts in debug builds, and so in every test over HTTP, that it may.
+//! The server marks every thread of its runtime when it starts, and removes the mark while a thread
+//! reserved for blocking work runs such work. Functions that may block assert in debug builds, and
+//! so in every test over HTTP, that they are allowed to.
 
 use std::cell::Cell;
 
@@ -10,12 +11,12 @@ thread_local! {
     static MUST_NOT_WAIT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks this thread as one that carries other calls too.
+/// Marks this thread as one that serves other calls too and must not block.
 pub fn forbid_on_this_thread() {
     MUST_NOT_WAIT.set(true);
 }
 
-/// Runs work that may wait, on a thread that is set aside for it.
+/// Runs work that may block, on a thread reserved for it.
 pub fn allowed<T>(work: impl FnOnce() -> T) -> T {
     struct Restore(bool);
     impl Drop for Restore {
@@ -27,7 +28,7 @@ pub fn allowed<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// To be called by whatever waits or reads the file.
+/// Every function that blocks or reads the file must call this.
 #[track_caller]
 pub(crate) fn assert_allowed() {
     debug_assert!(!MUST_NOT_WAIT.get(), "this may wait, and the thread carries other calls too");

@@ -1,4 +1,4 @@
-//! All accounts, keys and signed-in people in memory. A key is found by its digest in one lookup, however many there are.
+//! All accounts, keys and signed-in people, in memory. A key is found by its digest in one lookup.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
@@ -15,7 +15,8 @@ use super::tier::Tier;
 use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table};
 
-/// A poisoned lock means a panic between two whole changes; what it guards is consistent.
+/// Locks, even if the lock is poisoned: a panic happens only between two complete changes, so the
+/// data is consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -23,12 +24,12 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct AccountState {
     pub(crate) id: AccountId,
     pub(crate) purse: Purse,
-    /// Tier, approval and formation in one byte, read by every call.
+    /// Tier, approval and formation in one byte, which every call reads.
     standing: AtomicU8,
     record: Mutex<AccountRecord>,
 }
 
-/// What admission needs to know of an account.
+/// The properties of an account that admission needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Standing {
     pub(crate) tier: Tier,
@@ -75,17 +76,17 @@ pub(crate) struct KeyState {
     pub(crate) id: KeyId,
     pub(crate) account: Arc<AccountState>,
     pub(crate) digest: KeyDigest,
-    /// The first moment at which the key no longer works; the beginning of time once revoked.
+    /// The first moment at which the key no longer works; `i64::MIN` if it is revoked.
     ends_at: AtomicI64,
     pub(crate) pace: Mutex<Pace>,
     last_used: AtomicI64,
     last_used_stored: AtomicI64,
-    /// Apart from what every call reads: names and dates would push that out of the cache.
+    /// Apart from the fields that every call reads: names and dates would push them out of the CPU cache.
     record: Box<Mutex<KeyRecord>>,
     pub(crate) scopes: super::scope::ScopeSet,
 }
 
-/// The stored time of last use lags at most this much behind.
+/// The stored time of last use is at most this far behind.
 const LAST_USED_EVERY_MILLIS: i64 = 30_000;
 
 impl KeyState {
@@ -119,7 +120,7 @@ impl KeyState {
         lock(&self.record).clone()
     }
 
-    /// The beginning of the key.
+    /// The public prefix of the key.
     pub(crate) fn prefix(&self) -> String {
         lock(&self.record).prefix.clone()
     }
@@ -129,7 +130,7 @@ impl KeyState {
         *lock(&self.record) = record;
     }
 
-    /// The counter as it is to be stored now.
+    /// The counter record to store now.
     pub(crate) fn counter(&self) -> CounterRecord {
         let (used, stored) = (self.last_used.load(Ordering::Relaxed), self.last_used_stored.load(Ordering::Relaxed));
         let last_used = if used - stored >= LAST_USED_EVERY_MILLIS { used } else { stored };
@@ -155,12 +156,13 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// The keys that are stored and not known here.
+    /// The keys that are stored but not in memory.
     pub(crate) fn missing(&self, stored: &Stored) -> Vec<KeyId> {
         stored.keys.iter().map(|record| record.id).filter(|id| !self.keys.contains_key(id)).collect()
     }
 
-    /// Takes over what is stored; calls under way keep the states they hold. `counters` are those of the missing keys.
+    /// Takes over the stored records. Calls in progress keep the states they hold. `counters` are
+    /// those of the missing keys.
     pub(crate) fn take_over(&mut self, stored: Stored, counters: &HashMap<KeyId, CounterRecord>, posted: &Posted) {
         self.register.take_over(stored.people);
         for record in stored.accounts {
@@ -197,7 +199,7 @@ impl Directory {
         self.keys.insert(state.id, state);
     }
 
-    /// Takes an account and its keys out, as if they had never been.
+    /// Removes an account and its keys as if they had never existed.
     pub(crate) fn forget_account(&mut self, id: AccountId, keys: &[KeyRecord]) {
         for key in keys {
             if let Some(state) = self.keys.remove(&key.id) {
@@ -229,7 +231,8 @@ impl Directory {
     }
 }
 
-/// Accounts and keys as the file has them: read before the directory is locked, which calls wait for.
+/// Accounts, keys and people as stored in the file. They are read before the directory is locked,
+/// because calls wait for that lock.
 pub(crate) struct Stored {
     accounts: Vec<AccountRecord>,
     keys: Vec<KeyRecord>,

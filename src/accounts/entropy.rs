@@ -1,4 +1,4 @@
-//! Randomness as an argument: the program passes the machine's, a test a seeded generator.
+//! Randomness as an argument: the program passes the system's generator, a test passes a seeded one.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Why a call is refused, and why an administrative change is not made. How a client is told is decided in `api`.
+//! Why a call is refused, and why an administrative change is not made. `api` decides what the client sees.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use super::purse::Remaining;
 use super::scope::ScopeSet;
 use crate::state::StateError;
 
-/// The ledger cannot take the debit now. But for [`LedgerError::OutcomeUnknown`] nothing was charged, or what was charged
-/// is given back, even if the program ends before that.
+/// The ledger cannot take the debit now. Except with [`LedgerError::OutcomeUnknown`], nothing was
+/// charged, or the charge is refunded, even if the program ends before that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LedgerError {
     /// A commit failed; the writer is reopening the file.
     Unavailable,
-    /// The commit of this debit failed, and what would be owed for it could not be written down either.
+    /// The commit of this debit failed, and the refund that may be owed for it could not be recorded either.
     OutcomeUnknown,
     /// The disk is full.
     StorageFull,
-    /// Too many debits wait already.
+    /// Too many debits are waiting.
     Overloaded,
     /// The server is stopping.
     Closed,
@@ -40,7 +40,7 @@ impl fmt::Display for LedgerError {
 
 impl std::error::Error for LedgerError {}
 
-/// Why a key is refused. Callers get the same answer for all but a missing key; the log may tell them apart.
+/// Why a key is refused. Callers get the same response for all but a missing key; the log may distinguish them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadKey {
     Missing,
@@ -65,9 +65,9 @@ pub enum Refusal {
     },
     /// The same idempotency key was used for another request.
     OtherRequest,
-    /// The first request with this idempotency key is still being answered.
+    /// The first request with this idempotency key is still in progress.
     SameRequestUnderWay,
-    /// The request was answered again as often as [`super::idempotency::REPLAYS_MAX`] allows.
+    /// The request was already answered again [`super::idempotency::REPLAYS_MAX`] times.
     TooManyReplays,
     Ledger(LedgerError),
 }
@@ -78,20 +78,20 @@ impl From<LedgerError> for Refusal {
     }
 }
 
-/// An administrative change that was not made, or of which that is not known.
+/// An administrative change was not made, or it is not known whether it was made.
 #[derive(Debug)]
 pub enum ChangeError {
     NotFound {
         what: &'static str,
         id: String,
     },
-    /// The change contradicts what is stored; the text says what and what to do.
+    /// The change contradicts the stored data. The text explains why, and what to do.
     Refused(String),
-    /// What is sealed cannot be opened, and nothing can be sealed, before the operator does what the text says.
+    /// Sealed data cannot be opened, and nothing can be sealed, until the operator does what the text says.
     SealKeyLost(String),
     Ledger(LedgerError),
     State(StateError),
-    /// The commit failed. What is stored tells whether it happened.
+    /// The commit failed. The stored data shows whether the change was made.
     OutcomeUnknown(StateError),
     Entropy(std::io::Error),
 }

@@ -1,6 +1,6 @@
-//! What a formation order may be for: the kinds of company, and the states that form them.
+//! What a formation order may be for: the entity types, and the states that form them.
 
-/// Kinds of company, as an order names them.
+/// The entity types, as stored in an order.
 pub const ENTITY_TYPES: [&str; 8] = [
     "llc",
     "pllc",
@@ -12,14 +12,14 @@ pub const ENTITY_TYPES: [&str; 8] = [
     "limited_liability_partnership",
 ];
 
-/// Postal codes of the states and the District of Columbia: companies are formed under their law.
+/// Postal codes of the states and the District of Columbia, under whose law companies are formed.
 const STATES: [&str; 51] = [
     "AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "DC", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY", "LA",
     "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR",
     "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY",
 ];
 
-/// The kind of company in the spelling that is stored.
+/// Parses an entity type and returns its stored spelling.
 pub fn entity_type(text: &str) -> Result<String, String> {
     let wanted = text.to_ascii_lowercase().replace([' ', '-'], "_");
     match ENTITY_TYPES.contains(&wanted.as_str()) {
@@ -28,7 +28,7 @@ pub fn entity_type(text: &str) -> Result<String, String> {
     }
 }
 
-/// The state's postal code, from `DE`, `de` or `us-de`.
+/// Parses a state, such as `DE`, `de` or `us-de`, and returns its postal code.
 pub fn state(text: &str) -> Result<String, String> {
     let upper = text.to_ascii_uppercase();
     let code = upper.strip_prefix("US-").unwrap_or(&upper);

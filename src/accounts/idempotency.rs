@@ -1,11 +1,12 @@
-//! A retry that carries the same `Idempotency-Key` is answered again without a second debit: within a short horizon, a
-//! few times, per API key.
+//! Answers a retry with the same `Idempotency-Key` again without a second debit. This works within
+//! a short horizon, a limited number of times, per API key.
 //!
-//! The record of a debit is written in the debit's own commit. [`Retries`] mirrors these records in memory, so that a
-//! call never reads the file. While a call is under way its [`Claim`] blocks copies of it: two copies at once cannot
-//! both be charged, and a copy cannot be answered from the record of a call whose work then fails and whose debit is
-//! given back. A call that is answered before its commit (`window` mode) leaves its charge in the claim, so that a retry
-//! need not wait for the disk either.
+//! The record of a debit is written in the same commit as the debit. [`Retries`] mirrors these
+//! records in memory, so that a call never reads the file. While a call is in progress, its
+//! [`Claim`] blocks copies of it: two copies at once cannot both be charged, and a copy cannot be
+//! answered from the record of a call whose work then fails and whose debit is refunded. A call
+//! that is answered before its commit (`window` mode) leaves its charge in the claim, so that a
+//! retry need not wait for the disk either.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -20,10 +21,11 @@ use super::records::IdempotencyRecord;
 use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table, Writing};
 
-/// A charged call is answered again at most so often. The count is kept in memory: a restart begins it anew.
+/// How many times a charged call is answered again at most. The count is kept in memory, so a
+/// restart resets it.
 pub const REPLAYS_MAX: u32 = 5;
 
-/// A caller's idempotency key with the request it came with, both as digests.
+/// A caller's idempotency key and the request it came with, both as digests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Idempotency {
     key: [u8; 16],
@@ -31,7 +33,7 @@ pub struct Idempotency {
 }
 
 impl Idempotency {
-    /// `request` is whatever makes two requests the same: method, path and parameters.
+    /// `request` contains everything that makes two requests the same: method, path and parameters.
     pub fn new(key: &str, request: &str) -> Self {
         Self { key: digest(key), request: digest(request) }
     }
@@ -61,13 +63,13 @@ fn age_key(at: UnixMillis, record: &RecordKey) -> [u8; 28] {
     bytes
 }
 
-/// What a retry is told of the debit that was made before it.
+/// The earlier debit, as a retry needs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Charged {
     request: [u8; 16],
     at: UnixMillis,
     pub(crate) cost: Credits,
-    /// None while its commit is still to come.
+    /// None until the debit is committed.
     pub(crate) entry: Option<EntryNumber>,
     replays: u32,
 }
@@ -87,30 +89,30 @@ impl Charged {
     }
 }
 
-/// A call under way.
+/// A call in progress.
 struct UnderWay {
     request: [u8; 16],
-    /// Set once the call was answered, while its record is not yet in the file.
+    /// Set when the call is answered before its record is in the file.
     answered: Option<Charged>,
 }
 
 #[derive(Default)]
 struct Slot {
     under_way: Option<UnderWay>,
-    /// As the file has it.
+    /// The charge as recorded in the file.
     charged: Option<Charged>,
 }
 
-/// Every idempotency key that is under way or has a record in the file.
+/// Every idempotency key that has a call in progress or a record in the file.
 #[derive(Default)]
 pub(crate) struct Retries {
     slots: HashMap<RecordKey, Slot>,
-    /// The records by time, for their expiry.
+    /// The records by time, for expiry.
     ages: BTreeSet<(UnixMillis, RecordKey)>,
 }
 
 impl Retries {
-    /// Takes over what the file says. Calls under way stay, and so does the count of replays.
+    /// Takes over the records of the file. Calls in progress and the counts of replays are kept.
     pub(crate) fn reload(&mut self, records: impl IntoIterator<Item = (RecordKey, IdempotencyRecord)>) {
         let mut replays = HashMap::new();
         for (key, slot) in &mut self.slots {
@@ -131,12 +133,12 @@ impl Retries {
         self.slots.entry(key).or_default().charged = Some(charged);
     }
 
-    /// Forgets up to `most` records from before `before`; true when more may be left.
+    /// Removes up to `most` records older than `before`. Returns true if more may be left.
     pub(crate) fn expire(&mut self, before: UnixMillis, most: usize) -> bool {
         for _ in 0..most {
             let Some((at, key)) = self.ages.first().copied().filter(|(at, _)| *at < before) else { return false };
             self.ages.remove(&(at, key));
-            // The key may have been used again since; then its record is younger than this age.
+            // The key may have been used again since; then its record is newer than this entry.
             if let Some(slot) = self.slots.get_mut(&key)
                 && slot.charged.is_some_and(|charged| charged.at == at)
             {
@@ -150,7 +152,7 @@ impl Retries {
     }
 }
 
-/// The right to be the one debit of an idempotency key; dropped, it is free again.
+/// The right to make the one debit of an idempotency key. Dropping it frees the key.
 pub(crate) struct Claim {
     retries: Arc<Mutex<Retries>>,
     record: RecordKey,
@@ -164,7 +166,7 @@ pub(crate) enum Claimed {
 }
 
 impl Claim {
-    /// `horizon_millis` is how long a charged call is answered again.
+    /// `horizon_millis` is how long a charged call can be answered again.
     pub(crate) fn take(
         retries: &Arc<Mutex<Retries>>,
         horizon_millis: i64,
@@ -192,7 +194,7 @@ impl Claim {
         Ok(Claimed::First(Self { retries: Arc::clone(retries), record, request, at: now }))
     }
 
-    /// The call was answered before its commit; from here on a retry is answered again.
+    /// The call was answered before its commit. From now on, a retry is answered again.
     pub(crate) fn answered(&self, cost: Credits) {
         let charged = Charged { request: self.request, at: self.at, cost, entry: None, replays: 0 };
         if let Some(slot) = lock(&self.retries).slots.get_mut(&self.record)
@@ -202,7 +204,7 @@ impl Claim {
         }
     }
 
-    /// What the debit's commit stores.
+    /// The record that the commit of the debit stores.
     pub(crate) fn record_of(&self, entry: EntryNumber, cost: Credits) -> IdempotencyRecord {
         IdempotencyRecord { at: self.at, request: self.request, entry, cost }
     }
@@ -212,12 +214,12 @@ impl Claim {
         poster.writing.put(Table::IdempotencyAges, &age_key(record.at, &self.record), &[])
     }
 
-    /// The debit is given back, so a retry is charged again.
+    /// The debit is refunded, so a retry is charged again.
     pub(crate) fn forget(&self, poster: &mut Poster<'_>) -> Result<(), StateError> {
         poster.writing.remove(Table::Idempotency, &self.record)
     }
 
-    /// The commit that stored this record is durable.
+    /// Called when the commit that stored this record is durable.
     pub(crate) fn is_stored(&self, record: &IdempotencyRecord) {
         let mut retries = lock(&self.retries);
         let under_way = retries.slots.get(&self.record).and_then(|slot| slot.under_way.as_ref());
@@ -225,7 +227,7 @@ impl Claim {
         retries.record(self.record, Charged::of(record, replays));
     }
 
-    /// The commit that took the record back is durable.
+    /// Called when the commit that removed the record is durable.
     pub(crate) fn is_forgotten(&self) {
         if let Some(slot) = lock(&self.retries).slots.get_mut(&self.record) {
             slot.charged = None;
@@ -245,7 +247,7 @@ impl Drop for Claim {
     }
 }
 
-/// One of the replays that a charged call has. Dropped before its work begins, it is given back.
+/// One of the replays that a charged call may have. If dropped before its work begins, it does not count.
 pub(crate) struct Replaying {
     retries: Arc<Mutex<Retries>>,
     record: RecordKey,
@@ -254,12 +256,12 @@ pub(crate) struct Replaying {
 }
 
 impl Replaying {
-    /// The work begins: a client that hangs up from here on has used this replay.
+    /// The work begins. From now on, a client that disconnects has used this replay.
     pub(crate) fn count(&mut self) {
         self.is_counted = true;
     }
 
-    /// The work failed, and a failed answer is no replay.
+    /// The work failed. A failed response does not count as a replay.
     pub(crate) fn give_back(mut self) {
         self.is_counted = false;
     }
@@ -279,7 +281,7 @@ impl Drop for Replaying {
     }
 }
 
-/// Every record, for [`Retries::reload`].
+/// Reads all records, for [`Retries::reload`].
 pub(crate) fn read_all(reading: &Reading) -> Result<Vec<(RecordKey, IdempotencyRecord)>, StateError> {
     let mut records = Vec::new();
     reading.scan(Table::Idempotency, &[], &mut |key, payload| {
@@ -291,13 +293,13 @@ pub(crate) fn read_all(reading: &Reading) -> Result<Vec<(RecordKey, IdempotencyR
     Ok(records)
 }
 
-/// Removes from the file up to `most` records from before `before`; true when more may be left.
+/// Removes up to `most` records older than `before` from the file. Returns true if more may be left.
 pub(crate) fn expire(writing: &mut Writing, before: UnixMillis, most: usize) -> Result<bool, StateError> {
     let limit = (before.0 as u64 ^ 1 << 63).to_be_bytes();
     let expired = writing.keys_before(Table::IdempotencyAges, &limit, most)?;
     for age in &expired {
         let record = age.get(8..).unwrap_or_default();
-        // The key may have been used again since; then its record is younger than this age.
+        // The key may have been used again since; then its record is newer than this entry.
         let stored = writing.get(Table::Idempotency, record)?;
         let stored = stored.and_then(|bytes| IdempotencyRecord::from_bytes(&bytes).ok());
         if stored.is_some_and(|found| found.at < before) {

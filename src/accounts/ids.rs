@@ -59,7 +59,7 @@ impl AccountId {
     }
 }
 
-/// The place of an entry in the ledger; the first is 1.
+/// The number of an entry in the ledger; the first is 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, Default)]
 #[serde(transparent)]
 pub struct EntryNumber(pub u64);
@@ -94,8 +94,8 @@ impl FromStr for OrderId {
     }
 }
 
-/// A page on which a payment provider takes a payment for us: a random UUID, which the provider repeats in all it says of
-/// that payment.
+/// A checkout: a page on which a payment provider takes a payment for us. The id is a random UUID.
+/// The provider repeats it in every report on that payment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CheckoutId(pub uuid::Uuid);

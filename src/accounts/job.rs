@@ -1,4 +1,4 @@
-//! What the writer is asked to do, and what it answers: debits and refunds of calls, administrative changes.
+//! The jobs of the writer and their results: debits and refunds of calls, and administrative changes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ impl Job {
     }
 }
 
-/// A debit or the refund of one.
+/// A debit, or the refund of a debit.
 pub(crate) struct Post {
     pub(crate) kind: PostKind,
     pub(crate) account: Arc<AccountState>,
@@ -36,10 +36,11 @@ pub(crate) struct Post {
     pub(crate) at: UnixMillis,
     pub(crate) hold: Hold,
     pub(crate) units: MonthlyUnits,
-    /// The debit's number once it has one; its refund finds it here.
+    /// The entry number of the debit, once it has one. Its refund reads it here.
     pub(crate) placed: Placed,
-    /// A debit stores its idempotency record, a refund takes it back. Shared with the caller: until the call has ended,
-    /// well or badly, a copy of the request must not be answered from the record.
+    /// A debit stores its idempotency record, a refund removes it. Shared with the caller: until
+    /// the call has ended, with or without success, a copy of the request must not be answered from
+    /// the record.
     pub(crate) claim: Option<Arc<Claim>>,
     pub(crate) promise: Option<Promise<Result<Posting, LedgerError>>>,
 }
@@ -50,7 +51,7 @@ pub(crate) enum PostKind {
     Refund,
 }
 
-/// What the ledger says about a call after its debit.
+/// The ledger entry of a debit or refund, and the balances after it.
 #[derive(Clone, Copy)]
 pub(crate) struct Posting {
     pub(crate) number: EntryNumber,
@@ -58,7 +59,7 @@ pub(crate) struct Posting {
     pub(crate) allotment: u32,
 }
 
-/// Where a debit stands in the ledger; zero until it does.
+/// The entry number of a debit; zero until it has one.
 #[derive(Clone, Default)]
 pub(crate) struct Placed(Arc<AtomicU64>);
 
@@ -73,10 +74,10 @@ impl Placed {
     }
 }
 
-/// What a change does to the directory once it is durable.
+/// Applies a change to the directory once the change is durable.
 pub(crate) type After = Box<dyn FnOnce(&mut Directory) + Send>;
 
-/// Checks and makes a change in the writer's transaction.
+/// Checks a change and makes it in the writer's transaction.
 pub(crate) type RunChange = Box<dyn FnOnce(&mut Poster<'_>) -> Result<After, ChangeError> + Send>;
 
 /// An administrative change.

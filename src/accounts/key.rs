@@ -1,7 +1,8 @@
-//! API keys: `hb_live_` or `hb_test_`, 32 random base62 characters, and 6 characters of checksum.
+//! API keys: `hb_live_` or `hb_test_`, 32 random base62 characters, and 6 checksum characters.
 //!
-//! A [`PlainKey`] exists twice: when it is created, to be shown once, and when a caller presents it. Only its
-//! [`KeyDigest`] is stored. With the checksum a mistyped key is refused without a lookup.
+//! A [`PlainKey`] exists at two moments: when it is created, to be shown once, and when a caller
+//! presents it. Only its [`KeyDigest`] is stored. The checksum lets the server refuse a mistyped
+//! key without a lookup.
 
 use std::fmt;
 use std::io;
@@ -18,10 +19,12 @@ const SECRET_CHARS: usize = 32;
 const CHECK_CHARS: usize = 6;
 const KEY_CHARS: usize = PREFIX_CHARS + SECRET_CHARS + CHECK_CHARS;
 
-/// How much of a key may be shown again: enough to recognise it, 24 random characters short of using it.
+/// How many characters of a key may be shown again: enough to recognize it, while 28 random
+/// characters stay secret.
 const SHOWN_CHARS: usize = PREFIX_CHARS + 4;
 
-/// Largest multiple of 62 in a byte; higher bytes are drawn again, or the first characters would be more frequent.
+/// The largest multiple of 62 that fits in a byte. Bytes from here up are drawn again; otherwise
+/// the first characters would be more frequent.
 const FAIR_BELOW: u8 = 248;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -29,7 +32,7 @@ const FAIR_BELOW: u8 = 248;
 pub enum KeyKind {
     Live,
     Test,
-    /// On which calls from pages are metered. No text is such a key.
+    /// A key on which calls from web pages are metered. No text parses as such a key.
     Web,
 }
 
@@ -43,7 +46,7 @@ impl KeyKind {
     }
 }
 
-/// A whole key with valid checksum characters. Does not print itself.
+/// A whole key with valid checksum characters. `Debug` does not show it.
 pub struct PlainKey([u8; KEY_CHARS]);
 
 impl PlainKey {
@@ -56,7 +59,7 @@ impl PlainKey {
         Ok(Self(key))
     }
 
-    /// A well-formed key, or nothing: wrong length, alphabet, prefix or checksum.
+    /// Parses a key. None if the length, prefix or checksum is wrong.
     pub fn parse(text: &str) -> Option<Self> {
         let key: [u8; KEY_CHARS] = text.as_bytes().try_into().ok()?;
         let known_prefix = [KeyKind::Live, KeyKind::Test].iter().any(|kind| text.starts_with(kind.prefix()));
@@ -68,12 +71,12 @@ impl PlainKey {
         KeyDigest(Sha256::digest(self.0).into())
     }
 
-    /// The only way to the text: to hand it to its owner, once.
+    /// The text of the key, to be handed to its owner once. There is no other way to get it.
     pub fn reveal(&self) -> String {
         self.0.iter().map(|byte| char::from(*byte)).collect()
     }
 
-    /// The beginning, by which an owner recognises the key.
+    /// The beginning of the key, by which its owner recognizes it.
     pub fn shown_prefix(&self) -> String {
         self.0[..SHOWN_CHARS].iter().map(|byte| char::from(*byte)).collect()
     }
@@ -100,8 +103,8 @@ fn draw_secret(secret: &mut [u8], entropy: &mut dyn Entropy) -> io::Result<()> {
     Ok(())
 }
 
-/// The secret part of a link, 32 random base62 characters: whoever has it may do what the link is for. Does not print
-/// itself.
+/// The secret part of a link: 32 random base62 characters. Anyone who has it may do what the link
+/// allows. `Debug` does not show it.
 #[derive(Clone)]
 pub struct LinkToken([u8; SECRET_CHARS]);
 
@@ -112,7 +115,7 @@ impl LinkToken {
         Ok(Self(token))
     }
 
-    /// Nothing for a text that no link has.
+    /// None for a text that cannot be a token.
     pub fn parse(text: &str) -> Option<Self> {
         let token: [u8; SECRET_CHARS] = text.as_bytes().try_into().ok()?;
         token.iter().all(u8::is_ascii_alphanumeric).then_some(Self(token))
@@ -122,7 +125,7 @@ impl LinkToken {
         KeyDigest(Sha256::digest(self.0).into())
     }
 
-    /// To put it into the link.
+    /// The text of the token, to put it into the link.
     pub fn reveal(&self) -> String {
         self.0.iter().map(|byte| char::from(*byte)).collect()
     }
@@ -148,7 +151,8 @@ fn check_chars(signed: &[u8]) -> [u8; CHECK_CHARS] {
     chars
 }
 
-/// SHA-256 of a key or another bearer secret. A key has 190 bits of randomness: no salt or slow hash is needed.
+/// SHA-256 of a key or another bearer secret. A key has 190 bits of randomness, so it needs no salt
+/// and no slow hash.
 #[derive(Clone, Copy)]
 pub struct KeyDigest([u8; 32]);
 
@@ -157,7 +161,7 @@ impl KeyDigest {
         Self(Sha256::digest(secret).into())
     }
 
-    /// A digest of nothing: no secret is known that has it.
+    /// A random digest. No secret with this digest is known.
     pub(crate) fn random(entropy: &mut dyn Entropy) -> io::Result<Self> {
         let mut digest = [0; 32];
         entropy.fill(&mut digest)?;
@@ -176,7 +180,8 @@ impl KeyDigest {
         hex::encode(&self.0)
     }
 
-    /// What finds a digest in a map. Whoever can choose digests can find secrets, so timing it tells nothing.
+    /// The key of the digest in a hash map. Its lookup time reveals nothing useful: an attacker who
+    /// can choose digests can already find secrets.
     pub(crate) fn bucket(&self) -> u128 {
         u128::from_le_bytes(*self.0.first_chunk().unwrap_or(&[0; 16]))
     }
@@ -186,7 +191,7 @@ impl KeyDigest {
     }
 }
 
-/// Takes as long for the first differing byte as for the last.
+/// Compares in constant time, wherever the first difference is.
 pub(crate) fn same_bytes(ours: &[u8; 32], theirs: &[u8; 32]) -> bool {
     let difference = ours.iter().zip(theirs).fold(0, |difference, (ours, theirs)| difference | (ours ^ theirs));
     std::hint::black_box(difference) == 0

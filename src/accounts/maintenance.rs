@@ -1,4 +1,4 @@
-//! Periodic work: counters of uncharged calls, expiry, roll-ups.
+//! Periodic work: storing the counters of uncharged calls, expiry, roll-ups.
 
 use super::Accounts;
 use super::changes::{drafts, nothing_more};
@@ -12,16 +12,16 @@ use crate::state::{Reading, StateError, Table};
 
 const MINUTE_MILLIS: i64 = 60_000;
 
-/// So many records a transaction: no debit waits longer than that for its turn.
+/// Records per transaction. It is small enough that no debit waits long for its turn.
 const STEP: usize = 10_000;
 
 impl Accounts {
-    /// To be called every half minute. Each piece is a change of its own, between which debits go on.
+    /// To be called every half minute. Each step is a separate change; debits continue between them.
     pub fn maintain(&self, now: Now) -> Result<(), ChangeError> {
         self.store_counters()?;
         let retried_before = now.wall.plus_millis(-self.settings().retry_horizon_millis());
         while self.step(move |writing| idempotency::expire(writing, retried_before, STEP))? {}
-        // In small steps, for calls wait for this lock.
+        // In small steps, because calls wait for this lock.
         while lock(&self.shared.retries).expire(retried_before, STEP / 10) {}
         self.maintain_sessions(now.wall)?;
         self.expire_links(now.wall)?;
@@ -35,7 +35,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Turns usage from before `before` into daily rows. Returns how many entries went.
+    /// Rolls up usage entries from before `before` into daily rows. Returns the number of entries removed.
     pub fn roll_up(&self, before: UnixMillis, now: UnixMillis) -> Result<u64, ChangeError> {
         let mut rolled_up = 0;
         loop {
@@ -47,7 +47,8 @@ impl Accounts {
         }
     }
 
-    /// Calls that were counted but not charged reach the disk here; charged ones did with their debit.
+    /// Stores the counters of calls that were not charged. The counters of charged calls are stored
+    /// with their debits.
     pub(super) fn store_counters(&self) -> Result<(), ChangeError> {
         let directory = self.shared.directory();
         let dirty: Vec<_> = directory.keys().filter(|key| lock(&key.pace).take_dirty()).cloned().collect();
@@ -78,7 +79,8 @@ impl Accounts {
 }
 
 impl Directory {
-    /// After a restart the charged calls of the last minute count on: they stand in the ledger with their times.
+    /// Restores the calls of the last minute after a restart. The ledger contains the times of the
+    /// charged ones.
     pub(crate) fn refill_windows(&self, reading: &Reading, now: Now) -> Result<(), StateError> {
         let since = now.wall.plus_millis(-MINUTE_MILLIS);
         let mut recent = calls_since(reading, since)?;

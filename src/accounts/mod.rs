@@ -1,10 +1,12 @@
-//! Accounts, keys, metering and the ledger: what may call, what it costs, and that no credit is lost or made up.
+//! Accounts, keys, metering and the ledger: who may call, what a call costs, and that no credit is
+//! lost or made up.
 //!
-//! [`Accounts`] is the whole of it. A metered call goes through `admission`, in memory and in under two microseconds;
-//! its debit is committed by the `writer`, many at once. Operators change things through `changes` and look at them
-//! through `views`. Time comes in as [`Now`], randomness as [`Entropy`](entropy::Entropy).
+//! [`Accounts`] is the entry point. A metered call goes through `admission`, in memory and in under
+//! two microseconds. The `writer` commits its debit together with many others. Operators change
+//! data through `changes` and read it through `views`. Time is passed in as [`Now`], randomness as
+//! [`Entropy`](entropy::Entropy).
 //!
-//! This module knows neither HTTP nor the corpus.
+//! This module depends neither on HTTP nor on the corpus.
 
 pub mod admission;
 pub mod audit;
@@ -55,7 +57,7 @@ use ledger::load::Posted;
 use shared::Shared;
 use writer::Writer;
 
-/// All accounts of one data directory. Dropping it writes what waits and closes the file.
+/// All accounts of one data directory. Dropping it commits waiting jobs and closes the file.
 pub struct Accounts {
     pub(crate) shared: Arc<Shared>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -63,7 +65,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Takes the data directory and opens what is in it.
+    /// Locks the data directory and opens the state in it.
     pub fn open(data: &Path, settings: Settings, now: Now) -> Result<Self, StateError> {
         create_data_directory(data)?;
         let owner = DataLock::acquire(data)?;
@@ -72,10 +74,10 @@ impl Accounts {
         Ok(accounts)
     }
 
-    /// Starts on an open state.
+    /// Starts with an open state.
     pub fn start(state: State, settings: Settings, now: Now) -> Result<Self, StateError> {
         let medium = Arc::clone(state.medium());
-        // What callers were told before the program ended stays true.
+        // Makes the refunds that were owed when the program ended.
         owed::repay(&state, &owed::noted(&*medium)?)?;
         medium.clear_owed()?;
         let reading = state.read()?;
@@ -100,23 +102,24 @@ impl Accounts {
         &self.shared.settings
     }
 
-    /// Whether debits are taken now, and why not.
+    /// Whether debits are accepted now, or the reason why not.
     pub fn health(&self) -> Result<(), LedgerError> {
         self.shared.queue.check_open()
     }
 
-    /// The last thing that went wrong with the file, for the log.
+    /// The last error of the state file, for the log.
     pub fn last_trouble(&self) -> Option<String> {
         self.shared.last_trouble()
     }
 
-    /// Writes what waits and closes the file; every later call is refused.
+    /// Commits waiting jobs and closes the file. Every later call is refused.
     pub fn close(&self) {
-        // Counts of uncharged calls are worth an attempt; without it a restart forgets the last half minute of them.
+        // Tries to store the counters of uncharged calls. If this fails, a restart loses those of
+        // the last half minute.
         let _ = self.store_counters();
         self.shared.queue.stop();
         if let Some(writer) = lock(&self.writer).take() {
-            // The writer never unwinds on purpose; if it did, what it had not committed was never acknowledged.
+            // The writer does not panic on purpose. If it did, its uncommitted work was never acknowledged.
             let _ = writer.join();
         }
         *self.shared.store.write().unwrap_or_else(PoisonError::into_inner) = None;

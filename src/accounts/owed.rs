@@ -1,8 +1,9 @@
-//! Refunds that are owed for debits whose callers were told that the call failed.
+//! Refunds that are owed for debits whose callers got an error.
 //!
-//! When a commit fails, whether it happened is not known until the file was read again, and its callers do not wait for
-//! that. What they may be owed is noted beside the database before they are told ([`Medium::note_owed`]), and repaid
-//! from the file: when the ledger is repaired, or when the program starts again.
+//! When a commit fails, its outcome is unknown until the file has been read again, and the callers
+//! do not wait for that. The refunds that may be owed to them are recorded beside the database
+//! before the callers get the error ([`Medium::note_owed`]). The refunds are made, for the debits
+//! that the file contains, when the ledger is repaired or when the program starts again.
 //!
 //! [`Medium::note_owed`]: crate::state::Medium::note_owed
 
@@ -18,8 +19,8 @@ use crate::clock::UnixMillis;
 use crate::state::codec::{Decoder, Encoder, Malformed};
 use crate::state::{Medium, State, StateError, Table};
 
-/// A debit that is to be given back if the file holds it. The fields other than its number distinguish it from another debit
-/// that took the number after this one's commit did not happen.
+/// A debit to refund if the file contains it. The fields other than its number distinguish it from
+/// another debit that got the same number because the commit of this one did not happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OwedRefund {
     entry: EntryNumber,
@@ -30,7 +31,7 @@ pub(crate) struct OwedRefund {
 }
 
 impl OwedRefund {
-    /// None for a debit that never got a number: nothing can be owed for it.
+    /// None for a debit that never got a number: no refund can be owed for it.
     pub(crate) fn of(post: &Post) -> Option<Self> {
         let Post { account, key, at, cost, .. } = post;
         post.placed.get().map(|entry| Self { entry, account: account.id, key: key.id, at: *at, cost: *cost })
@@ -43,7 +44,7 @@ impl OwedRefund {
     }
 }
 
-/// Writes them down; they are durable when this returns.
+/// Records owed refunds. They are durable when this returns.
 pub(crate) fn note(medium: &dyn Medium, owed: &[OwedRefund]) -> Result<(), StateError> {
     if owed.is_empty() {
         return Ok(());
@@ -59,7 +60,7 @@ pub(crate) fn note(medium: &dyn Medium, owed: &[OwedRefund]) -> Result<(), State
     medium.note_owed(&encoder.bytes)
 }
 
-/// What was written down and not repaid yet.
+/// Reads the owed refunds that are recorded and not yet made.
 pub(crate) fn noted(medium: &dyn Medium) -> Result<Vec<OwedRefund>, StateError> {
     let mut owed = Vec::new();
     for record in medium.owed()? {
@@ -82,8 +83,8 @@ fn decode(record: &[u8], owed: &mut Vec<OwedRefund>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Gives back what the file holds of it and has not given back yet, with the idempotency records of these debits. To be
-/// done before anything else is appended.
+/// Refunds the debits that the file contains and that are not refunded yet, and removes their
+/// idempotency records. Must run before anything else is appended.
 pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError> {
     let by_entry: BTreeMap<EntryNumber, &OwedRefund> = owed.iter().map(|refund| (refund.entry, refund)).collect();
     let Some(first) = by_entry.keys().next() else { return Ok(()) };

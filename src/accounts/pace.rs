@@ -1,8 +1,9 @@
 //! Rate limits of a key: calls in a sliding minute and in a UTC day.
 //!
-//! The minute is exact: the times of the last calls are stored, so no 60 seconds ever have more calls than the limit.
-//! It uses the monotonic clock. The day uses the wall clock. The last days are remembered, so that a clock that jumps
-//! and comes back neither restores a spent day nor leaves a key with another year's count.
+//! The minute is exact: the times of the last calls are stored, so no period of 60 seconds has more
+//! calls than the limit. It uses the monotonic clock. The day uses the wall clock. The counts of
+//! the last few days are kept, so that a clock that jumps and comes back neither frees a used-up
+//! day nor leaves a key with the count of another year.
 
 use std::collections::VecDeque;
 
@@ -10,7 +11,7 @@ use crate::clock::{Day, Now, SteadyMicros};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
-/// Days kept per key, the most recently used last.
+/// Days kept per key; the most recently used is the last.
 const DAYS_KEPT: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,19 +20,19 @@ pub struct PaceLimits {
     pub per_day: u32,
 }
 
-/// How many calls a key has left, after the call that was told so.
+/// The calls that a key has left after the current call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PaceLeft {
     pub limits: PaceLimits,
     pub in_minute: u32,
-    /// Until the oldest counted call leaves the minute and makes room for one more.
+    /// Seconds until the oldest counted call leaves the minute, so that one more call is possible.
     pub minute_reset_sec: u64,
     pub in_day: u32,
-    /// Until midnight UTC.
+    /// Seconds until midnight UTC.
     pub day_reset_sec: u64,
 }
 
-/// Refused; waiting that long succeeds, unless others of the same key are faster.
+/// The call is refused. Waiting this long succeeds, unless other calls with the same key are faster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooFast {
     pub retry_after_sec: u64,
@@ -54,10 +55,10 @@ pub struct DayCount {
 
 #[derive(Default)]
 pub(crate) struct Pace {
-    /// When the calls of the last minute were let through, oldest first.
+    /// The times of the accepted calls of the last minute, oldest first.
     minute: VecDeque<SteadyMicros>,
     days: [DayCount; DAYS_KEPT],
-    /// Latest reading so far: two callers may arrive in another order than they read the clock.
+    /// The latest reading so far. Two callers may arrive in a different order than they read the clock.
     latest: SteadyMicros,
     dirty: bool,
 }
@@ -65,14 +66,14 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn resume(stored: &[DayCount]) -> Self {
         let mut pace = Self::default();
-        // The most recently used stand last.
+        // The most recently used day is the last.
         for (place, count) in pace.days.iter_mut().rev().zip(stored.iter().rev()) {
             *place = *count;
         }
         pace
     }
 
-    /// Counts one call and says how many are left, or how long to wait.
+    /// Counts one call. Returns how many are left, or how long to wait.
     pub(crate) fn take(&mut self, limits: PaceLimits, now: Now) -> Result<PaceLeft, TooFast> {
         self.latest = self.latest.max(now.steady);
         let now = Now { steady: self.latest, ..now };
@@ -107,7 +108,8 @@ impl Pace {
     }
 
     fn minute_wait(&self, limit: u32, now: SteadyMicros) -> Option<u64> {
-        // A lowered limit can leave more calls in the window than it allows: wait until enough of them have left.
+        // After the limit was lowered, the window may have more calls than it allows: wait until
+        // enough of them have left.
         let surplus = (self.minute.len() + 1).checked_sub(limit as usize).filter(|surplus| *surplus > 0)?;
         let last_in_the_way = self.minute.get(surplus - 1).or(self.minute.back()).copied().unwrap_or(now);
         let free_at = last_in_the_way.plus_micros(MINUTE_MICROS);
@@ -120,12 +122,12 @@ impl Pace {
     }
 
     fn calls_on(&self, day: Day) -> u32 {
-        // Places never used are of day 0, with no calls.
+        // Unused places have day 0 and no calls.
         self.days.iter().filter(|count| count.day == day).map(|count| count.calls).sum()
     }
 
     fn today(&mut self, day: Day) -> &mut DayCount {
-        // An unknown day takes the place of the least recently used one.
+        // A new day replaces the least recently used one.
         let found = self.days.iter().position(|count| count.day == day && count.calls > 0);
         self.days[found.unwrap_or(0)..].rotate_left(1);
         let last = &mut self.days[DAYS_KEPT - 1];
@@ -135,7 +137,7 @@ impl Pace {
         last
     }
 
-    /// Puts charged calls of the last minute, found in the ledger, back into the window after a restart.
+    /// Adds a charged call of the last minute, found in the ledger, to the window after a restart.
     pub(crate) fn remember(&mut self, at: SteadyMicros) {
         self.minute.push_back(at);
     }
@@ -144,7 +146,7 @@ impl Pace {
         self.days.into_iter().filter(|count| count.calls > 0).collect()
     }
 
-    /// Whether calls were counted since this was last asked.
+    /// Returns whether calls were counted since the last call of this method.
     pub(crate) fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
     }
@@ -170,7 +172,8 @@ mod tests {
     }
 
     proptest! {
-        /// The twin looks at every pair of calls; no 60 seconds hold more than the limit, and none is refused needlessly.
+        /// Compares with a model that looks at every pair of calls: no period of 60 seconds has
+        /// more calls than the limit, and no call is refused needlessly.
         #[test]
         fn no_sliding_minute_exceeds_the_limit(gaps in prop::collection::vec(0u64..9_000, 1..300), limit in 1u32..20) {
             let mut pace = Pace::default();

@@ -1,13 +1,16 @@
-//! What an account can still spend, in memory: its posted wallet and allotment minus the holds of calls in progress.
+//! The credits that an account can still spend, in memory: its posted wallet and allotment minus
+//! the holds of calls in progress.
 //!
-//! A call first takes a hold, atomically over allotment and wallet. The ledger's writer then posts the debit and
-//! settles the hold, or the call ends without a debit and the hold is released. At any moment `spendable = posted -
-//! held`, and neither part is below zero, unless bought credits were taken back: then nothing is spendable until later
-//! credits have filled the hole. This file uses only a mutex, so that a test can replace it and try every interleaving.
+//! A call first takes a hold, atomically over allotment and wallet. The ledger's writer then posts
+//! the debit and settles the hold, or the call ends without a debit and the hold is released. At
+//! any moment `spendable = posted - held`, and neither part is below zero. There is one exception:
+//! when bought credits are taken back, the wallet may become negative. It is then not spendable
+//! until later credits have made up for it. This file uses only a mutex, so that a test can replace
+//! it and try every interleaving.
 
 use super::sync::{Mutex, MutexGuard};
 
-/// The split of one call's cost, and the month whose allotment it draws on.
+/// How the cost of one call is split, and the month whose allotment it uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hold {
     pub(crate) from_allotment: u32,
@@ -15,21 +18,22 @@ pub(crate) struct Hold {
     pub(crate) month: i32,
 }
 
-/// What is left after a hold was taken, with every other hold already subtracted.
+/// What is left after a hold was taken, with all other holds subtracted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Remaining {
     pub wallet: i64,
     pub allotment: u32,
 }
 
-/// The month a call falls in and how many free units that month has.
+/// The month of a call, and the number of free units in that month.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MonthlyUnits {
     pub(crate) month: i32,
     pub(crate) limit: u32,
 }
 
-/// One month's allotment. Months stay on record, so that a clock which comes back to one finds it as it left it.
+/// The use of one month's allotment. Months are kept, so that a clock that returns to a month finds
+/// its use unchanged.
 #[derive(Clone, Copy, Debug)]
 struct MonthUse {
     month: i32,
@@ -49,23 +53,23 @@ pub(crate) struct Purse {
 }
 
 impl Purse {
-    /// A purse as the ledger has it: posted balance, and posted use by month.
+    /// Creates a purse from the ledger: the posted balance, and the posted use by month.
     pub(crate) fn new(wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) -> Self {
         let months = months.into_iter().map(|(month, posted)| MonthUse { month, posted, held: 0 }).collect();
         Self { contents: Mutex::new(Contents { wallet_posted: wallet, wallet_held: 0, months }) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents> {
-        // What panics in this file does so before it changes anything, so the lock never guards half a change.
+        // Panics in this file happen before any change, so the lock never guards a partial change.
         self.contents.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Takes `cost` from the allotment as far as it goes and the rest from the wallet; all of it or nothing.
+    /// Takes `cost` from the allotment as far as possible and the rest from the wallet; all of it or nothing.
     pub(crate) fn hold(&self, cost: u32, units: MonthlyUnits) -> Result<(Hold, Remaining), Remaining> {
         let mut contents = self.lock();
         let from_allotment = contents.allotment_left(units).min(cost);
         let from_wallet = cost - from_allotment;
-        // The allotment can be used also while the wallet is below zero.
+        // The allotment can be used even while the wallet is negative.
         if from_wallet > 0 && contents.wallet_left() < i64::from(from_wallet) {
             return Err(contents.remaining(units));
         }
@@ -75,7 +79,7 @@ impl Purse {
         Ok((hold, contents.remaining(units)))
     }
 
-    /// Takes credits from the wallet alone: for corrections by the operator.
+    /// Holds credits of the wallet only, for corrections by the operator.
     pub(crate) fn hold_wallet(&self, credits: u32) -> Option<Hold> {
         let mut contents = self.lock();
         if contents.wallet_left() < i64::from(credits) {
@@ -85,13 +89,13 @@ impl Purse {
         Some(Hold { from_allotment: 0, from_wallet: credits, month: 0 })
     }
 
-    /// The call made no debit.
+    /// Releases the hold of a call that made no debit.
     pub(crate) fn release(&self, hold: Hold) {
         let mut contents = self.lock();
         contents.drop_hold(hold);
     }
 
-    /// The ledger has the debit.
+    /// Settles the hold of a debit that is in the ledger.
     pub(crate) fn settle(&self, hold: Hold) {
         let mut contents = self.lock();
         contents.drop_hold(hold);
@@ -101,13 +105,13 @@ impl Purse {
         }
     }
 
-    /// The ledger has a credit to the wallet: a grant, a purchase, a correction. Or the opposite: bought credits that were
-    /// taken back, however many are left.
+    /// Adds credits that the ledger posted to the wallet: a grant, a purchase, a correction. A
+    /// negative amount takes bought credits back, however many are left.
     pub(crate) fn top_up(&self, credits: i64) {
         self.lock().wallet_posted += credits;
     }
 
-    /// The ledger has a refund of an earlier debit.
+    /// Returns the credits of a debit whose refund is in the ledger.
     pub(crate) fn give_back(&self, hold: Hold) {
         let mut contents = self.lock();
         contents.wallet_posted += i64::from(hold.from_wallet);
@@ -117,7 +121,7 @@ impl Purse {
         }
     }
 
-    /// Takes over what the ledger says after its file was reopened. Holds of calls still under way stay.
+    /// Takes over the balances of the ledger after its file was reopened. Holds of calls in progress are kept.
     pub(crate) fn reset_posted(&self, wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) {
         let mut contents = self.lock();
         contents.wallet_posted = wallet;
@@ -149,7 +153,7 @@ impl Contents {
     }
 
     fn month(&mut self, month: i32) -> &mut MonthUse {
-        // The newest month is at the end, and nearly always the one asked for.
+        // The newest month is at the end, and nearly always the wanted one.
         let at = match self.months.iter().rposition(|use_| use_.month == month) {
             Some(at) => at,
             None => {

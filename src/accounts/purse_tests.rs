@@ -1,4 +1,5 @@
-//! Tests of the purse, in a file of their own: `tests/accounts_loom.rs` compiles `purse.rs` with another mutex.
+//! Tests of the purse, in a separate file because `tests/accounts_loom.rs` compiles `purse.rs` with
+//! another mutex.
 
 use super::purse::{MonthlyUnits, Purse, Remaining};
 

@@ -1,4 +1,4 @@
-//! The queue of the ledger's writer, and when the writer starts.
+//! The queue of the ledger's writer, and the rules for when a commit starts.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,20 +10,20 @@ use super::job::{Change, Job, Post};
 use super::settings::Durability;
 use crate::clock::SteadyMicros;
 
-/// More waiting debits than this are refused.
+/// While this many jobs wait, new debits and changes are refused.
 const QUEUED_MAX: usize = 8192;
-/// More than this do not go into one commit.
+/// The maximum number of debits and refunds in one commit.
 const BATCH_MAX: usize = 4096;
-/// How long the writer lets the callers of the last commit come back before it starts the next.
+/// How long the writer waits for the callers of the last commit to come back before it starts the next one.
 const REGATHER: Duration = Duration::from_micros(400);
-/// How long debits of `window` mode are gathered; the sync after it must fit into the rest of the 50 ms.
+/// How long debits are gathered in `window` mode. The sync after it must fit into the rest of the 50 ms.
 const WINDOW: Duration = Duration::from_millis(20);
-/// No debit older than this may be in memory only.
+/// The maximum age of a debit that was answered and is only in memory.
 const WINDOW_MAX_MICROS: u64 = 50_000;
 
 pub(crate) struct Queue {
     state: Mutex<Waiting>,
-    /// As `closed` says, for those who only ask.
+    /// Whether `closed` is set; readable without the lock.
     is_closed: AtomicBool,
     arrived: Condvar,
     durability: Durability,
@@ -32,7 +32,7 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct Waiting {
     jobs: VecDeque<Job>,
-    /// Somebody waits for the answer: the window is over.
+    /// A caller waits for the answer: the window ends at once.
     urgent: bool,
     /// The writer sleeps until this many jobs wait.
     wanted: usize,
@@ -40,7 +40,7 @@ struct Waiting {
     oldest_under_way: Option<SteadyMicros>,
     closed: Option<LedgerError>,
     stopping: bool,
-    /// The writer has ended: nothing is answered any more.
+    /// The writer has ended: no job is answered any more.
     gone: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Batch {
     Stop,
 }
 
-/// Whether the caller may be answered at once or must wait for the commit.
+/// Whether the caller is answered at once or must wait for the commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queued {
     AnswerNow,
@@ -73,7 +73,7 @@ impl Queue {
         self.lock().closed.map_or(Ok(()), Err)
     }
 
-    /// Queues a debit. `make` is told whether the caller will wait.
+    /// Queues a debit. `make` gets whether the caller will wait.
     pub(crate) fn debit(&self, at: SteadyMicros, make: impl FnOnce(Queued) -> Post) -> Result<Queued, LedgerError> {
         let mut waiting = self.lock();
         if let Some(error) = waiting.closed {
@@ -95,8 +95,8 @@ impl Queue {
         Ok(queued)
     }
 
-    /// Queues a refund: accepted even while the ledger is down, because it is owed. Then the writer notes it, and its
-    /// caller does not wait for the end of the outage.
+    /// Queues a refund. It is accepted even while the ledger is down, because it is owed. The
+    /// writer then records it, and its caller does not wait for the end of the outage.
     pub(crate) fn refund(&self, mut post: Post) {
         let mut waiting = self.lock();
         if waiting.gone {
@@ -130,8 +130,8 @@ impl Queue {
         }
     }
 
-    /// The writer's next piece of work. `expected` callers were answered last; giving them a moment to return makes one
-    /// full commit out of two half ones.
+    /// Waits for the writer's next batch. `expected` callers were answered last; giving them a
+    /// moment to come back makes one full commit out of two half-full ones.
     pub(crate) fn next(&self, expected: usize) -> Batch {
         let mut waiting = self.lock();
         waiting.oldest_under_way = None;
@@ -152,12 +152,12 @@ impl Queue {
             let gathered = self.arrived.wait_timeout_while(waiting, longest, too_few);
             waiting = gathered.unwrap_or_else(PoisonError::into_inner).0;
         }
-        // While the writer works nobody needs to wake it.
+        // While the writer works, nobody needs to wake it.
         waiting.wanted = usize::MAX;
         waiting.take_batch()
     }
 
-    /// Refuses everything new with this error.
+    /// Refuses all new debits and changes with this error.
     pub(crate) fn close(&self, error: LedgerError) {
         let mut waiting = self.lock();
         self.set_closed(&mut waiting, Some(error));
@@ -182,7 +182,7 @@ impl Queue {
         self.arrived.notify_all();
     }
 
-    /// Takes out what waits, for the writer to answer; it puts back what is still owed.
+    /// Removes and returns the waiting jobs; the writer answers them.
     pub(crate) fn drain(&self) -> Vec<Job> {
         let mut waiting = self.lock();
         waiting.oldest_waiting = None;
@@ -190,7 +190,7 @@ impl Queue {
         waiting.jobs.drain(..).collect()
     }
 
-    /// Takes out what waits, and refuses everything from now on.
+    /// Removes and returns the waiting jobs, and refuses all new ones.
     pub(crate) fn end(&self) -> Vec<Job> {
         let mut waiting = self.lock();
         self.set_closed(&mut waiting, Some(LedgerError::Closed));
@@ -198,7 +198,7 @@ impl Queue {
         waiting.jobs.drain(..).collect()
     }
 
-    /// Sleeps until it is time to try again or a refund has arrived; false when the server stops meanwhile.
+    /// Sleeps for this time, or until a refund arrives. Returns false if the server is stopping.
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let mut waiting = self.lock();
         waiting.wanted = 1;
@@ -214,14 +214,14 @@ impl Waiting {
     fn within_window(&self, at: SteadyMicros) -> Queued {
         let oldest = self.oldest_under_way.or(self.oldest_waiting);
         let too_old = oldest.is_some_and(|oldest| at.micros_since(oldest) >= WINDOW_MAX_MICROS);
-        // Callers who outrun the writer wait for it instead of being refused.
+        // Callers that are faster than the writer wait for it instead of being refused.
         if too_old || self.jobs.len() >= BATCH_MAX {
             return Queued::AwaitCommit;
         }
         Queued::AnswerNow
     }
 
-    /// Leading debits together, or one change alone.
+    /// Takes the leading debits and refunds together, or one change alone.
     fn take_batch(&mut self) -> Batch {
         let leading = self.jobs.iter().take(BATCH_MAX).take_while(|job| matches!(job, Job::Post(_))).count();
         let taken: Vec<Post> = self.jobs.drain(..leading).filter_map(Job::into_post).collect();
@@ -249,7 +249,7 @@ mod tests {
         assert!(answered(&waiting, 0), "nothing waits");
         waiting.oldest_waiting = Some(start);
         assert!(answered(&waiting, 49_999) && !answered(&waiting, 50_000));
-        // What the writer took counts until its commit is done.
+        // The jobs that the writer took count until their commit is done.
         waiting.take_batch();
         assert_eq!((waiting.oldest_waiting, waiting.oldest_under_way), (None, Some(start)));
         waiting.oldest_waiting = Some(start.plus_micros(40_000));

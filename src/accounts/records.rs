@@ -1,5 +1,6 @@
-//! The stored records of accounts, keys, purchases, orders and administrative acts: JSON, so that fields can be added.
-//! Counters and idempotency records change with every call and are bytes.
+//! The stored records of accounts, keys, purchases, orders and administrative acts. They are JSON,
+//! so that fields can be added. Counters and idempotency records change with every call and are
+//! binary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -17,16 +18,16 @@ use crate::state::{Index, Reading, StateError, Table, Writing};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AccountStatus {
-    /// Created, not yet let in.
+    /// Created, not yet approved.
     Pending,
     Approved,
     Disabled,
-    /// Its person left; it never comes back.
+    /// Its person deleted it; it is never restored.
     Deleted,
 }
 
 impl AccountStatus {
-    /// Whether its owner may still come in, to see at least how things are.
+    /// Whether its owner may still sign in, at least to see its status.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Approved)
     }
@@ -41,7 +42,7 @@ pub struct AccountRecord {
     pub tier: Tier,
     pub company_formed: bool,
     pub created_at: UnixMillis,
-    /// Its person made it on the pages, and nobody else asked for it.
+    /// Its person created it on the web pages, without the operator.
     #[serde(default)]
     pub signed_up: bool,
     /// Set once: the approval grant is given with it and never again.
@@ -79,30 +80,31 @@ pub struct PurchaseRecord {
     pub id: PurchaseId,
     pub account: AccountId,
     pub pack: PackName,
-    /// As they were when it was requested.
+    /// Price and credits are those at the time of the request.
     pub price_cents: u32,
     pub credits: Credits,
     pub status: PurchaseStatus,
     pub requested_at: UnixMillis,
     pub settled_at: Option<UnixMillis>,
     pub entry: Option<EntryNumber>,
-    /// The payment provider's own id: the same payment never counts twice.
+    /// The payment provider's own id, so that the same payment never counts twice.
     pub payment_reference: Option<String>,
-    /// Credits that refunds and disputes took back.
+    /// Credits taken back because of refunds and disputes.
     #[serde(default)]
     pub reversed: Credits,
-    /// SHA-256 of account and idempotency key of the request: sent again, it finds this purchase.
+    /// SHA-256 of the account and the idempotency key of the request. A repeated request finds this
+    /// purchase by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<String>,
-    /// It is refunded because the provider said so, and would not be if that refund failed.
+    /// The status is `Refunded` because of a report of the provider. It is undone if that refund fails.
     #[serde(default)]
     pub refunded_by_provider: bool,
-    /// Where it is paid by card.
+    /// The checkout at which it is paid by card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutId>,
 }
 
-/// What is paid on a page of a payment provider.
+/// What a checkout pays for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Payable {
@@ -110,29 +112,29 @@ pub enum Payable {
     Order(OrderId),
 }
 
-/// A page on which a payment provider takes a payment for us, and what it said of that payment.
+/// A page on which a payment provider takes a payment for us, and the provider's reports on that payment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckoutRecord {
     pub id: CheckoutId,
     pub pays: Payable,
     pub account: AccountId,
-    /// What has to be paid, in US cents.
+    /// The amount to pay, in US cents.
     pub amount_cents: u32,
     pub opened_at: UnixMillis,
-    /// None until the provider has made it.
+    /// None until the provider has created it.
     pub page: Option<CheckoutPage>,
-    /// The provider's id of the payment, once it arrived.
+    /// The provider's id of the payment, once the payment arrived.
     pub payment: Option<String>,
-    /// What went back to the payer by the provider's latest sum.
+    /// The total that went back to the payer, from the provider's latest report.
     pub refunded_cents: u32,
-    /// When the provider wrote that sum, in its seconds.
+    /// When the provider wrote that total, in seconds by its clock.
     #[serde(default)]
     pub refunded_at_sec: i64,
     #[serde(default)]
     pub failed_refunds: Vec<FailedRefund>,
     pub disputes: Vec<DisputeRecord>,
-    /// What the operator has to look at, the oldest first.
+    /// Problems that the operator must look at, oldest first.
     pub problems: Vec<String>,
 }
 
@@ -140,40 +142,40 @@ pub struct CheckoutRecord {
 pub struct CheckoutPage {
     /// The provider's id.
     pub session: String,
-    /// Where the customer pays.
+    /// The URL at which the customer pays.
     pub url: String,
 }
 
-/// A refund whose money came back to us.
+/// A refund that failed: its money came back to us.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedRefund {
     /// The provider's id.
     pub id: String,
     pub cents: u32,
-    /// When it failed, in the provider's seconds.
+    /// When it failed, in seconds by the provider's clock.
     pub at_sec: i64,
 }
 
-/// What a provider reported of a payment before the payment itself.
+/// Reports on a payment that arrived before the report of the payment itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EarlyReports {
-    /// When the last of them came.
+    /// When the last report arrived.
     pub at: UnixMillis,
     pub reports: Vec<PaymentEvent>,
 }
 
-/// Something that happened to a payment, which the provider reports by the payment's id alone.
+/// An event of a payment that the provider reports by the payment's id alone.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PaymentEvent {
-    /// The payer claims the money back through the bank. Without an amount it is all of it.
+    /// The payer claims the money back through the bank. No amount means the whole payment.
     Disputed { dispute: String, amount: Option<u64>, state: DisputeState },
-    /// A refund whose money came back to us.
+    /// A refund failed and its money came back to us.
     RefundFailed { refund: String, amount: u64, at_sec: i64 },
 }
 
-/// A payer who claims the money back through the bank.
+/// A dispute: the payer claims the money back through the bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DisputeRecord {
     /// The provider's id.
@@ -192,20 +194,22 @@ pub enum DisputeState {
 }
 
 impl CheckoutRecord {
-    /// What of the payment is not ours any more, for now or for good.
+    /// The part of the payment that is not ours any more, for now or for good: refunds, and
+    /// disputes that are not won.
     pub fn reversed_cents(&self) -> u32 {
         let disputed = self.disputes.iter().filter(|dispute| dispute.state != DisputeState::Won);
         let disputed = disputed.fold(0, |sum: u32, dispute| sum.saturating_add(dispute.cents));
         self.went_back_cents().saturating_add(disputed).min(self.amount_cents)
     }
 
-    /// What went back to the payer and stayed there. A refund that failed before the provider's latest sum is not in that sum.
+    /// The amount that went back to the payer and stayed there. A refund that failed before the
+    /// provider's latest total is not in that total.
     pub fn went_back_cents(&self) -> u32 {
         let failed = self.failed_refunds.iter().filter(|refund| refund.at_sec >= self.refunded_at_sec);
         failed.fold(self.refunded_cents, |left, refund| left.saturating_sub(refund.cents))
     }
 
-    /// The part of the credits that goes back with it, rounded in the customer's favour.
+    /// The part of the credits that is taken back for it, rounded in the customer's favour.
     pub(crate) fn reversed_credits(&self, credits: Credits) -> Credits {
         match u64::from(self.amount_cents) {
             0 => Credits(0),
@@ -218,7 +222,8 @@ impl CheckoutRecord {
 }
 
 impl PurchaseRecord {
-    /// Credits that were taken back. A purchase that is refunded has none left, also one from before this was counted.
+    /// Credits that were taken back. For a refunded purchase, these are all its credits, even if it
+    /// was stored before `reversed` existed.
     pub(crate) fn taken_back(&self) -> Credits {
         if self.status == PurchaseStatus::Refunded { self.credits } else { self.reversed }
     }
@@ -265,14 +270,14 @@ pub struct OrderRecord {
     pub entity_name: String,
     pub entity_type: String,
     pub jurisdiction: String,
-    /// When each stage was reached; the last is the present one.
+    /// When each stage was reached; the last is the current one.
     pub stages: Vec<StageReached>,
     /// SHA-256 of the tracking token, which was shown once.
     pub token: KeyDigest,
-    /// The intake as it was handed over; none for an order that the operator opened.
+    /// The intake that was handed over; None for an order that the operator opened.
     #[serde(default)]
     pub intake: Option<Sealed>,
-    /// What was shown as the price, in US cents; none where nobody said one.
+    /// The price that was shown, in US cents; None if no price was shown.
     #[serde(default)]
     pub price_cents: Option<u32>,
     #[serde(default)]
@@ -283,18 +288,18 @@ pub struct OrderRecord {
 pub struct StageReached {
     pub stage: OrderStage,
     pub at: UnixMillis,
-    /// Who moved it there; unknown for moves from before this was recorded.
+    /// Who moved the order to this stage; unknown for moves from before this was recorded.
     #[serde(default)]
     pub actor: Option<String>,
 }
 
-/// That an order was paid.
+/// The payment of an order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OrderPayment {
     pub at: UnixMillis,
-    /// Who confirmed it.
+    /// Who confirmed the payment.
     pub actor: String,
-    /// The payment provider's own id: the same payment never counts twice.
+    /// The payment provider's own id, so that the same payment never counts twice.
     pub reference: Option<String>,
 }
 
@@ -313,7 +318,8 @@ pub struct DraftRecord {
     pub created_at: UnixMillis,
     pub expires_at: UnixMillis,
     pub state: DraftState,
-    /// Of a draft that has an idempotency key: what its request is recognised by, which says nothing about it.
+    /// For a draft with an idempotency key: a keyed fingerprint of its intake. It recognizes a
+    /// repeated request and reveals nothing about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
@@ -322,7 +328,8 @@ pub struct DraftRecord {
 #[serde(rename_all = "camelCase")]
 pub enum DraftState {
     Open(Sealed),
-    /// What was in it is the order's now. Kept until the draft would have expired, for whoever opens the link again.
+    /// The content belongs to the order now. Kept until the draft would have expired, for anyone
+    /// who opens the link again.
     Accepted {
         order: OrderId,
         at: UnixMillis,
@@ -345,7 +352,7 @@ pub(crate) fn put_json<T: Serialize>(
     key: &[u8],
     record: &T,
 ) -> Result<(), StateError> {
-    // Records are structs of plain fields; writing them to memory cannot fail.
+    // Records are structs of plain fields; serializing them to memory cannot fail.
     let json = serde_json::to_vec(record).map_err(|_| StateError::bad_record(table.name(), key))?;
     writing.put(table, key, &json)
 }
@@ -362,7 +369,7 @@ pub(crate) fn get_json<T: DeserializeOwned>(
     writing.get(table, key)?.map(|payload| from_json(table, key, &payload)).transpose()
 }
 
-/// The records that an index finds for an owner.
+/// Reads the records that an index has for an owner.
 pub(crate) fn owned_json<T: DeserializeOwned>(
     writing: &Writing,
     index: Index,
@@ -371,7 +378,7 @@ pub(crate) fn owned_json<T: DeserializeOwned>(
     all_from_json(index, &writing.owned_by(index, &owner.to_string())?)
 }
 
-/// What an index found, read.
+/// Parses the records that an index found.
 pub(crate) fn all_from_json<T: DeserializeOwned>(
     index: Index,
     found: &[(Vec<u8>, Vec<u8>)],
@@ -396,19 +403,19 @@ pub(crate) fn read_all_json<T: DeserializeOwned>(reading: &Reading, table: Table
     Ok(records)
 }
 
-/// One line of the audit log.
+/// One record of the audit log.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ActRecord {
     /// RFC 3339, UTC.
     pub at: String,
     pub actor: String,
-    /// In the words of the command line.
+    /// Named as on the command line.
     pub act: String,
-    /// What it was done to, with amounts and reasons.
+    /// The object of the act, with amounts and reasons.
     pub on: String,
 }
 
-/// How often a key was used on its last days, and when last.
+/// How often a key was used on its last days, and when it was last used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CounterRecord {
     pub(crate) last_used: UnixMillis,
@@ -437,7 +444,7 @@ impl CounterRecord {
     }
 }
 
-/// The debit that an idempotency key made.
+/// The debit of an idempotency key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct IdempotencyRecord {
     pub(crate) at: UnixMillis,

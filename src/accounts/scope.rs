@@ -29,7 +29,7 @@ impl Scope {
     }
 }
 
-/// A set of scopes; written as names separated by commas.
+/// A set of scopes, written as names separated by commas.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ScopeSet(u8);
 
@@ -50,7 +50,7 @@ impl ScopeSet {
         Scope::ALL.into_iter().filter(move |scope| self.0 & *scope as u8 != 0).map(Scope::name)
     }
 
-    /// An operation asks for any one of its scopes.
+    /// Whether the set has at least one of the wanted scopes. An operation requires any one of its scopes.
     pub const fn has_any_of(self, wanted: Self) -> bool {
         self.0 & wanted.0 != 0
     }

@@ -1,11 +1,11 @@
-//! What of the state is sealed, whether or not its key is there: open drafts, and the intakes of orders.
+//! Lists the sealed data in the state, with or without its key: open drafts, and the intakes of orders.
 
 use super::ids::OrderId;
 use super::records::{DraftRecord, DraftState, OrderRecord, from_json};
 use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table};
 
-/// How much is sealed.
+/// The number of sealed records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SealedCount {
     pub drafts: usize,
@@ -18,10 +18,10 @@ impl SealedCount {
     }
 }
 
-/// The records that are sealed, or hold something sealed.
+/// The records that are sealed or contain sealed data.
 #[derive(Default)]
 pub(crate) struct SealedRecords {
-    /// Key and time of expiry of each open draft.
+    /// The key and the expiry time of each open draft.
     pub(crate) drafts: Vec<(Vec<u8>, UnixMillis)>,
     /// The orders with an intake.
     pub(crate) intakes: Vec<OrderId>,

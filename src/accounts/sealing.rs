@@ -1,8 +1,9 @@
-//! Personal data at rest: sealed with the key of the data directory, so that a copy of the database alone does not show it.
+//! Encrypts ("seals") personal data at rest with the key of the data directory, so that a copy of
+//! the database alone does not reveal it.
 //!
-//! Each sealed text has a key of its own, derived from the directory's key and a secret of its owner. The secret of a
-//! draft is the token of its link, of which the state has only a hash: once the draft is gone, the directory's key does
-//! not open what is left of it in free pages or backups.
+//! Each sealed text has its own key, derived from the directory's key and a secret of its owner.
+//! The secret of a draft is the token of its link, and the state has only a hash of that token.
+//! Once the draft is gone, the directory's key cannot decrypt its remains in free pages or backups.
 
 use std::fmt;
 use std::io;
@@ -18,16 +19,16 @@ use super::error::ChangeError;
 use crate::hex;
 use crate::state::SEAL_KEY_BYTES;
 
-/// The key of a data directory. Does not print itself.
+/// The key of a data directory. `Debug` does not show it.
 pub(crate) struct SealKey {
     key: [u8; SEAL_KEY_BYTES],
     id: KeyMark,
 }
 
-/// Tells one key from another in messages and records, and says nothing about it.
+/// Identifies a key in messages and records, and reveals nothing about it.
 type KeyMark = [u8; 4];
 
-/// Whose text it is. All of it must be the same to open it again.
+/// The owner of a sealed text. To open the text again, all fields must be the same.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner<'o> {
     pub(crate) kind: &'static str,
@@ -38,13 +39,13 @@ pub(crate) struct Owner<'o> {
 /// A sealed text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sealed {
-    /// Of the key of the directory; in hexadecimal digits, like the rest.
+    /// Identifies the key of the directory. All fields are in hexadecimal digits.
     key: String,
     nonce: String,
     text: String,
 }
 
-/// ring's errors have no content.
+/// The errors of ring have no content.
 fn broken() -> io::Error {
     io::Error::other("the cipher failed")
 }
@@ -87,7 +88,7 @@ impl SealKey {
         Ok(bytes)
     }
 
-    /// The same bytes whenever they are asked for, and no others know them.
+    /// Derives bytes that are the same on every call and that nobody without the key can know.
     pub(crate) fn derived(&self, owner: Owner<'_>) -> Derived {
         Derived { source: self.extract(owner), purpose: owner.kind, blocks: 0 }
     }
@@ -120,7 +121,7 @@ impl KeyType for Block {
     }
 }
 
-/// Bytes that look random and follow from a key and an owner.
+/// Bytes that look random and are derived from a key and an owner.
 pub(crate) struct Derived {
     source: Prk,
     purpose: &'static str,

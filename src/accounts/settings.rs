@@ -1,23 +1,23 @@
-//! What an operator chooses: prices and limits, durability, how long things are kept.
+//! The operator's settings: prices and limits, durability, retention times.
 
 use super::people::PasswordWork;
 use super::tier::Tariff;
 use crate::clock::MILLIS_PER_DAY;
 
-/// What an operator chooses.
+/// The operator's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub tariff: Tariff,
     pub durability: Durability,
-    /// Usage entries older than this many days become daily rows; none keeps them for ever.
+    /// Usage entries older than this many days are rolled up into daily rows; None keeps them.
     pub rollup_after_days: Option<u32>,
-    /// How long a charged call is answered again to the same idempotency key.
+    /// How long a retry with the same idempotency key is answered without a new debit.
     pub retry_horizon_sec: u32,
     /// How long a draft of a formation order waits for a person.
     pub draft_days: u32,
-    /// How long a browser stays signed in that is not used.
+    /// How long a browser stays signed in without being used.
     pub session_idle_millis: i64,
-    /// And however much it is used.
+    /// How long a browser stays signed in at most, however much it is used.
     pub session_millis: i64,
     pub password_work: PasswordWork,
 }
@@ -55,12 +55,12 @@ impl Settings {
     }
 }
 
-/// When a debit is answered.
+/// When the caller of a debit is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// After the commit that holds it reached the disk.
+    /// After the commit with the debit is on disk.
     Strict,
-    /// At once; a crash forgets at most 50 ms of debits, in the customers' favour.
+    /// At once. A crash loses at most 50 ms of debits, in the customers' favour.
     Window,
 }

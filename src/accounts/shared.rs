@@ -1,4 +1,4 @@
-//! What calls, changes and the writer share: the directory in memory, the queue, the open file.
+//! State shared by calls, changes and the writer: the directory in memory, the queue, the open file.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
@@ -15,20 +15,20 @@ use super::sealing::SealKey;
 use super::settings::Settings;
 use crate::state::{Medium, Reading, SEAL_KEY_BYTES, State, StateError};
 
-/// Hears of an administrative act once it is durable.
+/// Called with an administrative act once it is durable.
 pub(super) type TellAct = dyn Fn(&ActRecord) + Send + Sync;
 
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) directory: RwLock<Directory>,
     pub(crate) queue: Queue,
-    /// Empty while the writer reopens the file.
+    /// None while the writer reopens the file.
     pub(crate) store: RwLock<Option<State>>,
     pub(crate) medium: Arc<dyn Medium>,
     pub(crate) retries: Arc<Mutex<Retries>>,
-    /// Read or made when it is first needed.
+    /// Read or created when it is first needed.
     seal_key: Mutex<Option<Arc<SealKey>>>,
-    /// Checked or stored.
+    /// The number of passwords checked or stored.
     pub(super) passwords_checked: AtomicU64,
     trouble: Mutex<Option<String>>,
     pub(super) tell_act: OnceLock<Box<TellAct>>,
@@ -58,7 +58,7 @@ impl Shared {
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads one consistent moment of the file. While the file is being repaired, this waits.
+    /// Reads one consistent snapshot of the file. Waits while the file is being repaired.
     pub(crate) fn with_reading<T>(
         &self,
         read: impl FnOnce(&Reading) -> Result<T, StateError>,
@@ -70,8 +70,9 @@ impl Shared {
         read(&store.as_ref().ok_or_else(closed)?.read()?)
     }
 
-    /// The key of what is sealed, made now if nothing is sealed yet. A lost key is never replaced: a new one would open
-    /// nothing of what there is, and what is sealed with it would be lost when the old one is put back.
+    /// The key of the sealed data. It is created now if nothing is sealed yet. A lost key is never
+    /// replaced: a new key could not open the existing data, and data sealed with the new key would
+    /// be lost when the old one is put back.
     pub(crate) fn seal_key(&self, entropy: &mut dyn Entropy) -> Result<Arc<SealKey>, ChangeError> {
         blocking::assert_allowed();
         let mut known = lock(&self.seal_key);
@@ -105,7 +106,7 @@ impl Shared {
         )))
     }
 
-    /// Whether there is a key, in memory or in its file.
+    /// Whether a key exists, in memory or in its file.
     pub(super) fn has_seal_key(&self) -> Result<bool, StateError> {
         Ok(lock(&self.seal_key).is_some() || self.medium.seal_key()?.is_some())
     }

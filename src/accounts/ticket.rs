@@ -1,4 +1,4 @@
-//! One reply from the ledger's writer to one caller, who can block for it or await it.
+//! One reply from the ledger's writer to one caller, which can block for it or await it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ enum Answer<T> {
 }
 
 enum Waiter {
-    /// A thread sleeps. Waking nobody would cost a call of the kernel all the same.
+    /// A thread sleeps. If none sleeps, no notification is sent, because even that costs a system call.
     Blocked,
     Task(Waker),
 }
@@ -27,10 +27,10 @@ impl<T> Slot<T> {
     }
 }
 
-/// The caller's half. `None` means that the writer ended without answering.
+/// The caller's half. `None` means that the writer ended without a reply.
 pub(crate) struct Ticket<T>(Arc<Slot<T>>);
 
-/// The writer's half; dropped unanswered it answers `None`, so that nobody waits for ever.
+/// The writer's half. Dropping it without a reply sends `None`, so that no caller waits forever.
 pub(crate) struct Promise<T>(Arc<Slot<T>>);
 
 pub(crate) fn ticket<T>() -> (Promise<T>, Ticket<T>) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ids::Credits;
 use super::pace::PaceLimits;
 
-/// The standing of an account: the highest pack it ever bought.
+/// The tier of an account: the highest pack it ever bought.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -42,7 +42,7 @@ impl fmt::Display for Tier {
     }
 }
 
-/// What can be bought.
+/// A pack of credits that can be bought.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PackName {
@@ -88,13 +88,13 @@ pub struct FreeTier {
     pub credits_on_approval: Credits,
 }
 
-/// Everything that has a price or a limit.
+/// All prices and limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tariff {
     pub free: FreeTier,
-    /// Free units a month once a company was formed through the service.
+    /// Free units per month after a company was formed through the service.
     pub monthly_units_after_formation: u32,
-    /// What an order costs beside the fees of the state.
+    /// The price of an order in addition to the fees of the state.
     pub formation_fee_cents: u32,
     pub packs: [Pack; 3],
 }
@@ -109,7 +109,7 @@ impl FreeTier {
         monthly_units: 1000,
         credits_on_approval: Credits(0),
     };
-    /// The contract names no daily limit here; the other profile's stands in.
+    /// The contract names no daily limit here, so the limit of the other profile is used.
     pub const GRANT: Self = Self {
         limits: PaceLimits { per_minute: 10, per_day: 1000 },
         monthly_units: 0,

@@ -1,4 +1,4 @@
-//! What the holder of a tracking token sees of a formation order.
+//! The view of a formation order for the holder of its tracking token.
 
 use super::Accounts;
 use super::error::ChangeError;
@@ -24,7 +24,7 @@ pub struct OrderView {
 pub struct StageView {
     pub stage: OrderStage,
     pub status: StageStatus,
-    /// When it was reached; null if it was not, or was skipped.
+    /// When the stage was reached; None if it was not, or was skipped.
     pub at: Option<UnixMillis>,
 }
 
@@ -46,7 +46,7 @@ impl OrderView {
             _ => StageStatus::Pending,
         };
         let view = |stage| StageView { stage, status: status(stage), at: reached(stage) };
-        // An order has had its first stage from the moment it was opened.
+        // An order reaches its first stage when it is opened.
         let first = record.stages.first().map_or(UnixMillis(0), |reached| reached.at);
         let last = record.stages.last().map_or(first, |reached| reached.at);
         Self {
@@ -63,8 +63,8 @@ impl OrderView {
 }
 
 impl Accounts {
-    /// The order behind a tracking token. Nothing for an unknown order and nothing for a wrong token: who guesses
-    /// learns not even which orders exist.
+    /// The order of a tracking token. None for an unknown order and for a wrong token, so that
+    /// guessing does not even reveal which orders exist.
     pub fn track_order(&self, id: OrderId, token: &str) -> Result<Option<OrderView>, ChangeError> {
         let token = KeyDigest::of_secret(token);
         Ok(self.order(id)?.filter(|order| order.token.matches(&token)).map(OrderView::of))

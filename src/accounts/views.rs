@@ -1,4 +1,4 @@
-//! What operators and account owners see.
+//! Views of the state for operators and account owners.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::records::{
 use crate::clock::{Now, UnixMillis};
 use crate::state::{Index, StateError, Table};
 
-/// An account with what it can spend.
+/// An account and the credits it can spend.
 #[derive(Clone, Debug)]
 pub struct AccountView {
     pub record: AccountRecord,
@@ -49,16 +49,16 @@ pub struct EntryView {
     pub balance_after: i64,
     pub key_prefix: Option<String>,
     pub note: Option<String>,
-    /// Who made it; for operators alone.
+    /// Who made the entry; for operators only.
     #[serde(skip)]
     pub actor: Option<String>,
-    /// The account's entry before it, where a next page begins.
+    /// The account's previous entry, where the next page begins.
     #[serde(skip)]
     pub previous: Option<EntryNumber>,
 }
 
 impl Accounts {
-    /// What calls under way hold is already taken off.
+    /// An account. The holds of calls in progress are already subtracted.
     pub fn account(&self, id: AccountId, now: Now) -> Result<AccountView, ChangeError> {
         let directory = self.shared.directory();
         let state = directory.account(id).ok_or_else(|| ChangeError::not_found("account", id))?;
@@ -75,11 +75,11 @@ impl Accounts {
         ids.into_iter().map(|id| self.account(id, now)).collect()
     }
 
-    /// The keys of one account, or all.
+    /// The keys of one account, or of all accounts.
     pub fn keys(&self, account: Option<AccountId>) -> Vec<KeyView> {
         let directory = self.shared.directory();
         let wanted = directory.keys().filter(|key| account.is_none_or(|account| key.account.id == account));
-        // Records are copied after the lock is given back: calls wait for it.
+        // Records are copied after the lock is released, because calls wait for it.
         let wanted: Vec<_> = wanted.cloned().collect();
         drop(directory);
         let mut keys: Vec<KeyView> = wanted
@@ -105,21 +105,22 @@ impl Accounts {
         Ok(all_from_json(index, &found)?)
     }
 
-    /// The purchases that wait for their payment, in the order in which they were requested.
+    /// The purchases that wait for their payment, in the order of their requests.
     pub fn waiting_purchases(&self) -> Result<Vec<PurchaseRecord>, ChangeError> {
         let mut found: Vec<PurchaseRecord> = self.indexed(Index::WaitingPurchases)?;
         found.sort_by_key(|purchase| purchase.id);
         Ok(found)
     }
 
-    /// The checkouts with a problem that the operator has to look at, the oldest first.
+    /// The checkouts with a problem that the operator must look at, oldest first.
     pub fn payment_problems(&self) -> Result<Vec<CheckoutRecord>, ChangeError> {
         let mut found: Vec<CheckoutRecord> = self.indexed(Index::PaymentProblems)?;
         found.sort_by_key(|checkout| checkout.opened_at);
         Ok(found)
     }
 
-    /// The orders that are not completed; the one that waits for longest comes first.
+    /// The orders that are not completed. The order that has been in its stage for the longest time
+    /// is the first.
     pub fn orders_under_way(&self) -> Result<Vec<OrderRecord>, ChangeError> {
         let mut found: Vec<OrderRecord> = self.indexed(Index::OrdersUnderWay)?;
         found.sort_by_key(|order| order.stages.last().map(|reached| reached.at));
@@ -151,17 +152,17 @@ impl Accounts {
         Ok(self.shared.with_reading(|reading| read_json(reading, Table::Orders, id.0.as_bytes()))?)
     }
 
-    /// One consistent moment of the state in a file beside `to`; debits go on meanwhile.
+    /// Writes one consistent snapshot of the state to a file beside `to`; debits continue meanwhile.
     pub(crate) fn write_backup(&self, to: &Path) -> Result<PathBuf, StateError> {
         self.shared.with_reading(|reading| crate::state::copy::write_part(reading, to))
     }
 
-    /// An account's newest ledger entries, newest first; entries that were rolled up are not among them.
+    /// An account's newest ledger entries, newest first, without the entries that were rolled up.
     pub fn recent_entries(&self, account: AccountId, count: usize) -> Result<Vec<EntryView>, ChangeError> {
         self.entries_from(account, None, count)
     }
 
-    /// The same from one of them on, for pages of a list.
+    /// Like [`Self::recent_entries`], from a given entry on; for pages of a list.
     pub fn entries_from(
         &self,
         account: AccountId,
@@ -178,7 +179,7 @@ impl Accounts {
         Ok(self.views_of(entries, &operations))
     }
 
-    /// The newest of the entries that came after one of them, newest first.
+    /// The newest of the entries after a given one, newest first.
     pub fn entries_after(
         &self,
         account: AccountId,

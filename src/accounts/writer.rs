@@ -1,8 +1,11 @@
-//! The one thread that writes: it gathers what waits, makes one commit of it, then answers everybody.
+//! The single thread that writes. It gathers the waiting jobs, makes one commit of them, then
+//! answers all callers.
 //!
-//! Debits and refunds share commits; an administrative change has one of its own, so that refusing it takes nothing
-//! else down. When a commit fails, whether it happened is unknown: the writer notes beside the file what it may owe,
-//! refuses everything, reopens the file, repays what the file holds of that, takes over what the file says, and goes on.
+//! Debits and refunds share commits. An administrative change has its own commit, so that refusing
+//! it affects nothing else. When a commit fails, its outcome is unknown. The writer then records
+//! beside the file the refunds that it may owe, refuses all new jobs, and reopens the file. It
+//! makes the owed refunds for debits that the file contains, takes over the content of the file,
+//! and continues.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -24,17 +27,17 @@ use crate::state::{Mark, State, StateError, Table};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// So much must fit again after the disk was full.
+/// After the disk was full, this many bytes must fit before work continues.
 const HEADROOM_BYTES: usize = 256 << 10;
 
 pub(crate) struct Writer {
     shared: Arc<Shared>,
     posted: Posted,
-    /// Callers answered by the last commit.
+    /// The number of callers answered by the last commit.
     answered: usize,
 }
 
-/// A commit that failed: what it would have left as the head, if it got that far.
+/// A failed commit, and the head that it would have left, if it got that far.
 struct Failure {
     error: StateError,
     attempted: Option<Mark>,
@@ -104,7 +107,7 @@ impl Writer {
             Ok((mut changes, after)) => {
                 let acts = std::mem::take(&mut changes.acts);
                 self.take_over(changes);
-                // In effect for every later call before the answer is sent: a revoked key stays out.
+                // Takes effect for all later calls before the answer is sent, so that a revoked key is refused.
                 after(&mut self.shared.directory.write().unwrap_or_else(PoisonError::into_inner));
                 if let Some(tell) = self.shared.tell_act.get() {
                     acts.iter().for_each(tell);
@@ -118,11 +121,13 @@ impl Writer {
                     path: self.shared.medium.describe().into(),
                     source: std::io::Error::other(failure.error.to_string()),
                 };
-                // Closed before the answer, answered before the repair: the operator may be the one who has to make room.
+                // Closed before the answer, answered before the repair: the operator may be the one
+                // who has to free disk space.
                 self.shared.queue.close(failure.as_ledger_error());
                 change.promise.answer(Err(ChangeError::OutcomeUnknown(unknown)));
                 self.recover(&failure, Vec::new());
-                // What the change held goes back only now: until the file had been read it may have been spent.
+                // The holds of the change are released only now: before the file was read, the
+                // credits may have been spent.
                 drop(after);
             }
         }
@@ -133,7 +138,7 @@ impl Writer {
         self.shared.medium.set_mark(self.posted.head.mark());
     }
 
-    /// From a failed commit back to work.
+    /// Recovers from a failed commit.
     fn recover(&mut self, failure: &Failure, batch: Vec<Post>) {
         let error = failure.as_ledger_error();
         self.shared.note_trouble(&failure.error);
@@ -149,7 +154,7 @@ impl Writer {
         self.shared.queue.open();
     }
 
-    /// Answers everybody who waits. What they may be owed is written down before they are told.
+    /// Answers all waiting callers. Refunds that they may be owed are recorded before.
     fn refuse_waiting(&self, outage: &mut Outage) {
         let mut new = outage.owed_for_debits();
         let in_doubt = !new.is_empty();
@@ -158,7 +163,7 @@ impl Writer {
                 Job::Change(change) => change.promise.answer(Err(ChangeError::Ledger(outage.error))),
                 Job::Post(mut post) => match post.kind {
                     PostKind::Refund => outage.refunds.push(post),
-                    // Never came to a commit.
+                    // It was never part of a commit.
                     PostKind::Debit => {
                         post.account.purse.release(post.hold);
                         answer(&mut post, outage.error);
@@ -179,16 +184,16 @@ impl Writer {
         outage.refunds.iter_mut().for_each(|post| answer(post, error));
     }
 
-    /// Opens the file afresh until it works; `None` when the server stops meanwhile. Returns whether the commit that
-    /// failed happened.
+    /// Reopens the file until that works. Returns whether the failed commit happened, or `None` if
+    /// the server is stopping.
     fn reopen(&mut self, outage: &mut Outage) -> Option<bool> {
         let mut pause = FIRST_PAUSE;
         let mut happened = None;
         loop {
-            // Whoever reads the file for long gives up: nobody else can have it until it is closed.
+            // Stops long reads: nobody else can open the file until they end.
             self.shared.store().as_ref().inspect(|state| state.abandon());
             let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
-            // Closed first: an engine that failed once answers nothing any more.
+            // Closed first: an engine that failed once does not work any more.
             *store = None;
             self.shared.medium.forget_cached_pages();
             let attempt = State::open_medium(&self.shared.medium);
@@ -208,7 +213,7 @@ impl Writer {
             }
             drop(store);
             let goes_on = self.shared.queue.pause(pause);
-            // Refunds that arrived meanwhile.
+            // Handles refunds that arrived meanwhile.
             self.refuse_waiting(outage);
             if !goes_on {
                 return None;
@@ -217,19 +222,20 @@ impl Writer {
         }
     }
 
-    /// Proves that the reopened file can be written, repays what is owed, and takes over what the file says.
+    /// Proves that the reopened file can be written, makes the owed refunds, and takes over the
+    /// content of the file.
     fn take_stock(
         &self,
         state: State,
         outage: &Outage,
         happened: &mut Option<bool>,
     ) -> Result<(State, Posted), StateError> {
-        // Decided once, before anything is appended: a repayment that fails in its turn may leave entries of its own.
+        // Decided once, before anything is appended: if making the refunds fails too, it may leave new entries.
         if happened.is_none() {
             let head = Head::read(&state.read()?)?;
             *happened = Some(outage.attempted == Some(head.mark()));
         }
-        // On a disk that was full a small record may still find a gap; the next batch would not.
+        // After the disk was full, a small record may still fit into a gap, but the next batch would not.
         let headroom = if outage.error == LedgerError::StorageFull { HEADROOM_BYTES } else { 0 };
         for size in [headroom, 0] {
             let mut probe = state.write()?;
@@ -253,23 +259,25 @@ impl Writer {
     }
 }
 
-/// From a failed commit until the file works again.
+/// The state between a failed commit and the repair of the file.
 struct Outage {
-    /// What callers are told.
+    /// The error that callers get.
     error: LedgerError,
     /// The head that the failed commit would have left, if it got that far.
     attempted: Option<Mark>,
-    /// The debits of the failed commit, which hold their credits until it is known whether it happened.
+    /// The debits of the failed commit. They hold their credits until it is known whether the commit happened.
     debits: Vec<DebitInDoubt>,
-    /// Refunds that arrived, kept for their claims: until the file was repaired a copy of these calls has to wait.
+    /// Refunds that arrived. They are kept for their claims: until the file is repaired, a copy of
+    /// such a call has to wait.
     refunds: Vec<Post>,
-    /// What is to be given back if the file holds the debits.
+    /// The refunds to make if the file contains the debits.
     owed: Vec<OwedRefund>,
 }
 
 struct DebitInDoubt {
     post: Post,
-    /// Whether somebody waits for the answer. One who was answered before the commit, in `window` mode, owes the debit.
+    /// Whether a caller waits for the answer. A caller that was answered before the commit, in
+    /// `window` mode, owes the debit.
     is_awaited: bool,
 }
 
@@ -288,17 +296,18 @@ impl Outage {
         }
     }
 
-    /// What the callers are owed who are about to be told that they were not charged.
+    /// The refunds owed to callers who are about to be told that they were not charged.
     fn owed_for_debits(&self) -> Vec<OwedRefund> {
         let is_unanswered = |debit: &&DebitInDoubt| self.attempted.is_some() && debit.post.promise.is_some();
         self.debits.iter().filter(is_unanswered).filter_map(|debit| OwedRefund::of(&debit.post)).collect()
     }
 
-    /// The purses were reset to what the file says, with these holds still in place.
+    /// The purses were reset to the balances of the file, with these holds still in place.
     fn end(self, happened: bool) {
         for DebitInDoubt { post, is_awaited } in self.debits {
             post.account.purse.release(post.hold);
-            // There is nothing for a refund that is still to come: either the debit never was, or it was repaid.
+            // A refund that comes later has nothing to do: the debit never happened, or it was
+            // already refunded.
             if !happened || is_awaited {
                 post.placed.set(None);
             }
@@ -308,7 +317,7 @@ impl Outage {
 
 enum NotChanged {
     Refused(ChangeError),
-    /// With what the change would have done to the directory, had its commit been known to succeed.
+    /// The commit failed. Contains the effect that the change would have had on the directory.
     Failed(Box<Failure>, Option<After>),
 }
 
@@ -333,7 +342,7 @@ fn open(store: &Option<State>) -> Result<&State, StateError> {
         .ok_or(StateError::Storage { doing: "use the state file", source: Box::new(redb::Error::DatabaseClosed) })
 }
 
-/// Puts one debit or refund into the ledger; nothing for the refund of a debit that never got there.
+/// Appends one debit or refund to the ledger. None for the refund of a debit that was never appended.
 fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateError> {
     let operation = Some(poster.operation(post.operation));
     let (cost, from_allotment) = (i64::from(post.cost.0), i64::from(post.hold.from_allotment));
@@ -368,7 +377,7 @@ fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateE
     Ok(Some(posting))
 }
 
-/// One counter for each key of the batch, in the same commit as its debits.
+/// Writes one counter for each key of the batch, in the same commit as its debits.
 fn write_counters(poster: &mut Poster<'_>, posts: &[Post]) -> Result<(), StateError> {
     let mut keys = BTreeMap::new();
     for post in posts.iter().filter(|post| post.kind == PostKind::Debit) {
@@ -388,7 +397,7 @@ fn settle(mut post: Post, posting: Option<Posting>) {
         (PostKind::Refund, Some(_)) => post.account.purse.give_back(post.hold),
         (PostKind::Refund, None) => {}
     }
-    // Before the answer: a caller who has it may send the request again, and finds the record.
+    // Before the answer: a caller that has the answer may send the request again and must find the record.
     if let Some(claim) = post.claim.take() {
         match (post.kind, posting) {
             (PostKind::Debit, Some(posting)) => claim.is_stored(&claim.record_of(posting.number, post.cost)),
@@ -408,7 +417,7 @@ fn answer(post: &mut Post, error: LedgerError) {
     }
 }
 
-/// Whatever ends the writer, nobody may wait for it afterwards.
+/// Closes the queue when the writer ends for any reason, so that nobody waits for it afterwards.
 struct CloseWhenGone(Arc<Shared>);
 
 impl Drop for CloseWhenGone {

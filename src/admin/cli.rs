@@ -1,4 +1,4 @@
-//! Runs an administrative command: on the running server, or else on the file.
+//! Runs an administrative command: on the running server, or on the file if no server runs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use crate::accounts::Accounts;
 use crate::accounts::entropy::SystemEntropy;
 use crate::state::StateError;
 
-/// Five seconds: a ledger of ten million entries opens in less than two.
+/// Five seconds in total. A ledger of ten million entries opens in less than two.
 const TRIES_WHILE_IN_USE: u32 = 100;
 const PAUSE_WHILE_IN_USE: Duration = Duration::from_millis(50);
 
-/// Runs one command and writes its answer.
+/// Runs one command and writes its result.
 pub fn run(command: AdminCommand, invocation: &Invocation, out: &mut dyn Write) -> Result<(), AdminError> {
     let value = match command {
         AdminCommand::Restore { from, yes } => restore(invocation, &from, yes, out)?,
-        // The paths in a command are relative to here, not to where the server was started.
+        // A path in a command is relative to the current directory, not to that of the server.
         AdminCommand::Backup { to } => carry_out(AdminCommand::Backup { to: absolute(&to)? }, invocation)?,
-        // Nothing to do on the file itself.
+        // Without a server there is nothing to reload.
         AdminCommand::Reload => {
             let answer = socket::ask(&invocation.data, &invocation.actor, &AdminCommand::Reload)?;
             answer.ok_or_else(no_server)?
@@ -45,7 +45,7 @@ fn carry_out(command: AdminCommand, invocation: &Invocation) -> Result<Value, Ad
             return Ok(value);
         }
         match Accounts::open(data, *settings, clock.now()) {
-            // A server that is starting owns the file before it listens, and another command owns it for a moment.
+            // A starting server locks the file before it listens, and another command locks it for a moment.
             Err(StateError::InUse { .. }) if tries < TRIES_WHILE_IN_USE => std::thread::sleep(PAUSE_WHILE_IN_USE),
             opened => break opened?,
         }

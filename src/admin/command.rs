@@ -1,4 +1,4 @@
-//! Every administrative command, once: its help on the command line and its form on the socket.
+//! All administrative commands: their help on the command line and their form on the socket.
 
 use std::path::PathBuf;
 
@@ -17,10 +17,10 @@ use crate::accounts::tier::PackName;
 pub enum AdminCommand {
     /// Show what waits for the operator: purchases, payments, orders, accounts
     ///
-    /// Purchases that are to be confirmed, payments that do not fit, orders that are not completed, accounts that are not
-    /// approved; each with the command that comes next.
+    /// Lists purchases to confirm, payments with a problem, orders that are not completed and
+    /// accounts that are not approved; each with the next command.
     Inbox {
-        /// Take a problem with a payment off the list
+        /// Mark the problems with the payment of this checkout as solved
         #[arg(long, value_name = "CHECKOUT")]
         done: Option<CheckoutId>,
     },
@@ -32,11 +32,11 @@ pub enum AdminCommand {
     Key(KeyCommand),
     /// Give credits to an account
     Grant {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
-        /// How many credits
+        /// The number of credits
         credits: u32,
-        /// Why, for the ledger
+        /// The reason, recorded in the ledger
         #[arg(long)]
         reason: String,
     },
@@ -51,37 +51,40 @@ pub enum AdminCommand {
     Ledger(LedgerCommand),
     /// Make the running server switch to the snapshot that data/current points to
     ///
-    /// The snapshot is verified first. A bad one is refused with the reason, and the server keeps the one it has. No request
-    /// fails meanwhile, and each answer comes from one snapshot. Renewed TLS certificates are loaded too. SIGHUP does the same.
+    /// The snapshot is verified first. A bad one is refused with the reason, and the server keeps
+    /// the current one. No request fails meanwhile, and each response comes from one snapshot.
+    /// Renewed TLS certificates are loaded too. SIGHUP does the same.
     Reload,
-    /// Show the newest administrative acts: when, by whom, what, on what
+    /// Show the newest administrative acts: time, actor, action and object
     Audit {
-        /// How many acts
+        /// The number of acts
         #[arg(long, default_value_t = 50)]
         count: usize,
     },
     /// Copy the state of accounts to a new file and verify the copy
     ///
-    /// Works while the server runs and while it does not.
+    /// Works whether or not the server runs.
     Backup {
         /// The file to write, which must not exist yet
         to: PathBuf,
     },
-    /// Replace the state of accounts by a backup; the server must be stopped
+    /// Replace the state of accounts with a backup; the server must be stopped
     ///
-    /// Shows first which accounts and keys the restore brings back, loses or changes, and asks. Keys that are revoked now
-    /// stay revoked, and accounts that are disabled now stay disabled, as far as the present state can be read.
+    /// First shows which accounts and keys the restore brings back, loses or changes, and asks for
+    /// confirmation. Keys that are revoked now stay revoked, and accounts that are disabled now
+    /// stay disabled, as far as the present state can be read.
     Restore {
         /// The backup file
         from: PathBuf,
-        /// Do not ask; for scripts
+        /// Do not ask for confirmation; for scripts
         #[arg(long)]
         yes: bool,
     },
 }
 
 impl AdminCommand {
-    /// Whether it may take longer than a commit. Slow commands wait for each other, and no other waits for them.
+    /// Whether the command may take longer than a commit. Slow commands run one after another;
+    /// other commands do not wait for them.
     pub(super) fn is_slow(&self) -> bool {
         match self {
             Self::Backup { .. } | Self::Restore { .. } | Self::Reload => true,
@@ -91,12 +94,12 @@ impl AdminCommand {
     }
 }
 
-/// An account by its id or, where only one account has it, by its name.
+/// An account by its id, or by its name if only one account has this name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AccountRef(pub String);
 
-/// A key by its id or, if only one key has it, by its prefix.
+/// A key by its id, or by its prefix if only one key has this prefix.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyRef(pub String);
@@ -128,30 +131,31 @@ pub enum AccountCommand {
     ///
     /// The first approval gives the credits of the free tier, if its profile has any.
     Approve {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
     },
     /// Disable an account; its keys stop working at once
     Disable {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
     },
-    /// Make a link with which the owner of an account chooses how to sign in, once
+    /// Make a one-time link with which the owner of an account chooses how to sign in
     ///
-    /// Whoever opens it within three days chooses a name and a password; where the account has them already, a new password.
-    /// Use it to invite people, and for forgotten passwords. An earlier link of the account ends.
+    /// The person who opens it within three days chooses a name and a password, or only a new
+    /// password if the account already has a name. Use it to invite people, and for forgotten
+    /// passwords. It ends earlier links of the account.
     Link {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
-        /// Let the owner run the service from its pages
+        /// Let the owner run the service from the web pages
         #[arg(long)]
         operator: bool,
     },
-    /// Say what the person of an account may do on the pages
+    /// Set what the person of an account may do on the pages
     Role {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
-        /// customer, or operator: may run the service
+        /// customer; or operator, who may run the service
         #[arg(value_parser = Role::parse)]
         role: Role,
     },
@@ -159,7 +163,7 @@ pub enum AccountCommand {
     List,
     /// Show an account, its keys and its newest ledger entries
     Show {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
     },
 }
@@ -169,12 +173,12 @@ pub enum AccountCommand {
 pub enum KeyCommand {
     /// Create a key; its text is shown only once
     Create {
-        /// The account that the key belongs to, by id or by its name if only one has it
+        /// The account of the key: its id, or its name if only one account has this name
         account: AccountRef,
         /// A name to tell the account's keys apart
         #[arg(long, default_value = "default")]
         name: String,
-        /// What the key may be used for: comma-separated scopes
+        /// The scopes of the key, separated by commas: what it may be used for
         #[arg(long, default_value_t = ScopeSet::ALL)]
         scopes: ScopeSet,
         /// Days until the key expires [default: it does not expire]
@@ -184,17 +188,17 @@ pub enum KeyCommand {
         #[arg(long)]
         test: bool,
     },
-    /// Replace a key by a new one with the same scopes
+    /// Replace a key with a new one that has the same scopes
     Rotate {
-        /// The key to replace, by id or by its prefix, such as hb_live_ab12
+        /// The key to replace: its id, or its prefix, such as hb_live_ab12
         key: KeyRef,
-        /// Seconds for which the old key still works
+        /// How many seconds the old key keeps working
         #[arg(long, default_value_t = 86_400)]
         overlap_sec: u64,
     },
     /// Revoke a key; it stops working at once
     Revoke {
-        /// The key, by id or by its prefix, such as hb_live_ab12
+        /// The key: its id, or its prefix, such as hb_live_ab12
         key: KeyRef,
     },
     /// List the keys of an account, or of all accounts
@@ -209,7 +213,7 @@ pub enum KeyCommand {
 pub enum PurchaseCommand {
     /// Record that an account wants to buy a pack
     Request {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
         /// The pack: starter, pro or bulk
         #[arg(value_parser = PackName::parse)]
@@ -232,7 +236,7 @@ pub enum PurchaseCommand {
     Refund {
         /// The purchase
         purchase: PurchaseId,
-        /// Why, for the ledger
+        /// The reason, recorded in the ledger
         #[arg(long)]
         reason: String,
     },
@@ -247,22 +251,22 @@ pub enum OrderCommand {
     Create {
         /// The account that ordered
         account: AccountRef,
-        /// Name of the company to be formed
+        /// Name of the company to form
         entity_name: String,
         /// Type of the company
         #[arg(long, default_value = "llc", value_parser = formation::entity_type)]
         entity_type: String,
-        /// State in which it is formed, such as DE
+        /// State in which the company is formed, such as DE
         #[arg(long, value_parser = formation::state)]
         jurisdiction: String,
     },
     /// Move an order to a later stage
     ///
-    /// Completion raises the account's allotment for good and removes the intake.
+    /// The stage completed raises the account's allotment for good and removes the intake.
     Advance {
         /// The order
         order: OrderId,
-        /// The stage that is reached
+        /// The stage that the order has reached
         #[arg(value_parser = OrderStage::parse)]
         stage: OrderStage,
     },
@@ -279,19 +283,19 @@ pub enum OrderCommand {
         /// The order
         order: OrderId,
     },
-    /// Show an order with every move: when and by whom
+    /// Show an order and each of its moves: when and by whom
     Show {
         /// The order
         order: OrderId,
-        /// Show the intake too: names and addresses of people. This is recorded in the audit log
+        /// Also show the intake, with names and addresses of people. This is recorded in the audit log
         #[arg(long)]
         intake: bool,
     },
-    /// Give up the drafts and intakes whose key is lost for good
+    /// Remove the drafts and intakes whose key is lost for good
     ///
-    /// They were sealed with state.key of the data directory. A new key is made when it is needed.
+    /// They were sealed with state.key of the data directory. A new key is created when it is needed.
     GiveUpSealed {
-        /// Do it; without this nothing is changed
+        /// Remove them; without this nothing is changed
         #[arg(long)]
         yes: bool,
     },
@@ -304,28 +308,28 @@ pub enum OrderCommand {
 pub enum LedgerCommand {
     /// Show the newest entries of an account
     Show {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
-        /// How many entries
+        /// The number of entries
         #[arg(long, default_value_t = 20)]
         count: usize,
     },
     /// Check every link, balance and sum of the ledger, and print the totals
     Verify,
-    /// Correct a balance, in either direction, but never below zero
+    /// Correct a balance in either direction, but never below zero
     Adjust {
-        /// The account, by id or by its name if only one has it
+        /// The account: its id, or its name if only one account has this name
         account: AccountRef,
-        /// Credits to add, or to take away if negative
+        /// Credits to add, or to remove if negative
         #[arg(allow_hyphen_values = true)]
         credits: i64,
-        /// Why, for the ledger
+        /// The reason, recorded in the ledger
         #[arg(long)]
         reason: String,
     },
-    /// Condense old usage entries into one row per day
+    /// Condense old usage entries into one row per account and day
     RollUp {
-        /// Age in days from which entries are condensed
+        /// Condense entries older than this number of days
         older_than_days: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! Executes one command. The result is JSON, which the command line prints as it is or as a table.
+//! Executes one command. The result is JSON, which the command line prints as JSON or as text.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::{MILLIS_PER_DAY, Now, UnixMillis};
 use crate::state::copy::finish;
 
-/// Makes the server take up what changed outside of it, or says why it does not.
+/// Makes the server load what changed outside it. The error is the reason why it did not.
 pub type Reload = dyn Fn() -> Result<Value, String> + Send + Sync;
 
 pub(super) fn no_server() -> AdminError {
@@ -32,10 +32,10 @@ pub(super) fn no_server() -> AdminError {
     )
 }
 
-/// What a command needs from outside.
+/// The context in which a command is executed.
 pub(super) struct Desk<'d> {
     pub(super) accounts: &'d Accounts,
-    /// None where no server runs.
+    /// None if no server runs.
     pub(super) reload: Option<&'d Reload>,
     pub(super) actor: String,
     pub(super) now: Now,
@@ -236,7 +236,7 @@ impl Desk<'_> {
         only("key", "shown beginning", text, shown.collect())
     }
 
-    /// An account's newest entries, with who made them.
+    /// An account's newest entries, with their actors.
     fn entries(&self, account: AccountId, count: usize) -> Result<Value, AdminError> {
         let entries = self.accounts.recent_entries(account, count)?;
         let with_actor = entries.iter().map(|entry| {
@@ -253,7 +253,7 @@ impl Desk<'_> {
     }
 }
 
-/// The one that was meant, if it is one.
+/// Returns the only match. No match, or several, is an error.
 fn only<T: std::fmt::Display>(what: &str, by: &str, text: &str, found: Vec<T>) -> Result<T, AdminError> {
     let several: Vec<String> = found.iter().map(T::to_string).collect();
     match <[T; 1]>::try_from(found) {
@@ -268,7 +268,7 @@ fn only<T: std::fmt::Display>(what: &str, by: &str, text: &str, found: Vec<T>) -
     }
 }
 
-/// What waits for the operator, oldest first, each with the command that comes next.
+/// The items that wait for the operator, oldest first, each with the next command.
 fn inbox(accounts: &Accounts, now: Now) -> Result<Value, AdminError> {
     let by_arrangement = |record: &&PurchaseRecord| {
         // A purchase by card waits for its customer.
@@ -324,7 +324,7 @@ fn inbox(accounts: &Accounts, now: Now) -> Result<Value, AdminError> {
     }))
 }
 
-/// A consistent, verified copy under its final name, or nothing.
+/// Writes a consistent, verified copy under its final name, or nothing.
 fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
     if to.exists() {
         let to = to.display();
@@ -340,14 +340,15 @@ fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
 }
 
 impl Desk<'_> {
-    /// A link for the owner of an account, to be handed over: there is no mail.
+    /// Creates a link for the owner of an account. The program sends no mail, so the operator
+    /// passes the link on.
     fn link(&mut self, id: AccountId, role: Role) -> Result<Value, AdminError> {
         let act = self.act();
         let token = self.accounts.make_link(id, role, &act, self.entropy)?;
         Ok(json!({
             "id": id,
             "role": role,
-            // The one place where the text of a link leaves a command.
+            // The only place where a command outputs the text of a link.
             "link": format!("{LINK_PATH}{}", token.reveal()),
             "expiresAt": act.at.plus_millis(LINK_MILLIS).to_string(),
             "next": "give the link to its owner, with the address of your service in front; it works once",
@@ -380,7 +381,7 @@ fn account_json(view: &AccountView) -> Value {
 
 fn issued_json(issued: &IssuedKey) -> Value {
     let mut shown = key_record_json(&issued.record);
-    // The one place where the text of a key leaves the program.
+    // The only place where the text of a key leaves the program.
     shown["key"] = json!(issued.secret.reveal());
     shown
 }

@@ -1,4 +1,4 @@
-//! How a command is run, whatever it does.
+//! The options that are the same for all commands.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::accounts::Settings;
 use crate::clock::Clock;
 
-/// How a command is run.
+/// The options that are the same for all commands.
 pub struct Invocation {
     pub data: PathBuf,
     pub settings: Settings,
-    /// Who is named in the ledger and in the audit log.
+    /// The actor named in the ledger and in the audit log.
     pub actor: String,
-    /// JSON for scripts instead of tables for people.
+    /// Print JSON for scripts instead of tables for people.
     pub json: bool,
     pub clock: Arc<dyn Clock>,
 }

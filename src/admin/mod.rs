@@ -1,7 +1,9 @@
-//! Administration: the same commands whether the server runs, through its socket, or not, on the file itself.
+//! Administration. The commands are the same whether the server runs (through its socket) or not
+//! (on the file itself).
 //!
-//! `command` is the one list of commands, for the command line and for the socket; `execute` carries them out;
-//! `socket` is the server's end and the client's; `cli` is what the program calls; `render` is for people's eyes.
+//! `command` lists the commands for the command line and for the socket. `execute` executes them.
+//! `socket` has the server's side and the client's side of the socket. `cli` is what the program
+//! calls. `render` formats results for people.
 
 pub mod cli;
 pub mod command;
@@ -25,9 +27,9 @@ pub enum AdminError {
     Change(ChangeError),
     State(StateError),
     Verify(VerifyError),
-    /// The command cannot be carried out as given; the text says what to do.
+    /// The command cannot be executed as given; the text says what to do.
     Refused(String),
-    /// What the running server answered.
+    /// The error that the running server returned.
     Server(String),
     Socket {
         doing: &'static str,

@@ -1,4 +1,4 @@
-//! Results for people: an object as lines, a list of objects as a table.
+//! Formats results for people: an object as lines, a list of objects as a table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -56,7 +56,7 @@ fn table(rows: &[Value]) -> String {
     text
 }
 
-/// What identifies a row comes first; the rest keeps its order.
+/// The fields that identify a row come first; the others keep their order.
 fn identity_first<'n>(names: impl IntoIterator<Item = &'n String>) -> Vec<&'n String> {
     let mut names: Vec<&String> = names.into_iter().collect();
     names.sort_by_key(|name| match name.as_str() {

@@ -1,7 +1,10 @@
-//! `hornbook restore`: what putting a backup in place of the state does to accounts and keys is shown first and confirmed.
+//! `hornbook restore`: replaces the state with a backup. It first shows what that changes for
+//! accounts and keys, and asks for confirmation.
 //!
-//! What was shut out stays shut out: keys that are revoked now, or end earlier now, and accounts that are disabled now
-//! are so in the restored state too. Nobody is signed in afterwards, one-time links end, and whoever left stays away. That needs the present state; where it cannot be read, the list says so.
+//! Access that was taken away stays taken away: keys that are revoked now, or end earlier now, and
+//! accounts that are disabled now are so in the restored state too. After a restore nobody is
+//! signed in, one-time links have ended, and deleted accounts stay deleted. This needs the present
+//! state. If that cannot be read, the list of changes says so.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -45,7 +48,7 @@ pub(super) fn restore(
     Ok(done)
 }
 
-/// What one state says about accounts and keys.
+/// The accounts, keys and acts of one state.
 struct Inventory {
     accounts: Vec<(AccountRecord, i64)>,
     keys: Vec<KeyRecord>,
@@ -63,7 +66,7 @@ impl Inventory {
         Ok(Self { accounts, keys, acts })
     }
 
-    /// The same account: numbers are given again after a restore.
+    /// Finds the same account. The time of creation must match too, because numbers are reused after a restore.
     fn account(&self, like: &AccountRecord) -> Option<&(AccountRecord, i64)> {
         self.accounts.iter().find(|(record, _)| (record.id, record.created_at) == (like.id, like.created_at))
     }
@@ -73,15 +76,15 @@ impl Inventory {
     }
 }
 
-/// What the restore does, for people, and the records that shut out what is shut out now.
+/// The changes made by the restore, as text for people, and the records that keep access taken away.
 #[derive(Default)]
 struct Plan {
     lines: Vec<String>,
     accounts: Vec<AccountRecord>,
     keys: Vec<KeyRecord>,
-    /// Accounts whose persons left.
+    /// The accounts that were deleted.
     deleted: Vec<AccountId>,
-    /// Acts since the backup: the audit log is not taken back.
+    /// Acts since the backup; the audit log keeps them.
     acts: Vec<ActRecord>,
 }
 
@@ -143,7 +146,7 @@ impl Plan {
         }
     }
 
-    /// A key never works longer than it does now.
+    /// Ensures that a key never works longer than it does now.
     fn compare_key(&mut self, now: &KeyRecord, then: &KeyRecord) {
         let ends_at = now.expires_at.filter(|ends_at| then.expires_at.is_none_or(|then| *ends_at < then));
         let revoked_at = now.revoked_at.filter(|_| then.revoked_at.is_none());
@@ -169,7 +172,7 @@ impl Plan {
         }
     }
 
-    /// Asks where there is somebody to ask.
+    /// Lists the changes, and asks for confirmation unless `yes`. Refuses if there is no terminal to ask on.
     fn confirm(&self, yes: bool, json: bool, out: &mut dyn Write) -> Result<(), AdminError> {
         let list = match self.lines.is_empty() {
             true => "  no account and no key changes\n".to_owned(),
@@ -177,7 +180,7 @@ impl Plan {
         };
         let printing = |source| AdminError::Socket { doing: "write to", path: "the output".into(), source };
         if yes {
-            // With --json the list is a part of the answer.
+            // With --json, the list is part of the result.
             return if json { Ok(()) } else { write!(out, "the restore changes:\n{list}").map_err(printing) };
         }
         if !std::io::stdin().is_terminal() {
@@ -205,7 +208,7 @@ impl Plan {
         for record in &self.keys {
             put_json(&mut poster.writing, Table::Keys, &record.id.to_key(), record)?;
         }
-        // What was signed out, used or reset since must not work again.
+        // Sessions and links that ended since the backup must not work again.
         poster.writing.empty(Table::Sessions)?;
         poster.writing.empty(Table::Links)?;
         for account in &self.deleted {

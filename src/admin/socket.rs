@@ -1,5 +1,6 @@
-//! The socket in the data directory: one line of JSON in, one line of JSON out. Only the owner of the directory can
-//! connect. This is the only authentication, as for the file itself.
+//! The socket in the data directory: one line of JSON as request, one line of JSON as reply. Only
+//! the owner of the directory can connect. This is the only authentication, as for the state file
+//! itself.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +44,8 @@ pub struct AdminSocket {
 }
 
 impl AdminSocket {
-    /// Call this only as the owner of the data directory: a socket file found there is a dead one.
+    /// Call this only while holding the lock of the data directory: an existing socket file then
+    /// belongs to a dead process.
     pub fn bind(data: &Path) -> Result<Self, AdminError> {
         let path = data.join(SOCKET_FILE);
         let socket = |doing| {
@@ -54,8 +56,8 @@ impl AdminSocket {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(socket("replace")(e)),
             _ => {}
         }
-        // Bound in a directory that is closed to others and renamed once its mode is set: whatever the umask, nobody
-        // else can connect in between.
+        // Bound in a directory that is closed to others, and renamed once its mode is set. So
+        // nobody else can connect in between, whatever the umask is.
         let closed = data.join("admin.new");
         let _ = std::fs::remove_dir_all(&closed);
         std::fs::DirBuilder::new().mode(0o700).create(&closed).map_err(socket("prepare"))?;
@@ -67,18 +69,18 @@ impl AdminSocket {
         Ok(Self { path, listener })
     }
 
-    /// Serves for as long as the process lives, each connection on a thread of its own: a key is revoked while a backup
-    /// is being written.
+    /// Serves until the process ends. Each connection has its own thread, so that a key can be
+    /// revoked while a backup is being written.
     pub fn serve(&self, accounts: &Accounts, clock: &Arc<dyn Clock>, reload: &Reload) {
         let lanes = Lanes::default();
         std::thread::scope(|scope| {
             for stream in self.listener.incoming().flatten() {
                 let lanes = &lanes;
                 let Some(place) = lanes.connection() else { continue };
-                // Without a thread the connection is closed, and its client says so.
+                // If no thread can be started, the connection is closed, and the client reports that.
                 let _ = std::thread::Builder::new().name("admin".to_owned()).spawn_scoped(scope, move || {
                     let _place = place;
-                    // There is nobody to tell that a client broke off.
+                    // Nobody needs to know that a client disconnected.
                     let _ = answer(&stream, accounts, clock, reload, lanes);
                 });
             }
@@ -86,12 +88,12 @@ impl AdminSocket {
     }
 }
 
-/// More connections at once are closed.
+/// The maximum number of connections at once; more are closed.
 const CONNECTIONS_MAX: usize = 64;
-/// Of these so many may be for slow commands, so that there is always room for a fast one.
+/// The maximum number of slow commands among them, so that there is always room for a fast one.
 const SLOW_MAX: usize = 8;
 
-/// How commands share the server: slow ones one after another, fast ones at once.
+/// Schedules commands: slow ones one after another, fast ones at once.
 #[derive(Default)]
 struct Lanes {
     connections: AtomicUsize,
@@ -99,7 +101,7 @@ struct Lanes {
     slow: Mutex<()>,
 }
 
-/// One of so many places; dropped, it is free again.
+/// One of a limited number of places. Dropping it frees the place.
 struct Place<'l>(&'l AtomicUsize);
 
 impl<'l> Place<'l> {
@@ -167,10 +169,10 @@ fn answer(
     (&*stream).write_all(&line)
 }
 
-/// Asks the running server; `None` when there is none.
+/// Sends a command to the running server. `None` if there is no server.
 pub(super) fn ask(data: &Path, actor: &str, command: &AdminCommand) -> Result<Option<Value>, AdminError> {
     let path = data.join(SOCKET_FILE);
-    // No socket, or one whose server is gone.
+    // There is no socket, or its server is gone.
     let Ok(stream) = UnixStream::connect(&path) else { return Ok(None) };
     let failed = |doing| {
         let path = path.clone();

@@ -1,4 +1,4 @@
-//! The day that a call asks about, and the law on it.
+//! The day whose law a call asks for.
 
 use std::sync::Arc;
 
@@ -9,37 +9,37 @@ use super::parameters::Param;
 use crate::clock::Now;
 use crate::search::LawOnDay;
 
-/// The parameter's name, which addresses of pages use too.
+/// Name of the parameter. URLs of web pages use it too.
 pub const AS_OF_NAME: &str = "asOf";
 
 pub(super) const AS_OF: Param<Option<Day>> =
     Param::optional(AS_OF_NAME, "the law as it is on this day, such as 2026-01-31; today (UTC) if absent");
 
-/// The day that a call asks about.
+/// The day that a call asks about, with the law as of that day.
 #[derive(Clone, Debug)]
 pub(super) struct AskedDay {
     pub(super) day: Day,
-    /// Whether the call names it.
+    /// Whether the call gave the day. If it did not, the day is today.
     pub(super) is_named: bool,
     pub(super) law: Arc<LawOnDay>,
 }
 
 impl AskedDay {
-    /// Of an operation whose row lists the parameter.
+    /// For an operation whose table row lists [`AS_OF`].
     pub(super) fn of<C>(call: &CheckedCall<'_, C>) -> Self {
         let named = call.get(&AS_OF);
         let day = named.unwrap_or_else(|| today(call.now));
         Self { day, is_named: named.is_some(), law: call.corpus.engine().law_on(Some(day)) }
     }
 
-    /// Of an operation that answers for today alone.
+    /// For an operation that answers only for today.
     pub(super) fn today<C>(call: &CheckedCall<'_, C>) -> Self {
         let day = today(call.now);
         Self { day, is_named: false, law: call.corpus.engine().law_on(Some(day)) }
     }
 }
 
-/// The day by the service's clock, in UTC.
+/// Today by the service's clock, in UTC.
 pub fn today(now: Now) -> Day {
     let (year, month, day) = now.wall.day().civil();
     u32::try_from(year).ok().and_then(|year| Day::from_parts(year, month, day)).unwrap_or(Day::LAST)

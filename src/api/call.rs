@@ -1,9 +1,10 @@
-//! The one way in, for every transport: authenticate (401), scope (403), rate (429), parameters (422), format (406),
-//! credits (402), work (404, 503), commit of the debit, answer.
+//! The only entry point for calls, used by every transport. The steps, with the status of a failure:
+//! authenticate (401), check the scope (403), check the rate (429), check the parameters (422), choose
+//! the format (406), reserve credits (402), do the work (404, 503), commit the debit, answer.
 //!
-//! Every step is a type that the step before returned (see `accounts::admission`), and an [`Answer`] to a metered call
-//! can only be made with its [`Receipt`]. Heavy work waits in the queue for one of its threads; light work is done where it
-//! is.
+//! Each step is a type that the step before it returns (see `accounts::admission`). The [`Answer`] to a
+//! metered call contains the [`Receipt`], which only these steps can create. Heavy work waits in the
+//! queue for a worker thread. Light work runs inside the call's own task.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -37,7 +38,7 @@ use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
 use crate::makers::MakersTurn;
 
-/// What a transport hands over.
+/// A call, as a transport passes it to [`Service::call`].
 #[derive(Debug)]
 pub struct Call<'c> {
     /// The snapshot that everything in the answer comes from.
@@ -45,23 +46,23 @@ pub struct Call<'c> {
     pub operation: &'static Operation,
     pub asker: Asker<'c>,
     pub arguments: Arguments,
-    /// The form that the caller accepts; none if it accepts none of those offered.
+    /// The format that the caller accepts. `None` if it accepts none of the offered formats.
     pub format: Option<Format>,
-    /// What is wrong with it, if it is not a good one.
+    /// The error says what is wrong with an invalid key.
     pub idempotency_key: Result<Option<IdempotencyKey<'c>>, Violation>,
-    /// The versions of the answer that the caller holds, as `If-None-Match` lists them.
+    /// The versions of the answer that the caller already has, as listed in `If-None-Match`.
     pub known_versions: Option<&'c str>,
     pub progress: &'c Progress,
 }
 
-/// Who calls, as the transport knows it.
+/// The caller, as the transport knows it.
 #[derive(Debug)]
 pub enum Asker<'c> {
-    /// What stands behind `Bearer`, if anything does.
+    /// The value after `Bearer`, if there is one.
     Key(Option<&'c str>),
-    /// A person without an account, whom the operator's settings let in; for pages alone.
+    /// A person without an account, admitted by the operator's settings. Only web pages use this.
     Visitor(VisitorPass),
-    /// A person who is signed in; their account pays.
+    /// A signed-in person. Their account pays.
     Person(&'c SignedIn),
 }
 
@@ -74,7 +75,8 @@ impl Asker<'_> {
     }
 }
 
-/// How far a call has come. It is the door's, so that the log has it even if the caller disconnects on the way.
+/// The progress of a call. The transport owns it, so that it can log the progress even if the caller
+/// disconnects early.
 #[derive(Debug, Default)]
 pub struct Progress {
     operation: OnceLock<&'static str>,
@@ -82,7 +84,7 @@ pub struct Progress {
     charged: Charged,
 }
 
-/// Credits of a debit that began and was not given back. The work's thread begins it.
+/// Credits of a debit that began and was not refunded. The thread that begins the debit sets this.
 #[derive(Clone, Debug, Default)]
 struct Charged(Arc<AtomicU32>);
 
@@ -97,17 +99,17 @@ impl Progress {
         self.operation.get().copied()
     }
 
-    /// The beginning of the key, once it is known to be good.
+    /// The start of the key, once the key is authenticated.
     pub fn key(&self) -> Option<&str> {
         self.key.get().map(String::as_str)
     }
 
-    /// Credits of a debit that began and was not given back.
+    /// Credits of a debit that began and was not refunded.
     pub fn charged(&self) -> u32 {
         self.charged.0.load(Ordering::Relaxed)
     }
 
-    /// What was charged was given back.
+    /// Subtracts credits that were refunded.
     pub fn refunded(&self, credits: Credits) {
         let _ = self
             .charged
@@ -115,7 +117,7 @@ impl Progress {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |charged| Some(charged.saturating_sub(credits.0)));
     }
 
-    /// Adds a call that was one of several in a request.
+    /// Adds a call that was one of several in the same request.
     pub fn include(&self, call: &Self) {
         if let Some(operation) = call.operation() {
             let _ = self.operation.set(operation);
@@ -127,11 +129,11 @@ impl Progress {
     }
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug)]
 pub enum Outcome {
     Answered(Answer),
-    /// The caller has this version already; that is free.
+    /// The caller already has this version. This is free.
     Unchanged {
         version: String,
         left: Option<PaceLeft>,
@@ -142,27 +144,27 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Answer {
     pub reply: Reply,
-    /// Proof of payment; none where the operation is open to all, and for visitors.
+    /// Proof of payment. `None` for open operations and for visitors.
     pub receipt: Option<Receipt>,
-    /// Of a call for a page, which is refunded if the page fails.
+    /// The debit of a call that is made for a web page. It is refunded if the page fails.
     pub debit: Option<Box<PendingDebit>>,
-    /// Changes whenever a byte of the answer does.
+    /// Changes whenever any byte of the answer changes.
     pub version: Option<String>,
-    /// Its bytes count for the account until this is dropped.
+    /// Counts the answer's bytes against the account's limit until it is dropped.
     pub unread: Option<UnreadShare>,
 }
 
 #[derive(Debug)]
 pub struct Failure {
     pub error: ApiError,
-    /// What the key may still do, where that was found out.
+    /// What remains of the key's rate limit, if the rate was checked.
     pub left: Option<Box<PaceLeft>>,
 }
 
 impl Service {
-    /// Lets a call in, does its work and answers it.
+    /// Admits a call, does its work and answers it.
     pub async fn call(&self, call: Call<'_>) -> Outcome {
-        // One call has one operation.
+        // Fails only if the operation is set already: a call has one operation.
         let _ = call.progress.operation.set(call.operation.name);
         let outcome = match call.operation.access {
             Access::Open(handler) => {
@@ -184,7 +186,7 @@ impl Service {
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
-    /// The pass is what the call costs: it was counted against the visitor's address.
+    /// Charges nothing: the pass proves that the visitor may make this call.
     async fn visitors_call(
         &self,
         call: &Call<'_>,
@@ -234,7 +236,8 @@ impl Service {
         Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), debit, version, unread: Some(unread) }))
     }
 
-    /// Why this key does not do for an operation that needs one.
+    /// Why the key cannot be used for this operation. `None` if it can be used, or if the operation needs
+    /// no key.
     pub fn refusal_of_key(&self, operation: &Operation, key: Option<&str>) -> Option<ApiError> {
         operation.metering()?;
         let refusal = self.accounts.authenticate(key, self.now()).err()?;
@@ -261,7 +264,7 @@ impl Service {
         if let Err(violation) = &call.idempotency_key {
             return Err(ApiError::invalid(vec![violation.clone()]));
         }
-        // The parameter wins over what the transport negotiated.
+        // The parameter `format` takes precedence over the transport's content negotiation.
         let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
         let (accounts, corpus) = (self.accounts(), &call.corpus);
         let body = &call.arguments.body;
@@ -284,7 +287,7 @@ impl Service {
         unbroken(|| handler(&call))
     }
 
-    /// Work that makes the reply and nothing else.
+    /// Runs work that only produces a reply, and adds the waiting time to the reply's stages.
     async fn reply(
         &self,
         corpus: &Corpus,
@@ -297,8 +300,9 @@ impl Service {
         Ok(reply)
     }
 
-    /// Does work where its weight says, and says how long it waited for that. Dropped, work that did not begin is not done,
-    /// and what began learns of it when it looks.
+    /// Runs work where its weight requires, and returns the result with the time that it waited in the
+    /// queue. If this future is dropped, work that has not begun is skipped, and work that has begun is
+    /// cancelled.
     async fn work<T: Send + 'static>(
         &self,
         corpus: &Corpus,
@@ -308,13 +312,13 @@ impl Service {
     ) -> Result<(T, Option<Stage>), ApiError> {
         let began = Instant::now();
         match self.place(corpus, weight, makes).await? {
-            // Nothing can tell that the caller disconnected before this is done.
+            // Runs to its end: a disconnect cannot be noticed in between.
             Place::Here => Ok((unbroken(|| work(&Cancellation::new(&self.given_up)))?, None)),
             Place::Queue(queue, making) => {
                 let (_watched, cancellation) = Watched::new(&self.given_up);
                 let work = move || {
                     let queued = stage("queue", began);
-                    // Given back when the work ends, not when its caller disconnects.
+                    // Released when the work ends, not when its caller disconnects.
                     let _held = making;
                     let done = blocking::allowed(|| work(&cancellation))?;
                     Ok((done, Some(queued)))
@@ -336,13 +340,13 @@ impl Service {
         }
     }
 
-    /// Where work is done, and the right to make a part of a map.
+    /// Chooses where work runs. Work that makes a part of a map first waits for its turn to make it.
     async fn place(&self, corpus: &Corpus, weight: Weight, makes: Option<&MapPart>) -> Result<Place<'_>, ApiError> {
         match (weight, makes) {
             (Weight::Light, _) => Ok(Place::Here),
             (Weight::Heavy, None) => Ok(Place::Queue(&self.queue, None)),
             (Weight::Deep, _) => Ok(Place::Queue(&self.deep.queue, None)),
-            // What others made only has to be handed over.
+            // If another call has made the part by now, it only has to be sent.
             (Weight::Heavy, Some(part)) => {
                 let turn = corpus.maps.turn(part).await?;
                 Ok(turn.map_or(Place::Here, |turn| Place::Queue(&self.queue, Some(turn))))
@@ -361,10 +365,10 @@ fn not_available(operation: &Operation) -> ApiError {
     ApiError::new(ErrorCode::NotAcceptable, message)
 }
 
-/// A reply, its receipt, and the debit of a call that is part of a page.
+/// A reply, its receipt, and the debit if the call is part of a web page.
 type Paid = (Reply, Receipt, Option<Box<PendingDebit>>);
 
-/// A metered call that is about to be paid for.
+/// A metered call before it is charged.
 struct Payment<'s> {
     service: &'s Service,
     call: &'s Call<'s>,
@@ -374,13 +378,13 @@ struct Payment<'s> {
 }
 
 impl Payment<'_> {
-    /// Charges, and works while the debit is committed.
+    /// Charges the call, and runs the work while the debit is committed.
     async fn before(self, prepared: Prepared) -> Result<Paid, ApiError> {
         let (service, corpus, charged) = (self.service, &self.call.corpus, self.call.progress.charged.clone());
         let is_part = self.is_part();
         let Prepared { weight, makes, work, .. } = prepared;
-        // Credits are held while the call waits for its turn, and taken when the work begins: a reservation that is dropped
-        // leaves no trace, a debit would need a refund.
+        // The credits are only reserved while the call waits for its turn, and are debited when the work
+        // begins. A dropped reservation leaves no trace, but a debit would need a refund.
         match self.reserve()? {
             Reserved::Replay(replay) => {
                 let replayed = move |cancellation: &Cancellation| {
@@ -413,8 +417,7 @@ impl Payment<'_> {
                         Ok((reply, receipt, debit))
                     }
                     Err(error) => {
-                        // Where the refund itself must wait for the ledger, the caller still learns what went wrong with
-                        // the call.
+                        // Even if the refund has to wait for the ledger, the caller gets the error of the call.
                         if debit.refund().await.is_ok() {
                             charged.set(0);
                         }
@@ -425,7 +428,7 @@ impl Payment<'_> {
         }
     }
 
-    /// Works, and charges for work that succeeded.
+    /// Runs the work, then charges the call if the work succeeded.
     async fn after(self, prepared: Prepared) -> Result<Paid, ApiError> {
         let Prepared { weight, makes, work, .. } = prepared;
         let mut reply = self.service.reply(&self.call.corpus, weight, makes.as_ref(), work).await?;
@@ -441,7 +444,7 @@ impl Payment<'_> {
         Ok((reply, receipt, debit))
     }
 
-    /// Pages may make several calls.
+    /// Whether the call is part of a web page, which may make several calls.
     fn is_part(&self) -> bool {
         matches!(self.call.asker, Asker::Person(_))
     }
@@ -454,7 +457,7 @@ impl Payment<'_> {
     }
 }
 
-/// A stage of a call, with its microseconds.
+/// The name of a stage of a call, and its duration in microseconds.
 type Stage = (&'static str, u32);
 
 fn stage(name: &'static str, began: Instant) -> Stage {
@@ -480,21 +483,21 @@ async fn settled(
 
 enum Place<'s> {
     Here,
-    /// With the turn to make what others wait for.
+    /// With the turn to make a part of a map that other calls may wait for.
     Queue(&'s Queue, Option<MakersTurn<MapPart>>),
     Thread(OwnedSemaphorePermit),
 }
 
-/// Work that a caller waits for. Dropped when the caller disconnects: what began learns of it when it looks, and what did not
-/// is not done.
+/// Cancels its work when it is dropped, which happens when the caller disconnects. Work that has begun
+/// notices at its next check. Work that has not begun never runs.
 struct Watched {
     cancellation: Arc<Cancellation>,
-    /// Where it has one of its own.
+    /// Set if the work runs on its own thread.
     thread: Option<AbortHandle>,
 }
 
 impl Watched {
-    /// Also what the work looks at.
+    /// Also returns the [`Cancellation`] that the work checks.
     fn new(given_up: &Arc<AtomicU64>) -> (Self, Arc<Cancellation>) {
         let cancellation = Arc::new(Cancellation::new(given_up));
         (Self { cancellation: Arc::clone(&cancellation), thread: None }, cancellation)
@@ -510,7 +513,8 @@ impl Drop for Watched {
     }
 }
 
-/// Two requests with one idempotency key are the same if these words are.
+/// Identifies the content of a request. Requests with one idempotency key are the same if their
+/// fingerprints are equal.
 fn fingerprint(call: &Call<'_>) -> String {
     let body = if call.arguments.body.is_empty() { None } else { serde_json::to_string(&call.arguments.body).ok() };
     let mut words = vec![call.operation.name];
@@ -522,7 +526,7 @@ fn fingerprint(call: &Call<'_>) -> String {
     words.join("\0")
 }
 
-/// Whether an `If-None-Match` list names the version.
+/// Whether an `If-None-Match` list matches the version.
 pub(crate) fn is_known(version: &str, known: Option<&str>) -> bool {
     let names = |tag: &str| {
         let quoted = tag.strip_prefix("W/").unwrap_or(tag);

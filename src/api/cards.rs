@@ -1,37 +1,37 @@
-//! Payments by card, as operations see them: somebody who opens a page on which a customer pays.
+//! Card payments, as operations use them: a trait that opens the payment page of a checkout.
 
 use std::fmt;
 
 use crate::accounts::records::{CheckoutPage, CheckoutRecord};
 
-/// Where a customer arrives after paying.
+/// Where a customer is sent after paying.
 pub const PAID_PATH: &str = "/billing/paid";
 
-/// Where a customer arrives who left the page without paying.
+/// Where a customer is sent after leaving the payment page without paying.
 pub const LEFT_PATH: &str = "/billing/left";
 
-/// What a page sells, and where it leads to.
+/// What a payment page sells, and where it sends the customer afterwards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sold {
     pub name: String,
-    /// Paths of ours.
+    /// Both paths are on this service.
     pub paid_path: String,
     pub left_path: String,
 }
 
-/// A payment provider. The amount is the checkout's.
+/// A payment provider. The amount to pay is in the checkout.
 pub trait CardPayments: Send + Sync {
-    /// Opens the page of a checkout; the same page however often it is called. Takes seconds, so that no thread which others
-    /// wait for may call it.
+    /// Opens the payment page of a checkout. Repeated calls return the same page. A call takes seconds,
+    /// so it must not run on a thread that other work waits for.
     fn open_page(&self, checkout: &CheckoutRecord, sold: &Sold) -> Result<CheckoutPage, CardError>;
 }
 
-/// Why there is no page; the texts are for the log.
+/// Why there is no payment page. The texts are for the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CardError {
     /// The provider cannot be reached, or is overloaded.
     Unavailable(String),
-    /// It does not accept the request; another one would fare no better.
+    /// The provider rejects the request. Sending it again would not help.
     Refused(String),
 }
 

@@ -1,4 +1,4 @@
-//! The snapshot as operations see it: searched, looked up, with what never changes written once.
+//! The snapshot as operations use it: search, lookups, and answers that are serialized once and kept.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,9 +23,9 @@ use crate::search::{Engine, LawOnDay, SearchError};
 /// One snapshot with its search engine.
 pub struct Corpus {
     engine: Engine,
-    /// What is loaded, as of today.
+    /// The answer of `coverage` for today.
     pub(super) coverage: KeptForDay,
-    /// The same for everybody as long as the snapshot is served.
+    /// The answer of `code-bodies`, which depends only on the snapshot.
     pub(super) code_bodies: OnceLock<Bytes>,
     pub(super) maps: MapCache,
 }
@@ -36,7 +36,7 @@ impl fmt::Debug for Corpus {
     }
 }
 
-/// An answer that is the same for everybody who asks about one day.
+/// A cached answer that depends only on the day. It keeps one day at a time.
 #[derive(Default)]
 pub(super) struct KeptForDay(Mutex<Option<(Day, Bytes)>>);
 
@@ -46,13 +46,13 @@ impl KeptForDay {
         kept.as_ref().filter(|(of, _)| *of == day).map(|(_, bytes)| bytes.clone())
     }
 
-    /// Keeps the answer in place of that for another day.
+    /// Replaces the answer of any other day.
     pub(super) fn keep(&self, day: Day, bytes: &Bytes) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((day, bytes.clone()));
     }
 }
 
-/// A link to a node, as it is on a day.
+/// A link to a node, with its data as of the requested day.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "NodeLink")]
@@ -63,11 +63,11 @@ pub struct NodeLink<'s> {
     pub heading: Cow<'s, str>,
     #[schemars(with = "String")]
     pub status: Status,
-    /// The first day of this wording, if the source says so.
+    /// The first day on which this wording is law, if the source states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub effective_from: Option<Day>,
-    /// The first day on which this wording is law no more, if the source says so.
+    /// The first day on which this wording is no longer law, if the source states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub effective_to: Option<Day>,
@@ -106,7 +106,7 @@ impl Corpus {
         &self.snapshot().manifest.snapshot
     }
 
-    /// The node with an id that was asked for.
+    /// Finds the node with a requested id.
     pub(super) fn node(&self, id: NodeId) -> Result<NodeOrdinal, ApiError> {
         self.snapshot().ordinal(id).ok_or_else(|| {
             ApiError::not_found(format!("there is no node {id}; take ids from search results, browse or resolve"))
@@ -131,8 +131,8 @@ impl Corpus {
         })
     }
 
-    /// The node before and the one behind, for reading on: of a provision the nearest provisions of its code body, of a
-    /// container its siblings.
+    /// The previous and the next node, for reading on. For a provision: the nearest provisions of its
+    /// code body. For a container: its siblings.
     pub fn neighbours(&self, node: NodeOrdinal) -> (Option<NodeOrdinal>, Option<NodeOrdinal>) {
         let outline = &self.snapshot().outline;
         let body = self.snapshot().code_body_of(node).map_or(OrdinalRange::default(), |body| body.nodes);

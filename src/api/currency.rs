@@ -1,4 +1,4 @@
-//! Through when an edition is current, and what it cannot say of the day that is asked about.
+//! How current an edition is, and what it does not know about the requested day.
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
@@ -8,25 +8,25 @@ use hornbook_corpus::validity::ShownWording;
 use super::corpus::Corpus;
 use super::error::ApiError;
 
-/// What an edition knows of a day.
+/// What an edition knows about a day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Knowledge {
-    /// What was the law then.
+    /// It knows the law of that day.
     Certain,
-    /// Its source does not say through when it is current.
+    /// Its source does not state through which day it is current.
     Unstated,
-    /// The law may have changed between its last day and that one, which is less than a year later.
+    /// The day is after the edition's last day, by at most a year. The law may have changed in between.
     Past,
-    /// The same, and that day is over a year later.
+    /// The same, by more than a year.
     LongPast,
-    /// What is the law on its last day, but not since when.
+    /// It knows the law of its last day, but not since when this wording has been law.
     Undated,
-    /// It has no wording that was the law so early.
+    /// The day is before its oldest wording.
     TooEarly,
 }
 
 impl Knowledge {
-    /// For the version of an answer.
+    /// The letter for this in the version of an answer.
     pub(super) const fn letter(self) -> char {
         match self {
             Self::Certain => 'c',
@@ -39,7 +39,7 @@ impl Knowledge {
     }
 }
 
-/// The edition of a node, seen from a day.
+/// How current the edition of a node is, for a given day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Currency {
     pub(super) through: Option<Day>,
@@ -53,7 +53,7 @@ impl Currency {
         Ok(Self { through, knowledge: knowledge(through, is_provision, shown, day) })
     }
 
-    /// What a reader has to know of it, unless the edition is certain.
+    /// The notice for readers. `None` if the edition knows the law of the day.
     pub(super) fn notice(&self) -> Option<String> {
         let through =
             self.through.map(|through| format!("This edition is current through {through}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Deep searches: who may have one now, and the threads that do them, so that they slow no other call.
+//! Deep searches: which calls get one, and the threads that run them, so that they delay no other call.
 
 use super::error::ApiError;
 use super::parameters::{Param, choice};
@@ -10,16 +10,16 @@ choice!(DepthWish, name);
 pub(in crate::api) const DEPTH: Param<Option<DepthWish>> =
     Param::optional("depth", "deep: a sentence encoder reads q (milliseconds); auto: if it is a question");
 
-/// What an operator chooses.
+/// The operator's settings for deep searches.
 #[derive(Clone, Copy, Debug)]
 pub struct DeepSettings {
-    /// How calls that do not say are searched.
+    /// The depth of calls that do not give one.
     pub usual: DepthWish,
-    /// How many deep searches may run at once.
+    /// Maximum number of deep searches at once.
     pub permits: usize,
 }
 
-/// Where deep searches are done.
+/// The default depth, and the queue for deep searches.
 pub(super) struct Deep {
     usual: DepthWish,
     pub(super) queue: Queue,
@@ -30,7 +30,7 @@ impl Deep {
         Self { usual: settings.usual, queue: Queue::new(settings.permits) }
     }
 
-    /// How deep a call is to search. Who insists on a depth that the corpus does not have is refused.
+    /// Chooses the depth of a call. A call that asks for a depth that the corpus does not have is refused.
     pub(super) fn depth_of(
         &self,
         engine: &Engine,
@@ -42,7 +42,7 @@ impl Deep {
         if let (Some(DepthWish::Deep), Err(why)) = (wish, &ready) {
             return Err(ApiError::invalid_parameter(DEPTH.rule.name, why.to_string()));
         }
-        // What the operator made usual is no reason to refuse a call that did not ask for it.
+        // The operator's default must not cause a refusal, because the call did not ask for it.
         let usual = if ready.is_ok() { self.usual } else { DepthWish::Fast };
         let has_room = || ready.is_ok() && self.queue.free() > 0;
         Ok(wish.unwrap_or(usual).depth(query, mode, has_room))

@@ -1,4 +1,4 @@
-//! Every error that a client can get: its code, its status and what it means, in one table, and the Error object.
+//! Every error that a client can get: its code, its status and its meaning, in one table, and the Error object.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::accounts::pace::{PaceWindow, TooFast};
 
 macro_rules! error_codes {
     ($($variant:ident, $status:literal, $code:literal, $meaning:literal;)*) => {
-        /// What went wrong. Several may share a code, where only the status tells them apart.
+        /// The kind of an error. Several kinds may share a code and differ only in their status.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum ErrorCode {
             $(#[doc = $meaning] $variant,)*
@@ -67,16 +67,16 @@ error_codes! {
     VersionNotSupported, 505, "version_not_supported", "Only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported.";
 }
 
-/// Violations that a refusal lists.
+/// Maximum number of violations that an error lists.
 const VIOLATIONS_LISTED: usize = 16;
 
-/// Violations whose messages stand in the message of the refusal too.
+/// Number of violations whose messages are also in the message of the error.
 const MESSAGES_JOINED: usize = 3;
 
-/// A client's own text of more bytes is cut where an answer repeats it.
+/// Maximum number of bytes of a client's own text that an answer repeats. Longer text is cut.
 const REPEATED_BYTES_MAX: usize = 48;
 
-/// One parameter that is wrong.
+/// A parameter that is wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Violation {
     pub parameter: String,
@@ -85,13 +85,13 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The name may be the client's own.
+    /// The name may come from the client, so it is shortened.
     pub fn new(parameter: &str, message: impl Into<String>) -> Self {
         Self { parameter: shortened(parameter).into_owned(), message: message.into() }
     }
 }
 
-/// A client's text as an answer may repeat it.
+/// Cuts a client's text to the length that an answer may repeat.
 pub fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= REPEATED_BYTES_MAX {
         return Cow::Borrowed(text);
@@ -99,14 +99,14 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..text.floor_char_boundary(REPEATED_BYTES_MAX)]))
 }
 
-/// An error with what the client is told.
+/// An error, with the message for the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiError {
     pub code: ErrorCode,
     pub message: String,
     pub details: Vec<Violation>,
     pub retry_after_sec: Option<u64>,
-    /// What the log is told and the client is not.
+    /// Details for the log. The client does not see them.
     pub internal: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl ApiError {
         Self { code, message: message.into(), details: Vec::new(), retry_after_sec: None, internal: None }
     }
 
-    /// Lists the first of the violations and says how many there are beside them, so that a refusal stays small however
+    /// Lists the first violations and counts the others, so that the answer stays small no matter how
     /// much is wrong.
     pub fn invalid(mut details: Vec<Violation>) -> Self {
         let count = details.len();
@@ -131,7 +131,8 @@ impl ApiError {
         Self { details, ..Self::new(ErrorCode::ValidationError, message) }
     }
 
-    /// Lists every violation: who fills in a long form wants to hear of all of them. Their number is the caller's to bound.
+    /// Lists every violation, because a person who fills in a long form needs all of them. The caller
+    /// must limit their number.
     pub fn invalid_form(details: Vec<Violation>) -> Self {
         let listed = details.clone();
         let mut error = Self::invalid(details.into_iter().take(VIOLATIONS_LISTED).collect());
@@ -163,7 +164,7 @@ impl ApiError {
         Self { retry_after_sec: Some(1), ..Self::new(ErrorCode::Overloaded, message) }
     }
 
-    /// For an address or an account at its limit of unread responses.
+    /// For an address or an account that has too many unread responses.
     pub fn too_much_unread(of: &str) -> Self {
         let message = format!(
             "{of} has too many responses that it has not read yet; read them, then try again. Nothing was charged"
@@ -195,7 +196,7 @@ const fn retry_after_sec(refusal: &Refusal) -> Option<u64> {
     }
 }
 
-/// What the client is told: what is wrong and what to do next.
+/// The message for the client: what is wrong and what to do next.
 fn message(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Key(BadKey::Missing) => {
@@ -255,30 +256,31 @@ impl From<LedgerError> for ApiError {
     }
 }
 
-/// The Error object of the contract.
+/// The JSON body of an error response.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Error")]
 pub struct ErrorObject<'e> {
-    /// Machine-readable.
+    /// The code of the error, for programs.
     pub error: &'e str,
     /// What is wrong and what to do next, for people.
     pub message: &'e str,
-    /// Where to buy credits. On 402.
+    /// Where to buy credits. Only with status 402.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upgrade_url: Option<&'e str>,
-    /// Seconds to wait before trying again. On 429 and 503.
+    /// Seconds to wait before trying again. Only with status 429 or 503.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_sec: Option<u64>,
-    /// The parameters that are wrong, at most 16, or all fields of an intake that are; on 422.
+    /// The parameters that are wrong, at most 16; for an intake all fields that are wrong. Only with
+    /// status 422.
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
     pub details: &'e [Violation],
-    /// Identifies the request in the log. On 500.
+    /// Identifies the request in the log. Only with status 500.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<&'e str>,
 }
 
-/// A broken promise inside of one call is that call's error, not the end of the service.
+/// Turns a panic in one call into an error of that call, so that the service goes on.
 pub(super) fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -314,7 +316,7 @@ mod tests {
         assert_eq!(shortened(&format!("a{}", "é".repeat(24))), format!("a{}…", "é".repeat(23)));
     }
 
-    /// The contract's pairs, written out.
+    /// The status and code of each refusal, as the API contract lists them.
     #[test]
     fn each_refusal_has_the_status_and_code_of_the_contract() {
         let remaining = Remaining { wallet: 0, allotment: 0 };

@@ -1,17 +1,17 @@
-//! Every header that says something about an answer, in one table: the server sets them by these constants, OpenAPI and
-//! the documentation describe them, and web pages of allowed origins may read them.
+//! The headers of API responses, in one table. The server sets them by these constants, OpenAPI and the
+//! documentation describe them, and web pages of allowed origins may read them.
 
-/// One header of answers.
+/// A response header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// As documents write it.
+    /// Its name, as documents write it.
     pub name: &'static str,
-    /// The same in lower case, as HTTP/2 sends it.
+    /// Its name in lower case, as HTTP/2 sends it.
     pub field: &'static str,
     pub kind: HeaderKind,
     pub on: SentOn,
     pub meaning: &'static str,
-    /// Its place in [`HEADERS`].
+    /// Its index in [`HEADERS`].
     pub place: usize,
 }
 
@@ -22,7 +22,7 @@ pub enum HeaderKind {
 }
 
 impl HeaderKind {
-    /// As JSON Schema names it.
+    /// The name of the type in JSON Schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Integer => "integer",
@@ -31,19 +31,19 @@ impl HeaderKind {
     }
 }
 
-/// Which answers have a header.
+/// Which responses have a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SentOn {
     Every,
-    /// A 200 to a metered call.
+    /// A 200 for a metered call.
     Paid,
-    /// A metered call's answer of any status, once its key counts it.
+    /// A response of any status to a metered call that was counted against the key's rate limit.
     Counted,
     /// The 200 and the 304 of an operation whose answers have a version.
     Versioned,
     /// A 200 that is one page of several.
     Paged,
-    /// A refusal that says when to try again.
+    /// An error that states how long to wait before the next try.
     Wait,
     Unauthorized,
     MethodNotAllowed,
@@ -85,7 +85,7 @@ macro_rules! header_table {
             $($constant),*
         }
 
-        /// All of them, in the order in which documents list them.
+        /// All headers, in the order in which documents list them.
         pub const HEADERS: &[Header] = &[$($constant),*];
     };
 }

@@ -1,20 +1,20 @@
-//! The `Idempotency-Key` of a call, checked before it is used: a key that is read in part or ignored would charge a retry
-//! that its caller believes to be free.
+//! The `Idempotency-Key` of a call, checked before it is used. If a key were read in part or ignored, a
+//! retry would be charged that its caller believes to be free.
 
 use super::error::Violation;
 
-/// As the header is named.
+/// The name of the header.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
-/// A UUID has 36, and nobody needs many more.
+/// Maximum length of a key. A UUID has 36 bytes.
 const BYTES_MAX: usize = 255;
 
-/// A good key: printable ASCII, not empty, not too long.
+/// A valid key: printable ASCII, not empty, not too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdempotencyKey<'c>(&'c str);
 
 impl<'c> IdempotencyKey<'c> {
-    /// Reads the values that a caller gave for it.
+    /// Reads the values that a caller sent for the key.
     pub fn read(mut given: impl Iterator<Item = &'c [u8]>) -> Result<Option<Self>, Violation> {
         let Some(key) = given.next() else { return Ok(None) };
         let wrong = |what: &str| {

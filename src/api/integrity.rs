@@ -1,7 +1,7 @@
-//! Watching over the served snapshot: damage is reported as soon as it is noticed, and everything is read again now and
-//! then (a scrub), so that damage is found before somebody asks for what is damaged.
+//! Watches the served snapshot. Damage that a call notices is reported within a second. From time to time
+//! every file is read again (a scrub), so that damage is found before a client asks for the damaged part.
 //!
-//! A thread of its own does both. It works at the lowest priority and sleeps nine tenths of a scrub's time.
+//! One thread does both. It works at the lowest priority, and during a scrub it sleeps nine tenths of the time.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,24 +15,25 @@ use hornbook_corpus::manifest::{Manifest, ManifestError};
 use super::corpus::Corpus;
 use super::service::Service;
 
-/// How soon damage that a call noticed is reported.
+/// How often the thread looks for damage that calls have noticed.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// After each piece of a scrub the thread sleeps this many times as long as the piece took.
 const REST_FACTOR: u32 = 9;
 
-/// What operators need to know.
+/// Events that operators need to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum IntegrityEvent {
-    /// A check failed. The damaged part is not shown to anybody; the service is not ready until another snapshot is served.
+    /// A check failed. The damaged part is not served. The service is not ready until another snapshot is
+    /// served.
     Damaged { snapshot: String, what: String },
-    /// Everything was read again and is whole.
+    /// Everything was read again and is undamaged.
     Scrubbed { snapshot: String, bytes: u64, took: Duration },
-    /// The files of the served snapshot are no longer where they were, so they cannot be read again.
+    /// The files of the served snapshot were moved or replaced, so they cannot be read again.
     NotScrubbed { snapshot: String, why: String },
 }
 
-/// The thread that watches.
+/// The thread that watches the snapshot.
 #[derive(Debug)]
 pub struct Integrity {
     thread: JoinHandle<()>,
@@ -40,7 +41,7 @@ pub struct Integrity {
 }
 
 impl Integrity {
-    /// `scrub_every`: none, no scrubs.
+    /// `scrub_every`: `None` turns scrubs off.
     pub fn start(
         service: Arc<Service>,
         scrub_every: Option<Duration>,
@@ -48,7 +49,7 @@ impl Integrity {
     ) -> Self {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {
-            // Only this thread's priority. Where it may not be lowered, the pauses remain.
+            // Lowers only this thread's priority. If that is not permitted, the pauses still limit its load.
             let _ = rustix::process::nice(19);
             Watch { service, stopped, tell, reported: Weak::new() }.run(scrub_every);
         });
@@ -57,7 +58,7 @@ impl Integrity {
 
     pub fn stop(self) {
         drop(self.stop);
-        // It ends by itself; a panic in it was reported when it happened.
+        // The thread ends by itself. A panic in it was reported when it happened.
         let _ = self.thread.join();
     }
 }
@@ -66,7 +67,7 @@ struct Watch<F> {
     service: Arc<Service>,
     stopped: Receiver<()>,
     tell: F,
-    /// The corpus whose damage was reported: once is enough.
+    /// The corpus whose damage was reported, so that it is reported only once.
     reported: Weak<Corpus>,
 }
 
@@ -82,7 +83,7 @@ impl<F: Fn(&IntegrityEvent)> Watch<F> {
         }
     }
 
-    /// Sleeps, unless the service stops.
+    /// Reports damage, then sleeps until the time has passed or the service stops.
     fn wait(&mut self, time: Duration) -> ControlFlow<()> {
         self.report_damage();
         match self.stopped.recv_timeout(time) {
@@ -129,7 +130,8 @@ impl<F: Fn(&IntegrityEvent)> Watch<F> {
     }
 }
 
-/// Whether another snapshot, or none, is now in the folder of the served one: its open files are unharmed.
+/// The reason why the files cannot be read again: the folder of the served snapshot now contains another
+/// snapshot, or none. The open files of the served snapshot are undamaged.
 fn replaced(dir: &Path, served: &str) -> Option<String> {
     match Manifest::open(dir) {
         Err(error @ (ManifestError::NoSnapshot { .. } | ManifestError::Format { .. })) => Some(error.to_string()),

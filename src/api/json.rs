@@ -1,15 +1,15 @@
-//! JSON from clients, read strictly: bounded in bytes and depth, and no key twice, which two programs would read
-//! differently.
+//! Strict reading of JSON from clients: it limits the depth and refuses duplicate keys, which two
+//! programs could read differently.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The longest JSON that a call may bring.
+/// Maximum length of the JSON in a call, in bytes.
 pub const JSON_BYTES_MAX: usize = 64 << 10;
 
-/// Objects and lists inside of each other. Deeper than anything a call needs.
+/// Maximum nesting of objects and arrays. No call needs more.
 pub const JSON_DEPTH_MAX: u32 = 32;
 
 pub type JsonObject = Map<String, Value>;
@@ -23,7 +23,7 @@ pub fn read(bytes: &[u8]) -> Result<Value, String> {
 }
 
 struct Strict {
-    /// How many more objects and lists may open.
+    /// How many more levels of objects and arrays are allowed.
     depth_left: u32,
 }
 

@@ -1,6 +1,7 @@
-//! Parts of zoning maps that were made already, for one snapshot: tiles and lists of zones, written as they are sent.
+//! A cache of parts of zoning maps, for one snapshot: tiles and lists of zones, in the form in which they
+//! are sent.
 //!
-//! A part that several ask for at the same time is made once: one makes it, the others wait (`makers`).
+//! If several calls ask for a part at the same time, one call makes it and the others wait (see `makers`).
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::error::ApiError;
 use crate::byte_cache::ByteCache;
 use crate::makers::{Makers, MakersTurn};
 
-/// Of one generation.
+/// Maximum size of one generation of the cache.
 const BYTES_MAX: usize = 24 << 20;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -39,11 +40,11 @@ impl MapCache {
         self.made.put(part, made);
     }
 
+    /// Waits for the turn to make a part. Returns `None` if another call has made it by then.
     pub(super) fn release_memory(&self) {
         self.made.close();
     }
 
-    /// Waits for the turn to make a part; none once somebody else has made it.
     pub(super) async fn turn(&self, part: &MapPart) -> Result<Option<MakersTurn<MapPart>>, ApiError> {
         let turn = self.makers.turn(part.clone()).await.ok_or_else(ApiError::overloaded)?;
         Ok(self.get(part).is_none().then_some(turn))

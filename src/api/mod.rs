@@ -1,13 +1,19 @@
-//! The service without its transports: what can be asked, what it costs, and the one way in.
+//! The service without its transports: its operations, what they cost, and the only entry point for calls.
 //!
-//! From below: `error`, `json`, `parameters`, `idempotency_key` and `reply` are what calls are made of; `corpus` is the snapshot as operations see it, with the parts of maps that `map_cache` keeps, `cards` whoever takes payments by card;
-//! `as_of` is the day that a call asks about, `currency` what an edition cannot say of it;
-//! `operation` says what an operation is; `endpoints` has one in each file; `operations` is the table of them that
-//! everything is rendered from. `visitors` lets in people without an account; `queue` is where heavy work waits for its turn, `deep` where deep searches do, `service` holds what calls share, `call` is
-//! the way in for every door, `renewal` puts the next snapshot in place of the one that is served, `integrity` watches
-//! over that one; `documents`, with
-//! `discovery` and `openapi`, are the table as it is read by programs and people. Nothing here knows hyper or MCP, and no
-//! module uses one that uses it.
+//! The modules, from the bottom up:
+//! - `error`, `json`, `parameters`, `idempotency_key` and `reply` are the parts of a call.
+//! - `corpus` is the snapshot as operations use it, `map_cache` caches parts of its maps, and `cards` is
+//!   the interface to a card payment provider.
+//! - `as_of` is the day that a call asks about, and `currency` is what an edition does not know about that day.
+//! - `operation` defines what an operation is, `endpoints` has one operation in each file, and
+//!   `operations` is the table of all operations, from which everything else is rendered.
+//! - `visitors` admits people without an account.
+//! - `queue` is where heavy work waits for a thread, and `deep` has the queue for deep searches.
+//! - `service` holds what calls share, and `call` is the entry point for every transport.
+//! - `renewal` replaces the served snapshot, and `integrity` watches it for damage.
+//! - `documents`, with `openapi`, renders the table for programs and people.
+//!
+//! Nothing here depends on hyper or MCP, and the modules have no circular dependencies.
 
 pub mod as_of;
 pub mod call;

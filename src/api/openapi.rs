@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 description, rendered from the table and from the types of the answers.
+//! The OpenAPI 3.1 description, rendered from the operations table and from the types of the answers.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -15,12 +15,12 @@ use super::reply::Format;
 /// The version of the OpenAPI description.
 pub(super) const OPENAPI_VERSION: &str = "1.0.0";
 
-/// Some character that is no white space, and none that is a control character.
+/// At least one character that is not white space, and no control characters.
 const TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x1F\x7F-\x9F]*$";
-/// The same for one of a list, which ends at a comma.
+/// The same for an item of a list, which cannot contain a comma.
 const LISTED_TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F,]*[^\s\x00-\x1F\x7F-\x9F,][^\x00-\x1F\x7F-\x9F,]*$";
 
-/// Characters that a header's value may have, and something to see at both ends.
+/// Printable ASCII that neither begins nor ends with a space.
 const VISIBLE_PATTERN: &str = r"^[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?$";
 
 /// The tags of the document, in alphabetical order.
@@ -71,7 +71,7 @@ pub(crate) fn document(base_url: &str) -> Value {
     })
 }
 
-/// A schema as any language has it: numbers without the widths of ours, and choices as a plain list of values.
+/// Simplifies a schema: removes the widths of unsigned integers, and turns choices into a plain list of values.
 fn plain(schema: &mut Schema) {
     if schema.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint")) {
         schema.remove("format");
@@ -93,7 +93,7 @@ fn plain(schema: &mut Schema) {
     schema.insert("description".to_owned(), json!(described));
 }
 
-/// The texts that a choice allows, with what they mean, if it allows nothing else.
+/// The strings that a choice allows, and their meaning. `None` if it allows anything else.
 fn values(choice: &Value) -> Option<(Vec<Value>, Option<&str>)> {
     let meaning = choice["description"].as_str();
     match (&choice["const"], &choice["enum"]) {
@@ -149,7 +149,7 @@ fn description(operation: &Operation) -> String {
     [Some(access.as_str()), operation.details].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// The request headers that an operation reads beside those of HTTP itself.
+/// The request headers that an operation reads, in addition to those of HTTP itself.
 fn header_parameters(operation: &Operation) -> impl Iterator<Item = Value> {
     let of = |name: &str| json!({ "$ref": format!("#/components/parameters/{name}") });
     let idempotency = operation.metering().is_some().then(|| of("Idempotency-Key"));
@@ -211,7 +211,7 @@ fn failure(operation: &Operation, code: ErrorCode, error: &Value) -> Value {
     })
 }
 
-/// The headers that an operation's answers of this status may have.
+/// The headers that an operation's responses of this status may have.
 fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
     let is_metered = operation.metering().is_some();
     let is_sent = |header: &&Header| match header.on {
@@ -229,7 +229,7 @@ fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
     HEADERS.iter().filter(is_sent).map(referred).collect()
 }
 
-/// Each header once; responses refer to it. The one that no operation has is left out.
+/// Each header once; responses refer to it. `Allow` is left out, because no response of an operation has it.
 fn header_components() -> Map<String, Value> {
     let described = |header: &Header| {
         (header.name.to_owned(), json!({ "description": header.meaning, "schema": { "type": header.kind.name() } }))
@@ -253,7 +253,7 @@ fn parameter(parameter: &Parameter) -> Value {
         "schema": schema,
     });
     if parameter.kind.is_list() {
-        // The other style, one value each time, is understood too.
+        // The other style, which repeats the parameter for each value, is accepted too.
         described["style"] = json!("form");
         described["explode"] = json!(false);
     }

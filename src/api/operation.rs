@@ -1,7 +1,7 @@
-//! What an operation is: its row in the table, what its handler receives, and what it returns.
+//! Defines an operation: its row in the table, what its handler receives, and what it returns.
 //!
-//! The rest of `api` stands above this file: the endpoints fill it in, `operations` lists them, `call` runs them, the
-//! documents render them.
+//! The rest of `api` builds on this file: `endpoints` implements the operations, `operations` lists them,
+//! `call` runs them, and the documents render them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,65 +22,66 @@ use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
 use crate::search::Depth;
 
-/// The version in the path prefix.
+/// The API version in paths.
 pub const API_VERSION: &str = "v1";
 
-/// Where packs are sold; every `upgradeUrl` leads there.
+/// Where packs are sold. Every `upgradeUrl` points there.
 pub const CHECKOUT_PATH: &str = "/api/v1/billing/checkout";
 
-/// Where a node is, before its id.
+/// The path of a node, up to its id.
 pub(super) const NODE_PATH: &str = "/api/v1/node/";
 
 /// One operation, for every transport.
 #[derive(Debug)]
 pub struct Operation {
-    /// As the ledger names it.
+    /// Its name, also in the ledger.
     pub name: &'static str,
     pub summary: &'static str,
-    /// What a caller should know beside that.
+    /// What a caller should know in addition to the summary.
     pub details: Option<&'static str>,
-    /// None where it has no address of its own.
+    /// `None` if it has no HTTP path.
     pub route: Option<Route>,
-    /// None where it is not a tool of the Model Context Protocol server.
+    /// `None` if it is not a tool of the Model Context Protocol server.
     pub tool: Option<Tool>,
     pub parameters: &'static [Parameter],
-    /// Where a call brings a JSON object.
+    /// Set if a call has a JSON object as its body.
     pub body: Option<BodyRule>,
-    /// The forms in which it answers; the first unless others are asked for.
+    /// The formats in which it answers. The first one is the default.
     pub formats: &'static [Format],
-    /// The errors that only this operation has.
+    /// The errors of this operation, in addition to those that every call may return.
     pub errors: &'static [ErrorCode],
-    /// Whether its answers have an ETag, and `If-None-Match` a free 304.
+    /// Whether its answers have an `ETag`, so that a matching `If-None-Match` gets a free 304.
     pub has_version: bool,
     pub reply: fn(&mut SchemaGenerator) -> Schema,
     pub(super) access: Access,
 }
 
-/// The JSON object that a call brings.
+/// The JSON object in the body of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyRule {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// One that is good.
+    /// A valid body.
     pub example: &'static str,
 }
 
-/// Its address in REST.
+/// The HTTP route of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
     pub method: Method,
-    /// With `{name}` in place of a path parameter.
+    /// The path, with `{name}` in place of a path parameter.
     pub path: &'static str,
-    /// A path with its query. `documents::examples` fills its `{places}` from the snapshot that is served; those that a
-    /// snapshot cannot fill become words in capitals, which are the reader's to replace.
+    /// A path with its query. `documents::examples` fills its `{placeholders}` from the served snapshot.
+    /// A placeholder that the snapshot cannot fill becomes a word in capitals, which the reader has to
+    /// replace.
     pub example: &'static str,
 }
 
-/// How a path is asked.
+/// The HTTP method of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
-    /// HEAD is the same without the body.
+    /// Also answers HEAD, without the body.
     Get,
-    /// For what changes something, with a JSON object as its body.
+    /// Changes something. Its body is a JSON object.
     Post,
 }
 
@@ -96,18 +97,19 @@ impl Method {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tool {
     pub name: &'static str,
-    /// As it was named before.
+    /// Its former name.
     pub older_name: Option<&'static str>,
 }
 
-/// Who may call, and who handles the call.
+/// Who may call an operation, and which handler handles the call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
-    /// Everybody, for nothing.
+    /// Everyone may call it, for free.
     Open(Handler<Anyone>),
-    /// Holders of a key, for credits; for none where it costs 0.
+    /// Holders of a key may call it, for credits, or for free if it costs 0.
     Metered(Metering, Handler<KeyHolder>),
-    /// The same for what depends on no account: on pages also visitors, where the operator lets them.
+    /// The same, for law, which does not depend on the account. On web pages visitors may call it too if
+    /// the operator allows it.
     Law(Metering, Handler<Reader>),
 }
 
@@ -141,39 +143,39 @@ impl Per {
     }
 }
 
-/// Checks what only this operation knows, and says what is to be done.
+/// Does the checks that only this operation needs, and prepares its work.
 pub(super) type Handler<C> = fn(&CheckedCall<'_, C>) -> Result<Prepared, ApiError>;
 
-/// A call that was let in, with good arguments, before it is paid for.
+/// A call that was admitted and has valid arguments, before it is paid for.
 pub(super) struct CheckedCall<'a, C> {
     pub(super) caller: C,
     pub(super) accounts: &'a Arc<Accounts>,
     pub(super) corpus: &'a Arc<Corpus>,
     pub(super) arguments: Checked<'a>,
-    /// Empty where the operation takes none.
+    /// Empty if the operation takes no body.
     pub(super) body: &'a JsonObject,
     pub(super) idempotency_key: Option<&'a str>,
-    /// None where no payments are taken by card.
+    /// `None` if card payments are not available.
     pub(super) cards: Option<&'a Arc<dyn CardPayments>>,
     pub(super) deep: &'a Deep,
-    /// How clients see the service, without a slash at its end.
+    /// The base URL that clients use, without a slash at its end.
     pub(super) base_url: &'a str,
     pub(super) now: Now,
-    /// The form in which the caller wants the answer.
+    /// The format in which the caller wants the answer.
     pub(super) format: Format,
 }
 
-/// Whoever calls an open operation.
+/// The caller of an open operation.
 pub(super) struct Anyone;
 
-/// Whose key a metered call came with.
+/// The holder of the key of a metered call.
 pub(super) struct KeyHolder {
     pub(super) account: AccountId,
-    /// All that the key has.
+    /// All scopes of the key.
     pub(super) scopes: ScopeSet,
 }
 
-/// Whoever reads law: the holder of a key, or a visitor.
+/// A caller who reads law: the holder of a key, or a visitor.
 pub(super) struct Reader {
     pub(super) scopes: ScopeSet,
 }
@@ -189,20 +191,20 @@ pub(super) type MeteredCall<'a> = CheckedCall<'a, KeyHolder>;
 pub(super) type LawCall<'a> = CheckedCall<'a, Reader>;
 
 impl<C> CheckedCall<'_, C> {
-    /// The value of a parameter of the operation's row.
+    /// The value of a parameter that the operation's row lists.
     pub(super) fn get<T: Argument>(&self, param: &Param<T>) -> T::Read<'_> {
         self.arguments.get(param)
     }
 }
 
-/// Work that is ready to be paid for and done.
+/// Work that is ready to be paid for and run.
 pub(super) struct Prepared {
-    /// How many of what it costs by.
+    /// The number of units by which the cost is multiplied.
     pub(super) units: u32,
-    /// Changes whenever a byte of the answer does.
+    /// Changes whenever any byte of the answer changes.
     pub(super) version: Option<String>,
     pub(super) weight: Weight,
-    /// The part of a map that heavy work makes, if it is not there by then: one call makes it, and others wait for that.
+    /// The part of a map that heavy work makes if it is not cached yet. One call makes it, and the others wait.
     pub(super) makes: Option<MapPart>,
     pub(super) charge: Charge,
     pub(super) work: Work,
@@ -210,26 +212,27 @@ pub(super) struct Prepared {
 
 pub(super) type Work = Box<dyn FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send>;
 
-/// How long work takes.
+/// How long work takes, which decides where it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Weight {
-    /// Microseconds, from memory.
+    /// Takes microseconds and needs only memory.
     Light,
-    /// Long enough to delay others, or from a file that may delay it. It waits in the queue for one of the threads for it.
+    /// Takes long enough to delay other calls, or reads a file. It waits in the queue for a worker thread.
     Heavy,
-    /// Some milliseconds of arithmetic. It waits in a queue of its own, so that it delays nothing else.
+    /// Takes some milliseconds of computation. It waits in a separate queue, so that it delays nothing else.
     Deep,
-    /// Waits for somebody outside, without work of its own: on a thread of its own, so that work is not kept
-    /// from being done meanwhile. A few at once.
+    /// Waits for an external service and computes little. It runs on a separate thread, so that it does
+    /// not block a worker thread. Only a few such calls run at once.
     Outside,
 }
 
 /// When a metered call is charged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Charge {
-    /// Before its work, which runs while the debit is committed. Work that then fails is refunded.
+    /// Before its work, which runs while the debit is committed. If the work then fails, the call is refunded.
     BeforeWork,
-    /// Once its work has succeeded: for a lookup that may find nothing, which must cost nothing and leave no trace.
+    /// After its work has succeeded. For a lookup that may find nothing, which must cost nothing and
+    /// leave no ledger entry.
     AfterWork,
 }
 
@@ -238,12 +241,12 @@ impl Prepared {
         Self::new(Weight::Light, move |_| work())
     }
 
-    /// Work of some length looks at the cancellation between its steps.
+    /// Long work checks the cancellation between its steps.
     pub(super) fn heavy(work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static) -> Self {
         Self::new(Weight::Heavy, work)
     }
 
-    /// A search on the threads for its depth.
+    /// A search, which runs on the threads for its depth.
     pub(super) fn search(
         depth: Depth,
         work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
@@ -252,7 +255,7 @@ impl Prepared {
         Self::new(weight, work)
     }
 
-    /// Work that has begun is not ended when its caller disconnects.
+    /// Once the work has begun, it continues even if its caller disconnects.
     pub(super) fn outside(work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
         Self::new(Weight::Outside, move |_| work())
     }
@@ -265,12 +268,12 @@ impl Prepared {
     }
 }
 
-/// Tells work that its caller has disconnected, so that it can end early.
+/// Signals to work that its caller has disconnected, so that it can end early.
 #[derive(Default)]
 pub(super) struct Cancellation {
     is_cancelled: AtomicBool,
     is_noticed: AtomicBool,
-    /// How much work ended early so far.
+    /// Counts the work that ended early.
     given_up: Arc<AtomicU64>,
 }
 
@@ -284,7 +287,7 @@ impl Cancellation {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Work that gets true ends: nobody reads its result.
+    /// If this returns true, the work must end: nobody reads its result.
     pub(super) fn is_cancelled(&self) -> bool {
         let is_cancelled = self.is_cancelled.load(Ordering::Relaxed);
         if is_cancelled && !self.is_noticed.swap(true, Ordering::Relaxed) {
@@ -293,14 +296,14 @@ impl Cancellation {
         is_cancelled
     }
 
-    /// An error, which nobody reads, once the caller has disconnected.
+    /// Returns an error, which nobody reads, once the caller has disconnected.
     pub(super) fn check(&self) -> Result<(), ApiError> {
         if self.is_cancelled() { Err(ApiError::internal("the caller disconnected")) } else { Ok(()) }
     }
 }
 
 impl Operation {
-    /// None where it is open to all.
+    /// `None` if the operation is open to everyone.
     pub fn metering(&self) -> Option<Metering> {
         match self.access {
             Access::Open(_) => None,
@@ -308,17 +311,17 @@ impl Operation {
         }
     }
 
-    /// Whether its answers are pages.
+    /// Whether its answers are divided into pages.
     pub fn is_paged(&self) -> bool {
         self.parameters.iter().any(|parameter| parameter.is_page_number)
     }
 
-    /// What documents list it under: the scope that opens it, the first where several do.
+    /// The tag under which documents list it: the first scope that allows it, or `open`.
     pub fn tag(&self) -> &'static str {
         self.metering().and_then(|metering| metering.any_of.names().next()).unwrap_or("open")
     }
 
-    /// Every error that a call may end with, in the order of their statuses.
+    /// Every error that a call may return, in the order of their statuses.
     pub fn all_errors(&self) -> Vec<ErrorCode> {
         let metered = if self.metering().is_some() { METERED_ERRORS } else { OPEN_ERRORS };
         let mut errors = [EVERY_CALL_ERRORS, metered, self.errors].concat();
@@ -338,7 +341,7 @@ const EVERY_CALL_ERRORS: &[ErrorCode] = &[
     ErrorCode::Overloaded,
 ];
 
-/// Calls without a key are limited by address.
+/// Calls without a key are rate-limited by address.
 const OPEN_ERRORS: &[ErrorCode] = &[ErrorCode::RateLimited];
 
 const METERED_ERRORS: &[ErrorCode] = &[

@@ -1,5 +1,6 @@
-//! The operations table. Router, authorization, metering, OpenAPI, discovery, README and tests are rendered from it or
-//! walk it: adding an operation is one row here and one file in `endpoints`.
+//! The operations table. The router, authorization, metering, OpenAPI, discovery, README and tests are
+//! generated from it or iterate over it. To add an operation, add one row here and one file in
+//! `endpoints`.
 
 use super::as_of::AS_OF;
 use super::deep::DEPTH;
@@ -405,7 +406,7 @@ mod tests {
     use crate::api::operation::NODE_PATH;
     use crate::api::parameters::{Location, Need};
 
-    /// Path, scopes, cost and errors of its own of each endpoint, as the contract's table has them.
+    /// Path, scopes and cost of each endpoint, as in the table of the API contract.
     #[test]
     fn the_table_is_that_of_the_contract() {
         let row = |path: &str| {

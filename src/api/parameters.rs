@@ -1,9 +1,9 @@
-//! Parameters: each is declared once, as a constant that knows its type.
+//! Parameters. Each one is declared once, as a typed constant.
 //!
-//! An endpoint declares `const LIMIT: Param<Whole<1, 100>>`. Its row in the table lists the rule of it, which is what the
-//! documents show and what [`check`] enforces; its handler gets the value by the constant, already of its type. A caller's
-//! text comes in as [`Arguments`] and is read once, into [`Checked`] values. Past this point nobody sees raw text where a
-//! type belongs.
+//! An endpoint declares `const LIMIT: Param<Whole<1, 100>>`. Its row in the table lists `LIMIT.rule`,
+//! which the documents show and [`check`] enforces. Its handler reads the typed value with the constant.
+//! The text from the caller arrives as [`Arguments`] and is parsed once, into [`Checked`] values. After
+//! that no code handles raw text where a type belongs.
 
 mod kind;
 
@@ -19,7 +19,7 @@ use crate::accounts::ids::OrderId;
 pub use kind::Kind;
 pub(super) use kind::Value;
 
-/// Parameters that a request may have. More than any operation takes, few enough to be checked at no cost.
+/// Maximum number of parameters in a request. No operation takes this many, and this few are cheap to check.
 pub const PARAMETERS_MAX: usize = 64;
 
 /// The rule of one parameter of an operation.
@@ -30,7 +30,7 @@ pub struct Parameter {
     pub kind: Kind,
     pub need: Need,
     pub meaning: &'static str,
-    /// Whether it says which page of an answer is asked for.
+    /// Whether it selects a page of the answer.
     pub is_page_number: bool,
 }
 
@@ -73,7 +73,7 @@ impl<T: Argument> Param<T> {
 }
 
 impl<const MAX: u32> Param<Whole<1, MAX>> {
-    /// The number of a page, the first by default. Answers of an operation that has it are pages.
+    /// The number of a page, 1 by default. An operation with this parameter divides its answers into pages.
     pub(super) const fn page_number(meaning: &'static str) -> Self {
         let mut page = Self::with_default("page", "1", meaning);
         page.rule.is_page_number = true;
@@ -87,14 +87,14 @@ impl<T: Argument> Param<Option<T>> {
     }
 }
 
-/// A type that the value of a parameter may have.
+/// A type of parameter values.
 pub(super) trait Argument {
     const KIND: Kind;
 
-    /// As handlers get it.
+    /// The type that handlers get.
     type Read<'v>;
 
-    /// None for a value of another kind, or for none at all where one is needed.
+    /// `None` for a value of another kind, or for a missing value that is required.
     fn read<'v>(value: Option<&'v Value<'_>>) -> Option<Self::Read<'v>>;
 }
 
@@ -110,28 +110,28 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// Text of so many characters at most.
+/// Text of at most this many characters.
 pub(super) struct Text<const CHARS_MAX: usize>;
 
 /// A whole number within bounds.
 pub(super) struct Whole<const MIN: u32, const MAX: u32>;
 
-/// Degrees from so many below zero to so many above.
+/// Degrees from `-MAX` to `MAX`.
 pub(super) struct Degrees<const MAX: i32>;
 
-/// A number from nothing to all.
+/// A number from 0 to 1.
 pub(super) struct Share;
 
-/// So many ids at most.
+/// At most this many ids.
 pub(super) struct Ids<const MOST: usize>;
 
-/// So many short codes at most.
+/// At most this many short codes.
 pub(super) struct ShortCodes<const MOST: usize>;
 
-/// So many texts at most, each of so many characters at most.
+/// At most `MOST` texts, each of at most `CHARS_MAX` characters.
 pub(super) struct Texts<const MOST: usize, const CHARS_MAX: usize>;
 
-/// One or several of a choice.
+/// One or more values of a choice.
 pub(super) struct AnyOf<C>(PhantomData<C>);
 
 macro_rules! argument {
@@ -161,11 +161,11 @@ argument!([] ShortCode, Kind::ShortCode, ShortCode, &'v Self, |code: &'v ShortCo
 argument!([const MOST: usize] ShortCodes<MOST>, Kind::ShortCodes { most: MOST }, ShortCodes, &'v [ShortCode], |codes: &'v Vec<ShortCode>| codes.as_slice());
 argument!([const MOST: usize, const CHARS_MAX: usize] Texts<MOST, CHARS_MAX>, Kind::Texts { most: MOST, chars_max: CHARS_MAX }, Texts, Vec<&'v str>, |texts: &Vec<&'v str>| texts.clone());
 
-/// A type of a few named values, of which a parameter may have several.
+/// A type with a few named values, of which a parameter may have several.
 pub(super) trait Choice: Sized + 'static {
     const NAMES: &'static [&'static str];
 
-    /// The value that the name at this place stands for.
+    /// The value whose name is at this index.
     fn at(place: usize) -> Option<Self>;
 }
 
@@ -178,7 +178,8 @@ impl<C: Choice> Argument for AnyOf<C> {
     }
 }
 
-/// Makes a type of a few named values one that a parameter may have: it has `ALL` and a `const fn` that names each value.
+/// Makes a type with a few named values usable as a parameter. The type needs `ALL`, and a `const fn`
+/// that names each value.
 macro_rules! choice {
     ($type:ty, $name:ident) => {
         impl $crate::api::parameters::Argument for $type {
@@ -202,29 +203,29 @@ macro_rules! choice {
 
 pub(super) use choice;
 
-/// What a caller sent, as text.
+/// The arguments that a caller sent, as text.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
     /// In the order of the path.
     pub path: Vec<(&'static str, String)>,
-    /// As they came; a name may occur twice. At most [`PARAMETERS_MAX`] of them.
+    /// As they were sent; a name may occur twice. At most [`PARAMETERS_MAX`] of them.
     pub query: Vec<(String, String)>,
-    /// How many the caller sent.
+    /// The number of query parameters that the caller sent.
     pub query_count: usize,
     pub body: JsonObject,
-    /// What the transport found wrong with them already: values of a type that no text stands for.
+    /// The faults that the transport has already found: values of a type that has no text form.
     pub faults: Vec<Violation>,
 }
 
-/// Values that keep the rules, defaults filled in.
+/// Values that follow the rules, with defaults filled in.
 #[derive(Clone, Debug)]
 pub(super) struct Checked<'c> {
     values: Vec<(&'static str, Value<'c>)>,
 }
 
 impl Checked<'_> {
-    /// The value of a parameter that the operation's row lists. Asking for another one is a mistake in this program that
-    /// every call of the operation would show.
+    /// The value of a parameter that the operation's row lists. It panics for any other parameter. That
+    /// would be a bug in this program, and every call of the operation would show it.
     pub(super) fn get<T: Argument>(&self, param: &Param<T>) -> T::Read<'_> {
         let name = param.rule.name;
         let value = self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
@@ -232,7 +233,7 @@ impl Checked<'_> {
     }
 }
 
-/// Checks arguments against the rules of an operation; an error lists everything that is wrong with them.
+/// Checks arguments against the rules of an operation. The error lists everything that is wrong with them.
 pub(super) fn check<'c>(parameters: &'static [Parameter], arguments: &'c Arguments) -> Result<Checked<'c>, ApiError> {
     if arguments.query_count > PARAMETERS_MAX {
         let count = arguments.query_count;
@@ -257,7 +258,7 @@ pub(super) fn check<'c>(parameters: &'static [Parameter], arguments: &'c Argumen
         }
         match parameter.kind.read(&given) {
             Some(value) => values.push((parameter.name, value)),
-            // An id in the path that is none: nothing has it.
+            // The id in the path is not a UUID, so nothing has it.
             None if parameter.location == Location::Path && parameter.kind == Kind::Uuid => {
                 let id = shortened(given[0]);
                 let message = format!("nothing has the id '{id}': ids are UUIDs, as the service returns them");
@@ -272,7 +273,7 @@ pub(super) fn check<'c>(parameters: &'static [Parameter], arguments: &'c Argumen
     if violations.is_empty() { Ok(Checked { values }) } else { Err(ApiError::invalid(violations)) }
 }
 
-/// What was given for a parameter: once, or as often as a list likes.
+/// The values that were sent for a parameter. A list may have several.
 fn given_for<'c>(parameter: &Parameter, arguments: &'c Arguments) -> Vec<&'c str> {
     match parameter.location {
         Location::Path => {

@@ -1,9 +1,10 @@
-//! The queue of heavy work, and the threads that do it, so many at once.
+//! The queue of heavy work, and the fixed number of threads that do it.
 //!
-//! A thread that ends one piece of work takes the next itself: nothing else has to run in between. A short burst may wait: it
-//! is served within a moment. A queue that stays full makes every call in it late and none faster. So many calls may wait if
-//! the queue was empty a moment ago and no call was refused since, and few otherwise. The rest are refused at once, and those
-//! that are served are served in time.
+//! A thread that ends one piece of work takes the next one itself, so nothing else has to run in between.
+//! A short burst may wait, because it is served within a moment. A queue that stays full makes every call
+//! in it late and none faster. The queue therefore accepts many waiting calls if it was empty a moment
+//! ago and has refused no call recently; otherwise it accepts few. All other calls are refused at once,
+//! and the accepted calls are served in time.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,22 +15,23 @@ use tokio::sync::oneshot;
 use super::error::{ApiError, unbroken};
 use crate::clock::SteadyMicros;
 
-/// How long a call may wait for its turn to work before it is told to come back.
+/// How long a call may wait for its turn before it is refused.
 const WAIT_MAX: Duration = Duration::from_millis(250);
 
-/// Calls per thread that wait in a burst: the turn of more would not come in time.
+/// Calls per thread that may wait in a burst. The turn of any further calls would come too late.
 const BURST_PER_THREAD: usize = 128;
 
-/// Calls per thread that wait in a queue that stays full, enough to keep every thread busy.
+/// Calls per thread that may wait in a queue that stays full. They are enough to keep every thread busy.
 const STANDING_PER_THREAD: usize = 8;
 
-/// A queue that was not empty for so long stays full. It goes on doing so until so long after the last refusal, even if the
-/// threads find it empty in between: that happens whenever what receives calls has to wait for a processor.
+/// After this time without being empty, a queue counts as full. It counts as full until this time has
+/// passed since the last refusal, even if the threads find it empty in between: that happens whenever the
+/// thread that receives calls has to wait for a processor.
 const STAYS_AFTER_MICROS: u64 = 100_000;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Dropped, it ends its threads once they have done what waits.
+/// When it is dropped, its threads finish the waiting jobs and end.
 pub(super) struct Queue {
     shared: Arc<Shared>,
 }
@@ -42,10 +44,10 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// In the order of arrival, which is that of the numbers.
+    /// In the order of arrival, and so in the order of their numbers.
     jobs: VecDeque<(u64, Job)>,
     number: u64,
-    /// Threads that work.
+    /// The number of threads that are working.
     busy: usize,
     /// When a call last found no other waiting.
     empty_at: SteadyMicros,
@@ -65,17 +67,18 @@ impl Queue {
         Self { shared }
     }
 
-    /// Calls that wait for a thread.
+    /// The number of calls that wait for a thread.
     pub(super) fn waiting(&self) -> usize {
         self.shared.waiting(&self.shared.lock())
     }
 
-    /// Threads without work.
+    /// The number of idle threads.
     pub(super) fn free(&self) -> usize {
         self.shared.threads - self.shared.lock().busy
     }
 
-    /// Waits for a thread, and for the work. Dropped before the work begins, it is not done.
+    /// Waits for a thread and for the work. If this future is dropped before the work begins, the work is
+    /// skipped.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         now: SteadyMicros,
@@ -83,7 +86,7 @@ impl Queue {
     ) -> Result<T, ApiError> {
         let (done, mut result) = oneshot::channel();
         let job = move || {
-            // Whoever went away between the queue and here is not served either.
+            // The caller may have left after a thread took the job from the queue.
             if !done.is_closed() {
                 let _ = done.send(unbroken(work));
             }
@@ -135,12 +138,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Without those that a thread is about to take.
+    /// Does not count the jobs that an idle thread is about to take.
     fn waiting(&self, state: &State) -> usize {
         state.jobs.len().saturating_sub(self.threads - state.busy)
     }
 
-    /// The life of a thread.
+    /// The main loop of a thread.
     fn serve(&self) {
         let mut state = self.lock();
         loop {
@@ -159,19 +162,19 @@ impl Shared {
     }
 }
 
-/// One call's place in the queue, left when this is dropped.
+/// The place of one call in the queue. The call leaves the queue when this is dropped.
 struct Place<'q> {
     shared: &'q Shared,
     number: u64,
 }
 
 impl Place<'_> {
-    /// Takes the work back; false if it has begun.
+    /// Removes the work from the queue. Returns false if it has begun.
     fn leave(&self) -> bool {
         let mut state = self.shared.lock();
         let place = state.jobs.binary_search_by_key(&self.number, |(number, _)| *number);
         let job = place.ok().and_then(|place| state.jobs.remove(place));
-        // What the work holds is given back outside of the lock.
+        // What the work holds is released after the lock.
         drop(state);
         job.is_some()
     }
@@ -201,7 +204,7 @@ mod tests {
                 began.send(()).unwrap();
                 let _ = ended.recv();
             };
-            // Its place is kept: nobody takes it back.
+            // Keeps its place, so that the job stays in the queue.
             std::mem::forget(queue.enter(NOW, Box::new(job)).unwrap());
             end
         };

@@ -1,8 +1,8 @@
 //! Replacing the served snapshot while the service runs.
 //!
-//! A call uses the snapshot that is served when the call arrives, for everything in its answer. A replaced snapshot is
-//! closed after the last answer that uses it. A snapshot is verified before it is served: a bad one is refused, and the
-//! current one stays.
+//! A call uses the snapshot that is served when the call arrives, for everything in its answer. A
+//! replaced snapshot is closed after the last answer that uses it. A new snapshot is verified before it
+//! is served. If it is bad, it is refused, and the current one stays.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::corpus::Corpus;
 use super::service::Service;
 use crate::search::SearchError;
 
-/// The link in the data directory that names the snapshot to serve.
+/// The symbolic link in the data directory that points to the snapshot to serve.
 pub const CURRENT: &str = "current";
 
 /// The result of a renewal.
@@ -69,25 +69,25 @@ impl From<SearchError> for CorpusError {
 }
 
 impl Corpus {
-    /// Verifies and opens the snapshot that a data directory's link points at.
+    /// Verifies and opens the snapshot that the link in a data directory points to.
     pub fn open_current(data: &Path) -> Result<Self, CorpusError> {
         let link = data.join(CURRENT);
-        // The snapshot itself, not the link, which may point elsewhere later.
+        // Opens the snapshot itself, not the link, which may point elsewhere later.
         let dir = link.canonicalize().map_err(|source| CorpusError::NoSnapshot { link, source })?;
         Ok(Self::new(Arc::new(Snapshot::verify(&dir, |_| ())?))?)
     }
 }
 
 impl Service {
-    /// Serves the snapshot that the data directory's link points at now. One renewal runs at a time, so that the
-    /// snapshot linked last is the one served last.
+    /// Serves the snapshot that the link in the data directory points to now. Renewals run one at a time,
+    /// so that the snapshot linked last is the one served last.
     pub fn renew(&self, data: &Path) -> Result<Renewed, CorpusError> {
         let _only = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = Arc::new(Corpus::open_current(data)?);
         let snapshot = fresh.id().to_owned();
         let served = self.corpus();
         let before = served.id().to_owned();
-        // A damaged snapshot is replaced by a whole copy of itself too.
+        // A damaged snapshot is also replaced by an undamaged copy of the same snapshot.
         if snapshot != before || served.snapshot().damage().first().is_some() {
             *self.corpus.write().unwrap_or_else(PoisonError::into_inner) = fresh;
             // Answers that are under way may use it for long; two of these memories would be one too many.

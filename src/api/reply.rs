@@ -1,4 +1,4 @@
-//! What an operation answers with, before a transport makes a response of it.
+//! The answer of an operation, before a transport turns it into a response.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::corpus::Corpus;
 use super::error::ApiError;
 use super::parameters::{Param, choice};
 
-/// A form in which an answer is available.
+/// A format in which an answer is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Format {
     #[default]
@@ -23,7 +23,7 @@ pub enum Format {
 impl Format {
     pub const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Text];
 
-    /// As the parameter `format` names it.
+    /// Its name in the parameter `format`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -43,14 +43,14 @@ impl Format {
 
 choice!(Format, name);
 
-/// The parameter of operations that answer in several forms.
+/// The parameter of operations that answer in several formats.
 pub(super) const FORMAT: Param<Option<Format>> =
     Param::optional("format", "the format of the answer; takes precedence over the Accept header");
 
-/// Few answers are shorter.
+/// Initial size of the buffer. Few answers are shorter.
 const JSON_BYTES: usize = 256;
 
-/// JSON of about so many bytes.
+/// Serializes a value. `about` is the expected number of bytes.
 pub(super) fn json(value: &impl Serialize, about: usize) -> Result<Bytes, ApiError> {
     let mut text = Vec::with_capacity(about.max(JSON_BYTES));
     let written = serde_json::to_writer(&mut text, value);
@@ -58,27 +58,28 @@ pub(super) fn json(value: &impl Serialize, about: usize) -> Result<Bytes, ApiErr
     Ok(text.into())
 }
 
-/// An answer.
+/// The answer of an operation.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub format: Format,
     pub body: Body,
-    /// How long its stages took, in microseconds.
+    /// The name of each stage and how long it took, in microseconds.
     pub stages: Vec<(&'static str, u32)>,
-    /// Where it is one page of several.
+    /// Set if it is one page of several.
     pub pages: Option<Pages>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Body {
     Bytes(Bytes),
-    /// Kept by the service, and asked for often: worth packing once. The version of the answer names these very bytes.
+    /// Cached by the service and requested often, so it is worth compressing once. The answer's version
+    /// identifies exactly these bytes.
     Kept(Bytes),
     /// Stored ready to send in several encodings.
     Stored(StoredLayer),
 }
 
-/// In a response: its body is [`Body::Kept`].
+/// Marks a response whose body is [`Body::Kept`].
 #[derive(Clone, Copy, Debug)]
 pub struct PackedOnce;
 
@@ -96,7 +97,7 @@ impl StoredLayer {
     }
 }
 
-/// Which pages there are.
+/// The number of this page and of the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pages {
     pub page: u32,
@@ -108,7 +109,7 @@ impl Reply {
         Self::long_json(value, 0)
     }
 
-    /// The same for what has about so many bytes.
+    /// The same, for a value that needs about this many bytes.
     pub fn long_json(value: &impl Serialize, about: usize) -> Result<Self, ApiError> {
         Ok(Self::of(Format::Json, json(value, about)?))
     }
@@ -117,7 +118,7 @@ impl Reply {
         Self { format, body: Body::Bytes(bytes), stages: Vec::new(), pages: None }
     }
 
-    /// JSON that the service keeps.
+    /// JSON that the service caches.
     pub fn kept(bytes: Bytes) -> Self {
         Self { body: Body::Kept(bytes), ..Self::of(Format::Json, Bytes::new()) }
     }

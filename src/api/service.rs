@@ -1,4 +1,4 @@
-//! The service: the snapshot it serves, its accounts, its clock, and who may do heavy work.
+//! The service: the snapshot it serves, its accounts, its clock, and the queues of heavy work.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -17,26 +17,26 @@ use crate::accounts::blocking;
 use crate::accounts::ids::AccountId;
 use crate::clock::{Clock, Now};
 
-/// What the service is made of.
+/// The parts of which the service is made.
 pub struct Parts {
     pub corpus: Arc<Corpus>,
     pub accounts: Arc<Accounts>,
     pub clock: Arc<dyn Clock>,
-    /// How clients see the service, without a slash at its end.
+    /// The base URL that clients use, without a slash at its end.
     pub base_url: String,
-    /// How many pieces of heavy work may run at once: threads for it.
+    /// Number of threads for heavy work.
     pub permits: usize,
     pub deep: DeepSettings,
-    /// How many bytes of answers an account may leave unread.
+    /// Maximum number of bytes of answers that an account may leave unread.
     pub unread_bytes_per_account_max: usize,
-    /// Who takes payments by card; none: the operator confirms payments.
+    /// The provider of card payments. If there is none, the operator confirms payments.
     pub cards: Option<Arc<dyn CardPayments>>,
 }
 
-/// Calls that may wait for somebody outside at once.
+/// Maximum number of calls that wait for an external service at once.
 const OUTSIDE_MAX: usize = 16;
 
-/// Everything a call needs, shared by every door.
+/// Everything a call needs, shared by all transports.
 pub struct Service {
     pub(super) corpus: RwLock<Arc<Corpus>>,
     pub(super) renewal: Mutex<()>,
@@ -74,12 +74,12 @@ impl Service {
         }
     }
 
-    /// The snapshot that is served now. A call takes it once and keeps to it.
+    /// The snapshot that is served now. A call takes it once and uses it until its end.
     pub fn corpus(&self) -> Arc<Corpus> {
         Arc::clone(&self.corpus.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Who takes payments by card, if anybody.
+    /// The provider of card payments, if there is one.
     pub fn cards(&self) -> Option<&Arc<dyn CardPayments>> {
         self.cards.as_ref()
     }
@@ -96,12 +96,12 @@ impl Service {
         &self.base_url
     }
 
-    /// When the service was made, to tell its requests from those of an earlier start.
+    /// When the service was created, to distinguish its requests from those of an earlier start.
     pub fn started_at_millis(&self) -> u64 {
         self.started_at_millis
     }
 
-    /// Heavy work, in the queue in which calls wait, on a thread that may wait.
+    /// Runs heavy work in the queue of calls, on a thread that may block.
     pub async fn heavy<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
@@ -109,27 +109,27 @@ impl Service {
         self.queue.run(self.clock.now().steady, move || blocking::allowed(work)).await
     }
 
-    /// How many pieces of heavy work could begin now.
+    /// The number of threads that are free for heavy work.
     pub fn free(&self) -> usize {
         self.queue.free()
     }
 
-    /// How many deep searches could begin now.
+    /// The number of threads that are free for deep searches.
     pub fn deep_free(&self) -> usize {
         self.deep.queue.free()
     }
 
-    /// How many calls wait in the queue for heavy work.
+    /// The number of calls that wait in the queue for heavy work.
     pub fn waiting(&self) -> usize {
         self.queue.waiting()
     }
 
-    /// How much work ended early because its caller hung up.
+    /// How often work ended early because its caller disconnected.
     pub fn given_up(&self) -> u64 {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Where to buy credits.
+    /// The URL where credits can be bought.
     pub fn checkout_url(&self) -> String {
         format!("{}{CHECKOUT_PATH}", self.base_url)
     }

@@ -1,7 +1,8 @@
-//! Limits the bytes of responses that clients have not read yet, by owner: an address or an account.
+//! Limits the bytes of responses that clients have not read yet, for each owner: an address or an account.
 //!
-//! A response stays in memory until its client has read it. An owner whose unread responses reach the limit gets no other
-//! until it has read some. This is checked before a call is charged: a call that was paid for always gets its response.
+//! A response stays in memory until its client has read it. An owner whose unread responses reach the
+//! limit gets no other response until it has read some. This is checked before a call is charged, so a
+//! call that was paid for always gets its response.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,10 +10,10 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a call counts until its response is made; most responses are smaller.
+/// The bytes that a call counts for until its response is made. Most responses are smaller.
 pub const BYTES_IN_THE_MAKING: usize = 64 << 10;
 
-/// The table of owners is cleared of those without responses when it has grown by this many.
+/// Owners without responses are removed after the table has grown by at least this many owners.
 const OWNERS_BETWEEN_SWEEPS: usize = 64;
 
 pub struct UnreadBytes<K> {
@@ -22,7 +23,7 @@ pub struct UnreadBytes<K> {
 
 struct Owners<K> {
     known: HashMap<K, UnreadOwner>,
-    /// How many are known when those that nobody holds are forgotten.
+    /// The number of owners at which those that nothing refers to are removed.
     sweep_at: usize,
 }
 
@@ -31,7 +32,7 @@ impl<K: Eq + Hash> UnreadBytes<K> {
         Self { max, owners: Mutex::new(Owners { known: HashMap::new(), sweep_at: OWNERS_BETWEEN_SWEEPS }) }
     }
 
-    /// The count of one owner. Who serves the same owner again and again keeps it.
+    /// The count of one owner. Code that serves the same owner repeatedly keeps it.
     pub fn of(&self, owner: K) -> UnreadOwner {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         if owners.known.len() >= owners.sweep_at {
@@ -53,7 +54,7 @@ struct Count {
 }
 
 impl UnreadOwner {
-    /// Room for one response. None if the owner's limit is reached.
+    /// Reserves room for one response. `None` if the owner's limit is reached.
     pub fn reserve(&self) -> Option<UnreadShare> {
         let Count { max, bytes } = &*self.0;
         let more = |bytes: usize| (bytes < *max).then(|| bytes.saturating_add(BYTES_IN_THE_MAKING));
@@ -61,13 +62,13 @@ impl UnreadOwner {
         Some(UnreadShare { owner: self.clone(), bytes: BYTES_IN_THE_MAKING })
     }
 
-    /// Whether anything but the table holds it; its shares do.
+    /// Whether anything except the table refers to it. Its shares do.
     fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 }
 
-/// What one response counts against its owner's limit, until it is dropped.
+/// The bytes that one response counts against its owner's limit, until this is dropped.
 pub struct UnreadShare {
     owner: UnreadOwner,
     bytes: usize,
@@ -80,7 +81,7 @@ impl fmt::Debug for UnreadShare {
 }
 
 impl UnreadShare {
-    /// The response is made, with this length.
+    /// Sets the length of the response, once it is made.
     pub fn resize(&mut self, bytes: usize) {
         let all = &self.owner.0.bytes;
         match bytes.checked_sub(self.bytes) {

@@ -1,9 +1,10 @@
-//! Visitors: people without an account who look at pages. The operator decides whether they may read and search, and how
-//! often; what they do costs nothing but a place in the bucket of their address. Programs need a key: no transport but the
-//! pages asks for a [`VisitorPass`].
+//! Visitors: people without an account who use the web pages. The operator decides whether they may read
+//! and search, and how often. Their requests cost no credits, but count against the rate limit of their
+//! address. Programs need a key: only the web pages use a [`VisitorPass`].
 //!
-//! The parts of a zoning map come with its page. Where reading is open they need nothing more; where it is not, the page,
-//! which an account paid for, has a map pass that opens the parts of this map to this account.
+//! The parts of a zoning map belong to its page. If visitors may read, the parts need nothing more.
+//! Otherwise an account has paid for the page, and the page contains a map pass, which gives this account
+//! access to the parts of this map.
 
 use std::net::IpAddr;
 
@@ -19,36 +20,37 @@ use crate::hex;
 use crate::network::ClientNetwork;
 use crate::rate::Buckets;
 
-/// How often one address may, each minute; 0: not at all.
+/// Requests per minute that each address may make. 0 means none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct VisitorRates {
     pub reads_per_minute: u32,
     pub searches_per_minute: u32,
 }
 
-/// Parts of maps for one address each minute. A map on a large screen takes some twenty parts at each zoom.
+/// Map parts per minute for each address. A map on a large screen needs about twenty parts at each zoom.
 const MAP_PARTS_PER_MINUTE: u32 = 2_400;
 
-/// Pictures of whole maps for one address each minute: a page shows one.
+/// Pictures of whole maps per minute for each address. A page shows one.
 const MAP_PICTURES_PER_MINUTE: u32 = 120;
 
-/// What a visitor does.
+/// What a visitor wants to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wish {
-    /// Open a provision, the contents of a code or the list of what there is.
+    /// Open a provision, the contents of a code or the list of what is available.
     Read,
     Search,
-    /// Make one of the searches that stand on the page as samples. It counts as reading.
+    /// Run one of the sample searches that a page offers. It counts as reading.
     Sample,
-    /// See what may be meant while it is typed, or where it was mistyped. People with an account do it as visitors do.
+    /// Get completions while typing, or a spelling correction. People with an account use it in the same
+    /// way as visitors.
     Complete,
     /// Open the page of a zoning map. It counts as reading.
     Map,
-    /// Get a part of a map whose page is open: a tile, the list of its zones.
+    /// Get a part of a map whose page is open: a tile or the list of its zones.
     MapPart,
 }
 
-/// So often a minute from one address, whoever types.
+/// Completions per minute for each address, with or without an account.
 const COMPLETIONS_PER_MINUTE: u32 = 240;
 
 impl Wish {
@@ -70,14 +72,14 @@ impl Wish {
     }
 }
 
-/// Lets visitors in.
+/// Decides which visitors to admit.
 pub struct Visitors {
     reads: Option<Rate>,
     searches: Option<Rate>,
     completions: Option<Rate>,
     map_parts: Rate,
     map_pictures: Rate,
-    /// Of map passes. Random, so that a pass ends with this process.
+    /// The key that signs map passes. It is random, so a pass is invalid after this process ends.
     pass_key: hmac::Key,
 }
 
@@ -96,7 +98,7 @@ impl Rate {
     }
 }
 
-/// Proof that the operator lets a visitor in, who is within the limit. It is for one call.
+/// Proof that the operator admits a visitor who is within the limit. It is for one call.
 #[derive(Debug)]
 pub struct VisitorPass {
     wish: Wish,
@@ -121,12 +123,12 @@ impl Visitors {
             Wish::Read | Wish::Sample | Wish::Map => self.reads.as_ref(),
             Wish::Search => self.searches.as_ref(),
             Wish::Complete => self.completions.as_ref(),
-            // Its door counts it, whatever comes of it.
+            // The web pages count it with `pace_map_part`, whether it succeeds or not.
             Wish::MapPart => None,
         }
     }
 
-    /// Whether the operator lets anybody do this.
+    /// Whether the operator lets visitors do this.
     pub fn may(&self, wish: Wish) -> bool {
         match wish {
             Wish::MapPart => self.may(Wish::Map),
@@ -134,7 +136,8 @@ impl Visitors {
         }
     }
 
-    /// Counts a call against an address. 401 where an account is needed, 429 where the address is too fast.
+    /// Counts a call against an address. The error is 401 if an account is needed, 429 if the address is
+    /// over its limit.
     pub fn let_in(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<VisitorPass, ApiError> {
         if !self.may(wish) {
             return Err(needs_account(wish));
@@ -153,12 +156,13 @@ impl Visitors {
         self.map_pictures.take(Wish::MapPart, address, now)
     }
 
-    /// Opens the parts of a map to an account. The receipt is that of the call that the map's page is made of.
+    /// The pass that gives an account access to the parts of a map. The receipt is that of the call for
+    /// the map's page.
     pub fn map_pass(&self, _paid: &Receipt, account: AccountId, map: &str) -> String {
         hex::encode(hmac::sign(&self.pass_key, signed_text(account, map).as_bytes()).as_ref())
     }
 
-    /// Lets the account that opened the page of a map have its parts.
+    /// Admits the account that opened the page of a map to the parts of that map.
     pub fn let_in_to_map(&self, pass: Option<&str>, account: AccountId, map: &str) -> Result<VisitorPass, ApiError> {
         let given = pass.and_then(hex::decode::<32>).unwrap_or_default();
         if hmac::verify(&self.pass_key, signed_text(account, map).as_bytes(), &given).is_err() {
@@ -193,7 +197,7 @@ impl Rate {
 }
 
 impl VisitorPass {
-    /// The scopes that it stands for, if one of these is among them.
+    /// The scopes of this pass, if one of `any_of` is among them.
     pub(super) fn require(&self, any_of: ScopeSet) -> Result<ScopeSet, ApiError> {
         let scopes = self.wish.scopes();
         let refused = || ApiError::new(ErrorCode::InsufficientScope, "this needs an account on this server");

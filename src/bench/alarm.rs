@@ -1,4 +1,5 @@
-//! Waking at a moment to within microseconds: a runtime's own timers count in milliseconds.
+//! A timer that fires within microseconds of its deadline; the timers of tokio have a resolution of
+//! milliseconds.
 
 use std::io;
 use std::time::Instant;
@@ -8,11 +9,11 @@ use rustix::time::{
 };
 use tokio::net::unix::pipe::Receiver;
 
-/// A timer of the kernel, which is read like a pipe: its number of alarms, once there is one.
+/// A kernel timer (timerfd). Reading it returns how often it has expired; it is readable once it has expired.
 pub(super) struct Alarm(Receiver);
 
 impl Alarm {
-    /// To be made within the runtime whose tasks it wakes.
+    /// Must be called inside the runtime whose tasks it wakes.
     pub(super) fn new() -> io::Result<Self> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
         Ok(Self(Receiver::from_owned_fd_unchecked(timer)?))
@@ -29,7 +30,8 @@ impl Alarm {
             let once = Itimerspec { it_interval: NONE, it_value: left };
             timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &once)?;
             self.0.readable().await?;
-            // Read, so that it is ready again only at the next alarm; if there was none, this waits again.
+            // The read makes the timer unreadable until it expires again. If it has not expired, the
+            // loop waits again.
             match self.0.try_read(&mut [0; 8]) {
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
                 _ => {}

@@ -1,8 +1,9 @@
 //! Compares two results: do they differ by more than chance?
 //!
-//! What varies between measurements is the machine, the disk and other programs, and all requests of a round share these
-//! conditions. So the figures of rounds are compared, not single requests. Differences are tested by permutation: how often
-//! would the same rounds, divided at random into two groups, differ as much?
+//! The machine, the disk and other programs vary between measurements, and all requests of a round
+//! share these conditions. So figures of rounds are compared, not single requests. A permutation test
+//! decides whether two results differ: how often would the same rounds, divided into two groups at
+//! random, differ at least as much?
 
 use std::fmt;
 
@@ -12,10 +13,10 @@ use super::result::{BenchResult, Round};
 use crate::random::SplitMix64;
 use crate::search::evaluate::{Estimate, percentile};
 
-/// A difference that is less likely by chance than this is called one.
+/// The significance level: a difference counts if its p-value is at most this.
 const CHANCE: f64 = 0.05;
 
-/// Permutations at most: if there are no more, all are tried, else this many are drawn.
+/// The number of permutations to try. If fewer exist, all are tried; otherwise this many are drawn at random.
 const DEALS: usize = 20_000;
 
 const SEED: u64 = 0x5eed_0f1a_3000_0002;
@@ -37,7 +38,7 @@ pub struct Row {
     pub second: Spread,
     /// The mean of the second divided by that of the first, with its 95 % confidence interval.
     pub ratio: Estimate,
-    /// How often chance alone makes a difference as large.
+    /// The probability that chance alone makes a difference at least as large.
     pub p_value: f64,
     pub verdict: Verdict,
 }
@@ -55,7 +56,7 @@ pub enum Verdict {
     Better,
     Worse,
     WithinNoise,
-    /// With so few rounds no difference could be shown.
+    /// With so few rounds, no difference could be significant.
     TooFewRounds,
 }
 
@@ -70,7 +71,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A figure that is compared.
+/// A figure to compare.
 struct Figure {
     name: String,
     unit: &'static str,
@@ -155,7 +156,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// By resampling the rounds of each side, with replacement.
+/// The ratio of the means. Its confidence interval comes from resampling the rounds of each side, with
+/// replacement.
 fn ratio(a: &[f64], b: &[f64]) -> Estimate {
     let mut random = SplitMix64(SEED);
     let mut again = |values: &[f64]| {
@@ -167,13 +169,13 @@ fn ratio(a: &[f64], b: &[f64]) -> Estimate {
     Estimate { mean: mean(b) / mean(a), low: percentile(&ratios, 0.025), high: percentile(&ratios, 0.975) }
 }
 
-/// The permutation test of two means, two-sided.
+/// The p-value of a two-sided permutation test of the means.
 fn p_value(a: &[f64], b: &[f64]) -> f64 {
     let all = [a, b].concat();
     let sum: f64 = all.iter().sum();
     let (n, m) = (a.len() as f64, b.len() as f64);
     let difference = |first: f64| (first / n - (sum - first) / m).abs();
-    // Sums in another order differ in the last digits.
+    // The order of summation changes the last digits, so differences that are almost equal count as equal.
     let observed = difference(a.iter().sum()) * (1.0 - 1e-9);
     if deals(a.len(), b.len()) <= DEALS as f64 {
         let (mut as_large, mut dealt) = (0_usize, 0_usize);
@@ -195,7 +197,7 @@ fn p_value(a: &[f64], b: &[f64]) -> f64 {
     (as_large.count() + 1) as f64 / (DEALS + 1) as f64
 }
 
-/// Calls `each` with the sum of every choice of `wanted` values.
+/// Calls `each` with the sum of every combination of `wanted` values.
 fn each_choice(values: &[f64], wanted: usize, sum: f64, each: &mut impl FnMut(f64)) {
     match values.split_first() {
         _ if wanted == 0 => each(sum),
@@ -207,12 +209,12 @@ fn each_choice(values: &[f64], wanted: usize, sum: f64, each: &mut impl FnMut(f6
     }
 }
 
-/// The number of ways to divide the rounds into two groups.
+/// The number of ways to divide the rounds into groups of `n` and `m`.
 fn deals(n: usize, m: usize) -> f64 {
     (1..=n).map(|place| (m + place) as f64 / place as f64).product()
 }
 
-/// The p-value of the clearest possible difference.
+/// The p-value of the clearest possible difference: the smallest one that this number of rounds can have.
 fn least_p_value(n: usize, m: usize) -> f64 {
     let mirrored = if n == m { 2.0 } else { 1.0 };
     mirrored / deals(n, m)
@@ -260,7 +262,7 @@ mod tests {
 
     #[test]
     fn p_values_are_those_of_counting_by_hand() {
-        // Of the 20 ways to deal six rounds, the two that part low from high differ as much.
+        // There are 20 ways to divide six rounds; the two that separate low from high differ at least as much.
         assert_eq!(p_value(&[1.0, 2.0, 3.0], &[10.0, 11.0, 12.0]), 0.1);
         assert_eq!(p_value(&[1.0, 2.0], &[1.0, 2.0]), 1.0);
         assert_eq!(p_value(&[0.0; 5], &[1.0; 5]), 2.0 / 252.0);

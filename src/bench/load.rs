@@ -15,12 +15,12 @@ use super::record::Record;
 use super::{BenchError, Target, Worker};
 use crate::random::SplitMix64;
 
-/// Time for all threads to reach the start.
+/// How long the threads wait before the round begins, so that all of them are ready.
 const GATHERING: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pace {
-    /// Requests are due whether or not earlier ones were answered.
+    /// Each request is due at a fixed time, whether or not earlier ones have been answered.
     Open { per_second: f64, arrivals: Arrivals },
     /// Each worker sends the next request as soon as it has its response.
     Closed,
@@ -38,9 +38,9 @@ pub enum Arrivals {
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub pace: Pace,
-    /// Each is a connection to a server, or a thread that searches in this process.
+    /// Each worker is one connection to a server, or one thread that searches in this process.
     pub workers: usize,
-    /// Before each round, under the same load, not measured.
+    /// Runs before each round with the same load; not measured.
     pub warm_up: Duration,
     pub duration: Duration,
 }
@@ -72,16 +72,16 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
 struct Round<'r> {
     target: &'r dyn Target,
     load: &'r Load,
-    /// When each request is due, from the start; none in a closed loop.
+    /// When each request is due, counted from the start; `None` in a closed loop.
     due: Option<Vec<Duration>>,
-    /// The request that is sent next.
+    /// The index of the next request to send.
     next: AtomicUsize,
-    /// All threads begin together.
+    /// Makes all threads begin together.
     ready: Barrier,
 }
 
 impl Round<'_> {
-    /// The share of one thread, which has so many of the workers.
+    /// Runs the part of the round that one thread with this number of workers has.
     fn on_thread(&self, workers: usize) -> Result<Record, BenchError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let open = runtime.as_ref().map_err(unable).and_then(|runtime| {
@@ -93,7 +93,7 @@ impl Round<'_> {
                 Ok((runtime, open, Alarm::new().map_err(|error| unable(&error))?))
             })
         });
-        // Also after a failure, so that the other threads do not wait for ever.
+        // Wait even after a failure, so that the other threads do not wait forever.
         self.ready.wait();
         let (runtime, open, alarm) = open?;
         let share = Share {
@@ -117,11 +117,11 @@ fn unable(error: &io::Error) -> BenchError {
     BenchError(format!("cannot keep time: {error}"))
 }
 
-/// What the workers of one thread share.
+/// The state that the workers of one thread share.
 struct Share<'r> {
     round: &'r Round<'r>,
     begin: Instant,
-    /// Held by the worker that takes the next request, until it is due.
+    /// Locked by the worker that takes the next request, until that request is due.
     alarm: Mutex<Alarm>,
     record: RefCell<Record>,
 }
@@ -144,7 +144,7 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// The next request and when it was due, once it is; none at the end of the round.
+    /// Waits until the next request is due and returns its index and due time; `None` at the end of the round.
     async fn next(&self) -> io::Result<Option<(usize, Instant)>> {
         let Self { round, begin, .. } = *self;
         let counted = begin + round.load.warm_up;
@@ -169,7 +169,7 @@ impl Share<'_> {
 }
 
 impl Load {
-    /// When each request is due, from the start of the round; none in a closed loop.
+    /// When each request is due, counted from the start of the round; `None` in a closed loop.
     fn schedule(&self, seed: u64) -> Option<Vec<Duration>> {
         let Pace::Open { per_second, arrivals } = self.pace else { return None };
         let all = (self.warm_up + self.duration).as_secs_f64();
@@ -180,7 +180,7 @@ impl Load {
             due.push(Duration::from_secs_f64(at));
             at += match arrivals {
                 Arrivals::Even => 1.0,
-                // From above 0 up to 1, so that the logarithm is finite.
+                // A value above 0 and at most 1, so that the logarithm is finite.
                 Arrivals::Poisson => -(((random.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64).ln(),
             } / per_second;
         }
@@ -213,7 +213,7 @@ mod tests {
         assert!(due.is_sorted());
         assert_eq!(load.schedule(7), Some(due.clone()));
         assert_ne!(load.schedule(8), Some(due.clone()));
-        // Of gaps of a Poisson process, one in e is longer than the mean.
+        // In a Poisson process, one gap in e is longer than the mean.
         let long = due.windows(2).filter(|pair| pair[1] - pair[0] > Duration::from_millis(5)).count();
         let part = long as f64 / due.len() as f64;
         assert!((0.34..0.40).contains(&part), "{part}");
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(Load { pace: Pace::Closed, ..load }.schedule(7), None);
     }
 
-    /// Stalls once for 200 ms, else answers at once.
+    /// Stalls once for 200 ms, otherwise answers at once.
     struct Stalling(AtomicBool);
 
     struct Teller<'t>(&'t Stalling);
@@ -250,8 +250,8 @@ mod tests {
 
     #[test]
     fn a_stall_is_counted_against_all_that_were_due_meanwhile() {
-        // 100 requests a second on one worker: 20 come while it stalls, the first waits 200 ms, the last almost nothing. A busy
-        // machine can only make more of them late.
+        // At 100 requests per second on one worker, 20 arrive during the stall: the first waits 200 ms,
+        // the last almost nothing. A busy machine can only delay more of them.
         let open = measured(&open(100.0, Arrivals::Even, 1));
         let over_60_ms = |took: &Distribution| {
             let late = took.buckets.iter().filter(|(micros, _)| *micros > 65_000.0);

@@ -1,11 +1,13 @@
-//! `hornbook bench`: response times under a load that does not wait for responses.
+//! `hornbook bench`: measures response times under a load that does not wait for responses.
 //!
-//! `queries` has the queries; `process` and `url` are the two kinds of target, a snapshot in this process and a server;
-//! `load` decides when requests are due and sends them, woken by `alarm`; `record` collects the samples in histograms;
-//! `result` is a stored result; `compare` tests whether two results differ; `plot` and `report` draw them.
+//! `queries` has the queries. `process` and `url` are the two kinds of target: a snapshot in this
+//! process, and a server. `load` decides when requests are due and sends them; `alarm` is its timer.
+//! `record` collects the samples in histograms. `result` is a stored result. `compare` tests whether
+//! two results differ. `plot` and `report` draw results.
 //!
-//! In an open loop every request has a time at which it is due, whether or not earlier ones were answered, and its latency
-//! counts from then. So a target that stalls is charged for the requests that arrive while it stalls.
+//! In an open loop, every request has a time at which it is due, whether or not earlier ones have been
+//! answered. Its latency is counted from that time. So a target that stalls is charged for the requests
+//! that arrive during the stall.
 
 mod alarm;
 pub mod compare;
@@ -25,45 +27,46 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// What is there later.
+/// A boxed future.
 pub type Later<'l, T> = Pin<Box<dyn Future<Output = T> + 'l>>;
 
-/// What is measured.
+/// The system that is measured.
 pub trait Target: Sync {
-    /// Made on the thread that uses it, before the clock starts.
+    /// Opens a worker, on the thread that uses it and before the clock starts.
     fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>>;
 
-    /// On how many threads so many workers are. Those whose requests need the processor have one each; those that wait
-    /// for a server share one, so that the load takes little of the machine that it shares with the server.
+    /// The number of threads for this number of workers. Workers that need the CPU get one thread each.
+    /// Workers that wait for a server share one thread, so that the load generator takes little of a
+    /// machine that the server also uses.
     fn threads(&self, workers: usize) -> usize {
         workers
     }
 
-    /// Why requests fail in this way, if the target said so.
+    /// The target's own message about this kind of failure, if there was one.
     fn explanation(&self, _failure: &str) -> Option<String> {
         None
     }
 }
 
-/// One client of the target, which sends one request at a time.
+/// A client of the target that sends one request at a time.
 pub trait Worker {
-    /// Sends the query at this index of the list, which repeats.
+    /// Sends the query at this index; indexes past the end of the list start over.
     fn send(&mut self, index: usize) -> Later<'_, Sample>;
 }
 
-/// One request that was measured.
+/// One measured request.
 pub struct Sample {
     pub result: SampleResult,
-    /// How long the target says its stages took.
+    /// The stages of the request that the target reports, with their durations.
     pub stages: Vec<(Cow<'static, str>, Duration)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SampleResult {
     Answered,
-    /// Overloaded: 503.
+    /// The target is overloaded: status 503.
     Refused,
-    /// Any other status, or why there is none.
+    /// Any other status, or the reason why there is no response.
     Failed(Cow<'static, str>),
 }
 
@@ -73,7 +76,7 @@ impl From<SampleResult> for Sample {
     }
 }
 
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BenchError(pub String);
 

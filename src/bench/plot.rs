@@ -1,4 +1,4 @@
-//! Plots as SVG, in the colours of the page around them.
+//! Draws plots as SVG in the colours of the surrounding page.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ const RIGHT: f64 = 18.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 46.0;
 
-/// Maps values to positions, with the labels of the axis.
+/// An axis with its labels. Maps values to positions.
 pub(super) struct Axis {
     title: String,
     low: f64,
@@ -19,7 +19,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From zero to the next round number.
+    /// A linear axis from zero to the next round number.
     pub(super) fn linear(title: &str, high: f64) -> Self {
         let step = round_step(high.max(1e-9) / 5.0);
         let count = (high.max(1e-9) / step).ceil().max(1.0);
@@ -27,7 +27,7 @@ impl Axis {
         Self { title: title.to_owned(), low: 0.0, high: count * step, scale: |value| value, ticks: ticks.collect() }
     }
 
-    /// Microseconds on a logarithmic scale, with ticks at 2 and 5 where there is room.
+    /// A logarithmic axis of microseconds, with ticks at 2 and 5 where there is room.
     pub(super) fn micros(title: &str, low: f64, high: f64) -> Self {
         let (low, high) = (low.max(0.01), high.max(low.max(0.01) * 1.5));
         let decades = (high / low).log10();
@@ -39,7 +39,7 @@ impl Axis {
         Self { title: title.to_owned(), low, high, scale: f64::log10, ticks: ticks.collect() }
     }
 
-    /// Percent of requests: 90, 99, 99.9 and so on are equally far apart.
+    /// An axis of percentiles where 90, 99, 99.9 and so on are equally far apart.
     pub(super) fn nines(title: &str, count: u64) -> Self {
         const SHOWN: [f64; 7] = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
         let last = 100.0 * (1.0 - 1.0 / count.max(10) as f64);
@@ -68,7 +68,7 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// Microseconds with a suitable unit.
+/// Formats microseconds with a suitable unit.
 pub fn time(micros: f64) -> String {
     let (value, unit) = match micros {
         micros if micros >= 999_500.0 => (micros / 1e6, "s"),
@@ -87,7 +87,7 @@ pub fn time(micros: f64) -> String {
     format!("{text} {unit}")
 }
 
-/// A plot that is being drawn.
+/// A plot under construction.
 pub(super) struct Plot {
     x: Axis,
     y: Axis,
@@ -113,7 +113,7 @@ impl Plot {
         }
     }
 
-    /// A bar from the axis up, between two values.
+    /// A bar between two values, from the x axis up to `high`; `told` is its tooltip.
     pub(super) fn bar(&mut self, class: &str, from: f64, to: f64, high: f64, told: &str) {
         let ((left, top), (right, base)) = (self.at((from, high)), self.at((to, self.y.low)));
         let (width, height) = ((right - left).max(0.8), base - top);
@@ -123,7 +123,7 @@ impl Plot {
         );
     }
 
-    /// A vertical line at a value, with its name.
+    /// A vertical line at a value, with a label.
     pub(super) fn rule(&mut self, at: f64, name: &str) {
         let (x, _) = self.at((at, self.y.low));
         let bottom = HEIGHT - BOTTOM;
@@ -136,7 +136,7 @@ impl Plot {
         );
     }
 
-    /// The whole; `told` is for those who cannot see it.
+    /// Renders the whole plot as SVG; `told` is the description for screen readers.
     pub(super) fn render(&self, told: &str) -> String {
         let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
         let mut out = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{told}\">\n");

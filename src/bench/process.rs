@@ -1,4 +1,4 @@
-//! The target in this process: the search engine of a snapshot, without transport, accounts and ledger.
+//! The target in this process: the search engine on a snapshot, without network, accounts and ledger.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -20,7 +20,7 @@ struct Ready {
 }
 
 impl InProcess {
-    /// Also returns how many queries are left out because the snapshot does not have their jurisdiction.
+    /// Also returns how many queries are left out because the snapshot does not contain their jurisdiction.
     pub fn new(engine: Engine, queries: &[Query], mode: Mode, limit: u32) -> Result<(Self, usize), BenchError> {
         let ready = |query: &Query| {
             let range = match &query.jurisdiction {
@@ -77,7 +77,7 @@ impl Searcher<'_> {
 }
 
 fn durations(stages: &StageMicros) -> Vec<(Cow<'static, str>, Duration)> {
-    // No facets are asked for.
+    // Benchmark requests do not ask for facets.
     let asked = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Facets);
     asked.map(|stage| (Cow::Borrowed(stage.name()), Duration::from_micros(stages[stage].into()))).collect()
 }

@@ -1,4 +1,4 @@
-//! The queries: those of a file, or a built-in list of every kind that suits any law.
+//! The queries: from a file, or a built-in list of all kinds of queries that fits any law.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::search::Mode;
 pub struct Query {
     pub text: String,
     pub jurisdiction: Option<String>,
-    /// If it differs from the mode of the run.
+    /// Overrides the mode of the run.
     pub mode: Option<Mode>,
 }
 
@@ -25,7 +25,7 @@ struct Line {
     mode: Option<String>,
 }
 
-/// Questions, keywords, phrases and citations, in about the proportion in which people ask them.
+/// Questions, keywords, phrases and citations, roughly in the proportions of real queries.
 const BUILT_IN: &[&str] = &[
     "how long may a landlord keep the security deposit",
     "who may inspect the books of a corporation",
@@ -57,8 +57,8 @@ pub fn built_in() -> Vec<Query> {
     BUILT_IN.iter().map(|text| Query { text: (*text).to_owned(), jurisdiction: None, mode: None }).collect()
 }
 
-/// Reads a file with one query per line: plain text, or a JSON object with `query` and optionally `jurisdiction` and `mode`,
-/// like the judged queries of `tests/quality`.
+/// Reads a file with one query per line. A line is plain text, or a JSON object with `query` and
+/// optionally `jurisdiction` and `mode`, like the judged queries in `tests/quality`.
 pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| BenchError(format!("cannot read the queries of {}: {error}", path.display())))?;
@@ -87,7 +87,7 @@ fn query(line: &str) -> Result<Query, String> {
     Ok(Query { text: query, jurisdiction, mode })
 }
 
-/// Identifies a list of queries, so that a comparison can warn if two results used different ones.
+/// A hash of a list of queries, so that a comparison can warn if two results used different queries.
 pub fn fingerprint(lines: &[String]) -> String {
     hex::encode(&Sha256::digest(lines.join("\n"))[..8])
 }

@@ -1,4 +1,4 @@
-//! The samples of one round as they are collected: histograms of nanoseconds, counts, a timeline.
+//! Collects the samples of one round: histograms of nanoseconds, counts and a timeline.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,25 +8,25 @@ use hdrhistogram::Histogram;
 
 use super::{Sample, SampleResult};
 
-/// Significant digits of values.
+/// The significant digits of a value in a histogram.
 const DIGITS: u8 = 3;
 
-/// Points of a timeline.
+/// The number of points in a timeline.
 const TICKS: usize = 50;
 
-/// The samples of one worker, or of all.
+/// The samples of one thread, or of all threads.
 pub(super) struct Record {
     /// From when the request was due until its response was complete.
     pub(super) latency: Histogram<u64>,
-    /// From when it was sent.
+    /// From when the request was sent until its response was complete.
     pub(super) service: Histogram<u64>,
-    /// From when it was due until it was refused.
+    /// From when the request was due until it was refused.
     pub(super) refused: Histogram<u64>,
     pub(super) stages: Vec<(String, Histogram<u64>)>,
     pub(super) failed: BTreeMap<Cow<'static, str>, u64>,
     pub(super) unsent: u64,
     pub(super) tick: Duration,
-    /// Answered and refused requests, by time.
+    /// The number of answered and of refused requests in each tick.
     pub(super) timeline: Vec<(u64, u64)>,
 }
 
@@ -68,7 +68,7 @@ impl Record {
         }
     }
 
-    /// For the timeline: when a request ended.
+    /// Adds a request that ended at this time to the timeline.
     pub(super) fn ended(&mut self, result: &SampleResult, at: Duration) {
         let place = (at.as_secs_f64() / self.tick.as_secs_f64()) as usize;
         if let Some((answered, refused)) = self.timeline.get_mut(place) {
@@ -80,8 +80,8 @@ impl Record {
         }
     }
 
-    /// A request was due, and the round ended before a worker was free. It waited at least this long, and leaving it out would
-    /// make the latencies look better than they were.
+    /// Counts a request that was due, but had no free worker before the end of the round. It waited at
+    /// least this long; without it, the latencies would look better than they were.
     pub(super) fn unsent(&mut self, waited: Duration) {
         self.unsent += 1;
         self.latency += nanos(waited);

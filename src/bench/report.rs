@@ -1,4 +1,4 @@
-//! A result as one HTML file with figures and plots.
+//! Renders a result as one HTML file with tables and plots.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ fn described(result: &BenchResult) -> String {
     )
 }
 
-/// What makes the latencies doubtful.
+/// Reasons to doubt the latencies.
 pub fn warnings(total: &Round) -> Vec<String> {
     let mut warnings = Vec::new();
     if total.fell_behind() {
@@ -93,7 +93,7 @@ fn rounds(result: &BenchResult) -> String {
     out + "</tbody></table></div>\n"
 }
 
-/// The percentiles and the maximum, to the end of the row.
+/// The table cells of the percentiles and the maximum, with the end of the row.
 fn cells(took: &Distribution) -> String {
     let percentiles: String =
         took.percentiles.iter().map(|(_, micros)| format!("<td>{}</td>", time(*micros))).collect();
@@ -114,7 +114,7 @@ fn stages(total: &Round) -> String {
     out + "</tbody></table></div>\n"
 }
 
-/// Percent and microseconds, bucket by bucket.
+/// The points of a percentile curve, one for each bucket: percent of requests and microseconds.
 fn curve(took: &Distribution) -> impl Iterator<Item = (f64, f64)> {
     let count = took.count.max(1) as f64;
     let mut below = 0_u64;

@@ -1,4 +1,5 @@
-//! A result: target, load and figures by round, as they are stored and compared. Times are microseconds.
+//! A result of a benchmark: its target, its load and the figures of each round. Results are stored and
+//! compared. Times are in microseconds.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,20 +12,20 @@ use super::load::{Arrivals, Load, Pace, round};
 use super::record::Record;
 use super::{BenchError, Target};
 
-/// The format of stored results that this program writes and reads.
+/// The format version of stored results that this program reads and writes.
 const FORMAT: u32 = 1;
 
-/// The percentiles of every distribution.
+/// The percentiles that every distribution has.
 pub const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
-/// Buckets of a distribution grow by this factor.
+/// The ratio between the bounds of two neighbouring buckets.
 const BUCKET_RATIO: f64 = 1.05;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BenchResult {
     pub format: u32,
-    /// Version of the program.
+    /// The version of the program that measured.
     pub hornbook: String,
     pub at: String,
     pub cores: usize,
@@ -44,7 +45,7 @@ pub struct TargetDescription {
     pub is_url: bool,
     pub snapshot: Option<String>,
     pub queries: usize,
-    /// Identifies the list of queries, with mode and page size.
+    /// A hash of the list of queries, the mode and the page size.
     pub queries_hash: String,
     pub mode: String,
     pub limit: u32,
@@ -55,7 +56,7 @@ pub struct TargetDescription {
 pub struct LoadDescription {
     /// Requests due per second; null in a closed loop.
     pub per_second: Option<f64>,
-    /// poisson or even; null in a closed loop.
+    /// `poisson` or `even`; null in a closed loop.
     pub arrivals: Option<String>,
     pub workers: usize,
     pub warm_up_seconds: f64,
@@ -67,22 +68,22 @@ pub struct LoadDescription {
 pub struct Round {
     pub seconds: f64,
     pub answered: u64,
-    /// 503.
+    /// Requests refused with status 503.
     pub refused: u64,
-    /// Due, but no worker was free before the end.
+    /// Requests that were due, but had no free worker before the end of the round.
     pub unsent: u64,
-    /// Other statuses and broken connections, by name.
+    /// Requests with another status or a broken connection, counted by reason.
     pub failed: BTreeMap<String, u64>,
     /// Responses per second.
     pub throughput: f64,
-    /// From when a request was due to its response; for those not sent, to the end of the round.
+    /// From when a request was due until its response; for unsent requests, until the end of the round.
     pub latency: Distribution,
-    /// From when a request was sent.
+    /// From when a request was sent until its response.
     pub service: Distribution,
-    /// Of refused requests.
+    /// The latency of refused requests.
     pub refused_latency: Distribution,
     pub stages: Vec<Stage>,
-    /// Answered and refused requests per second, over time.
+    /// Answered and refused requests per second, for each tick of the rounds.
     pub timeline: Vec<(f64, f64)>,
 }
 
@@ -98,9 +99,9 @@ pub struct Distribution {
     pub mean: f64,
     pub min: f64,
     pub max: f64,
-    /// Percent, and the value that this percentage does not exceed.
+    /// A percentage, and the value that this percentage of the samples does not exceed.
     pub percentiles: Vec<(f64, f64)>,
-    /// Upper bound of each bucket, and its count.
+    /// The upper bound of each bucket, and its count.
     pub buckets: Vec<(f64, u64)>,
 }
 
@@ -125,13 +126,14 @@ impl Distribution {
         }
     }
 
-    /// The value that this percentage does not exceed; one of [`PERCENTS`].
+    /// The value that this percentage of the samples does not exceed. The percentage must be one of
+    /// [`PERCENTS`].
     pub fn at(&self, percent: f64) -> f64 {
         self.percentiles.iter().find(|(known, _)| *known == percent).map_or(0.0, |(_, value)| *value)
     }
 }
 
-/// Rounded to a hundredth of a microsecond: clocks are no more exact.
+/// Rounds to a hundredth of a microsecond; clocks are not more exact.
 fn micros(nanos: f64) -> f64 {
     (nanos / 10.0).round() / 100.0
 }
@@ -172,13 +174,14 @@ impl Round {
         self.failed.values().sum()
     }
 
-    /// More requests were left unsent than a burst at the end of a round explains.
+    /// Whether more requests were unsent than a burst at the end of a round explains.
     pub fn fell_behind(&self) -> bool {
         self.unsent * 100 > self.answered
     }
 }
 
-/// Measures so many rounds; `each` gets every round as it ends. Stops with the reason when most requests failed.
+/// Measures this number of rounds and calls `each` at the end of each round. Fails if most requests of
+/// a round failed.
 pub fn measure(
     target: &dyn Target,
     description: TargetDescription,
@@ -190,7 +193,7 @@ pub fn measure(
     let mut all = Record::new(load.duration);
     let mut measured = Vec::new();
     for number in 0..rounds {
-        // Rounds have different arrival times, which are the same in every run.
+        // Each round has its own arrival times, which are the same in every run.
         let record = round(target, load, number as u64)?;
         let figures = Round::of(&record, load);
         each(&figures);
@@ -211,8 +214,8 @@ pub fn measure(
     })
 }
 
-/// Latencies of the few requests that were answered mean nothing if most were not. Refusals because of overload are a
-/// result, as long as anything was answered.
+/// If most requests failed, the latencies of the few that were answered mean nothing. Refusals because
+/// of overload are a valid result, as long as some requests were answered.
 fn check_answers(target: &dyn Target, round: &Round, number: usize) -> Result<(), BenchError> {
     let failed = round.failures();
     let unanswered = failed + round.refused;
@@ -267,7 +270,7 @@ impl LoadDescription {
         }
     }
 
-    /// In words.
+    /// Describes the load in words.
     pub fn described(&self) -> String {
         let Self { workers, round_seconds, warm_up_seconds, .. } = self;
         let load = match (self.per_second, self.arrivals.as_deref()) {

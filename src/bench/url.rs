@@ -1,4 +1,4 @@
-//! A server, measured over HTTP.
+//! A target that is a server, measured over HTTP.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::percent;
 use crate::search::Mode;
 use crate::tls_client::Trust;
 
-/// Long enough for a server under load, and for the zoning layer of a city.
+/// These limits are large enough for a server under load, and for the zoning layer of a city.
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(30), total: Duration::from_secs(30), body_bytes_max: 1 << 30 };
 
@@ -21,12 +21,12 @@ pub struct Url {
     server: Server,
     key: Option<String>,
     paths: Vec<String>,
-    /// The message of the first answer of each status that is not 200.
+    /// For each status other than 200, the message of the first such response.
     messages: Mutex<BTreeMap<u16, String>>,
 }
 
 impl Url {
-    /// `base` is the URL without a path; the paths are requested one after the other.
+    /// `base` is the URL without a path; the paths are requested in order, again and again.
     pub fn new(base: &str, trust: &Trust, key: Option<String>, paths: Vec<String>) -> Result<Self, BenchError> {
         if let Some(bad) = paths.iter().find(|path| !path.starts_with('/') || path.contains(char::is_whitespace)) {
             return Err(BenchError(format!("'{bad}' is not a path; write it as /api/v1/coverage, percent-encoded")));
@@ -40,7 +40,7 @@ impl Url {
         Ok(Self { server, key, paths, messages: Mutex::default() })
     }
 
-    /// Remembers what the server said.
+    /// Stores the server's message for a status, unless one is stored already.
     fn note(&self, status: u16, body: &[u8]) {
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         messages.entry(status).or_insert_with(|| {
@@ -50,7 +50,7 @@ impl Url {
     }
 }
 
-/// Searches as paths.
+/// The paths of the API calls that search for these queries.
 pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
     let path = |query: &Query| {
         let jurisdiction = query.jurisdiction.as_ref().map(|code| format!("&jurisdiction={}", percent::encoded(code)));
@@ -136,7 +136,7 @@ impl Client<'_> {
     }
 }
 
-/// `keyword;dur=0.3, vector;dur=0.1`, in milliseconds.
+/// Parses a `Server-Timing` header such as `keyword;dur=0.3, vector;dur=0.1`; durations are in milliseconds.
 fn timings(header: &str) -> Vec<(Cow<'static, str>, Duration)> {
     let stage = |entry: &str| {
         let mut parts = entry.split(';').map(str::trim);
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers by the path, keeps connections, and breaks one off where it is asked to.
+    /// A server that answers by path, keeps connections open, and closes the connection on `/break`.
     fn server() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());

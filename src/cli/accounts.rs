@@ -1,4 +1,4 @@
-//! Accounts, keys, purchases, orders and the ledger from the command line.
+//! The commands for accounts, keys, purchases, orders and the ledger.
 
 use std::sync::Arc;
 

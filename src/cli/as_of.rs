@@ -1,4 +1,4 @@
-//! The day that a command asks about.
+//! The option `--as-of`: the day whose law a command uses.
 
 use clap::Args;
 use hornbook::api::as_of::today;
@@ -7,7 +7,7 @@ use hornbook_corpus::day::Day;
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct AsOf {
-    /// The law as it is on this day, such as 2026-01-31 [default: today]
+    /// Use the law as of this day, such as 2026-01-31 [default: today]
     #[arg(long, value_name = "DATE")]
     as_of: Option<Day>,
 }

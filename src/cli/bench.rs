@@ -25,19 +25,21 @@ use crate::cli::search::mode_parser;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
 
-/// Default number of connections to a server in an open loop.
+/// Default number of connections to a server with `--rate`.
 const CONNECTIONS: usize = 64;
 
-/// Requests in one round at most: their due times are kept in memory.
+/// Maximum number of requests in one round. Their due times are kept in memory.
 const REQUESTS_MAX: f64 = 50e6;
 
 /// Measure latency and throughput of a snapshot or a server
 ///
-/// Sends searches to a snapshot in this process, or to a server at http://HOST:PORT or https://HOST:PORT, in rounds, and
-/// prints throughput and the percentiles of latency, in all and by stage. With --rate the load does not wait for responses:
-/// a request's latency counts from when it was due, so a target that stalls is charged for the requests that arrive
-/// meanwhile. With --concurrency that many clients send one request after the other. A run in which most requests fail stops
-/// with the reason. 'hornbook bench compare' says whether two stored results differ by more than chance.
+/// Sends searches in rounds, to a snapshot in this process or to a server at http://HOST:PORT or
+/// https://HOST:PORT. Prints throughput and latency percentiles, in total and by stage. With
+/// --rate, requests are sent on schedule and do not wait for responses: latency counts from the
+/// time a request was due, so a target that stalls is charged for the requests that come due
+/// meanwhile. With --concurrency, that many clients each send one request after the other. A run in
+/// which most requests fail stops and prints the reason. 'hornbook bench compare' tests whether two
+/// saved results differ by more than chance.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
@@ -50,14 +52,15 @@ pub(crate) struct Bench {
 
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
-    /// Compare two stored results, figure by figure
+    /// Compare two saved results, figure by figure
     ///
-    /// Compares the figures of the rounds by a permutation test, with intervals from resampling. That takes five rounds
-    /// each; three are too few. Machines drift, so measure A, B, A, B and see whether A differs from itself.
+    /// Uses a permutation test on the figures of the rounds, and computes intervals by resampling.
+    /// Each result needs five rounds; three are too few. Machines drift, so measure A, B, A, B and
+    /// check whether A differs from itself.
     Compare {
-        /// A result of 'hornbook bench --save'
+        /// A result saved with 'hornbook bench --save'
         first: PathBuf,
-        /// The result to compare with it
+        /// The result to compare it with
         second: PathBuf,
     },
 }
@@ -71,15 +74,18 @@ struct Measuring {
     #[arg(long, value_name = "NUMBER", value_parser = positive, conflicts_with = "concurrency")]
     rate: Option<f64>,
 
-    /// Clients at once, each sending again when it has its response [default: 1, without --rate]
+    /// Number of concurrent clients; each sends its next request after a response [default: 1,
+    /// without --rate]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
     concurrency: Option<usize>,
 
-    /// With --rate, requests in progress at most [default: one per core in a process, 64 to a server]
+    /// Maximum number of requests in progress, with --rate [default: one per core in a process, 64
+    /// to a server]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one, requires = "rate")]
     workers: Option<usize>,
 
-    /// With --rate, when requests come: independently like those of many people, or evenly spaced
+    /// Times at which requests are due, with --rate: random like those of independent clients, or
+    /// evenly spaced
     #[arg(long, value_enum, default_value_t, requires = "rate")]
     arrivals: ArrivalsArg,
 
@@ -91,11 +97,12 @@ struct Measuring {
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS", value_parser = positive)]
     duration: f64,
 
-    /// Seconds of the same load before each round, not measured
+    /// Warm-up in seconds before each round: the same load, not measured
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS", value_parser = not_negative)]
     warm_up: f64,
 
-    /// File of queries, one per line, as text or as JSON with query, jurisdiction and mode [default: a built-in list]
+    /// File of queries, one per line, as text or as JSON with query, jurisdiction and mode
+    /// [default: a built-in list]
     #[arg(long, value_name = "FILE", conflicts_with = "path")]
     queries: Option<PathBuf>,
 
@@ -111,7 +118,8 @@ struct Measuring {
     #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
 
-    /// API key for the server [default: HORNBOOK_KEY from the environment, or the demo key in the data directory]
+    /// API key for the server [default: HORNBOOK_KEY from the environment, or the demo key in the
+    /// data directory]
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
@@ -123,7 +131,7 @@ struct Measuring {
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
 
-    /// Store the result in a file, for 'hornbook bench compare'
+    /// Save the result to a file, for 'hornbook bench compare'
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
 
@@ -134,7 +142,7 @@ struct Measuring {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ArrivalsArg {
-    /// Independent of each other
+    /// Random and independent of each other
     #[default]
     Poisson,
     /// Evenly spaced
@@ -203,7 +211,8 @@ impl Measuring {
             ));
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        // The paths contain mode and page size, so the same fingerprint describes a run against a server and a snapshot.
+        // A run against a server uses the same paths for the same queries, mode and page size, so
+        // the fingerprints are equal.
         let description = TargetDescription {
             snapshot: Some(target.snapshot_id().to_owned()),
             ..self.describe(folder.display().to_string(), &searches(queries, self.mode, self.limit))
@@ -219,7 +228,7 @@ impl Measuring {
         Ok(self.measure(&target, description, &self.load(CONNECTIONS)?)?)
     }
 
-    /// The key given, that of the environment, or the demo key.
+    /// The key from `--key`, from the environment, or the demo key.
     fn key_for_server(&self, options: &Options) -> Option<String> {
         let exported = || std::env::var_os("HORNBOOK_KEY").and_then(|key| key.into_string().ok());
         let demo_key = || std::fs::read_to_string(options.configuration().ok()?.data.dir.join("demo.key")).ok();
@@ -294,7 +303,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-/// A result as text.
+/// Formats a result as text.
 fn measured(result: &BenchResult) -> String {
     let mut out = format!("{}\n{}\n\n", result.target.name, result.load.described());
     let mut rounds =
@@ -329,7 +338,7 @@ fn percentiles(took: &Distribution) -> [String; 7] {
     [p50, p90, p95, p99, p999, p9999, format_time(took.max)]
 }
 
-/// A comparison as text.
+/// Formats a comparison as text.
 fn compared(comparison: &Comparison) -> String {
     let mut out = String::new();
     for warning in &comparison.warnings {

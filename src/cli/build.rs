@@ -1,4 +1,4 @@
-//! `hornbook build`: from a plan to a snapshot.
+//! `hornbook build`: builds a snapshot from a plan.
 
 use std::path::PathBuf;
 
@@ -14,21 +14,24 @@ use crate::cli::output::{count, print};
 use crate::cli::table::{Table, bytes, seconds};
 use crate::cli::{CommandResult, Options, update};
 
-/// How many warnings of a kind the closing report shows; all are in the snapshot's report.json.
+/// Maximum number of warnings of a kind that the final report shows. `report.json` in the snapshot
+/// lists all of them.
 const WARNINGS_SHOWN: usize = 3;
 
 /// Build a snapshot from a plan
 ///
-/// The plan is a TOML file that lists the sources: the path of each file, folder or archive (.gz, .zst, .zip, .tar,
-/// .tar.gz, .tgz and .tar.zst are read directly), its format, its jurisdiction and where it came from. corpus/FORMAT.md
-/// describes plans and formats; corpus/sample/plan.toml is a small example.
+/// The plan is a TOML file that lists the sources. Each source has the path of a file, folder or
+/// archive (.gz, .zst, .zip, .tar, .tar.gz, .tgz and .tar.zst are read directly), a format, a
+/// jurisdiction and an origin. corpus/FORMAT.md describes plans and formats;
+/// corpus/sample/plan.toml is a small example.
 ///
-/// The snapshot appears completely or not at all: it is written next to its destination, synced and renamed. If nothing
-/// changed since the last build, the existing snapshot is verified and kept. If a code body would lose more than a tenth
-/// of its provisions, the new snapshot is built but does not replace the old one.
+/// A build is atomic: the snapshot is written next to its destination, synced and renamed. If
+/// nothing changed since the last build, the existing snapshot is verified and kept. If a code body
+/// would lose more than a tenth of its provisions, the new snapshot is built but does not replace
+/// the old one.
 ///
-/// A plan may name a sentence encoder, which embeds the passages a second time. That takes a program that was built with
-/// the feature `encoder`.
+/// A plan may name a sentence encoder, which embeds the passages a second time. This requires a
+/// program built with the feature `encoder`.
 #[derive(Debug, Args)]
 pub(crate) struct Build {
     /// The plan, such as corpus/sample/plan.toml
@@ -52,11 +55,11 @@ pub(crate) struct Build {
     #[arg(long, conflicts_with = "out")]
     no_activate: bool,
 
-    /// Treat every warning as an error, and every word of a source that is lost without a reason
+    /// Treat warnings as errors, and also words of a source that are lost without a reason
     #[arg(long)]
     strict: bool,
 
-    /// Replace the snapshot that is at --out
+    /// Replace the snapshot at --out
     #[arg(long, requires = "out")]
     replace: bool,
 
@@ -80,7 +83,8 @@ impl Build {
             None => {
                 let data = options.configuration()?.data.dir;
                 if !self.check {
-                    // Accounts will be kept there too: for its owner alone from the start.
+                    // The directory will also contain the accounts, so it must be private to its
+                    // owner from the start.
                     create_data_directory(&data)?;
                 }
                 if self.no_activate { Destination::Inactive(data) } else { Destination::DataDirectory(data) }
@@ -109,7 +113,7 @@ impl Build {
     }
 }
 
-/// What a check found, if it found no error.
+/// Formats the result of a check that found no errors.
 fn checked(checked: &Checked) -> String {
     let mut bodies = Table::new(["code body", "nodes"]);
     for (name, nodes) in &checked.code_bodies {
@@ -122,7 +126,7 @@ fn checked(checked: &Checked) -> String {
     out + &format!("no errors in {}\n", count(checked.sources as u64, "source", "sources"))
 }
 
-/// What each source says of the time in which its wordings are law.
+/// Formats what each source states about when its wordings are in force.
 fn validity_text(sources: &[(String, ValidityCounts)]) -> String {
     if sources.is_empty() {
         return String::new();
@@ -138,7 +142,7 @@ fn validity_text(sources: &[(String, ValidityCounts)]) -> String {
     table.render()
 }
 
-/// Warnings by kind, each with examples, and where the whole list is.
+/// Formats warnings by kind, with examples. `list` names the place of the full list.
 fn warnings_text(report: &WarningReport, list: &str) -> String {
     let mut out = String::new();
     let total: u64 = report.warning_counts.values().sum();
@@ -160,7 +164,7 @@ fn warnings_text(report: &WarningReport, list: &str) -> String {
     out
 }
 
-/// A few warnings of a kind one by one, many as their number with examples.
+/// Lists a few warnings of a kind one by one; shortens many to their number with examples.
 fn group_text<'w>(kind: WarningKind, number: u64, warnings: impl Iterator<Item = &'w Warning>) -> String {
     if number <= WARNINGS_SHOWN as u64 {
         return warnings.map(|warning| format!("  {warning}\n")).collect();
@@ -169,7 +173,7 @@ fn group_text<'w>(kind: WarningKind, number: u64, warnings: impl Iterator<Item =
     format!("  {number} {}, such as\n{examples}", kind.described())
 }
 
-/// The closing report as people read it.
+/// Formats the final report of a build.
 fn report(built: &Built) -> String {
     let Built { path, manifest, report, unchanged } = built;
     let mut out = String::new();
@@ -222,7 +226,8 @@ fn report(built: &Built) -> String {
     out
 }
 
-/// What became of the words of each source. `report.json` has all reasons and more examples.
+/// Formats the word accounts: how many words of each source were kept, left out or lost.
+/// `report.json` contains all reasons and more examples.
 fn words_text(reports: &[WordsReport]) -> String {
     if reports.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! `hornbook config`: the configuration as it is in force, and what can be set.
+//! `hornbook config`: shows the effective configuration and explains the settings.
 
 use clap::Subcommand;
 use hornbook::config::{EffectiveValue, SETTINGS, Setting, nearest_setting};
@@ -12,12 +12,12 @@ use crate::cli::{CommandResult, Options};
 pub(super) enum ConfigCommand {
     /// Show the value of every setting and where it comes from
     ///
-    /// A value comes from its default, a line of the configuration file, an environment variable or a flag. Checks them
-    /// all as 'hornbook serve' does.
+    /// A value comes from a default, a line of the configuration file, an environment variable or a
+    /// flag. All values are checked as by 'hornbook serve'.
     Show,
-    /// Explain settings: what they mean, what they take, and their environment variable
+    /// Explain settings: meaning, valid values and environment variable
     Explain {
-        /// A setting or a section, such as server.listen or server; all if there is none
+        /// A setting or a section, such as server.listen or server [default: all]
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },

@@ -20,9 +20,10 @@ use crate::cli::{CommandResult, Options};
 
 /// Measure search quality with judged queries
 ///
-/// Prints nDCG@10, MRR@10, recall@10 and recall@100 for each mode and kind of query, with 95 % confidence intervals, and the
-/// time of a page of 20 results. Judged queries are JSON Lines; tests/quality has 8,122 of them and describes the format.
-/// Queries about law that the snapshot does not have are left out and counted.
+/// Prints nDCG@10, MRR@10, recall@10 and recall@100 for each mode and kind of query, with 95 %
+/// confidence intervals, and the time for a page of 20 results. Judged queries are JSON Lines;
+/// tests/quality contains 8,122 of them and describes the format. Queries about law that the
+/// snapshot does not contain are left out and counted.
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
     /// Folder of the snapshot
@@ -32,11 +33,12 @@ pub(crate) struct Eval {
     #[arg(value_name = "JUDGED.jsonl", required_unless_present_any = ["headings", "make"])]
     judged: Vec<PathBuf>,
 
-    /// Which part of the queries: 'train' and 'tune' are for choosing parameters, 'report' is for reporting only
+    /// Part of the queries: 'train' and 'tune' are for choosing parameters, 'report' is for
+    /// reporting only
     #[arg(long, value_enum, default_value_t)]
     split: SplitArg,
 
-    /// Only these modes, comma-separated
+    /// Measure only these modes, comma-separated
     #[arg(long, value_parser = mode_parser(), value_delimiter = ',', default_values_t = Mode::ALL)]
     mode: Vec<Mode>,
 
@@ -44,73 +46,81 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "MODE,MODE", value_parser = two_modes)]
     compare: Vec<(Mode, Mode)>,
 
-    /// Try another value of a search parameter, such as question.keyword=0.2, and test what it changes; may be repeated
+    /// Try another value of a search parameter, such as question.keyword=0.2, and test the effect;
+    /// may be repeated
     #[arg(long = "try", value_name = "NAME=VALUE", value_parser = super::name_and_value)]
     tried: Vec<(String, String)>,
 
-    /// Also search for the headings of this many provisions, each of which should find its own
+    /// Also search for the headings of this many provisions; each heading should find its own
+    /// provision
     ///
-    /// For a snapshot whose plan has index_headings = false.
+    /// For snapshots whose plan has index_headings = false.
     #[arg(long, value_name = "COUNT")]
     headings: Option<usize>,
 
-    /// Ask misspelt queries without their typing errors
+    /// Use misspelt queries without their typing errors
     #[arg(long)]
     clean: bool,
 
-    /// Misspell one or two words of each query by rule, and test what that changes; the number chooses the slips
+    /// Misspell one or two words of each query by rule and test the effect; the number is the
+    /// random seed
     #[arg(long, value_name = "SEED")]
     misspell: Option<u64>,
 
-    /// Search for the words as they stand: misspelt ones are not corrected
+    /// Search for the words as they are, without correcting misspelt ones
     #[arg(long)]
     exact: bool,
 
-    /// How deep to search; auto goes deep for questions
+    /// Search depth; auto searches deep for questions
     #[arg(long, value_parser = depth_parser(), default_value_t = DepthWish::Fast)]
     depth: DepthWish,
 
-    /// How often each query is timed; 0 for no timing
+    /// Number of times each query is timed; 0 turns timing off
     #[arg(long, default_value_t = 3, value_name = "COUNT")]
     rounds: usize,
 
-    /// Compare nDCG@10 with the least that FILE demands for each kind and mode, and fail where it is lower by more than .01
+    /// Compare nDCG@10 with the minimum in FILE for each kind and mode; fail if it is lower by more
+    /// than .01
     #[arg(long, value_name = "FILE.tsv")]
     floors: Option<PathBuf>,
 
-    /// Write what is measured to the file of --floors instead
+    /// Write the measured values to the file of --floors instead
     #[arg(long, requires = "floors")]
     renew_floors: bool,
 
-    /// Also print each query with its measures
+    /// Also print the measures of each query
     #[arg(long)]
     queries: bool,
 
-    /// Print so many judged queries of each kind made from the snapshot by rule, as JSON Lines, and measure nothing
+    /// Print this many judged queries of each kind, made from the snapshot by rule, and measure
+    /// nothing
     ///
-    /// Kinds are headings, headings of law no longer in force, terms that the law defines, and sentences that cite another
-    /// provision. Each has one answer.
+    /// The output is JSON Lines. The kinds are headings, headings of law no longer in force, terms
+    /// that the law defines, and sentences that cite another provision. Each query has one correct
+    /// answer.
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["judged", "headings", "fit", "html"])]
     make: Option<usize>,
 
-    /// Write a page that shows side by side what is answered without and with --try, or by this snapshot and --against
+    /// Write a page that compares answers side by side: without and with --try, or from this
+    /// snapshot and --against
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
 
-    /// The snapshot on the right of --html
+    /// The snapshot for the right side of --html
     #[arg(long, value_name = "SNAPSHOT", requires = "html")]
     against: Option<PathBuf>,
 
-    /// Print the weights of features that order these queries' results best, and measure nothing
+    /// Print the feature weights that rank the results of these queries best, and measure nothing
     ///
-    /// They are fitted by pairwise logistic regression, for each kind that a query is taken for. Use the tuning half.
+    /// The weights are fitted by pairwise logistic regression for each kind of query. Use the
+    /// queries for tuning.
     #[arg(long)]
     fit: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum SplitArg {
-    /// Queries that models are fitted to
+    /// Queries for fitting models
     Train,
     /// Queries for choosing parameters
     Tune,
@@ -138,14 +148,14 @@ fn two_modes(text: &str) -> Result<(Mode, Mode), String> {
     Ok((mode(first)?, mode(second)?))
 }
 
-/// One mode in one setting.
+/// The scores and times of one mode.
 struct Run {
     mode: Mode,
     scores: Vec<QueryScores>,
     latency: Option<Latency>,
 }
 
-/// Two runs over the same queries.
+/// The comparison of two runs over the same queries.
 struct Compared {
     name: String,
     comparisons: Vec<Comparison>,
@@ -208,7 +218,7 @@ impl Eval {
         self.floors.as_deref().map_or(Ok(()), |path| self.hold_floors(path, &runs, options))
     }
 
-    /// Compares what was measured with the floors of a file, or writes them.
+    /// Compares the measured values with the floors of a file, or writes them to it.
     fn hold_floors(&self, path: &Path, runs: &[Run], options: &Options) -> CommandResult {
         let measured = measured(runs);
         if self.renew_floors {
@@ -255,7 +265,7 @@ impl Eval {
         Ok((queries, left_out))
     }
 
-    /// The queries as they are searched for.
+    /// The queries as they are sent to the engine.
     fn as_asked(&self, queries: &[ReadyQuery]) -> Vec<ReadyQuery> {
         let mut asked = queries.to_vec();
         for query in &mut asked {
@@ -268,7 +278,7 @@ impl Eval {
         asked
     }
 
-    /// The queries that both sides can be asked, side by side.
+    /// Writes a page with the queries that both sides can answer, side by side.
     fn write_page(
         &self,
         path: &Path,
@@ -312,7 +322,7 @@ impl Eval {
         let mut stage = Progress::for_stderr().stage("searching", "searches", Some(total as u64));
         let mut runs = Vec::with_capacity(modes.len());
         for &mode in modes {
-            // The searches that are measured for quality warm up those that are timed.
+            // The searches that measure quality also warm up the caches for the timed ones.
             let scores = scores_of(engine, queries, mode, &mut |count| stage.add(count))?;
             let mut micros = Vec::with_capacity(self.rounds * queries.len());
             for query in (0..self.rounds).flat_map(|_| queries) {
@@ -388,7 +398,7 @@ impl Eval {
     }
 }
 
-/// nDCG@10 of each kind and mode.
+/// The nDCG@10 of each kind and mode.
 fn measured(runs: &[Run]) -> Vec<Floor> {
     let of_run = |run: &Run| {
         let mode = run.mode;
@@ -407,7 +417,7 @@ fn made(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Err
     Ok(out)
 }
 
-/// The weights for each kind of query, as `--try` reads them.
+/// The weights for each kind of query, in the form that `--try` accepts.
 fn fitted(engine: &Engine, queries: &[ReadyQuery], depth: Depth) -> Result<String, SearchError> {
     let lessons = evaluate::lessons(engine, queries)?;
     let prefix = if depth == Depth::Deep { "deep." } else { "" };

@@ -1,10 +1,10 @@
-//! The page of `hornbook eval --html`: what two settings or snapshots answer, side by side, with what differs marked. It is
-//! one file that loads nothing.
+//! The page of `hornbook eval --html`: the results of two settings or snapshots side by side, with
+//! marked differences. It is a single file that loads no other resources.
 
 use hornbook::search::evaluate::{Listed, Side};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// What both sides answer to one query.
+/// The results of both sides for one query.
 pub(super) struct Pair {
     pub query: String,
     pub kind: String,
@@ -23,7 +23,7 @@ impl Pair {
     }
 }
 
-/// The whole page. The queries whose measure changes most come first.
+/// Renders the page. The queries whose measure changes most come first.
 pub(super) fn page(names: [&str; 2], mut pairs: Vec<Pair>) -> String {
     pairs.sort_by(|a, b| b.gain().abs().total_cmp(&a.gain().abs()).then_with(|| a.query.cmp(&b.query)));
     let changed = pairs.iter().filter(|pair| !pair.is_same()).count();
@@ -66,7 +66,8 @@ fn compared(pair: &Pair) -> Markup {
     }
 }
 
-/// The results of one side. Those missing on the other side are marked; the others show by how many places their rank differs.
+/// Renders the results of one side. Results missing on the other side are marked; results at
+/// another rank there show that rank.
 fn listing(side: &Side, other: &Side, lacking: &str) -> Markup {
     html! {
         ol {

@@ -18,18 +18,20 @@ use crate::cli::output::{print, print_json};
 use crate::cli::table::{Table, bytes};
 use crate::cli::{CommandResult, Options, sources};
 
-/// A publisher's server is asked at most this often; a mirror of one's own as often as one likes.
+/// Minimum pause between two requests to a publisher's server. There is no minimum for the user's
+/// own mirror.
 const PAUSE_SECONDS_MIN: f64 = 1.0;
 
 /// Download sources from their publishers
 ///
-/// Each source gets a folder of its own, and each file a receipt next to it: where it came from, when, its length and its
-/// SHA-256. A build takes the origin of the law from there. Beside the folder is put a plan, so that 'hornbook build
-/// DIR/SOURCE.toml' follows directly.
+/// Each source gets its own folder, and each file gets a receipt next to it: its URL, the time of
+/// download, its length and its SHA-256. A build reads the origin of the law from the receipt. A
+/// plan is placed next to the folder, so the next step is 'hornbook build DIR/SOURCE.toml'.
 ///
-/// A download that was interrupted goes on where it ended. A file that is still the same at the publisher is not downloaded
-/// again. Files are requested one after another, with pauses, and as the host's robots.txt asks. Each file is read to its
-/// end before it takes its place. Nothing else in Hornbook goes out to publishers.
+/// An interrupted download resumes where it stopped. Files that have not changed are not downloaded
+/// again. Files are requested one after another, with pauses, and according to the host's
+/// robots.txt. Each file is read to its end before it replaces the old one. No other part of
+/// Hornbook sends requests to publishers, except 'hornbook update'.
 #[derive(Debug, Args)]
 pub(crate) struct Fetch {
     /// Names of sources; 'hornbook sources' lists them
@@ -40,11 +42,11 @@ pub(crate) struct Fetch {
     #[arg(long, value_name = "DIR", default_value = "sources")]
     to: PathBuf,
 
-    /// This edition instead of the latest
+    /// Download this edition instead of the latest
     #[arg(long)]
     edition: Option<String>,
 
-    /// Only these files of a source that has numbered ones, such as 1,3,17
+    /// Download only these files of a source with numbered files, such as 1,3,17
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     number: Vec<u32>,
 
@@ -56,26 +58,28 @@ pub(crate) struct Fetch {
     quiet: bool,
 }
 
-/// How publishers are visited.
+/// How requests to publishers are sent.
 #[derive(Debug, Args)]
 pub(super) struct Visit {
-    /// A mirror instead of the publishers: the files of each host are below URL/host
+    /// Download from this mirror instead of the publishers; the files of each host are below
+    /// URL/host
     #[arg(long, value_name = "URL")]
     base: Option<String>,
 
-    /// Pause between two requests to a host, at least 1 except with --base [default: 1, with --base 0]
+    /// Seconds between two requests to a host, at least 1 except with --base [default: 1, with
+    /// --base 0]
     #[arg(long, value_name = "SECONDS")]
     pause: Option<f64>,
 
-    /// How a publisher can reach you, such as an e-mail address; sent with every request
+    /// Contact for publishers, such as an e-mail address; sent with every request
     #[arg(long, value_name = "ADDRESS")]
     contact: Option<String>,
 
-    /// Request also what a host's robots.txt asks programs not to, if its publisher allows it to you
+    /// Also request files that a host's robots.txt excludes, if its publisher allows you to
     #[arg(long)]
     ignore_robots: bool,
 
-    /// Accept servers whose certificate is in this PEM file, or leads to one in it [default: those the system trusts]
+    /// Trust the certificates in this PEM file instead of those that the system trusts
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 }
@@ -100,7 +104,7 @@ impl Visit {
         })
     }
 
-    /// How files are fetched into a folder.
+    /// The options for fetching files into `folder`.
     pub(super) fn options(&self, folder: &Path, progress: Progress) -> Result<FetchOptions, Box<dyn Error>> {
         Ok(FetchOptions {
             folder: folder.to_owned(),
@@ -142,7 +146,8 @@ impl Fetch {
     }
 }
 
-/// Puts the ready plan of a source next to its folder. An existing one is left alone: it may have been changed.
+/// Writes the ready-made plan of a source next to its folder. An existing plan is kept, because it
+/// may have been edited.
 fn put_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let Some(plan) = plan_for(source) else { return Ok(None) };
     let path = folder.join(format!("{source}.toml"));

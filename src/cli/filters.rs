@@ -1,4 +1,4 @@
-//! The options that narrow a search to a part of the snapshot.
+//! The options that restrict a search to a part of the snapshot.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -8,35 +8,36 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 
-/// Several values of one option are alternatives; several options all hold.
+/// Values of the same option are alternatives. Different options must all match.
 #[derive(Debug, Args)]
 pub(super) struct Filters {
-    /// Only in these jurisdictions and the jurisdictions in them; up to 10, comma-separated or one by one
+    /// Search only these jurisdictions and the jurisdictions in them; up to 10, comma-separated or
+    /// repeated
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     jurisdiction: Vec<ShortCode>,
 
-    /// Only in this code body, by key, id or name; up to 10, one by one
+    /// Search only this code body, by key, id or name; up to 10, repeated
     #[arg(long, value_name = "BODY")]
     code_body: Vec<String>,
 
-    /// Only in this title, chapter or other node, by id
+    /// Search only this title, chapter or other node, by id
     #[arg(long, value_name = "NODE")]
     subtree: Option<NodeId>,
 
-    /// Only what has this tag; up to 10, comma-separated or one by one
+    /// Search only provisions with this tag; up to 10, comma-separated or repeated
     #[arg(long, value_name = "TAG", value_delimiter = ',')]
     tag: Vec<String>,
 
-    /// Only what has this status; several are comma-separated or one by one
+    /// Search only provisions with this status; comma-separated or repeated
     #[arg(long, value_delimiter = ',', value_parser = status_parser())]
     status: Vec<Status>,
 
-    /// Only results with this score or a higher one, from 0 to 1
+    /// Return only results with at least this score, from 0 to 1
     #[arg(long, value_name = "SCORE", default_value_t = 0.0)]
     min_score: f32,
 }
 
-/// What is in force is also called current, the one name that no status has.
+/// Also accepts `current` for law in force.
 fn status_parser() -> impl TypedValueParser<Value = Status> {
     let named = |status: Status| match status {
         Status::InForce => PossibleValue::new(status.as_str()).alias("current"),

@@ -1,4 +1,4 @@
-//! `hornbook healthcheck`: asks a server whether it is ready.
+//! `hornbook healthcheck`: checks whether a server is ready.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options, flag};
 
-/// Ask the running server whether it is ready
+/// Check whether the running server is ready
 ///
-/// Requests /readyz at server.listen, with TLS if it is configured. The exit code is 0 if the server is ready, else 1: for
-/// containers, service managers and scripts.
+/// Requests /readyz at server.listen, with TLS if it is configured. The exit code is 0 if the
+/// server is ready, else 1. Use it in containers, service managers and scripts.
 #[derive(Debug, Args)]
 pub(crate) struct Healthcheck {
     /// Address and port of the server [default: server.listen]

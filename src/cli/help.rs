@@ -1,10 +1,10 @@
-//! The top of `hornbook --help`: the commands by what they are for.
+//! The output of `hornbook --help`: the commands grouped by purpose.
 
 use std::fmt::Write;
 
 use clap::Command;
 
-/// Every command that is not hidden, once.
+/// Every visible command, once.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Bring law here", &["sources", "fetch", "update"]),
     ("Make a snapshot", &["build", "verify", "inspect", "snapshot"]),
@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Measure", &["eval", "bench"]),
 ];
 
-/// Lists the commands in groups instead of in one row.
+/// Lists the commands in groups instead of one list.
 pub(super) fn grouped(command: Command) -> Command {
     let mut list = String::new();
     for (title, names) in GROUPS {
@@ -61,7 +61,8 @@ mod tests {
         }
     }
 
-    /// Names of the commands above, then what lacks help.
+    /// Collects the commands and arguments that have no help. `path` contains the names of the
+    /// parent commands.
     fn without_help(command: &Command, path: &str, found: &mut Vec<String>) {
         let path = format!("{path} {}", command.get_name());
         if command.get_about().is_none() {
@@ -80,7 +81,8 @@ mod tests {
         assert_eq!(found, Vec::<String>::new());
     }
 
-    /// A summary fits on its line, begins with a capital and has no full stop, as is usual in help.
+    /// A summary fits on its line, begins with a capital letter and has no full stop, as is usual
+    /// in help texts.
     #[test]
     fn summaries_are_short_and_alike() {
         fn check(command: &Command) {

@@ -17,13 +17,14 @@ use crate::cli::output::{Stdout, print, print_json};
 use crate::cli::table::{Table, bytes};
 use crate::cli::{CommandResult, Options};
 
-/// Citations shown of a list of references; `--json` has all.
+/// Maximum number of citations printed from a list of references. `--json` prints all.
 const CITED_SHOWN: usize = 20;
 
 /// Show the contents of a snapshot
 ///
-/// Without options: its jurisdictions, code bodies, sources and files. With --node: one provision or container, by id or by
-/// citation in any spelling, with what it cites and what cites it. With --outline: the tree of headings.
+/// Without options: its jurisdictions, code bodies, sources and files. With --node: a provision or
+/// container, by id or by citation in any spelling, with the provisions that it cites and those
+/// that cite it. With --outline: the tree of headings.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// Folder of the snapshot [default: the current one]
@@ -33,19 +34,19 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "ID|CITATION", conflicts_with = "outline")]
     node: Option<String>,
 
-    /// Show the outline: every container and provision, indented
+    /// Show the outline: all containers and provisions, indented
     #[arg(long)]
     outline: bool,
 
-    /// Only the outline of this jurisdiction and the jurisdictions in it
+    /// Show the outline only of this jurisdiction and the jurisdictions in it
     #[arg(long, value_name = "CODE", requires = "outline")]
     jurisdiction: Option<ShortCode>,
 
-    /// Only the outline below this node
+    /// Show only the outline below this node
     #[arg(long, value_name = "ID|CITATION", requires = "outline", conflicts_with = "jurisdiction")]
     below: Option<String>,
 
-    /// Only this many levels of the outline
+    /// Show only this many levels of the outline
     #[arg(long, value_name = "LEVELS", requires = "outline")]
     depth: Option<u8>,
 }
@@ -132,7 +133,8 @@ fn show_outline_line(snapshot: &Snapshot, node: NodeOrdinal, depth: u8, json: bo
     Ok(writeln!(Stdout, "{indent}{}  {}{status}", record.citation, record.wording(0).heading)?)
 }
 
-/// Nodes by id, source key or citation; if there are none, an error that says what to try next.
+/// Finds nodes by id, source key or citation. If there are none, the error suggests what to try
+/// next.
 fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<NodeOrdinal>, Box<dyn std::error::Error>> {
     if let Some(node) = wanted.parse::<NodeId>().ok().and_then(|id| snapshot.ordinal(id)) {
         return Ok(vec![node]);
@@ -150,7 +152,7 @@ fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<NodeOrdinal>, Box<dyn s
     Ok(cited.into_iter().map(|(node, _)| node).collect())
 }
 
-/// The contents of a snapshot, on one screen.
+/// Summarizes the contents of a snapshot.
 pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error::Error>> {
     let manifest = &snapshot.manifest;
     let counts = &manifest.counts;
@@ -243,7 +245,7 @@ fn node_text(snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, Box<dyn s
     Ok(out)
 }
 
-/// What the source says of the time in which a wording is law.
+/// When a wording is in force, according to the source.
 fn days(wording: &Wording) -> String {
     let Validity { status, from, to, then, is_uncertain } = wording.validity;
     let mut facts = vec![status.as_str().to_owned()];
@@ -313,7 +315,7 @@ fn facts(
     Ok(lines)
 }
 
-/// The first citations of a list, and how many more there are.
+/// The first citations of a list, and the number of remaining ones.
 fn cited_line(snapshot: &Snapshot, nodes: &[NodeOrdinal]) -> Result<String, NodesError> {
     let shown = citations(snapshot, nodes.iter().copied().take(CITED_SHOWN))?.join(", ");
     match nodes.len().saturating_sub(CITED_SHOWN) {

@@ -23,13 +23,14 @@ use hornbook_corpus::snapshot::Snapshot;
 
 use crate::cli::{CommandResult, Options, settings};
 
-/// Free calls of the account that exists only while the command runs.
+/// Limits of the account that exists only while the command runs.
 const CALLS_OF_A_LOCAL_ACCOUNT: u32 = 1_000_000_000;
 
-/// Serve agents that start the server themselves, over standard input and output
+/// Serve agents that start this command themselves, over standard input and output
 ///
-/// Answers from a snapshot in this process: no key is needed and nothing is metered. With --server it forwards to a running
-/// service instead, with a key from --key-file or from HORNBOOK_KEY in the environment.
+/// Answers from a snapshot in this process: no key is needed and nothing is metered. With --server,
+/// it forwards to a running service instead, with a key from --key-file or from HORNBOOK_KEY in the
+/// environment.
 #[derive(Debug, Args)]
 pub(crate) struct McpCommand {
     /// Folder of the snapshot [default: the current one of the data directory]
@@ -44,11 +45,12 @@ pub(crate) struct McpCommand {
     #[arg(long, value_name = "FILE", requires = "server")]
     key_file: Option<PathBuf>,
 
-    /// PEM file of the certificates that the service may have, or that lead to its own [default: those of the system]
+    /// Trust the certificates in this PEM file for the service [default: those that the system
+    /// trusts]
     #[arg(long, value_name = "FILE", requires = "server")]
     ca: Option<PathBuf>,
 
-    /// Send the key without encryption to an http:// URL of another machine
+    /// Allow the key to be sent without encryption to an http:// URL of another machine
     #[arg(long, requires = "server")]
     plain: bool,
 }
@@ -56,7 +58,8 @@ pub(crate) struct McpCommand {
 impl McpCommand {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        // Dropped at the end, with the state of its account.
+        // Kept until the end of this function: dropping it removes the folder with the state of its
+        // account.
         let mut local = None;
         let backend = match &self.server {
             Some(url) => Backend::Forward(Arc::new(self.forward(url)?)),
@@ -68,7 +71,7 @@ impl McpCommand {
             }
         };
         runtime.block_on(serve(backend, BufReader::new(stdin()), stdout()))?;
-        // A thread may still wait for input that never comes.
+        // A thread may be blocked on input that never arrives.
         runtime.shutdown_background();
         if let Some(LocalService { accounts, .. }) = local {
             accounts.close();
@@ -103,8 +106,9 @@ impl McpCommand {
     }
 }
 
-/// A service in this process, with one account that nobody pays for. Its state is in a folder that is removed at the end:
-/// calls are counted there as they always are, so that no call needs another way in.
+/// A service in this process with one account that is free. Its state is in a temporary folder that
+/// is removed at the end. Calls are metered there as usual, so the service needs no special path
+/// for local use.
 struct LocalService {
     backend: Local,
     accounts: Arc<Accounts>,

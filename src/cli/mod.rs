@@ -1,4 +1,4 @@
-//! The command line: one file per command, with its arguments and what it does.
+//! The command line. Each file contains one command, with its arguments and implementation.
 
 mod accounts;
 mod as_of;
@@ -38,14 +38,15 @@ use hornbook::config::{Config, FlagValue};
 
 pub(crate) use output::{CommandResult, is_output_closed, note};
 
-/// US federal and state law on one box
+/// US federal and state law on one machine
 ///
-/// Without a command, hornbook builds the sample corpus into ./data if there is no snapshot, creates a demo account, prints
-/// its key, and serves on 127.0.0.1:8080.
+/// Without a command, hornbook builds the sample corpus into ./data if there is no snapshot,
+/// creates a demo account, prints its key, and serves on 127.0.0.1:8080.
 ///
-/// A snapshot is a folder with law that is ready to be searched. 'hornbook build' makes one from official sources and it
-/// never changes again. The data directory holds the snapshots, the link 'current' to the one that is served, and the state
-/// of accounts. Commands that take a snapshot use the current one if none is named.
+/// A snapshot is a folder of law that is indexed for search. 'hornbook build' makes a snapshot from
+/// official sources; afterwards it never changes. The data directory contains the snapshots, the
+/// link 'current' to the snapshot in use, and the state of accounts. Commands that take a snapshot
+/// use the current one by default.
 #[derive(Debug, Parser)]
 #[command(name = "hornbook", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -56,7 +57,7 @@ pub(crate) struct Cli {
     command: Option<Command>,
 }
 
-/// Options of every command.
+/// The options that every command accepts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Options {
@@ -72,7 +73,7 @@ struct Options {
     #[arg(long, global = true, value_name = "NAME=VALUE", value_parser = name_and_value)]
     set: Vec<(String, String)>,
 
-    /// Name that the ledger records for this change [default: operator]
+    /// Name that the ledger records as the author of this change [default: operator]
     #[arg(long, global = true, default_value = "operator", hide_default_value = true, value_name = "NAME")]
     actor: String,
 
@@ -138,12 +139,12 @@ impl Cli {
 }
 
 impl Options {
-    /// The configuration from file, environment and the options of every command.
+    /// Loads the configuration from the file, the environment and the options of every command.
     fn configuration(&self) -> Result<Config, Box<dyn Error>> {
         self.configuration_with(None)
     }
 
-    /// The same with a command's own flags, which win.
+    /// Like [`Self::configuration`], with the command's own flags, which override the rest.
     fn configuration_with(&self, flags: impl IntoIterator<Item = FlagValue>) -> Result<Config, Box<dyn Error>> {
         let here = Path::new("hornbook.toml");
         let file = self.config.clone().or_else(|| here.exists().then(|| here.to_owned()));
@@ -161,7 +162,7 @@ impl Options {
     }
 }
 
-/// A setting as a command's own flag gives it.
+/// A setting given by a command's own flag.
 fn flag(flag: &'static str, setting: &str, value: String) -> FlagValue {
     FlagValue { setting: setting.to_owned(), value, flag }
 }

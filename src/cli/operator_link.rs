@@ -1,4 +1,5 @@
-//! The first start: a one-time link with which the operator makes an account on the pages. There is no default password.
+//! The first start: prints a one-time link with which the operator creates an account on the pages.
+//! There is no default password.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -14,7 +15,7 @@ use hornbook::clock::UnixMillis;
 use super::CommandResult;
 use super::output::say;
 
-/// In the data directory, until there is an operator.
+/// File name in the data directory. The file exists until there is an operator.
 const LINK_FILE: &str = "operator-link";
 
 pub(super) struct OperatorLink {
@@ -26,7 +27,8 @@ impl OperatorLink {
         Self { file: data.join(LINK_FILE) }
     }
 
-    /// Makes a new link where nobody is an operator yet. A terminal is shown the link; what may be a log is told the file.
+    /// Creates a new link if there is no operator yet. A terminal shows the link. Other output may
+    /// be a log, so it shows only the path of the file.
     pub(super) fn offer(&self, accounts: &Accounts, base_url: &str, at: UnixMillis) -> CommandResult {
         let act = Act { actor: "first start".to_owned(), at };
         let Some(token) = accounts.first_operator_link(&act, &mut SystemEntropy)? else {
@@ -48,7 +50,7 @@ impl OperatorLink {
         Ok(())
     }
 
-    /// Once there is an operator the file is of no use.
+    /// Removes the file if there is an operator.
     pub(super) fn clear(&self, accounts: &Accounts) {
         if accounts.has_operator() {
             match fs::remove_file(&self.file) {

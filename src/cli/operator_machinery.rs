@@ -1,4 +1,5 @@
-//! What the operator's page needs of the program: the snapshots of the data directory, and serving another of them.
+//! The operator page's access to the program: lists the snapshots of the data directory and
+//! switches to another one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,7 +18,7 @@ const REPORT: &str = "report.json";
 pub(super) struct ServedMachinery {
     pub(super) service: Arc<Service>,
     pub(super) data: PathBuf,
-    /// Serves what the link names now.
+    /// Serves the snapshot that the link points to now.
     pub(super) reload: Box<dyn Fn() -> Result<String, String> + Send + Sync>,
 }
 
@@ -53,7 +54,7 @@ impl Machinery for ServedMachinery {
     }
 
     fn serve_snapshot(&self, name: &str) -> Result<String, String> {
-        // One of those listed, so no path leads elsewhere.
+        // Only a listed name is accepted, so the path cannot leave the folder.
         if !self.snapshots().iter().any(|row| row.name == name && row.id.is_ok()) {
             return Err(format!("there is no snapshot '{name}' that could be served"));
         }
@@ -62,7 +63,7 @@ impl Machinery for ServedMachinery {
             fs::read_link(&link).map_err(|error| format!("the link {} cannot be read: {error}", link.display()))?;
         self.point_current(&Path::new(SNAPSHOTS).join(name))?;
         (self.reload)().or_else(|why| {
-            // A start after this must not find what was just refused.
+            // Restore the link, so that a restart does not use the snapshot that was just refused.
             self.point_current(&before)?;
             Err(why)
         })

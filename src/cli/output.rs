@@ -1,5 +1,6 @@
-//! Standard output and standard error. A reader that closed the pipe, such as `head`, ends a command quietly: writing
-//! fails with [`OutputClosed`], which `main` recognises. `println!` would panic there, so this crate forbids it.
+//! Standard output and standard error. If the reader closes the pipe, as `head` does, the command
+//! ends quietly: writing fails with [`OutputClosed`], which `main` recognises. `println!` would
+//! panic instead, so this crate forbids it.
 
 use std::error::Error;
 use std::fmt;
@@ -7,10 +8,10 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-/// A failed command prints one line that says why.
+/// The result of a command. `main` prints an error as one line.
 pub(crate) type CommandResult = Result<(), Box<dyn Error>>;
 
-/// Nobody reads the output any more.
+/// The reader closed the pipe.
 #[derive(Debug)]
 struct OutputClosed;
 
@@ -22,12 +23,12 @@ impl fmt::Display for OutputClosed {
 
 impl Error for OutputClosed {}
 
-/// Prints to the terminal that started the server. A closed output is no reason not to serve.
+/// Prints to standard output and ignores errors: the server keeps running if the output is closed.
 pub(super) fn say(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }
 
-/// Standard output. Only here does a broken pipe mean that the reader has seen enough.
+/// Standard output. A broken pipe becomes [`OutputClosed`] only here, not for other writers.
 pub(super) struct Stdout;
 
 impl Write for Stdout {
@@ -44,7 +45,7 @@ fn mark_closed(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::BrokenPipe { io::Error::new(ErrorKind::BrokenPipe, OutputClosed) } else { error }
 }
 
-/// Whether a command failed only because nobody reads its output.
+/// Whether a command failed only because its output was closed.
 pub(crate) fn is_output_closed(error: &(dyn Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -57,7 +58,7 @@ pub(crate) fn is_output_closed(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Prints text as it is, to its end.
+/// Prints the text unchanged and flushes the output.
 pub(super) fn print(text: &str) -> CommandResult {
     Stdout.write_all(text.as_bytes())?;
     Ok(Stdout.flush()?)
@@ -68,7 +69,7 @@ pub(super) fn print_json(value: &impl Serialize) -> CommandResult {
     print(&format!("{:#}\n", serde_json::to_value(value)?))
 }
 
-/// Says something on standard error. A closed one is no reason to stop.
+/// Prints a line to standard error and ignores errors.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,4 +1,5 @@
-//! `hornbook` without a command: builds the sample corpus that the program contains, creates a demo account, and serves.
+//! `hornbook` without a command: builds the sample corpus contained in the program, creates a demo
+//! account, and serves.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -16,7 +17,8 @@ use crate::cli::sample;
 use crate::cli::serve::Served;
 use crate::cli::{CommandResult, Options};
 
-/// File name, in the data directory, of the demo account's key: a second start shows it again.
+/// Name of the file with the demo account's key, in the data directory. A later start prints the
+/// key again.
 const DEMO_KEY_FILE: &str = "demo.key";
 
 pub(super) fn run(options: &Options) -> CommandResult {
@@ -47,13 +49,14 @@ fn build_sample(data: &Path) -> CommandResult {
     print(&format!("{}: built from the sample corpus\n", built.path.display()))
 }
 
-/// The key of the demo account: created if there is no account yet, and stored so that only the owner can read it.
+/// The key of the demo account. If there is no account yet, creates one and stores the key in a
+/// file that only the owner can read.
 fn demo_key(served: &Served, data: &Path) -> Result<Option<String>, Box<dyn std::error::Error>> {
     let path = data.join(DEMO_KEY_FILE);
     let act = Act { actor: "quick start".to_owned(), at: served.clock.now().wall };
     if let Some(issued) = served.accounts.create_demo_account(&act, &mut SystemEntropy)? {
         let key = issued.secret.reveal();
-        // An older one belongs to a state that is gone.
+        // A file from an earlier start belongs to state that was deleted.
         let _ = fs::remove_file(&path);
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         writeln!(file, "{key}")?;

@@ -1,4 +1,4 @@
-//! `hornbook resolve`: which provisions a citation names.
+//! `hornbook resolve`: finds the provisions that a citation refers to.
 
 use std::sync::Arc;
 
@@ -12,14 +12,17 @@ use crate::cli::output::{print, print_json};
 use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, Options};
 
-/// Find the provision that a citation names
+/// Find the provision that a citation refers to
 ///
-/// Understands any spelling. A list such as "42 U.S.C. §§ 1981, 1983" gets an answer for each citation. An answer is
-/// resolved, ambiguous, not_held (the snapshot has the code but not the section), outside_coverage (it does not have the
-/// code, or not the title), placeholder (the jurisdiction has no law yet) or malformed. The exit code is 0 if every citation is resolved, else 1.
+/// Understands any spelling. A list such as "42 U.S.C. §§ 1981, 1983" gets one answer for each
+/// citation. An answer is resolved, ambiguous, not_held (the snapshot has the code but not the
+/// section), outside_coverage (it does not have the code, or not the title), placeholder (the
+/// jurisdiction has no law yet) or malformed. The exit code is 0 if every citation is resolved,
+/// else 1.
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
-    /// The citation, such as "42 USC 1983(b)"; before it, the folder of the snapshot if it is not the current one
+    /// The citation, such as "42 USC 1983(b)"; put the folder of the snapshot before it to use
+    /// another than the current one
     #[arg(value_name = "[SNAPSHOT] CITATION", required = true)]
     words: Vec<String>,
 

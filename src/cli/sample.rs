@@ -1,4 +1,5 @@
-//! The sample corpus that the program contains, compressed; `build.rs` in the root packs it.
+//! The sample corpus, compressed and contained in the program. `build.rs` in the root folder packs
+//! it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -40,7 +41,7 @@ mod tests {
             assert!(same, "{name} differs");
         }
         assert!(FILES.iter().any(|(name, _)| *name == PLAN));
-        // The cost that the changelog states.
+        // The changelog states this size.
         assert!(PACKED.len() < 80_000, "{} bytes", PACKED.len());
     }
 }

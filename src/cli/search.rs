@@ -19,19 +19,19 @@ use crate::cli::filters::Filters;
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options};
 
-/// Width of printed text.
+/// Maximum number of characters in a line of output.
 const WIDTH: usize = 96;
 
-/// Facets of each kind in the text output.
+/// Maximum number of facets of each kind in the text output.
 const FACETS_SHOWN: usize = 12;
 
 /// Find provisions by citation, by words, or by a question
 ///
-/// A citation anywhere in the query puts its provision first. "Words in quotes" must occur next to each other, and a -word
-/// must not occur at all.
+/// A citation anywhere in the query puts its provision first. "Words in quotes" must occur next to
+/// each other, and a word with a minus sign, such as -word, must not occur.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// What to look for; before it, the folder of the snapshot if it is not the current one
+    /// The query; put the folder of the snapshot before it to use another than the current one
     #[arg(value_name = "[SNAPSHOT] QUERY", required = true, allow_hyphen_values = false)]
     words: Vec<String>,
 
@@ -39,7 +39,8 @@ pub(crate) struct Search {
     #[arg(long, value_parser = mode_parser(), default_value_t)]
     mode: Mode,
 
-    /// Search fast, deep with the sentence encoder of the snapshot, or deep only for questions where that is possible
+    /// Search fast, deep with the sentence encoder of the snapshot, or deep only for questions
+    /// where that is possible
     #[arg(long, value_parser = depth_parser(), default_value_t)]
     depth: DepthWish,
 
@@ -50,11 +51,12 @@ pub(crate) struct Search {
     #[arg(long, default_value_t = 10, value_name = "COUNT")]
     limit: u32,
 
-    /// Number of the page, from 1
+    /// Page number, from 1
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     page: u32,
 
-    /// Search for the words as they are typed: misspelt ones are not corrected, and places among them narrow nothing
+    /// Search for the words as typed: do not correct misspelt words, and do not use place names to
+    /// narrow or rank
     #[arg(long)]
     exact: bool,
 
@@ -62,7 +64,7 @@ pub(crate) struct Search {
     #[arg(long)]
     facets: bool,
 
-    /// Also show how each result was ranked, and how long each stage took
+    /// Also show how each result was ranked and how long each stage took
     #[arg(long)]
     explain: bool,
 
@@ -70,13 +72,13 @@ pub(crate) struct Search {
     as_of: AsOf,
 }
 
-/// Reads the name of a mode.
+/// Parses the name of a mode.
 pub(super) fn mode_parser() -> impl TypedValueParser<Value = Mode> {
     let named = |mode: Mode| PossibleValue::new(mode.name()).help(mode.meaning());
     PossibleValuesParser::new(Mode::ALL.map(named)).try_map(|name| name.parse::<Mode>())
 }
 
-/// Reads the name of a depth.
+/// Parses the name of a depth.
 pub(super) fn depth_parser() -> impl TypedValueParser<Value = DepthWish> {
     let named = |depth: DepthWish| PossibleValue::new(depth.name()).help(depth.meaning());
     PossibleValuesParser::new(DepthWish::ALL.map(named)).map(|name| {
@@ -111,8 +113,9 @@ impl Search {
     }
 }
 
-/// Takes `[SNAPSHOT] TEXT` apart: the first word is the snapshot if it is the folder of one and other words follow.
-/// A snapshot in the wrong place, or alone, is an error that shows the right order.
+/// Splits `[SNAPSHOT] TEXT`. The first word is the snapshot if it is the folder of one and more
+/// words follow. A snapshot in another position, or without text, is an error that shows the
+/// correct order.
 pub(super) fn snapshot_and_text(command: &str, words: &[String]) -> Result<(Option<PathBuf>, String), String> {
     let is_snapshot = |word: &String| Path::new(word).join("manifest.json").is_file();
     let is_elsewhere = |word: &String| word.contains('/') && Path::new(word).is_dir();
@@ -233,10 +236,10 @@ fn explained(explain: &HitExplain) -> String {
     format!("[{}; {}]", parts.join(", "), explain.matched_terms.join(" "))
 }
 
-/// How the query's words stand out.
+/// How the query's words are highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Emphasis {
-    /// For files and pipes, and if `NO_COLOR` is set.
+    /// Used for files and pipes, and if `NO_COLOR` is set.
     None,
     Bold,
 }
@@ -267,12 +270,12 @@ impl Emphasis {
     }
 }
 
-/// Width of a word on a terminal, which does not show escape sequences.
+/// The width of a word on a terminal, which does not show escape sequences.
 fn width_of(word: &str) -> usize {
     word.chars().count() - word.matches(BOLD).count() * BOLD.len() - word.matches(NOT_BOLD).count() * NOT_BOLD.len()
 }
 
-/// Breaks a text into indented lines between its words.
+/// Wraps a text into indented lines.
 fn wrapped(text: &str, indent: &str) -> String {
     let mut out = String::new();
     let mut width = 0;

@@ -1,4 +1,4 @@
-//! `hornbook serve`: the service over HTTP, with the current snapshot and the state of accounts.
+//! `hornbook serve`: serves the current snapshot and the accounts over HTTP.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -49,16 +49,18 @@ use crate::cli::operator_machinery::ServedMachinery;
 use crate::cli::output::say;
 use crate::cli::{CommandResult, Options, flag, settings};
 
-/// Snapshots, state, sockets, and the files that a reload opens.
+/// Number of open files besides connections: snapshots, state, sockets, and the files that a reload
+/// opens.
 const FILES_BESIDE_CONNECTIONS: u64 = 200;
 
 const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
 
 /// Serve the current snapshot over HTTP
 ///
-/// Verifies the snapshot that data/current points to, opens the state of accounts, and serves until SIGTERM or Ctrl-C. Then it
-/// accepts no more connections and gives requests in progress ten seconds. SIGHUP and 'hornbook reload' switch to the
-/// snapshot that data/current points to by then, and load a renewed certificate.
+/// Verifies the snapshot that data/current points to, opens the state of accounts, and serves until
+/// SIGTERM or Ctrl-C. Then it accepts no more connections and gives requests in progress ten
+/// seconds to finish. SIGHUP and 'hornbook reload' switch to the snapshot that data/current points
+/// to at that time, and load a renewed certificate.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Address and port to listen on [default: 127.0.0.1:8080]
@@ -93,7 +95,7 @@ impl Serve {
     }
 }
 
-/// Everything that is open while the service runs.
+/// Everything that stays open while the service runs.
 pub(super) struct Served {
     data: PathBuf,
     pub(super) clock: Arc<dyn Clock>,
@@ -104,7 +106,7 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn open(config: &Config) -> Result<Self, Box<dyn Error>> {
-        // A mistake in what is compiled in shows here, not in an answer.
+        // An error in the compiled-in requirements stops the start, not a later request.
         requirements().map_err(Clone::clone)?;
         let data = config.data.dir.clone();
         let corpus = Arc::new(Corpus::open_current(&data)?);
@@ -114,7 +116,8 @@ impl Served {
         Ok(Self { data, clock, accounts, corpus, log })
     }
 
-    /// Serves until a signal stops it. Calls `announce` with the address once connections are accepted.
+    /// Serves until a signal stops it. Calls `announce` with the address as soon as it accepts
+    /// connections.
     pub(super) fn run(self, config: &Config, announce: impl FnOnce(&str)) -> CommandResult {
         let Self { data, clock, accounts, corpus, log } = self;
         let stripe = settings::stripe(config)?;
@@ -144,7 +147,7 @@ impl Served {
             Notice::of_all_that_waits(&accounts, clock.now())?.into_iter().for_each(|notice| notices.raise(notice));
         }
         let acts = observers.clone();
-        // Purchases by card wait for their customers.
+        // Purchases by card wait for their customers, not for the operator.
         let by_card = stripe.is_some();
         accounts.on_act(move |act| {
             if let (Some(notices), Some(notice)) =
@@ -190,7 +193,7 @@ impl Served {
             });
             let reload = Arc::new(Reloading { service: Arc::clone(&service), data, tls, observers: told.clone() });
             let socket_reload = Arc::clone(&reload);
-            // Ends with the process: the listener has no other way to be told.
+            // The thread ends with the process, because nothing can stop its listener.
             std::thread::spawn(move || socket.serve(&desk, &desk_clock, &move || socket_reload.reload()));
             let reloading = Arc::clone(&reload);
             let by_operator = Box::new(move || reloading.snapshot());
@@ -222,7 +225,8 @@ impl Served {
             integrity.stop();
             Ok::<(), std::io::Error>(())
         });
-        // Work on other threads was drained with its request; nothing is left to wait for.
+        // Work on other threads has finished with its request, so there is nothing left to wait
+        // for.
         runtime.shutdown_background();
         maintenance.stop();
         accounts.close();
@@ -232,7 +236,8 @@ impl Served {
     }
 }
 
-/// Where people accept company formations. The operator confirms their payments, unless they are paid by card.
+/// The page on which people accept company formations. The operator confirms payments, unless
+/// customers pay by card.
 fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn Door> {
     let how_to_pay = formation.how_to_pay.as_ref().map(|line| line.0.clone());
     let payments: Arc<dyn Payments> = match service.cards() {
@@ -242,7 +247,7 @@ fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn 
     Arc::new(ReviewPage::new(Arc::clone(service), payments, how_to_pay))
 }
 
-/// What people see in a browser.
+/// The pages for browsers.
 fn pages(service: &Arc<Service>, config: &Config, metrics: Arc<Metrics>, machinery: Arc<dyn Machinery>) -> Doors {
     let shell = Arc::new(Shell::new(Arc::clone(service), settings::pages(config)));
     let own = Settings::new(Arc::clone(&shell), config.people.sign_up);
@@ -280,7 +285,7 @@ fn tell(observers: &Observers, level: Level, message: &str, fields: Fields<'_>) 
     observers.log.write(observers.clock.now().wall, level, message, fields);
 }
 
-/// Warns if keys or metrics are open to the network.
+/// Warns if keys or metrics are exposed to the network.
 fn warn_of_the_open(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     let is_open = |address: SocketAddr| !address.ip().is_loopback();
     if is_open(settings.listen) && settings.tls.is_none() {
@@ -294,7 +299,8 @@ fn warn_of_the_open(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     }
 }
 
-/// Keys and the private key of TLS are in this process's memory: no core dumps, and nobody but root may trace it.
+/// The memory of this process contains API keys and the private key of TLS. Disables core dumps,
+/// and allows only root to trace the process.
 fn keep_memory_private(log: &Log, clock: &dyn Clock) {
     if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
         let message = "core dumps and tracing of this process cannot be turned off";
@@ -302,7 +308,7 @@ fn keep_memory_private(log: &Log, clock: &dyn Clock) {
     }
 }
 
-/// Raises the limit of open files: each connection is one, and the usual limit is low.
+/// Raises the limit of open files. Each connection needs one, and the usual limit is low.
 fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     let limit = getrlimit(Resource::Nofile);
     let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -319,7 +325,7 @@ fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clo
     }
 }
 
-/// What `hornbook reload` and SIGHUP do.
+/// The implementation of `hornbook reload` and SIGHUP.
 struct Reloading {
     service: Arc<Service>,
     data: PathBuf,
@@ -328,7 +334,8 @@ struct Reloading {
 }
 
 impl Reloading {
-    /// Serves what the link in the data directory names now, or says why the one before stays.
+    /// Serves the snapshot that the link in the data directory points to now. The error is the
+    /// reason why the old one stays.
     fn snapshot(&self) -> Result<String, String> {
         let renewed = self.service.renew(&self.data);
         self.observers.metrics.reloaded(if renewed.is_ok() { "done" } else { "refused" });
@@ -345,7 +352,8 @@ impl Reloading {
         }
     }
 
-    /// Renews snapshot and certificate independently: if one is bad, its predecessor stays, and the other is renewed.
+    /// Reloads snapshot and certificate independently. If one is invalid, the old one stays, and
+    /// the other is still reloaded.
     fn reload(&self) -> Result<Value, String> {
         let mut faults = Vec::new();
         if let Some(Err(error)) = self.tls.as_ref().map(|tls| tls.reload()) {
@@ -382,7 +390,7 @@ fn reload_at_hangup(reload: Arc<Reloading>) -> std::io::Result<()> {
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
             let reload = Arc::clone(&reload);
-            // The result is in the log.
+            // `reload` logs its result.
             let _ = tokio::task::spawn_blocking(move || drop(reload.reload())).await;
         }
     });
@@ -401,7 +409,7 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// The periodic work of accounts, on a thread of its own.
+/// The thread that maintains the accounts periodically.
 struct Maintenance {
     thread: JoinHandle<()>,
     stop: Sender<()>,
@@ -424,7 +432,7 @@ impl Maintenance {
 
     fn stop(self) {
         drop(self.stop);
-        // It ends by itself; a panic in it was reported when it happened.
+        // The thread ends on its own. A panic in it was already reported.
         let _ = self.thread.join();
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration handed on: each part of the program gets a struct of its own with what concerns it.
+//! Converts the configuration into one struct for each part of the program.
 
 use std::error::Error;
 use std::path::Path;
@@ -64,7 +64,7 @@ pub(super) fn pages(config: &Config) -> PageSettings {
     PageSettings { visitors, is_indexed: web.indexing == Switch::On }
 }
 
-/// Reads the certificate too.
+/// Also loads the certificate.
 pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
     let Config { server, tls, metrics, .. } = config;
     let files = tls.certificate.clone().zip(tls.private_key.clone());
@@ -92,7 +92,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
     })
 }
 
-/// Stripe, with what signs its notices; none where the operator confirms payments. Reads the files of secrets.
+/// Stripe and its webhook secret. None if the operator confirms payments. Reads the secrets' files.
 pub(super) fn stripe(config: &Config) -> Result<Option<(Stripe, Secret)>, Box<dyn Error>> {
     let payments = &config.payments;
     if payments.provider != PaymentProvider::Stripe {
@@ -106,7 +106,7 @@ pub(super) fn stripe(config: &Config) -> Result<Option<(Stripe, Secret)>, Box<dy
     Ok(Some((stripe, Secret::new(webhook.reveal()))))
 }
 
-/// The address that the operator wants to be told at, if any.
+/// The webhook that receives notices for the operator, if any.
 pub(super) fn notices(config: &Config) -> Result<Option<Address>, Box<dyn Error>> {
     let operator = &config.operator;
     let Some(url) = &operator.webhook else { return Ok(None) };
@@ -115,7 +115,7 @@ pub(super) fn notices(config: &Config) -> Result<Option<Address>, Box<dyn Error>
     Ok(Some(Address::new(&url.0, secret.reveal()).map_err(|error| format!("operator.webhook: {error}"))?))
 }
 
-/// A secret by itself, or that of its file. No message repeats what is in the file.
+/// A secret from its value or from its file. Errors never contain the contents of the file.
 fn secret<T>(
     itself: Option<T>,
     (setting, file): (&str, Option<&Path>),

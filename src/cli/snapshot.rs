@@ -1,4 +1,5 @@
-//! `hornbook snapshot`: the snapshots of the data directory, which of them is in use, and the way back.
+//! `hornbook snapshot`: lists, activates, rolls back and removes the snapshots of the data
+//! directory.
 
 use clap::{Args, Subcommand};
 use hornbook::clock::UnixMillis;
@@ -10,33 +11,33 @@ use crate::cli::output::{count, print, print_json};
 use crate::cli::table::{Table, bytes};
 use crate::cli::{CommandResult, Options};
 
-/// A running server goes on with the snapshot it has opened until it is told of the new one.
+/// A running server keeps its open snapshot until it is told to reload.
 const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload'";
 
 /// List, activate and remove the snapshots of the data directory
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
-    /// List the snapshots, the latest first; the one in use is marked
+    /// List the snapshots, latest first; the one in use is marked
     List,
-    /// Take a snapshot into use, after verifying it
+    /// Verify a snapshot and put it into use
     Activate(Activate),
-    /// Take the snapshot into use again that was in use before
+    /// Put the previously used snapshot back into use
     Rollback,
     /// Remove snapshots that are no longer needed
     ///
-    /// Kept are the one in use, those that were in use last before it, and those that are newer than it.
+    /// Keeps the snapshot in use, the ones most recently used before it, and those that are newer.
     Prune(Prune),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Activate {
-    /// The snapshot's id, or the beginning of it
+    /// The id of the snapshot, or the beginning of the id
     id: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Prune {
-    /// Keep so many of those that were in use before
+    /// Number of previously used snapshots to keep
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     keep: usize,
 
@@ -105,7 +106,7 @@ fn list(data: &DataDirectory, as_json: bool) -> CommandResult {
 fn built(stored: &Stored) -> String {
     let since = stored.built.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let text = UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).to_string();
-    // To the minute.
+    // Down to the minute.
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 

@@ -7,12 +7,13 @@ use crate::cli::output::{print, print_json};
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
 
-/// List the official sources of law and what can be done with them
+/// List the official sources of law and their states
 ///
-/// Without names: all sources of the federal government, the states, the District of Columbia, the territories and large
-/// cities. 'ready' means that 'hornbook fetch' downloads it and 'hornbook build' reads it; 'untried' means that it has a plan
-/// too, but nobody has built the whole of it: look at what 'hornbook build --check' reports. With names, or codes of
-/// jurisdictions: everything known of these, and what stands in the way of the others.
+/// Without names: all sources of the federal government, the states, the District of Columbia, the
+/// territories and large cities. 'ready' means that 'hornbook fetch' downloads the source and
+/// 'hornbook build' reads it. 'untried' means that it also has a plan, but nobody has built all of
+/// it: check the report of 'hornbook build --check'. With names, or codes of jurisdictions:
+/// everything known about these sources, and the obstacles of those that are not ready.
 #[derive(Debug, Args)]
 pub(crate) struct Sources {
     /// Names of sources, such as us-code, or codes of jurisdictions, such as VA
@@ -38,7 +39,7 @@ impl Sources {
     }
 }
 
-/// The source of this name, or those of the jurisdiction of this code.
+/// The source with this name, or the sources of the jurisdiction with this code.
 fn named(name: &str) -> Result<Vec<&'static Source>, String> {
     if let Some(source) = find(name) {
         return Ok(vec![source]);
@@ -48,7 +49,7 @@ fn named(name: &str) -> Result<Vec<&'static Source>, String> {
     if of_jurisdiction.is_empty() { Err(unknown(name)) } else { Ok(of_jurisdiction) }
 }
 
-/// For commands that need a source by name.
+/// The source with this name, for commands that need one.
 pub(super) fn known(name: &str) -> Result<&'static Source, String> {
     find(name).ok_or_else(|| unknown(name))
 }

@@ -15,14 +15,16 @@ use crate::cli::{CommandResult, Options};
 
 /// Complete a heading or a citation
 ///
-/// Headings that begin with the words come first, then those that contain them, then those that are spelled nearly so.
+/// Headings that begin with the words come first, then those that contain them, then those with a
+/// similar spelling.
 #[derive(Debug, Args)]
 pub(crate) struct Suggest {
-    /// The beginning of a heading or citation; before it, the folder of the snapshot if it is not the current one
+    /// Beginning of a heading or citation; put the folder of the snapshot before it to use another
+    /// than the current one
     #[arg(value_name = "[SNAPSHOT] TEXT", required = true)]
     words: Vec<String>,
 
-    /// Only in this jurisdiction and the jurisdictions in it
+    /// Suggest only from this jurisdiction and the jurisdictions in it
     #[arg(long, value_name = "CODE")]
     jurisdiction: Option<ShortCode>,
 

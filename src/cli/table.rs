@@ -1,6 +1,6 @@
-//! Plain text tables and numbers for people.
+//! Plain-text tables, and numbers formatted for people.
 
-/// Columns as wide as their widest cell; numbers are aligned right, text left.
+/// A table whose columns are as wide as their widest cell. Numbers are aligned right, text left.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     rows: Vec<[String; N]>,
@@ -12,7 +12,7 @@ impl<const N: usize> Table<N> {
         Self { rows: vec![header.map(str::to_owned)], aligns_numbers: true }
     }
 
-    /// Numbers left too, as where a column also has words.
+    /// Aligns numbers left too, for columns that also contain words.
     pub(crate) fn left_aligned(self) -> Self {
         Self { aligns_numbers: false, ..self }
     }
@@ -43,7 +43,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// A size with a suitable unit.
+/// A size in a suitable unit.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     let mut value = count as f64;

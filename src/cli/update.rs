@@ -1,4 +1,5 @@
-//! `hornbook update`: fetches the sources of a plan anew, builds, and shows what changed before anything is swapped.
+//! `hornbook update`: fetches the sources of a plan again, builds a snapshot, and shows the changes
+//! before it is used.
 
 use std::error::Error;
 use std::fs;
@@ -22,15 +23,15 @@ use crate::cli::fetch::{Visit, as_value, table};
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options};
 
-/// In the data directory: how its current snapshot was built.
+/// Name of the file in the data directory that records how the current snapshot was built.
 const LAST_BUILD: &str = "last-build.json";
 
 /// Fetch the sources of a plan again, build, and show what changed
 ///
-/// Sources that 'hornbook fetch' put beside the plan are fetched again; those that did not change are not downloaded. The
-/// new snapshot is built beside the current one and verified. Then follows what was added, removed and amended. The current
-/// snapshot stays in use unless --swap is given; 'hornbook snapshot activate' does it later, 'hornbook snapshot rollback'
-/// takes it back.
+/// Fetches again the sources that 'hornbook fetch' placed next to the plan; unchanged files are not
+/// downloaded. Builds the new snapshot next to the current one, verifies it, and lists the added,
+/// removed and amended provisions. The current snapshot stays in use unless --swap is given.
+/// 'hornbook snapshot activate' switches later, and 'hornbook snapshot rollback' switches back.
 #[derive(Debug, Args)]
 pub(crate) struct Update {
     /// The plan [default: the one that the current snapshot was built from]
@@ -40,15 +41,15 @@ pub(crate) struct Update {
     #[arg(long, value_name = "DIR", requires = "plan")]
     sources: Option<PathBuf>,
 
-    /// Take the new snapshot into use
+    /// Put the new snapshot into use
     #[arg(long)]
     swap: bool,
 
-    /// With --swap: even if a code body loses more than a tenth of its provisions
+    /// With --swap: accept that a code body loses more than a tenth of its provisions
     #[arg(long, requires = "swap")]
     accept_loss: bool,
 
-    /// Build from the files that are here, and fetch nothing
+    /// Build from the files that are already here, and fetch nothing
     #[arg(long)]
     no_fetch: bool,
 
@@ -56,14 +57,14 @@ pub(crate) struct Update {
     visit: Visit,
 }
 
-/// From what a snapshot was built, as absolute paths.
+/// The plan and the sources of the last build, as absolute paths.
 #[derive(Debug, Serialize, Deserialize)]
 struct LastBuild {
     plan: PathBuf,
     sources: Option<PathBuf>,
 }
 
-/// Remembers a build into a data directory, for the next update.
+/// Records a build for the next update.
 pub(super) fn remember(data: &Path, plan: &Path, sources: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let last = LastBuild { plan: std::path::absolute(plan)?, sources: sources.map(std::path::absolute).transpose()? };
     let path = data.join(LAST_BUILD);
@@ -125,7 +126,7 @@ impl Update {
         Ok(serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))?)
     }
 
-    /// Fetches the sources of a plan that the catalogue knows by the folder they are in.
+    /// Fetches the plan's sources that are in the catalogue. The folder name identifies the source.
     fn fetch_again(&self, plan: &Path, folder: &Path, progress: Progress) -> Result<Vec<Fetched>, Box<dyn Error>> {
         let mut known: Vec<&Source> = Vec::new();
         for planned in Plan::open(plan)?.sources {
@@ -147,16 +148,17 @@ impl Update {
     }
 }
 
-/// The numbers of the files that are there; empty, which stands for all, if there are none.
+/// The numbers of the files that exist in the folder. An empty list means all files.
 fn numbers_here(source: &Source, folder: &Path) -> Vec<u32> {
     let places = source.places(None).unwrap_or_default();
     let here = places.into_iter().filter(|place| folder.join(&place.path).exists());
     here.filter_map(|place| place.number).collect()
 }
 
-/// What differs from the snapshot in use; None if it cannot be read, such as one of an older format.
+/// The differences from the snapshot in use. None if there is none or it cannot be read, for
+/// example because its format is older.
 fn differences(data: &Path, before: Option<&str>, built: &Built) -> Result<Option<Vec<BodyChanges>>, Box<dyn Error>> {
-    // Every byte of the new one is checked before anybody relies on it.
+    // Check every byte of the new snapshot before it is used.
     let new = Snapshot::verify(&built.path, |_| ())?;
     let Some(before) = before else { return Ok(None) };
     match Snapshot::open(&data.join("snapshots").join(before)) {

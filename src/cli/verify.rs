@@ -1,4 +1,4 @@
-//! `hornbook verify`: checks that a snapshot is what was built.
+//! `hornbook verify`: checks that a snapshot has not changed since it was built.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,8 +14,9 @@ use crate::cli::{CommandResult, Options};
 
 /// Check that no byte of a snapshot has changed since it was built
 ///
-/// Hashes every file and compares it with the manifest, opens every structure, and checks that the keyword index and the
-/// outline number the nodes alike. Fails with the name of the file if anything differs.
+/// Hashes every file and compares it with the manifest, opens every structure, and checks that the
+/// keyword index and the outline number the nodes alike. Fails with the name of the file if
+/// anything differs.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// Folder of the snapshot [default: the current one]

@@ -1,4 +1,5 @@
-//! What can be wrong with the configuration. Each message says where, what, and what to write instead.
+//! Configuration errors. Each message states where the error is, what it is, and what to write
+//! instead.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,28 +19,29 @@ pub enum ConfigError {
         from: Origin,
         wanted: String,
     },
-    /// One setting needs another.
+    /// A setting is given without another one that it needs.
     Incomplete {
         given: &'static str,
         missing: &'static str,
     },
-    /// Two settings for the same.
+    /// Two settings that exclude each other are both given.
     Both {
         one: &'static str,
         other: &'static str,
     },
-    /// What another setting needs.
+    /// Neither of two settings is given, but another setting requires one of them.
     Neither {
         because: &'static str,
         one: &'static str,
         other: &'static str,
     },
-    /// A secret given by a flag.
+    /// A secret is given on the command line.
     Exposed {
         name: &'static str,
         environment: String,
     },
-    /// Not TOML. The line itself is not repeated: it may hold a secret.
+    /// The file is not valid TOML. The message does not repeat the line, because it may contain a
+    /// secret.
     Parse {
         path: PathBuf,
         line: usize,

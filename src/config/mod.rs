@@ -1,8 +1,10 @@
-//! The configuration: `hornbook.toml`, then the environment, then flags; later values win.
+//! The configuration: `hornbook.toml`, then environment variables, then flags. Later sources
+//! override earlier ones.
 //!
-//! `settings` is the one table, and [`Config`] the typed struct that is made of its rows; `value` has the kinds of values;
-//! `sources` reads them, each with its origin, and refuses a bad one where it is read. Only the command line knows this
-//! module: it hands each part of the program the settings that concern it.
+//! `settings` contains the table of all settings and the struct [`Config`], which is generated from
+//! its rows. `value` defines the value types. `sources` reads the values, records the origin of
+//! each, and rejects invalid ones. Only the command line uses this module; it passes each part of
+//! the program the settings that the part needs.
 
 mod error;
 mod origin;
@@ -24,21 +26,22 @@ use table::Given;
 pub use table::Setting;
 pub use value::{PaymentProvider, SearchDepth, StripeKey, Switch, ToolNames, WebhookSecret};
 
-/// The setting whose name is most like this one.
+/// The setting whose name is most similar to `name`.
 pub fn nearest_setting(name: &str) -> String {
     sources::nearest(name, SETTINGS.iter().map(|setting| setting.name.to_owned()))
 }
 
-/// A setting as it is in force.
+/// A setting with its effective value.
 pub struct EffectiveValue {
     pub setting: &'static Setting,
-    /// As it would be written in the file; empty for none. A secret is hidden.
+    /// As the configuration file would contain it; empty if there is no value. Secrets are hidden.
     pub value: String,
     pub origin: Origin,
 }
 
 impl Config {
-    /// Defaults, then `file` if given, then these environment variables, then flags.
+    /// Loads the configuration: defaults, then `file` if given, then the environment variables,
+    /// then the flags.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -55,7 +58,7 @@ impl Config {
         Ok(config)
     }
 
-    /// What no value shows alone.
+    /// Checks the rules that involve more than one setting.
     fn check_together(&self) -> Result<(), ConfigError> {
         let (certificate, private_key) = ("tls.certificate", "tls.private_key");
         match (&self.tls.certificate, &self.tls.private_key) {
@@ -84,7 +87,7 @@ impl Config {
         )
     }
 
-    /// Every setting with its effective value and where that comes from.
+    /// Every setting with its effective value and the origin of the value.
     pub fn effective(&self) -> impl Iterator<Item = EffectiveValue> {
         SETTINGS.iter().map(|setting| {
             let (value, origin) = self.given.shown(setting);
@@ -93,7 +96,8 @@ impl Config {
     }
 }
 
-/// A secret is given by itself or by its file, not by both, and may be needed because of another setting.
+/// A secret is given either as a value or as a file, not both. `needed` is the reason why one is
+/// required.
 fn one_of_two(
     itself: (&'static str, bool),
     file: (&'static str, bool),

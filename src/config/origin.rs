@@ -3,16 +3,16 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
     Default,
-    /// A default that depends on something, in words.
+    /// A default that depends on another value; the text names that value.
     DerivedDefault(String),
-    /// With the line.
+    /// The file and the line number.
     File(PathBuf, usize),
     Environment(String),
-    /// As it is written on the command line.
+    /// The flag as written on the command line.
     Flag(&'static str),
 }
 

@@ -1,5 +1,6 @@
-//! The table of settings: to add one, add a row. The row makes the field of [`Config`], the name in the file and in the
-//! environment, the check of what is given, and the line of `hornbook config show`.
+//! The table of settings. To add a setting, add a row. The row generates the field of [`Config`],
+//! the names in the file and in the environment, the check of the value, and the line of `hornbook
+//! config show`.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -154,7 +155,7 @@ settings! {
     }
 }
 
-/// Where the server listens, as a URL. A port that the system chooses is not known yet.
+/// The listen address as a URL. None if the system chooses the port, because it is not known yet.
 fn listening_url(given: &Given) -> Option<String> {
     let listen: SocketAddr = given.effective("server.listen").0.parse().ok()?;
     let scheme = if given.effective("tls.certificate").0.is_empty() { "http" } else { "https" };
@@ -171,7 +172,7 @@ fn half_the_cores(given: &Given) -> Option<String> {
 }
 
 impl Config {
-    /// Everything that has a price or a limit.
+    /// All prices and limits.
     pub fn tariff(&self) -> Tariff {
         use crate::accounts::pace::PaceLimits;
         use crate::accounts::tier::Pack;

@@ -1,4 +1,4 @@
-//! What is given: by the file, by the environment, by flags. Each value is checked where it is read.
+//! Reads values from the file, the environment and flags. Each value is checked as it is read.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,10 +10,11 @@ use super::error::ConfigError;
 use super::origin::Origin;
 use super::table::{Given, Setting};
 
-/// The client's own variable, which `hornbook bench` and the examples of the documentation use. It is no setting.
+/// The API key for clients, which `hornbook bench` and the examples in the documentation use. It is
+/// not a setting.
 const KEY_VARIABLE: &str = "HORNBOOK_KEY";
 
-/// A setting from the command line.
+/// A setting given on the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlagValue {
     pub setting: String,
@@ -23,7 +24,7 @@ pub struct FlagValue {
 }
 
 impl Given {
-    /// The setting whose name is most like this one.
+    /// The setting whose name is most similar to `name`.
     fn nearest_setting(&self, name: &str) -> String {
         nearest(name, self.settings.iter().map(|setting| setting.name.to_owned()))
     }
@@ -72,7 +73,8 @@ impl Given {
         Ok(())
     }
 
-    /// A table where a value belongs: either the name is unknown, which `set` says, or the value is.
+    /// Reports a table where a value is expected: `set` reports an unknown name; this reports a
+    /// known one.
     fn refuse_table(&mut self, name: &str, from: Origin) -> Result<(), ConfigError> {
         match self.settings.iter().find(|setting| setting.name == name) {
             None => self.set(name, String::new(), from),
@@ -88,7 +90,7 @@ impl Given {
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<(), ConfigError> {
         for (variable, value) in variables {
-            // Variables of other programs may hold anything.
+            // The names of other programs' variables may not be UTF-8.
             let variable = variable.to_string_lossy().into_owned();
             if !variable.starts_with("HORNBOOK_") || variable == KEY_VARIABLE {
                 continue;
@@ -111,7 +113,8 @@ impl Given {
     }
 }
 
-/// A value as the environment or a flag would write it; a list by commas. None for a table.
+/// A value as the environment or a flag would contain it. Lists become comma-separated. None for a
+/// table.
 fn as_text(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.clone().into_owned()),
@@ -127,7 +130,8 @@ fn as_text(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// The known name that is most like this one. A name without its section is compared with the part after the dot.
+/// The known name with the smallest edit distance. A name without a section is also compared with
+/// the part after the dot.
 pub(super) fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
     let edits = |to: &str| edit_distance(name, to, u8::MAX).unwrap_or(u8::MAX);
     let distance = |candidate: &String| match candidate.split_once('.') {

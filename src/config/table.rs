@@ -1,4 +1,5 @@
-//! What a row of the table is, and the macro that makes the table and the typed structs from the same rows.
+//! The type of a row, and the macro that generates the table and the typed structs from the same
+//! rows.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,33 +12,33 @@ use crate::accounts::tier::{FreeTier, Tariff};
 /// One setting.
 #[derive(Debug)]
 pub struct Setting {
-    /// `section.name`, as in the file; in the environment `HORNBOOK_SECTION_NAME`.
+    /// `section.name`, as in the file. The environment variable is `HORNBOOK_SECTION_NAME`.
     pub name: &'static str,
     pub meaning: &'static str,
-    /// Its value is never shown, and cannot be given by a flag, which others see.
+    /// The value is never printed and cannot be given as a flag, because other users can see flags.
     pub is_secret: bool,
     pub(super) preset: Preset,
-    /// Why a text is not a value of this setting: what it takes instead.
+    /// Checks a text. The error is a description of the valid values.
     pub(super) check: fn(&str) -> Result<(), String>,
     pub(super) takes: fn() -> String,
 }
 
-/// The value of a setting that is not given anywhere.
+/// The default of a setting.
 #[derive(Debug)]
 pub(super) enum Preset {
-    /// No value; the meaning says what that does.
+    /// No value; `meaning` explains the effect.
     None,
     Text(&'static str),
-    /// As the profile of the free tier has it.
+    /// From the profile of the free tier.
     Profile(fn(&FreeTier) -> u32),
-    /// As the price list has it.
+    /// From the default price list.
     Tariff(fn(&Tariff) -> u32),
-    /// Computed, with the words that say from what.
+    /// Computed. The text describes what the value is computed from.
     Derived(fn(&Given) -> Option<String>, &'static str),
 }
 
 impl Setting {
-    /// A value as it may be shown.
+    /// The value, or a placeholder if the setting is secret.
     pub(super) fn shown(&self, value: String) -> String {
         if self.is_secret && !value.is_empty() { HIDDEN.to_owned() } else { value }
     }
@@ -46,7 +47,7 @@ impl Setting {
         format!("HORNBOOK_{}", self.name.replace('.', "_").to_uppercase())
     }
 
-    /// What may be written, in words.
+    /// A description of the valid values.
     pub fn takes(&self) -> String {
         (self.takes)()
     }
@@ -56,7 +57,7 @@ pub(super) fn check<T: SettingValue>(text: &str) -> Result<(), String> {
     T::parse(text).map(drop)
 }
 
-/// Values by the name of their setting, as text, with their origins. Some are secrets.
+/// Values as text with their origins, by setting name. Some are secrets.
 #[derive(Clone)]
 pub(super) struct Given {
     pub(super) settings: &'static [Setting],
@@ -69,11 +70,11 @@ impl fmt::Debug for Given {
     }
 }
 
-/// What is shown in the place of a secret.
+/// Printed in place of a secret.
 const HIDDEN: &str = "(hidden)";
 
 impl Given {
-    /// The same without the value of a secret.
+    /// The effective value with secrets hidden.
     pub(super) fn shown(&self, setting: &Setting) -> (String, Origin) {
         let (value, from) = self.effective(setting.name);
         (setting.shown(value), from)
@@ -83,7 +84,7 @@ impl Given {
         Self { settings, values: BTreeMap::new() }
     }
 
-    /// What is in force: the value given, or else the default.
+    /// The effective value: the value given, or else the default.
     pub(super) fn effective(&self, name: &str) -> (String, Origin) {
         if let Some(given) = self.values.get(name) {
             return given.clone();
@@ -110,7 +111,7 @@ impl Given {
     }
 }
 
-/// Rows of `section: Struct { name: Type = preset, "meaning"; }`.
+/// Takes rows of the form `section: Struct { name: Type = preset, "meaning"; }`.
 macro_rules! settings {
     ($($section:ident: $Section:ident {
         $($name:ident: $Type:ty = $preset:expr, $meaning:literal;)*

@@ -14,7 +14,7 @@ fn flags(pairs: &[(&str, &str)]) -> Vec<FlagValue> {
     pairs.iter().map(flag).collect()
 }
 
-/// What loading says against this file.
+/// The error that loading this file returns.
 fn refusal_of_file(text: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("hornbook.toml");
@@ -155,7 +155,7 @@ fn every_value_in_force_has_its_origin() {
     assert_eq!(row("server.base_url"), pair("http://127.0.0.1:8080", "default (from server.listen)"));
     assert_eq!(row("metrics.listen"), pair("", "default"));
     assert_eq!(row("server.permits").1, "default (one per core)");
-    // Nothing else is without a value.
+    // All other settings have a value.
     let none: Vec<&str> = config.effective().filter(|row| row.value.is_empty()).map(|row| row.setting.name).collect();
     let expected = [
         "server.cross_origins",

@@ -1,4 +1,4 @@
-//! The kinds of values: how each is written, and what a wrong one should have been.
+//! The value types: how each is parsed, and which values are valid.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -13,31 +13,31 @@ use crate::accounts::people::SignUpPolicy;
 use crate::log::{Form, Logged};
 use crate::network::Network;
 
-/// A type that a setting can have.
+/// A type of setting values.
 pub(super) trait SettingValue: Sized {
-    /// Whether it must not be shown.
+    /// Whether the value must never be printed.
     const IS_SECRET: bool = false;
 
-    /// What may be written, in words.
+    /// A description of the valid values.
     fn takes() -> String;
 
-    /// Reads a value, or says what to write instead.
+    /// Parses a value. The error is a description of the valid values.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// A timeout, or another span of time.
+/// A duration in whole seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seconds(pub Duration);
 
-/// An address such as `https://law.example.org/hornbook`, without a slash at the end.
+/// A URL such as `https://law.example.org/hornbook`, without a slash at the end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BaseUrl(pub String);
 
-/// `https://app.example.org`, as browsers send it.
+/// An origin such as `https://app.example.org`, as browsers send it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebOrigin(pub String);
 
-/// A sentence or two that people read.
+/// A line of text for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line(pub String);
 
@@ -47,18 +47,18 @@ pub enum Switch {
     Off,
 }
 
-/// A host as agents name it, without a port.
+/// A host name as agents send it, without a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostName(pub String);
 
-/// The names that agents list.
+/// The style of the tool names that agents see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolNames {
     Dotted,
     Snake,
 }
 
-/// How calls that do not say are searched.
+/// The search depth of calls that do not choose one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SearchDepth {
     Fast,
@@ -66,7 +66,7 @@ pub enum SearchDepth {
     Auto,
 }
 
-/// The contract's two forms of the free tier.
+/// The two kinds of free tier in the contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeProfile {
     Monthly,
@@ -77,20 +77,20 @@ pub enum FreeProfile {
 pub enum PaymentProvider {
     /// The operator approves each purchase.
     Operator,
-    /// Cards, by Stripe Checkout.
+    /// Customers pay by card with Stripe Checkout.
     Stripe,
 }
 
-/// A key of Stripe's API. Does not print itself.
+/// A key for Stripe's API. Its `Debug` output hides the key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StripeKey(String);
 
-/// What signs a webhook. Does not print itself.
+/// The secret that signs a webhook. Its `Debug` output hides the secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(String);
 
 impl StripeKey {
-    /// Reads a file that holds nothing else, or says what it must hold.
+    /// Parses a file that contains only the key. The error describes what the file must contain.
     pub fn of_file(text: &str) -> Result<Self, String> {
         Self::parse(text.trim_end_matches(['\r', '\n']))
     }
@@ -101,7 +101,7 @@ impl StripeKey {
 }
 
 impl WebhookSecret {
-    /// Reads a file that holds nothing else, or says what it must hold.
+    /// Parses a file that contains only the secret. The error describes what the file must contain.
     pub fn of_file(text: &str) -> Result<Self, String> {
         Self::parse(text.trim_end_matches(['\r', '\n']))
     }
@@ -123,7 +123,7 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-/// Implements [`SettingValue`] for an enum that is written as one of a few words.
+/// Implements [`SettingValue`] for an enum whose variants are written as fixed words.
 macro_rules! choice {
     ($Type:ident { $first:ident: $first_word:literal $(, $variant:ident: $word:literal)* }) => {
         impl SettingValue for $Type {
@@ -142,7 +142,7 @@ macro_rules! choice {
     };
 }
 
-/// `all, errors or none`.
+/// Joins words like `all, errors or none`.
 fn one_of(words: &[&str]) -> String {
     match words {
         [] => String::new(),
@@ -199,7 +199,7 @@ impl SettingValue for Switch {
         "on or off".to_owned()
     }
 
-    /// TOML's own words for it are understood too.
+    /// Also accepts the Booleans of TOML.
     fn parse(text: &str) -> Result<Self, String> {
         match text {
             "on" | "true" => Ok(Self::On),
@@ -341,7 +341,7 @@ impl SettingValue for Network {
     }
 }
 
-/// Empty for none.
+/// Empty text means none.
 impl<T: SettingValue> SettingValue for Option<T> {
     const IS_SECRET: bool = T::IS_SECRET;
 

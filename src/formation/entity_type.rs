@@ -1,4 +1,4 @@
-//! The kinds of company whose requirements are recorded.
+//! The entity types whose requirements are recorded.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

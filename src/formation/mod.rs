@@ -1,4 +1,5 @@
-//! Company formation: what an intake needs to know before a person pays for anything. It uses neither the law nor accounts.
+//! Company formation: everything an intake needs before a person pays for anything. It depends
+//! neither on the corpus of laws nor on accounts.
 
 pub mod entity_type;
 pub mod intake;
@@ -8,5 +9,5 @@ pub mod requirements;
 pub mod requirements_file;
 pub mod us_state;
 
-/// The review page of a company formation is below this. What follows is a secret, which no log may have.
+/// The path of the review page. The rest of the path is a secret, which must not be logged.
 pub const REVIEW_PATH: &str = "/formation/review/";

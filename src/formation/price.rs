@@ -1,9 +1,10 @@
-//! What an order costs.
+//! The price of an order.
 
 use super::intake::Intake;
 use super::requirements::{Figure, Requirements};
 
-/// The fee of this service and those of the state; none where a fee of the state is not known for sure beforehand.
+/// The fee of this service plus the fees of the state. None if a fee of the state is not known
+/// exactly beforehand.
 pub fn total_cents(requirements: &Requirements, intake: &Intake, service_fee_cents: u32) -> Option<u32> {
     let expedite = match &intake.expedite {
         None => 0,

@@ -1,7 +1,7 @@
-//! What a state requires of a new company, as it is asked for: office, form, statutes, name, facts, fee, duties.
+//! The requirements of a state for a new company: filing office, form, statutes, name, facts, fees, duties.
 //!
-//! Every figure names its source and its date, and says whether someone compared it with that source. What is not known
-//! is said to be unknown. `requirements_file` reads the figures.
+//! Every figure has its source and its date, and states whether somebody compared it with that
+//! source. Unknown figures are marked as unknown. `requirements_file` reads the figures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::entity_type::EntityType;
 use super::us_state::UsState;
 
-/// All that is recorded of one state.
+/// All recorded requirements of one state.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StateRequirements {
     pub state: UsState,
@@ -17,7 +17,7 @@ pub struct StateRequirements {
     pub types: Vec<Requirements>,
 }
 
-/// Where documents are filed.
+/// The office where documents are filed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilingOffice {
@@ -27,13 +27,13 @@ pub struct FilingOffice {
     pub postal_address: Option<String>,
 }
 
-/// What one kind of company takes in one state.
+/// The requirements for one entity type in one state.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Requirements {
     pub entity_type: EntityType,
     pub office: FilingOffice,
     pub form: Form,
-    /// The provision on what the filed document must say.
+    /// The provision on the content of the filed document.
     pub statute: String,
     pub name: NameRule,
     pub filing_fee: Figure,
@@ -50,22 +50,22 @@ pub struct Requirements {
 #[schemars(rename = "FormationForm")]
 pub struct Form {
     pub name: String,
-    /// As the office numbers it; null if it has none or the number is unknown.
+    /// The number that the office gave it; null if it has none or the number is unknown.
     pub number: Option<String>,
 }
 
-/// What the name of a company must have.
+/// The rule for the name of a company.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameRule {
     /// One of these must be in the name.
     pub designators: Vec<String>,
-    /// False where a name needs none of them.
+    /// False if a name needs none of them.
     pub is_required: bool,
     pub statute: Option<String>,
 }
 
 impl NameRule {
-    /// Whether a name has what it must have. Case, periods and commas make no difference.
+    /// Whether a name meets the rule. Case, periods and commas make no difference.
     pub fn is_met_by(&self, name: &str) -> bool {
         let name = words(name);
         let has = |designator: &String| {
@@ -81,20 +81,20 @@ fn words(text: &str) -> Vec<String> {
     plain.split_whitespace().map(str::to_lowercase).collect()
 }
 
-/// What the document must say, and what it may say.
+/// The facts that the document must contain, and those that it may contain.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FormationFacts")]
 pub struct Facts {
     pub required: Vec<Fact>,
     pub optional: Vec<Fact>,
-    /// Whether they were compared with the statute.
+    /// Whether the facts were compared with the statute.
     pub certainty: Certainty,
 }
 
 macro_rules! facts {
     ($($variant:ident, $name:literal, $meaning:literal;)*) => {
-        /// Something that a document of formation says.
+        /// A fact in a document of formation.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         #[schemars(rename = "FormationFact")]
@@ -146,35 +146,35 @@ facts! {
     ActivityCode, "activity_code", "The industry in which the company will work, by code or in words.";
 }
 
-/// How far a statement may be trusted.
+/// How reliable a statement is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
     /// Compared with the source that is named.
     Verified,
-    /// Not compared with its source yet: look there before you rely on it.
+    /// Not compared with its source yet: check the source before you rely on it.
     Unverified,
     /// Not known.
     Unknown,
 }
 
-/// A sum of money, with where it is from.
+/// A sum of money, with its source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FormationFigure")]
 pub struct Figure {
     /// In US cents; null if the amount is unknown.
     pub amount_cents: Option<u64>,
-    /// Whether it may be more; `note` says when.
+    /// Whether the amount may be higher; `note` explains when.
     pub is_minimum: bool,
     pub note: Option<String>,
     pub certainty: Certainty,
     pub source: Source,
-    /// The date of which it is believed to be true, as YYYY-MM-DD.
+    /// The date for which the figure is believed to be true, as YYYY-MM-DD.
     pub as_of: String,
 }
 
-/// What states a figure: a page of the office, or a provision.
+/// The source of a figure: a page of the office, or a provision.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FormationSource")]
 pub struct Source {
@@ -182,7 +182,7 @@ pub struct Source {
     pub url: Option<String>,
 }
 
-/// A report or tax that comes due again, or once soon after formation.
+/// A report or tax that is due repeatedly, or once soon after formation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FormationDuty")]
@@ -190,7 +190,7 @@ pub struct Duty {
     pub name: String,
     pub kind: DutyKind,
     pub due: String,
-    /// The years from one time to the next; null if it is due once, or never.
+    /// The number of years from one due date to the next; null if it is due once, or never.
     pub every_years: Option<u8>,
     pub fee: Figure,
 }
@@ -201,7 +201,7 @@ pub struct Duty {
 pub enum DutyKind {
     Report,
     Tax,
-    /// There is no such duty: the entry says so, and by which source.
+    /// There is no such duty; the entry states this with its source.
     None,
 }
 
@@ -221,7 +221,7 @@ pub struct ExpediteOption {
 pub struct PublicationDuty {
     pub what: String,
     pub due: String,
-    /// What publishing costs, beside what newspapers charge.
+    /// The cost of publishing, without the charges of newspapers.
     pub fee: Figure,
 }
 
@@ -232,7 +232,7 @@ impl StateRequirements {
 }
 
 impl Requirements {
-    /// Every figure in it.
+    /// All figures of these requirements.
     pub fn figures(&self) -> Vec<&Figure> {
         let duties = self.annual_duties.iter().flatten().map(|duty| &duty.fee);
         let expedites = self.expedite_options.iter().flatten().map(|option| &option.fee);

@@ -1,7 +1,7 @@
-//! Reads `requirements.toml`, the one place where the requirements of the states are recorded and corrected.
+//! Reads `requirements.toml`, the only place where the requirements of the states are recorded and corrected.
 //!
-//! The file is a part of the program. [`requirements`] reads it once; `hornbook serve` does so before it listens, so that
-//! a mistake in the file shows at the start and not in an answer.
+//! The file is compiled into the program. [`requirements`] reads it once. `hornbook serve` reads it
+//! before it listens, so that a mistake in the file is found at the start and not in a response.
 
 mod written;
 
@@ -25,7 +25,7 @@ use written::{
 
 const FILE: &str = include_str!("requirements.toml");
 
-/// The source of a figure that names none.
+/// The source of a figure that names no source.
 const USUAL_SOURCE: &str = "fees";
 
 static BOOK: LazyLock<Result<RequirementsBook, FileFault>> = LazyLock::new(|| RequirementsBook::read(FILE));
@@ -40,12 +40,12 @@ pub struct RequirementsBook {
     states: BTreeMap<UsState, StateRequirements>,
 }
 
-/// What is wrong with the file.
+/// A mistake in the file.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FileFault {
     Unreadable(toml::de::Error),
     Missing(UsState),
-    /// At a place of the file.
+    /// A mistake at this place of the file.
     Wrong {
         at: String,
         what: String,
@@ -133,7 +133,7 @@ impl WrittenType {
         })
     }
 
-    /// Its own where it has one, else that of the state.
+    /// The office for this entity type, or else the office of the state.
     fn office(&self, state: &WrittenState) -> FilingOffice {
         match &self.office {
             Some(own) => FilingOffice { name: own.name.clone(), website: own.website.clone(), postal_address: None },
@@ -204,15 +204,15 @@ impl WrittenFigure {
     }
 }
 
-/// Dollars with at most two decimals, below a million.
+/// Converts dollars to cents: at most two decimals, below a million.
 fn cents(usd: f64) -> Option<u64> {
     let cents = usd * 100.0;
     let is_sum = (0.0..1e8).contains(&cents) && (cents - cents.round()).abs() < 1e-6;
-    // Rounded and within range: the cast is exact.
+    // The value is rounded and within range, so the cast is exact.
     is_sum.then_some(cents.round() as u64)
 }
 
-/// Where in the file something is written.
+/// A place in the file.
 struct Place<'f> {
     state: UsState,
     entity_type: EntityType,

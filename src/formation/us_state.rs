@@ -1,4 +1,4 @@
-//! The states and the District of Columbia: companies are formed under their law.
+//! The states and the District of Columbia, under whose law companies are formed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! states {
     ($($variant:ident, $code:literal, $name:literal;)*) => {
-        /// By its postal code.
+        /// A state or the District of Columbia, by its postal code.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "UPPERCASE")]
         pub enum UsState {
@@ -93,14 +93,14 @@ impl fmt::Display for UsState {
     }
 }
 
-/// The text is no postal code of a state.
+/// The text is not the postal code of a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoState;
 
 impl FromStr for UsState {
     type Err = NoState;
 
-    /// From its postal code, in any case.
+    /// Parses a postal code, in upper or lower case.
     fn from_str(text: &str) -> Result<Self, NoState> {
         Self::ALL.into_iter().find(|state| state.code().eq_ignore_ascii_case(text)).ok_or(NoState)
     }

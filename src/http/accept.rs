@@ -6,7 +6,7 @@ use hyper::header::{ACCEPT, ACCEPT_ENCODING};
 use super::coding::Coding;
 use crate::api::reply::Format;
 
-/// The offered form that the client likes best, the first of equals; none if it takes none of them.
+/// The offered format that the client prefers, the first of equals. `None` if it accepts none of them.
 pub(super) fn format(headers: &HeaderMap, offered: &[Format]) -> Option<Format> {
     let accepted = listed(headers, ACCEPT.as_str());
     if accepted.is_empty() {
@@ -22,13 +22,13 @@ pub(super) fn format(headers: &HeaderMap, offered: &[Format]) -> Option<Format> 
     best.map(|(format, _)| format)
 }
 
-/// Whether a page is wanted rather than JSON, as browsers want it.
+/// Whether the client prefers a web page to JSON, as browsers do.
 pub(super) fn prefers_pages(headers: &HeaderMap) -> bool {
     let accepted = listed(headers, ACCEPT.as_str());
     quality_of(&accepted, "text/html") > quality_of(&accepted, Format::Json.media_type())
 }
 
-/// What a client accepts of codings, as `Accept-Encoding` says it.
+/// The codings that a client accepts, from `Accept-Encoding`.
 pub(super) struct AcceptedCodings(Vec<(String, u16)>);
 
 impl AcceptedCodings {
@@ -40,8 +40,8 @@ impl AcceptedCodings {
         self.0.iter().find(|(listed, _)| listed == name).map(|(_, quality)| *quality)
     }
 
-    /// The offered coding that the client likes best, the first of equals. Plain bytes come last unless they are liked
-    /// better: whoever names a coding at all wants it.
+    /// The offered coding that the client prefers, the first of equals. Uncompressed bytes come last
+    /// unless the client prefers them: a client that names a coding wants it.
     pub(super) fn best(&self, offered: &[Coding]) -> Coding {
         let quality = |coding: Coding| coding.names().iter().find_map(|name| self.named(name));
         let mut best = (Coding::Identity, quality(Coding::Identity).unwrap_or(0));
@@ -54,7 +54,7 @@ impl AcceptedCodings {
         best.0
     }
 
-    /// Whether the client refuses plain bytes, so that even a small answer is packed.
+    /// Whether the client refuses uncompressed bytes, so that even a small answer must be compressed.
     pub(super) fn refuse_identity(&self) -> bool {
         self.named("identity").or_else(|| self.named("*")) == Some(0)
     }

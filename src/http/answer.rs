@@ -1,4 +1,4 @@
-//! Outcomes as responses.
+//! Turns outcomes into HTTP responses.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use crate::api::reply::{Body, Format, PackedOnce, StoredLayer};
 use crate::door::{DoorAnswer, Methods};
 
-/// The path and the query of a request as they were written, for links to other pages.
+/// The path and the query of a request as they were sent, for links to other pages.
 type Address<'a> = (&'a str, Option<&'a str>);
 
 pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: Address<'_>) -> Reply {
@@ -71,7 +71,7 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     response
 }
 
-/// What a layer is stored in beside plain bytes, the smaller first.
+/// The codings in which a layer is stored in addition to uncompressed bytes, the smaller one first.
 const STORED_CODINGS: [Coding; 2] = [Coding::Zstd, Coding::Gzip];
 
 fn stored_encoding(coding: Coding) -> Encoding {
@@ -82,7 +82,7 @@ fn stored_encoding(coding: Coding) -> Encoding {
     }
 }
 
-/// Mapped bytes, sent from where they lie.
+/// Memory-mapped bytes of a layer, sent without copying them.
 struct EncodedLayer {
     layer: StoredLayer,
     encoding: Encoding,
@@ -102,7 +102,7 @@ fn content_type(format: Format) -> &'static str {
     }
 }
 
-/// A strong tag where the bytes are those of the version, a weak one where they are packed.
+/// A strong tag if the bytes are exactly those of the version, a weak one if they are compressed.
 pub(super) fn tag(version: &str, is_packed: bool) -> String {
     let weak = if is_packed { "W/" } else { "" };
     [weak, "\"", version, "\""].concat()
@@ -112,7 +112,7 @@ fn vary(head: &mut HeaderMap, by: &'static str) {
     head.append(VARY, HeaderValue::from_static(by));
 }
 
-/// A header of HTTP itself that is not in our table.
+/// Sets a standard HTTP header that is not in the table of API headers.
 fn set_standard(head: &mut HeaderMap, name: HeaderName, value: &'static str) {
     head.insert(name, HeaderValue::from_static(value));
 }
@@ -128,7 +128,7 @@ pub(super) fn unchanged(version: &str, left: Option<PaceLeft>, asked: &HeaderMap
     response
 }
 
-/// The tag has the form in which the client holds it: a cache updates only what has the very same tag.
+/// The tag has the form that the client holds, because a cache updates only an entry with an identical tag.
 fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -173,11 +173,11 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     response
 }
 
-/// The message of an error, beside the object that has it.
+/// The message of an error, kept with the response so that a page can show it.
 #[derive(Clone)]
 struct Told(Arc<str>);
 
-/// The same error as a page, if there is one. Status and headers stay but for those of the body.
+/// The same error as a page, if there is one. Status and headers stay, except for the headers of the body.
 pub(super) fn as_page(response: Reply, page: impl FnOnce(&str, StatusCode) -> Option<Response<Bytes>>) -> Reply {
     let Some(Told(message)) = response.extensions().get().cloned() else { return response };
     let Some(page) = page(&message, response.status()) else { return response };
@@ -202,7 +202,7 @@ pub(super) fn options(methods: Methods) -> Reply {
     response
 }
 
-/// What a door answers, with what it says beside that.
+/// Turns the answer of a mounted handler into a response.
 pub(super) fn of_door(answer: DoorAnswer) -> Reply {
     let DoorAnswer { response, receipt, left, unread, error, internal, stages } = answer;
     let (head, body) = response.into_parts();
@@ -222,7 +222,7 @@ pub(super) fn of_door(answer: DoorAnswer) -> Reply {
     response
 }
 
-/// A document as the client accepts it, or the news that it has it already.
+/// A document in a coding that the client accepts, or a 304 if the client has this version already.
 pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &Packing) -> Reply {
     let is_held = is_known(rendered.version(), gate::text(asked, "if-none-match"));
     let mut response = match is_held {
@@ -266,7 +266,7 @@ pub(super) fn probe(status: StatusCode, word: &str) -> Reply {
     response
 }
 
-/// The answer to HEAD says how long the body would be.
+/// A response to HEAD states how long the body would be.
 pub(super) fn drop_body(response: &mut Reply) {
     let length = response.body().size_hint().exact().unwrap_or(0);
     if response.status() != StatusCode::NOT_MODIFIED && response.status() != StatusCode::NO_CONTENT {
@@ -275,7 +275,7 @@ pub(super) fn drop_body(response: &mut Reply) {
     *response.body_mut() = Full::new(Bytes::new());
 }
 
-/// A last answer over HTTP/1 as it is sent where hyper has no request to answer.
+/// The bytes of a final HTTP/1 response, for the cases in which hyper has no request to answer.
 pub(super) fn as_last_bytes(reply: Reply) -> Vec<u8> {
     let (head, body) = reply.into_parts();
     let body = body.into_inner().unwrap_or_default();

@@ -1,6 +1,8 @@
-//! Bodies of requests: whole, or refused. All bodies in memory together are bounded, and so are those of one client.
+//! Request bodies: read completely, or refused. The bytes of all bodies in memory are limited, in total
+//! and for each client.
 //!
-//! A body takes room for the bytes that are here, whatever its head promises, and gives it back when its request is answered.
+//! A body counts only for the bytes that have arrived, whatever length its head declares. They count
+//! until its request is answered.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,16 +18,17 @@ use super::rules::{BODY_BYTES_MAX, body_too_large};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::network::ClientNetwork;
 
-/// The largest bodies of 1,024 requests at once; most have a hundredth of that.
+/// The size of 1,024 bodies of maximum length. Most bodies have a hundredth of that length.
 const ALL_BYTES_MAX: usize = 1024 * BODY_BYTES_MAX;
 
-/// No client can shut the others out.
+/// A limit for each client, so that no client can shut the others out.
 const CLIENT_BYTES_MAX: usize = ALL_BYTES_MAX / 6;
 
-/// Beyond that, for the path that must not wait: a payment provider that is refused reports later, or never.
+/// Additional room for the path that must not wait: a payment provider that is refused reports later, or never.
 const KEPT_BYTES: usize = 16 * BODY_BYTES_MAX;
 
-/// Reads a body to its end, into its share of the room. Over HTTP/1 the guard has it already, and its share.
+/// Reads a body to its end and counts its bytes in its share. Over HTTP/1 the guard has read it and
+/// counted it already.
 pub(super) async fn whole(body: Incoming, within: Duration, share: Option<&mut BodyShare>) -> Result<Bytes, ApiError> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
@@ -54,7 +57,7 @@ fn too_slow() -> ApiError {
     ApiError::new(ErrorCode::RequestTimeout, "the body took too long to arrive; send it in one piece")
 }
 
-/// The room for bodies.
+/// Counts the bytes of all request bodies in memory.
 #[derive(Default)]
 pub(super) struct BodyRoom(Mutex<Taken>);
 
@@ -65,8 +68,8 @@ struct Taken {
 }
 
 impl BodyRoom {
-    /// The share of a body, which has no bytes yet. A client is an IPv4 address or an IPv6 network of 48 bits, as customers
-    /// get them; a proxy's connection has none of its own.
+    /// The share of a body, which has no bytes yet. A client is an IPv4 address or an IPv6 network of 48
+    /// bits, the usual size of a customer's network. A connection from a proxy has no client.
     pub(super) fn share(self: &Arc<Self>, client: Option<IpAddr>, is_kept: bool) -> BodyShare {
         let client = client.map(|client| ClientNetwork::of(client).site());
         BodyShare { room: Arc::clone(self), client, bytes: 0, is_kept }
@@ -82,17 +85,17 @@ fn too_many() -> ApiError {
     ApiError { retry_after_sec: Some(1), ..ApiError::new(ErrorCode::Overloaded, message) }
 }
 
-/// The room of one body, until it is dropped.
+/// The bytes that one body counts for, until this is dropped.
 pub(super) struct BodyShare {
     room: Arc<BodyRoom>,
     client: Option<ClientNetwork>,
     bytes: usize,
-    /// It may use the room that is kept.
+    /// Whether it may use the additional room.
     is_kept: bool,
 }
 
 impl BodyShare {
-    /// Takes room until it has so many bytes.
+    /// Takes room until the share has this many bytes.
     pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
         let more = bytes.saturating_sub(self.bytes);
         if more == 0 {

@@ -1,40 +1,41 @@
-//! A body in chunks, read byte by byte as RFC 9112 writes it, without what two programs could read differently: no
-//! extensions, no trailers, no line that ends without a carriage return. What is read goes on with its length.
+//! Reads a chunked body byte by byte, as RFC 9112 defines it. It refuses what two programs could read
+//! differently: extensions, trailers, and lines that end without a carriage return. The joined body is
+//! passed on with its length.
 
 use super::rules::{BODY_BYTES_MAX, bad, body_too_large};
 use crate::api::error::ApiError;
 
-/// More than this is no length of a body that is read.
+/// A chunk size with more digits is refused as too large.
 const SIZE_DIGITS_MAX: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// In the line with the size of a chunk, after so many digits.
+    /// In the line with the size of a chunk, after this many digits.
     Size {
         digits: usize,
         size: usize,
     },
-    /// Behind the carriage return of that line.
+    /// After the carriage return of that line.
     SizeEnd {
         size: usize,
     },
     Data {
         left: usize,
     },
-    /// Behind the bytes of a chunk.
+    /// After the bytes of a chunk.
     DataEnd,
     DataEndLine,
-    /// Behind the last chunk, which is empty.
+    /// After the last chunk, which is empty.
     Last,
     LastLine,
     Done,
 }
 
-/// What of a body was read.
+/// How far a chunked body has been read.
 #[derive(Debug)]
 pub(super) struct Chunks {
     state: State,
-    /// Bytes of the body.
+    /// The number of bytes of the body so far.
     pub(super) bytes: usize,
 }
 
@@ -49,7 +50,8 @@ impl Chunks {
         self.state == State::Done
     }
 
-    /// Reads on, and appends the body to `body`. Returns how many bytes were read: all, but for those after the end.
+    /// Continues reading, and appends the bytes of the body to `body`. Returns how many bytes of `raw`
+    /// were read: all of them, except those after the end of the body.
     pub(super) fn read(&mut self, raw: &[u8], body: &mut Vec<u8>) -> Result<usize, ApiError> {
         let mut at = 0;
         while at < raw.len() && !self.is_done() {

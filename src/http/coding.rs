@@ -1,7 +1,7 @@
-//! The codings in which an answer can be packed.
+//! The codings that can compress a response.
 //!
-//! To make the tables of an encoder takes longer than to pack a page with them, so each thread keeps those that pack what
-//! somebody waits for.
+//! Creating the tables of an encoder takes longer than compressing a page with them. Therefore each
+//! thread keeps the encoders for responses that a client waits for.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -19,23 +19,24 @@ pub(super) enum Coding {
     Zstd,
 }
 
-/// How much time may be spent on making the answer smaller.
+/// How much time may be spent on compression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effort {
-    /// For an answer that is sent once.
+    /// For a response that is sent once.
     Quick,
-    /// For one that is kept.
+    /// For a response that is cached.
     Kept,
-    /// For a document that is packed once and sent often.
+    /// For a document that is compressed once and sent often.
     Thorough,
 }
 
 impl Coding {
-    /// Of those that a client likes equally the one that packs best for its time. Brotli takes five times as long as gzip
-    /// for a page that it makes a twentieth smaller.
+    /// The order of preference among codings that a client accepts equally, by the compression for the
+    /// time spent. Brotli takes five times as long as gzip for a page, and makes it only a twentieth
+    /// smaller.
     pub(super) const PREFERRED: [Self; 3] = [Self::Zstd, Self::Gzip, Self::Brotli];
 
-    /// As headers name it, the usual name first.
+    /// The names in headers, the usual one first.
     pub(super) const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Identity => &["identity"],
@@ -45,7 +46,7 @@ impl Coding {
         }
     }
 
-    /// Nothing where it cannot be packed, which memory alone could be the reason for.
+    /// `None` for `Identity`, or if compression fails, which only a lack of memory could cause.
     pub(super) fn pack(self, plain: &[u8], effort: Effort) -> Option<Bytes> {
         let is_thorough = effort == Effort::Thorough;
         let packed = match self {
@@ -79,10 +80,10 @@ fn zstd_quickly(plain: &[u8]) -> Option<Bytes> {
     packed.map(Bytes::from)
 }
 
-/// An eighth larger than at level 4, in a fifth of its time.
+/// The output is an eighth larger than at level 4, and takes a fifth of the time.
 const GZIP_LEVEL: Compression = Compression::fast();
 
-/// RFC 1952: no name, no time, packed for speed, by a system that does not matter.
+/// The header of RFC 1952: no name, no time, fastest compression, unknown operating system.
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
 
 fn gzip_quickly(plain: &[u8]) -> Option<Bytes> {

@@ -25,13 +25,13 @@ use crate::api::error::ApiError;
 use crate::api::unread::{UnreadBytes, UnreadOwner};
 use crate::network::ClientNetwork;
 
-/// For requests in progress, once the server is told to stop.
+/// How long requests in progress may take after the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 
-/// For one more request on kept connections then.
+/// How long kept connections may wait for one more request after that.
 const LAST_REQUEST_WITHIN: Duration = Duration::from_secs(2);
 
-/// After a failed accept. Without it, a lack of file descriptors would cause a busy loop.
+/// Pause after a failed accept. Without it, a lack of file descriptors would cause a busy loop.
 pub(super) const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
 
 pub(super) async fn serve(
@@ -62,7 +62,7 @@ pub(super) async fn serve(
         }
     }
     acceptor.app.draining.store(true, Ordering::Relaxed);
-    // Connections that the kernel accepted before are served too.
+    // Connections that the kernel accepted before this are served too.
     while let Ok(Ok((stream, address))) = timeout(Duration::ZERO, listener.accept()).await {
         acceptor.accept(stream, address, closing.subscribe());
     }
@@ -70,7 +70,7 @@ pub(super) async fn serve(
     let _ = timeout(DRAIN_WITHIN, acceptor.close(closing)).await;
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Acceptor {
     protocols: Protocols,
     limit: Arc<ConnectionLimit>,
@@ -79,11 +79,11 @@ struct Acceptor {
     app: Arc<App>,
 }
 
-/// The other side of a connection.
+/// The remote side of a connection.
 #[derive(Clone, Copy)]
 struct Peer {
     address: IpAddr,
-    /// A trusted proxy, which sends the requests of others.
+    /// Whether it is a trusted proxy, which sends the requests of others.
     is_proxy: bool,
 }
 
@@ -129,13 +129,13 @@ impl Acceptor {
         }
         let stream = match tls {
             None => Stream::Plain(stream),
-            // Boxed because the handshake needs much memory, for a short time.
+            // Boxed because the handshake needs much memory for a short time.
             Some(tls) => match Box::pin(timeout(timeouts.head, tls.acceptor().accept(stream))).await {
                 Ok(Ok(stream)) => Stream::Encrypted(Box::new(stream)),
                 Ok(Err(_)) | Err(_) => return metrics.connection_refused("handshake"),
             },
         };
-        // Boxed: the future that waits for requests would hold it several times.
+        // The guard is boxed. Otherwise the future that waits for requests would contain it several times.
         let bodies = Bodies {
             room: Arc::clone(&self.app.bodies),
             peer: peer.address,
@@ -159,8 +159,8 @@ impl Acceptor {
         drop(announced_slot);
     }
 
-    /// A request may be in transit on a kept connection. Each gets one more response, which says that it is the last; then
-    /// idle connections are closed.
+    /// A request may be in transit on a kept connection. Each connection gets one more response, which
+    /// says that it is the last. Then idle connections are closed.
     async fn close(&self, closing: watch::Sender<()>) {
         let closed_silently = Instant::now() + LAST_REQUEST_WITHIN;
         while !self.limit.is_unused() && Instant::now() < closed_silently {
@@ -171,11 +171,11 @@ impl Acceptor {
     }
 }
 
-/// What the requests of a connection share.
+/// State that the requests of one connection share.
 struct Connection {
     acceptor: Arc<Acceptor>,
     peer: Peer,
-    /// Responses that the peer has not read.
+    /// Counts the responses that the peer has not read.
     unread: UnreadOwner,
     state: Arc<ConnectionState>,
 }
@@ -209,7 +209,8 @@ impl Connection {
     }
 }
 
-/// HTTP/2 names the host beside the headers; whoever looks at it later finds it where HTTP/1 has it.
+/// HTTP/2 sends the host outside of the headers. This copies it to the `Host` header, where later code
+/// looks for it.
 fn name_host(request: &mut Request<Incoming>) {
     let host = request.uri().authority().and_then(|authority| HeaderValue::from_str(authority.as_str()).ok());
     if let Some(host) = host {
@@ -217,7 +218,7 @@ fn name_host(request: &mut Request<Incoming>) {
     }
 }
 
-/// How many connections are open, in total and by client.
+/// Counts and limits the open connections, in total and per client.
 struct ConnectionLimit {
     max: usize,
     max_per_client: usize,
@@ -240,7 +241,7 @@ impl ConnectionLimit {
         self.lock().all == 0
     }
 
-    /// Counts a connection; one that carries many clients has no address of its own.
+    /// Counts a connection. `address` is `None` for a connection that carries the requests of many clients.
     fn open(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Slot> {
         self.take(true, address)
     }
@@ -269,7 +270,7 @@ impl ConnectionLimit {
     }
 }
 
-/// One counted connection, until it is dropped.
+/// One counted connection, or one counted request of a proxy, until it is dropped.
 struct Slot {
     limit: Arc<ConnectionLimit>,
     is_connection: bool,

@@ -1,4 +1,5 @@
-//! One connection, request by request. Over HTTP/1, hyper's connection exists only while a request is processed.
+//! Serves one connection, request by request. Over HTTP/1, hyper's connection exists only while a request
+//! is processed.
 //!
 //! hyper keeps two buffers of 8 kB, and some state of the last response, as long as its connection exists. Most kept
 //! connections are idle most of the time, so between two HTTP/1 requests only the [`Guard`] remains, without a buffer.
@@ -28,7 +29,7 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::clock::Clock;
 use crate::metrics::Gauge;
 
-/// Larger than any head that the guard passes.
+/// Larger than any head that the guard passes on.
 const READ_BUFFER_BYTES: usize = 64 << 10;
 
 const STREAMS_MAX: u32 = 64;
@@ -36,22 +37,23 @@ const STREAMS_MAX: u32 = 64;
 /// More than the rules allow, so that a refusal has our Error object. Beyond this, h2 sends a bare 431.
 const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
 
-/// Small, because no operation accepts a body: the bytes of one are discarded.
+/// Small, because a body has at most 64 kB.
 const HTTP2_WINDOW_BYTES: u32 = (64 << 10) - 1;
 
-/// Streams that break the protocol or are reset before they are accepted; more end the connection.
+/// Streams that break the protocol or are reset before they are accepted. More than this number end the
+/// connection.
 const HTTP2_BAD_STREAMS_MAX: usize = 20;
 
-/// A refused client may still be sending. Its bytes are read for a moment: closing at once would reset the connection and
-/// lose the response.
+/// A refused client may still be sending. Its bytes are read for a short time, because closing at once
+/// would reset the connection and lose the response.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 1 << 20;
 
-/// How hyper's part in a connection ended.
+/// How hyper's part of a connection ended.
 enum Ended {
     /// The next request may follow.
     Answered,
-    /// One side wants no more requests.
+    /// One side accepts no more requests.
     Closed,
     BrokenOff,
 }
@@ -78,8 +80,9 @@ impl Protocols {
         Self { http1, http2, clock }
     }
 
-    /// Serves requests until either side closes the connection, or `stop` completes: then the current request is the last.
-    /// `refuse` makes the response to a refused head. `waiting` counts the connections that wait for a request.
+    /// Serves requests until either side closes the connection. If `stop` completes, the current request
+    /// is the last. `refuse` makes the response to a refused head. `waiting` counts the connections that
+    /// wait for a request.
     pub(super) async fn converse<S, A>(
         &self,
         mut guard: Box<Guard<S>>,
@@ -103,7 +106,8 @@ impl Protocols {
             let arrived = arrived.await;
             waiting.add(-1);
             let arrived = match arrived {
-                // Over HTTP/1 hyper keeps a date at hand, whether it sends one or not, and panics where there is none.
+                // Over HTTP/1 hyper always formats the current date, even if it does not send it, and
+                // panics if HTTP cannot write the date.
                 Ok(Arrived::Request) if !has_http_date(self.clock.now().wall) => Ok(guard.refuse(no_date())),
                 arrived => arrived,
             };
@@ -115,7 +119,7 @@ impl Protocols {
                     return Box::pin(send_last(guard.stream_mut(), &answer)).await;
                 }
                 Ok(Arrived::Nothing) => break,
-                // The client disconnected: nothing is left to do.
+                // The client disconnected, so nothing is left to do.
                 Err(_) => return,
             }
             let mut connection = self.http1.serve_connection(TokioIo::new(&mut *guard), &service);

@@ -1,5 +1,4 @@
-//! CORS: only web pages of the configured origins may read responses. One path may be open to
-//! more of them.
+//! CORS: only web pages of the configured origins may read responses. One path may be open to more origins.
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -15,9 +14,9 @@ const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-
 
 pub(super) struct Origins {
     allowed: Vec<HeaderValue>,
-    /// A path with the origins whose pages may call there, those above among them.
+    /// A path, and the origins whose pages may call it, including those in `allowed`.
     at_path: (String, Vec<HeaderValue>),
-    /// The headers that their pages may read: all of the table.
+    /// The headers that these pages may read: all headers of the table.
     exposed: Option<HeaderValue>,
 }
 
@@ -31,7 +30,8 @@ impl Origins {
         Self { allowed, at_path, exposed: HeaderValue::try_from(names.join(", ")).ok() }
     }
 
-    /// Adds what a browser needs before it hands the answer to the page that asked with these headers.
+    /// Adds the headers that a browser needs before it gives the response to a page. `asked` has the
+    /// headers of the request.
     pub(super) fn allow(&self, path: &str, head: &mut HeaderMap, asked: &HeaderMap) {
         let allowed = if path == self.at_path.0 { &self.at_path.1 } else { &self.allowed };
         if allowed.is_empty() {

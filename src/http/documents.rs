@@ -1,5 +1,5 @@
-//! The documents of the table, rendered once for each snapshot that is served, and packed when they are first asked for in
-//! a coding: neither on a worker of the runtime.
+//! The rendered documents. They are rendered once for each served snapshot, and compressed on the first
+//! request for a coding. Neither is done on a worker of the async runtime.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -15,11 +15,11 @@ use crate::api::error::ApiError;
 use crate::api::service::Service;
 use crate::hex;
 
-/// Those of the snapshot that was asked about last.
+/// The documents of the snapshot that was requested last.
 #[derive(Default)]
 pub(super) struct Documents {
     kept: RwLock<Option<Arc<OfSnapshot>>>,
-    /// Rendered once, however many ask.
+    /// Lets one request render while the others wait.
     rendering: Mutex<()>,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct OfSnapshot {
 pub(super) struct Rendered {
     document: Document,
     plain: Bytes,
-    /// A hash of it.
+    /// A hash of the document.
     version: String,
-    /// In the order of the preferred codings.
+    /// Compressed, in the order of [`Coding::PREFERRED`].
     packed: [OnceCell<Bytes>; Coding::PREFERRED.len()],
 }
 
@@ -93,7 +93,7 @@ impl Rendered {
         self.plain.clone()
     }
 
-    /// None for plain bytes, and while no thread is free to pack it.
+    /// `None` for uncompressed bytes, and if no thread is free to compress the document in time.
     pub(super) async fn packed(&self, coding: Coding, packing: &Packing) -> Option<Bytes> {
         let place = Coding::PREFERRED.iter().position(|preferred| *preferred == coding)?;
         let pack = || async { packing.packed(self.plain(), coding, Effort::Thorough).await.ok_or(()) };

@@ -1,9 +1,9 @@
 //! Watches the frames of an HTTP/2 client on their way to hyper. It reads only frame headers.
 //!
-//! hyper has no timeout for a frame, and any frame keeps its connection open. Here, a frame, or a request head in several
-//! frames, must be complete in time. Only requests keep a connection open. Frames that request nothing (PING, SETTINGS,
-//! PRIORITY, RST_STREAM, WINDOW_UPDATE, DATA, unknown types) are paid from a budget, which grows with time and with the
-//! bytes that the client reads.
+//! hyper has no timeout for a frame, and any frame keeps its connection open. Here, a frame, or a request
+//! head in several frames, must be complete in time. Only requests keep a connection open. Frames that
+//! request nothing (PING, SETTINGS, PRIORITY, RST_STREAM, WINDOW_UPDATE, DATA, unknown types) use up a
+//! budget, which grows with time and with the bytes that the client reads.
 
 use std::io;
 use std::time::Duration;
@@ -12,10 +12,12 @@ use tokio::time::Instant;
 
 const HEADER_BYTES: usize = 9;
 
-/// Frames that request nothing, at once. A client that reads a megabyte may update its windows 500 times.
+/// How many frames that request nothing are allowed at once. A client that reads a megabyte may update
+/// its windows 500 times.
 const BUDGET_MAX: u32 = 1000;
 const BUDGET_PER_SECOND: u32 = 20;
-/// One frame for each: a client may update two windows, of the connection and the stream, for each 4 kB.
+/// The client may send one more frame each time this many bytes were sent to it. It may update two
+/// windows, of the connection and of the stream, for each 4 kB.
 const SENT_BYTES_PER_FRAME: usize = 2 << 10;
 
 const HEADERS: u8 = 1;
@@ -26,9 +28,9 @@ pub(super) struct FrameWatch {
     header: [u8; HEADER_BYTES],
     header_read: usize,
     payload_left: usize,
-    /// Inside a request head of several frames.
+    /// Whether a request head of several frames is incomplete.
     is_in_head: bool,
-    /// Since when the current frame or head is incomplete.
+    /// When the current incomplete frame or head began.
     incomplete_since: Option<Instant>,
     newest_stream: u32,
     last_request: Instant,
@@ -49,7 +51,7 @@ impl FrameWatch {
         }
     }
 
-    /// Takes what the client sent after the preface. An error if it is a flood.
+    /// Takes what the client sent after the preface. Returns an error if it is a flood.
     pub(super) fn received(&mut self, bytes: &[u8], now: Instant) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -88,7 +90,7 @@ impl FrameWatch {
         self.budget.spend(now)
     }
 
-    /// This many bytes were sent to the client.
+    /// Counts bytes that were sent to the client.
     pub(super) fn sent(&mut self, bytes: usize) {
         self.budget.earn(bytes);
     }
@@ -107,7 +109,7 @@ impl FrameWatch {
 struct Budget {
     left: u32,
     refilled: Instant,
-    /// Sent to the client and not yet counted.
+    /// Bytes that were sent to the client and are not counted yet.
     sent_bytes: usize,
 }
 

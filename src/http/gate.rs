@@ -1,4 +1,5 @@
-//! What a request's address says, once its head has passed the [`rules`](super::rules): text where text belongs.
+//! Decodes the path, the query and the JSON body of a request whose head has passed the
+//! [`rules`](super::rules).
 
 use std::borrow::Cow;
 
@@ -12,12 +13,12 @@ use crate::api::json::{self, JsonObject};
 use crate::api::parameters::{Arguments, PARAMETERS_MAX};
 use crate::percent::{Plus, decoded};
 
-/// A request that may be looked at.
+/// A request that has passed these checks.
 pub(super) struct CheckedRequest<'r> {
     pub(super) headers: &'r HeaderMap,
-    /// The path as it was written.
+    /// The path as it was sent.
     pub(super) path: &'r str,
-    /// Its parts, decoded.
+    /// The segments of the path, decoded.
     pub(super) segments: Vec<Cow<'r, str>>,
     pub(super) arguments: Arguments,
 }
@@ -49,7 +50,7 @@ fn not_well_formed(what: &str) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, message)
 }
 
-/// The query's parameters. Of too many only the first are decoded, and all are counted.
+/// The parameters of the query. All are counted, but only the first [`PARAMETERS_MAX`] are decoded.
 fn query(text: Option<&str>) -> Option<Arguments> {
     let mut arguments = Arguments::default();
     for pair in pairs(text) {
@@ -62,12 +63,12 @@ fn query(text: Option<&str>) -> Option<Arguments> {
     Some(arguments)
 }
 
-/// The parts of a query between ampersands.
+/// The parts of a query, separated by ampersands.
 pub(super) fn pairs(query: Option<&str>) -> impl Iterator<Item = Pair<'_>> {
     query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()).map(Pair)
 }
 
-/// A name, perhaps with a value.
+/// A name, with or without a value.
 pub(super) struct Pair<'r>(&'r str);
 
 impl<'r> Pair<'r> {
@@ -77,7 +78,7 @@ impl<'r> Pair<'r> {
     }
 }
 
-/// The JSON object that a body has to be.
+/// Parses a body, which must be a JSON object.
 pub(super) fn object(body: &[u8]) -> Result<JsonObject, ApiError> {
     let value = json::read(body).map_err(|error| {
         ApiError::new(
@@ -91,6 +92,9 @@ pub(super) fn object(body: &[u8]) -> Result<JsonObject, ApiError> {
     }
 }
 
+/// `None` for a broken escape, for invalid UTF-8, and for control characters other than white space.
+    // Checks all bytes, without stopping early, so that the compiler can compare many at once.
+            // Raw UTF-8 is not allowed in a URL, even though many servers accept it.
 pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }

@@ -1,12 +1,15 @@
-//! The stream that hyper reads. Over HTTP/1 it passes only complete requests whose heads [`Head`] accepts, one at a time. Over
-//! HTTP/2 it passes everything, and shows it to a [`FrameWatch`].
+//! The stream that hyper reads. Over HTTP/1 it passes on only complete requests whose heads [`Head`]
+//! accepts, one at a time. Over HTTP/2 it passes on everything, while a [`FrameWatch`] watches the
+//! frames.
 //!
-//! Between two requests the guard alone has the connection: [`Guard::poll_request`] waits for the next one without a
-//! buffer. Then hyper reads the head, and [`ConnectionState::is_answered`] says when the response is sent. Until then the
-//! stream is read only for errors and for pipelined bytes, which are held back. A client that closes its sending side
-//! after a request still gets the response. A body in chunks is handed on with its length, so that hyper reads none.
+//! Between two requests only the guard uses the connection: [`Guard::poll_request`] waits for the next
+//! one without a buffer. Then hyper reads the request. [`ConnectionState::is_answered`] becomes true when
+//! the response is sent. Until then the stream is read only for errors and for pipelined bytes, which are
+//! held back. A client that closes its sending side after a request still gets the response. A chunked
+//! body is passed on with its length, so that hyper never reads chunks.
 //!
-//! A refused head never reaches hyper. `conversation` gets [`Arrived::Refused`] with the reason, and responds itself.
+//! A refused head never reaches hyper. `conversation` gets [`Arrived::Refused`] with the reason, and
+//! sends the response itself.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -35,14 +38,14 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const READ_BYTES: usize = 4 << 10;
 
-/// What the guard, the service and `conversation` share about a connection.
+/// The state of a connection that the guard, the service and `conversation` share.
 #[derive(Default)]
 pub(super) struct ConnectionState {
-    /// HTTP/1: the response to the current request is sent.
+    /// HTTP/1: whether the response to the current request is sent.
     is_answered: AtomicBool,
-    /// HTTP/2: the idle timeout has passed.
+    /// HTTP/2: whether the idle timeout has passed.
     is_idle_over: AtomicBool,
-    /// HTTP/2: its requests.
+    /// HTTP/2: the requests of the connection.
     streams: OnceLock<Arc<Streams>>,
 }
 
@@ -68,43 +71,43 @@ pub(super) struct Guard<S> {
     stream: TimedStream<S>,
     state: Arc<ConnectionState>,
     phase: Phase,
-    /// Bytes that were read and not yet passed on.
+    /// Bytes that were read but not passed on yet.
     held: Vec<u8>,
-    /// How many of them may be passed on.
+    /// How many of these bytes may be passed on.
     passed: usize,
     /// Whether `held` has bytes that were not checked yet.
     is_unread: bool,
-    /// The client has closed its sending side.
+    /// Whether the client has closed its sending side.
     is_half_closed: bool,
     head: Head,
-    /// How many bytes head and body of the current request have, once that is known.
+    /// The length of head and body of the current request, once it is known.
     whole: Option<usize>,
-    /// What of the body was read, if it comes in chunks.
+    /// How far the body has been read, if it is chunked.
     chunks: Option<Chunks>,
     head_bytes: usize,
-    /// What is left to send of the word for which the client waits.
+    /// The unsent part of the `100 Continue` that the client waits for.
     asking: &'static [u8],
-    /// The room of its body, until it is answered.
+    /// The room that the request's body takes, until the request is answered.
     body: Option<BodyShare>,
     bodies: Bodies,
-    /// The current head has its deadline already.
+    /// Whether the current head has its deadline already.
     is_head_timed: bool,
-    /// Over HTTP/2.
+    /// Set over HTTP/2.
     frames: Option<Box<FrameWatch>>,
 }
 
-/// Where the bodies of a connection get their room, and whose they are.
+/// Where the bodies of a connection get their room, and which client they count for.
 pub(super) struct Bodies {
     pub(super) room: Arc<BodyRoom>,
     pub(super) peer: IpAddr,
-    /// If the peer is a proxy: each head names its client.
+    /// Set if the peer is a proxy. Then each head names its client.
     pub(super) proxies: Option<Proxies>,
-    /// Bodies to this path may use the room that is kept.
+    /// Bodies sent to this path may use the additional room.
     pub(super) kept_path: Arc<str>,
 }
 
 impl Bodies {
-    /// The share of the body that follows a whole head.
+    /// The share of the body that follows a complete head.
     fn share(&self, head: &[u8]) -> BodyShare {
         let client = match &self.proxies {
             Some(proxies) => proxies.forwarded_for(&forwarded(head)),
@@ -115,7 +118,7 @@ impl Bodies {
     }
 }
 
-/// The headers of a head in which proxies name the client.
+/// The headers of a head in which a proxy names the client.
 fn forwarded(head: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for line in head.split(|byte| *byte == b'\n') {
@@ -129,7 +132,7 @@ fn forwarded(head: &[u8]) -> HeaderMap {
     headers
 }
 
-/// Puts `line` in the place of a header that the head has once. Returns how long the head is now.
+/// Replaces a header, which occurs once in the head, with `line`. Returns the new length of the head.
 fn replace_header(held: &mut Vec<u8>, head_bytes: usize, name: &[u8], line: &str) -> usize {
     let mut at = 0;
     for old in held[..head_bytes].split_inclusive(|byte| *byte == b'\n') {
@@ -145,7 +148,7 @@ fn replace_header(held: &mut Vec<u8>, head_bytes: usize, name: &[u8], line: &str
     head_bytes
 }
 
-/// The word for which some clients wait before they send a body.
+/// The response for which some clients wait before they send a body.
 const ASKING: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// What a client sent.
@@ -164,7 +167,7 @@ pub(super) enum Arrived {
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) error: ApiError,
-    /// `-` if it is not readable.
+    /// `-` if the method is not readable.
     pub(super) method: String,
 }
 
@@ -176,9 +179,9 @@ enum Phase {
     Heads,
     /// HTTP/2.
     Frames,
-    /// hyper has a request, and no byte of its response is sent.
+    /// hyper has a request, and no byte of its response is sent yet.
     Processing,
-    /// Part of the response is sent. Bodies have one piece, so hyper flushes only when everything is sent.
+    /// Part of the response is sent. A body is one piece, so hyper flushes only when everything is sent.
     Answering,
     Answered,
 }
@@ -214,7 +217,7 @@ impl<S> Guard<S> {
         &mut self.stream
     }
 
-    /// Checks the bytes held. None if more are needed.
+    /// Checks the bytes in `held`. `None` if more are needed.
     fn judge(&mut self) -> io::Result<Option<Arrived>> {
         if self.phase == Phase::Greeting {
             let common = self.held.len().min(HTTP2_PREFACE.len());
@@ -236,7 +239,7 @@ impl<S> Guard<S> {
         if let Err(error) = self.read_body() {
             return Ok(Some(self.refuse(error)));
         }
-        // hyper gets the head when the body is here too, and never waits for a client.
+        // hyper gets the head only when the body is complete too, so it never waits for a client.
         Ok(self.whole.take_if(|whole| *whole <= self.held.len()).map(|whole| {
             self.passed = whole;
             self.asking = &[];
@@ -249,7 +252,7 @@ impl<S> Guard<S> {
         self.head = Head::default();
         self.body = (body != BodyLength::Known(0)).then(|| self.bodies.share(&self.held[..bytes]));
         if is_to_be_asked {
-            // hyper would ask too.
+            // Removes the header, because otherwise hyper would send 100 Continue too.
             bytes = replace_header(&mut self.held, bytes, b"expect", "");
             self.asking = ASKING;
         }
@@ -260,7 +263,8 @@ impl<S> Guard<S> {
         }
     }
 
-    /// Takes room for what has come of the body. A body in chunks is joined behind its head, which then says its length.
+    /// Takes room for the part of the body that has arrived. A chunked body is joined after its head,
+    /// which then states its length.
     fn read_body(&mut self) -> Result<(), ApiError> {
         let Some(mut chunks) = self.chunks.take() else {
             return match (self.whole, &mut self.body) {
@@ -294,7 +298,7 @@ impl<S> Guard<S> {
         Ok(Arrived::Frames)
     }
 
-    /// Nothing more of this connection is handed on.
+    /// Refuses the request. Nothing more of this connection is passed on.
     pub(super) fn refuse(&mut self, error: ApiError) -> Arrived {
         let method = method_of(&self.held).to_owned();
         (self.held, self.passed) = (Vec::new(), 0);
@@ -308,7 +312,7 @@ impl<S> Guard<S> {
         buffer.put_slice(&self.held[..length]);
         self.held.drain(..length);
         self.passed -= length;
-        // Also when the rest waits: that the request before was answered says nothing about this one.
+        // Also done if more bytes wait: the answer to the previous request says nothing about this one.
         self.state.set_answered(false);
         if self.passed > 0 {
             return;
@@ -334,12 +338,12 @@ impl<S> Guard<S> {
         polled
     }
 
-    /// When the next timeout of an HTTP/2 connection ends, and whether it is the idle timeout.
+    /// When the next timeout of an HTTP/2 connection expires, and whether it is the idle timeout.
     fn frames_deadline(&self, frames: &FrameWatch) -> (Instant, bool) {
         let timeouts = self.stream.timeouts();
         let (deadline, is_idle) = match self.state.streams().in_use() {
             Use::Busy(Some(deadline)) => (deadline, false),
-            // The response has no deadline before it is made, and its making does not wake this task.
+            // A response has no deadline before it is made, and making it does not wake this task.
             Use::Busy(None) => (Instant::now() + timeouts.idle, false),
             Use::Idle(since) => {
                 let since = since.map_or(frames.last_request(), |since| since.max(frames.last_request()));
@@ -398,8 +402,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
 }
 
 impl<S: AsyncRead + Unpin> Guard<S> {
-    /// Reads while a request is processed, to notice a reset. Pipelined bytes are held back, and nothing is read after them.
-    /// The end of the stream is no reason to stop: the client may still read.
+    /// Reads while a request is processed, to notice a reset. Pipelined bytes are held back, and nothing
+    /// is read after them. The end of the stream does not end the request, because the client may still
+    /// read.
     fn poll_presence(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.held.is_empty() && !self.is_half_closed {
             let mut space = [MaybeUninit::uninit(); READ_BYTES];
@@ -412,7 +417,7 @@ impl<S: AsyncRead + Unpin> Guard<S> {
         Poll::Pending
     }
 
-    /// Reads what an HTTP/2 client sends, up to its deadline. An idle client first gets a GOAWAY.
+    /// Reads what an HTTP/2 client sends, until its deadline. An idle client first gets a GOAWAY.
     fn poll_frames(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         loop {
@@ -450,7 +455,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guard<S> {
         match self.phase {
             Phase::Frames => self.poll_frames(context, buffer),
             Phase::Processing | Phase::Answering => self.poll_presence(context),
-            // hyper gets the next request when its head is complete.
+            // hyper gets the next request when it is complete.
             Phase::Greeting | Phase::Heads | Phase::Answered => Poll::Pending,
         }
     }

@@ -1,8 +1,9 @@
-//! The head of an HTTP/1 request, checked byte by byte: syntax, framing, and the [`rules`](super::rules) for every request.
+//! Reads the head of an HTTP/1 request byte by byte, and checks syntax, framing, and the
+//! [`rules`](super::rules) for every request.
 //!
-//! hyper's parser is as lenient as RFC 9112 allows. Requests are smuggled where one program is lenient and the next is
-//! not, so this parser is strict: it refuses a head that two programs could read differently. hyper accepts every head
-//! that passes, and therefore never sends a refusal of its own.
+//! hyper's parser is as lenient as RFC 9112 allows. Requests can be smuggled where one program is lenient
+//! and the next one is not. Therefore this parser is strict: it refuses a head that two programs could
+//! read differently. hyper accepts every head that passes, and so never sends a refusal itself.
 
 use memchr::memchr;
 
@@ -14,7 +15,7 @@ use crate::api::error::{ApiError, ErrorCode};
 
 const METHOD_BYTES_MAX: usize = 32;
 
-/// The target, with method, two spaces and version.
+/// The target, with the method, two spaces and the version.
 const REQUEST_LINE_BYTES_MAX: usize = URI_BYTES_MAX + METHOD_BYTES_MAX + " HTTP/1.1".len() + 1;
 
 /// A head, as far as it has arrived. It is checked line by line, so that a bad one is refused at once.
@@ -36,34 +37,34 @@ pub(super) struct Head {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expectation {
-    /// A word before the body is sent: `100-continue`.
+    /// `100-continue`: the client waits for a response before it sends the body.
     Continue,
     Other,
 }
 
-/// A whole head.
+/// A complete head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct WholeHead {
-    /// Its bytes, with the empty line.
+    /// The length of the head, including the empty line.
     pub(super) bytes: usize,
-    /// Of the body behind it.
+    /// The length of the body after it.
     pub(super) body: BodyLength,
-    /// The client waits for a word before it sends the body.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) is_to_be_asked: bool,
 }
 
-/// How long a body is.
+/// The length of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BodyLength {
     Known(usize),
-    /// As long as its chunks say.
+    /// The chunks state the length.
     Chunked,
 }
 
 struct RequestLine {
     method: Vec<u8>,
     version: Version,
-    /// If the target has one.
+    /// The authority, if the target contains one.
     authority: Option<Vec<u8>>,
 }
 
@@ -74,7 +75,7 @@ enum Version {
 }
 
 impl Head {
-    /// Checks the new bytes. The lengths of head and body once the head is complete.
+    /// Checks the new bytes. Returns the lengths of head and body once the head is complete.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<WholeHead>, ApiError> {
         while let Some(found) = bytes.get(self.looked_at..).and_then(|new| memchr(b'\n', new)) {
             let end = self.looked_at + found;
@@ -96,12 +97,12 @@ impl Head {
         Ok(None)
     }
 
-    /// Whether it was the empty line that ends the head.
+    /// Returns whether the line is the empty one that ends the head.
     fn take_line(&mut self, line: &[u8]) -> Result<bool, ApiError> {
         if self.request.is_none() {
             if line.is_empty() {
                 self.blank_lines += 1;
-                // Old clients send one after a body; no client sends more.
+                // Old clients send one empty line after a body. No client sends more.
                 return if self.blank_lines > 1 {
                     Err(bad("there are empty lines before the request; remove them"))
                 } else {
@@ -130,7 +131,7 @@ impl Head {
         if name.is_empty() || !name.iter().all(|byte| TOKEN[usize::from(*byte)]) {
             return Err(bad("a header name contains an invalid character; use letters, digits and hyphens"));
         }
-        // All of them, so that the compiler compares many at once.
+        // Checks all bytes, without stopping early, so that the compiler can compare many at once.
         if !value.iter().fold(true, |all, byte| all & matches!(byte, b'\t' | b' '..=b'~' | 0x80..)) {
             return Err(bad("a header value contains a control character; remove it"));
         }
@@ -157,7 +158,7 @@ impl Head {
         self.request.as_ref().is_some_and(|request| request.version == Version::Http10)
     }
 
-    /// Checks that need the complete head. The length of the body.
+    /// Does the checks that need the complete head. Returns the length of the body.
     fn check_whole(&self) -> Result<BodyLength, ApiError> {
         let Some(request) = &self.request else { return Err(bad("there is no request line")) };
         let is_old = self.is_old();
@@ -187,7 +188,7 @@ impl Head {
         usize::try_from(length).map(BodyLength::Known).map_err(|_| body_too_large())
     }
 
-    /// Checks of an incomplete line, so that no client makes the server keep more than the limits.
+    /// Checks an incomplete line, so that no client can make the server keep more than the limits.
     fn check_unfinished(&self, line: &[u8]) -> Result<(), ApiError> {
         if self.request.is_some() {
             return check_headers(self.headers, self.header_bytes + line.len());
@@ -200,7 +201,7 @@ impl Head {
     }
 }
 
-/// The method of a request, whatever else is wrong with it; `-` if there is none.
+/// The method of a request, even if the rest of the request is wrong. `-` if there is no method.
 pub(super) fn method_of(bytes: &[u8]) -> &str {
     let method = bytes.trim_ascii_start().split(|byte| *byte == b' ').next().unwrap_or_default();
     let is_method =
@@ -230,7 +231,7 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
     Ok(RequestLine { method: method.to_vec(), version, authority })
 }
 
-/// The authority, if the target is an absolute URL.
+/// Checks the target. Returns the authority if the target is an absolute URL.
 fn check_target(method: &[u8], target: &[u8]) -> Result<Option<Vec<u8>>, ApiError> {
     if method == b"CONNECT" {
         return Err(no_proxy());
@@ -280,7 +281,7 @@ fn content_length(value: &[u8]) -> Result<u64, ApiError> {
     number.ok_or_else(|| bad("Content-Length is not a whole number; send the number of bytes of the body"))
 }
 
-/// Which bytes keep a rule: a head has hundreds to look at.
+/// A table of the bytes that follow a rule. It makes the check fast, because a head has hundreds of bytes.
 macro_rules! table {
     ($rule:ident) => {{
         let mut table = [false; 256];
@@ -297,7 +298,7 @@ static TOKEN: [bool; 256] = table!(is_token);
 static IN_PATH: [bool; 256] = table!(is_path_byte);
 static IN_QUERY: [bool; 256] = table!(is_query_byte);
 
-/// As RFC 9110 defines it.
+/// A character of a token, as RFC 9110 defines it.
 const fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
@@ -311,7 +312,7 @@ const fn is_path_byte(byte: u8) -> bool {
         && !matches!(byte, b'"' | b'#' | b'<' | b'>' | b'[' | b'\\' | b']' | b'^' | b'`' | b'{' | b'|' | b'}')
 }
 
-/// Characters that browsers do not encode in a query.
+/// The characters that browsers do not encode in a query.
 const fn is_query_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'#' | b'<' | b'>')
 }

@@ -1,4 +1,4 @@
-//! The headers of answers, set by the constants of the table in `api::headers`.
+//! Sets the headers of responses, by the constants of the table in `api::headers`.
 
 use std::sync::LazyLock;
 
@@ -15,30 +15,30 @@ use crate::api::headers::{
 use crate::api::reply::Pages;
 use crate::{decimal, percent};
 
-/// Clients and proxies refuse answers with more: nginx by default takes 4 or 8 KB.
+/// Clients and proxies refuse longer heads: nginx accepts 4 or 8 KB by default.
 const HEAD_BYTES_MAX: usize = 8 << 10;
 
-/// Half of that for the addresses of other pages.
+/// The links to other pages may take half of that.
 const LINK_BYTES_MAX: usize = HEAD_BYTES_MAX / 2;
 
-/// A query, or a link without its address; few are longer.
+/// Expected length of a query, or of a link without its URL. Few are longer.
 const LINK_BYTES: usize = 64;
 
-/// A stage in `Server-Timing`; few are longer.
+/// Expected length of a stage in `Server-Timing`. Few are longer.
 const STAGE_BYTES: usize = 24;
 
-/// `RateLimit` and `RateLimit-Policy` are mostly shorter.
+/// Expected length of `RateLimit` and `RateLimit-Policy`. Most are shorter.
 const RATE_BYTES: usize = 64;
 
-/// Enough for any answer but one to another origin.
+/// Enough for any response, except one to another origin.
 const HEADERS_MOSTLY: usize = 20;
 
-/// A map that need not grow while headers are set.
+/// A map that does not have to grow while headers are set.
 pub(super) fn room() -> HeaderMap {
     HeaderMap::with_capacity(HEADERS_MOSTLY)
 }
 
-/// The names of the table, checked once and not for each answer.
+/// The header names of the table, checked once and not for each response.
 static NAMES: LazyLock<Vec<HeaderName>> =
     LazyLock::new(|| HEADERS.iter().map(|header| HeaderName::from_static(header.field)).collect());
 
@@ -46,14 +46,14 @@ fn name(header: Header) -> HeaderName {
     NAMES.get(header.place).cloned().unwrap_or_else(|| HeaderName::from_static(header.field))
 }
 
-/// Sets a header of the table; a text that cannot be a header's value is left out.
+/// Sets a header of the table. A text that is not a valid header value is left out.
 pub(super) fn set(head: &mut HeaderMap, header: Header, text: &str) {
     if let Ok(value) = text.try_into() {
         head.insert(name(header), value);
     }
 }
 
-/// The same where the value is always this one.
+/// Sets a header of the table to a constant value.
 pub(super) fn set_fixed(head: &mut HeaderMap, header: Header, value: &'static str) {
     head.insert(name(header), HeaderValue::from_static(value));
 }
@@ -62,7 +62,7 @@ pub(super) fn set_number(head: &mut HeaderMap, header: Header, number: impl Into
     set(head, header, itoa::Buffer::new().format(number.into()));
 }
 
-/// What a call cost and what is left, which only a receipt knows.
+/// What a call cost and what is left. Only a receipt contains this.
 pub(super) fn paid(head: &mut HeaderMap, receipt: &Receipt) {
     set_number(head, CREDITS_REMAINING, receipt.credits_remaining());
     set_number(head, RESEARCH_ALLOTMENT_REMAINING, receipt.allotment_remaining());
@@ -73,7 +73,7 @@ pub(super) fn paid(head: &mut HeaderMap, receipt: &Receipt) {
     pace(head, &receipt.left());
 }
 
-/// How many calls are left. `X-RateLimit-Remaining` and `-Reset` speak of whichever limit is nearer.
+/// How many calls are left. `X-RateLimit-Remaining` and `X-RateLimit-Reset` describe the limit that is nearer.
 pub(super) fn pace(head: &mut HeaderMap, left: &PaceLeft) {
     let PaceLeft { limits: PaceLimits { per_minute, per_day }, in_minute, minute_reset_sec, in_day, day_reset_sec } =
         *left;
@@ -87,7 +87,7 @@ pub(super) fn pace(head: &mut HeaderMap, left: &PaceLeft) {
     set(head, RATE_LIMIT_POLICY, &policy);
 }
 
-/// Each text with the number behind it.
+/// Joins the texts, each followed by its number.
 fn joined<const N: usize>(texts: [&str; N], numbers: [u64; N]) -> String {
     let mut all = String::with_capacity(RATE_BYTES);
     for (text, number) in texts.into_iter().zip(numbers) {
@@ -97,7 +97,7 @@ fn joined<const N: usize>(texts: [&str; N], numbers: [u64; N]) -> String {
     all
 }
 
-/// `understand;dur=0.012, keyword;dur=0.300`, in milliseconds.
+/// Sets `Server-Timing`, such as `understand;dur=0.012, keyword;dur=0.300`, in milliseconds.
 pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
     let mut text = String::with_capacity(STAGE_BYTES * stages.len());
     for (name, micros) in stages {
@@ -111,8 +111,9 @@ pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
     }
 }
 
-/// The addresses of other pages: of those around this one alone where all four would be too long, and none where even
-/// these would be. The body says which page it is and how many results there are.
+/// Sets the links to other pages. If all four are too long, only those to the previous and the next page
+/// are sent. If even these are too long, none is sent. The body contains the page number and the number
+/// of results.
 pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: Option<&str>) {
     let mut others = String::with_capacity(query.map_or(0, str::len) + LINK_BYTES);
     for (name, value) in gate::pairs(query).filter_map(|pair| pair.decoded()).filter(|(name, _)| name != "page") {
@@ -130,7 +131,7 @@ pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: Opti
     }
 }
 
-/// `</path?q=law&page=1>; rel="first"`, for each page that there is.
+/// A link to each page that exists, such as `</path?q=law&page=1>; rel="first"`.
 fn links_to(path: &str, query: &str, pages: &[(&str, Option<u32>)]) -> String {
     let mut text = String::with_capacity(pages.len() * (path.len() + query.len() + LINK_BYTES));
     for (rel, page) in pages.iter().filter_map(|(rel, page)| Some((*rel, (*page)?))) {
@@ -145,7 +146,8 @@ fn links_to(path: &str, query: &str, pages: &[(&str, Option<u32>)]) -> String {
     text
 }
 
-/// Keeps a head within what clients take. Nothing but the addresses of other pages grows with the request.
+/// Keeps the headers within the length that clients accept. Only the links to other pages grow with the
+/// request.
 pub(super) fn keep_small(head: &mut HeaderMap) {
     let link = &NAMES[LINK.place];
     if head.contains_key(link) && bytes(head) > HEAD_BYTES_MAX {
@@ -154,7 +156,7 @@ pub(super) fn keep_small(head: &mut HeaderMap) {
     debug_assert!(bytes(head) <= HEAD_BYTES_MAX, "{} bytes of headers", bytes(head));
 }
 
-/// The length of a head over HTTP/1.
+/// The length of the headers over HTTP/1.
 fn bytes(head: &HeaderMap) -> usize {
     head.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
 }

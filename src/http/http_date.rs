@@ -1,7 +1,8 @@
 //! The `Date` header, from the service's own clock.
 //!
-//! hyper could set it, but from the machine's clock alone. A server without a usable clock leaves the header out (RFC 9110,
-//! section 6.6.1), and so does this one.
+//! hyper could set it, but only from the machine's clock, and it panics after the year 9999, which the
+//! format cannot represent. A server without a usable clock leaves the header out (RFC 9110, section
+//! 6.6.1), and so does this one.
 
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime};
@@ -14,13 +15,13 @@ use crate::clock::UnixMillis;
 const YEAR_10_000: UnixMillis = UnixMillis(253_402_300_800_000);
 
 thread_local! {
-    /// The second of this thread's latest header, and that header.
+    /// The last second that this thread has formatted, and its header.
+/// `Sun, 06 Nov 1994 08:49:37 GMT`. `None` for a time that this format cannot represent.
+    // Never equal to the initial value: milliseconds do not go back that far.
     static LATEST: RefCell<(i64, Option<HeaderValue>)> = const { RefCell::new((i64::MIN, None)) };
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`; none before 1970 and after 9999.
 pub(super) fn http_date(at: UnixMillis) -> Option<HeaderValue> {
-    // Never equal to the initial value: milliseconds do not reach that far back.
     let second = at.0.div_euclid(1000);
     LATEST.with_borrow_mut(|(latest, date)| {
         if *latest != second {
@@ -30,7 +31,7 @@ pub(super) fn http_date(at: UnixMillis) -> Option<HeaderValue> {
     })
 }
 
-/// Whether the time is before the year 10,000, the first that an HTTP date cannot express.
+/// Whether the format can represent the year.
 pub(super) fn has_http_date(at: UnixMillis) -> bool {
     at < YEAR_10_000
 }

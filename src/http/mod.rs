@@ -1,13 +1,22 @@
-//! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. Beside `client`, the only place that knows hyper.
+//! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. Only this module and `client` depend
+//! on hyper. [`Server`] is its entry point.
 //!
-//! `connections` accepts, limits and ends connections; `proxies` knows whose one is, `tls` encrypts, `stream` is either;
-//! `timeouts` bounds every wait for a client; `conversation` goes from request to request; `guard` is what hyper reads:
-//! over HTTP/1 heads that `head` finds good, over HTTP/2 frames that `frames` has watched; `streams` and `unread` count
-//! answers that nobody has read yet; `rules` hold for every request, `gate` for what its address says; `routes` knows the
-//! paths; `open_rate` limits what needs no key; `accept` reads what the client accepts; `answer` turns outcomes into
-//! responses, `packing` compresses them, `documents` keeps those that are rendered once, `headers` and `http_date` set
-//! their headers, `cross_origin` allows web pages to read them; `request_id` names each request, `request_log` records
-//! it, `observe` serves the metrics; `probe` asks a server whether it is ready. [`Server`] is the whole of it.
+//! - `connections` accepts, limits and closes connections. `proxies` finds the client behind a trusted
+//!   proxy, `tls` encrypts, and `stream` is a plain or an encrypted stream.
+//! - `timeouts` limits every wait for a client.
+//! - `conversation` serves one request after the other. `guard` is the stream that hyper reads: over
+//!   HTTP/1 it contains only requests whose heads `head` accepts, with bodies that `chunks` joins; over
+//!   HTTP/2 `frames` watches it.
+//! - `body` limits the memory for request bodies. `streams` and `unread` count responses that clients
+//!   have not read yet.
+//! - `rules` apply to every request, `gate` decodes its path and query, and `routes` finds its target.
+//!   `open_rate` limits requests that need no key.
+//! - `accept` reads what the client accepts. `answer` turns outcomes into responses, and `packing`
+//!   compresses them with `coding`. `documents` keeps the rendered documents.
+//! - `headers` and `http_date` set the headers of responses, and `cross_origin` allows web pages to read them.
+//! - `request_id` makes the id of each request, `request_log` records requests, and `observe` serves the
+//!   metrics.
+//! - `probe` is a client that asks a server whether it is ready.
 
 mod accept;
 mod answer;
@@ -79,7 +88,7 @@ use routes::{Target, route};
 pub use timeouts::Timeouts;
 pub use tls::{Tls, TlsError, TlsFiles};
 
-/// What an operator chooses about connections.
+/// The operator's settings for connections.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
     pub listen: SocketAddr,
@@ -88,26 +97,27 @@ pub struct HttpSettings {
     /// Connections that wait to be accepted; the system may allow fewer.
     pub accept_queue_max: u32,
     pub timeouts: Timeouts,
-    /// How many bytes of answers the clients of one address may leave unread.
+    /// Maximum number of bytes of responses that the clients of one address may leave unread.
     pub unread_bytes_per_address_max: usize,
     pub proxies: Proxies,
-    /// None: in the clear.
+    /// `None`: no TLS.
     pub tls: Option<Arc<Tls>>,
-    /// Browsers that came over TLS once come over TLS alone for so many days. 0: they are not told so.
+    /// Browsers that once connected over TLS use only TLS for this many days. 0: the server does not ask
+    /// them to.
     pub https_only_days: u32,
-    /// Where metrics are served, if anywhere.
+    /// The address where metrics are served, if any.
     pub metrics: Option<SocketAddr>,
     /// Web pages of these origins may call the service from a browser.
     pub cross_origins: Vec<String>,
-    /// Room is kept for the bodies of this path: what sends them is not to be refused.
+    /// Additional room is kept for request bodies to this path, because its senders must not be refused.
     pub kept_path: &'static str,
-    /// A path, and the origins that may call there besides.
+    /// A path, and the additional origins whose web pages may call it.
     pub path_origins: (String, Vec<String>),
-    /// Requests per minute from one address to what needs no key. None: no limit.
+    /// Requests per minute from one address that need no key. `None`: no limit.
     pub open_per_minute: Option<u32>,
 }
 
-/// What answers beside the operations and the documents.
+/// Handlers of further paths, in addition to the operations and the documents.
 pub type Doors = Vec<Arc<dyn Door>>;
 
 /// A server that listens but does not answer yet.
@@ -119,7 +129,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// `entropy` gives the secret behind request ids.
+    /// `entropy` provides the secret key of request ids.
     pub async fn bind(settings: HttpSettings, entropy: &mut dyn Entropy) -> std::io::Result<Self> {
         let ids = RequestIds::draw(entropy)?;
         let listener = listen(settings.listen, settings.accept_queue_max)?;
@@ -130,7 +140,7 @@ impl Server {
         Ok(Self { listener, watchers, settings, ids })
     }
 
-    /// Where metrics are served.
+    /// The address where metrics are served.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.watchers.as_ref().and_then(|watchers| watchers.local_addr().ok())
     }
@@ -139,10 +149,10 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` is done, then lets the requests under way finish within ten seconds.
+    /// Serves until `stop` completes, then lets requests in progress finish within ten seconds.
     pub async fn run(self, service: Arc<Service>, doors: Doors, observers: Observers, stop: impl Future<Output = ()>) {
         let app = Arc::new(App::new(service, doors, observers, self.ids, &self.settings));
-        // Watchers see the server drain to its end.
+        // Metrics are served until the server has drained.
         let watched = self.watchers.map(|watchers| tokio::spawn(observe::serve(watchers, Arc::clone(&app))));
         connections::serve(self.listener, self.settings, app, stop).await;
         if let Some(watched) = watched {
@@ -151,7 +161,8 @@ impl Server {
     }
 }
 
-/// A queue of connections that is full makes further clients wait for a second.
+/// Lets as many connections wait to be accepted as the system allows. A full queue makes clients wait for
+/// a second.
 fn listen(address: SocketAddr, accept_queue_max: u32) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     #[cfg(unix)]
@@ -161,7 +172,7 @@ fn listen(address: SocketAddr, accept_queue_max: u32) -> std::io::Result<TcpList
     socket.listen(accept_queue_max.min(i32::MAX as u32))
 }
 
-/// A request, with what its connection says of it.
+/// A request, with data about its connection.
 #[derive(Clone, Copy)]
 struct Asked<'r> {
     head: &'r Parts,
@@ -189,7 +200,7 @@ impl<'r> Asked<'r> {
     }
 }
 
-/// What answers requests.
+/// Answers requests.
 struct App {
     service: Arc<Service>,
     doors: Doors,
@@ -198,13 +209,13 @@ struct App {
     documents: Documents,
     packing: Packing,
     ids: RequestIds,
-    /// None: without a limit.
+    /// `None`: no limit.
     open_rate: Option<OpenRate>,
-    /// For the body of a request.
+    /// Time limit for the body of a request.
     body_within: Duration,
     bodies: Arc<BodyRoom>,
     kept_path: Arc<str>,
-    /// What browsers are told of TLS, where it is ours.
+    /// The value of `Strict-Transport-Security`, if this server does TLS itself.
     https_only: Option<HeaderValue>,
     draining: AtomicBool,
 }
@@ -246,8 +257,8 @@ impl App {
             progress: &progress,
         });
         let corpus = self.service.corpus();
-        // Read even where the request is refused: over HTTP/1 the next one stands behind it.
-        // Over HTTP/1 the guard has taken the room.
+        // Reads the body even if the request is refused, because over HTTP/1 the next request follows it.
+        // Over HTTP/1 the guard has already taken the room.
         let mut room = (head.version == Version::HTTP_2)
             .then(|| self.bodies.share(Some(client), head.uri.path() == &*self.kept_path));
         let body = body::whole(body, self.body_within, room.as_mut()).await;
@@ -266,7 +277,7 @@ impl App {
         response
     }
 
-    /// Makes an error a page where a browser asks for what is not of the API.
+    /// Turns an error into a web page if a browser requested something outside of the API.
     fn for_people(&self, response: Reply, head: &Parts, id: &str) -> Reply {
         let is_of_api = head.uri.path().starts_with("/api/");
         if response.status().as_u16() < 400 || is_of_api || !accept::prefers_pages(&head.headers) {
@@ -278,7 +289,7 @@ impl App {
         })
     }
 
-    /// The answer to a request of HTTP/1 whose head is refused.
+    /// The response to an HTTP/1 request whose head is refused.
     fn refuse(&self, refused: Refused, client: IpAddr) -> Reply {
         let (id, progress) = (self.ids.next(), Progress::default());
         let under_way = self.observers.begin(RequestLine {
@@ -296,7 +307,7 @@ impl App {
         response
     }
 
-    /// What every answer has, whatever it is.
+    /// Sets the headers that every response has.
     fn finish(
         &self,
         response: &mut Reply,
@@ -317,7 +328,7 @@ impl App {
         }
         self.origins.allow(path, head, asked);
         if self.draining.load(Ordering::Relaxed) {
-            // The last answer of this connection: its client asks elsewhere, and loses nothing.
+            // The last response of this connection. The client can go to another server, and loses nothing.
             head.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         headers::keep_small(head);
@@ -334,7 +345,7 @@ impl App {
         };
         let method = Methods::of(&head.method);
         let target = route(&checked.segments, method).or_else(|| self.door(&head.method, checked.path));
-        // As cheap as a refusal, and browsers ask it before every call.
+        // It is as cheap as a refusal, and browsers send it before every call.
         if head.method == Method::OPTIONS {
             return answer::options(match target {
                 Some(Target::OtherMethod(methods)) => methods,
@@ -360,7 +371,7 @@ impl App {
         }
     }
 
-    /// The door at a path. Doors come last: most requests are calls.
+    /// Finds the handler mounted at a path. These come last, because most requests are calls.
     fn door(&self, method: &Method, path: &str) -> Option<Target<'_>> {
         let door = self.doors.iter().find(|door| door.is_at(path))?;
         let methods = door.methods(path);
@@ -388,7 +399,7 @@ impl App {
         if operation.body.is_some() {
             match gate::object(asked.body) {
                 Ok(object) => checked.arguments.body = object,
-                // Who has no good key is told that first, as of every other call.
+                // A caller without a valid key gets that error first, as in every other call.
                 Err(error) => {
                     let refused = self.service.refusal_of_key(operation, bearer(checked.headers));
                     return answer::failed(&refused.unwrap_or(error).into(), id, None);

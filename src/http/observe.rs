@@ -21,7 +21,7 @@ use crate::api::headers::REQUEST_ID;
 use crate::door::Methods;
 use crate::metrics::{Gauge, Moment};
 
-/// Few clients read metrics. More than this wait.
+/// Few clients read metrics. Any more connections than this wait.
 const CONNECTIONS_MAX: usize = 16;
 
 const TIMEOUTS: Timeouts = Timeouts {
@@ -31,7 +31,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     read_rate_min: 4096,
 };
 
-/// Serves until it is dropped.
+/// Serves until this future is dropped.
 pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
     let protocols = Arc::new(Protocols::new(Arc::clone(&app.observers.clock)));
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -54,7 +54,7 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
                 let reply = answer::failed(&refused.error.into(), &id, None);
                 finished(reply, &id, &refused.method)
             };
-            // It ends with the runtime, and does not count as a client's connection.
+            // Ends with the runtime, and does not count as a client's connection.
             protocols.converse(guard, service, refuse, &Gauge::default(), pending()).await;
             drop(slot);
         });

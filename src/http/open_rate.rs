@@ -1,4 +1,4 @@
-//! How often one address may ask for what needs no key: documents, open operations, paths that lead nowhere.
+//! Limits how often one address may request what needs no key: documents, open operations, unknown paths.
 
 use std::net::IpAddr;
 
@@ -17,7 +17,7 @@ impl OpenRate {
         Self { per_minute, buckets: Buckets::new(per_minute) }
     }
 
-    /// Counts a request of this address, or refuses it.
+    /// Counts a request from this address, or refuses it.
     pub(super) fn take(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
         self.buckets.take(ClientNetwork::of(address), now).map_err(|seconds| self.too_fast(seconds))
     }

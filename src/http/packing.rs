@@ -1,10 +1,11 @@
-//! Compression of answers, by what the client accepts.
+//! Compresses responses with a coding that the client accepts.
 //!
-//! Whatever is large and not packed yet is packed on its way out, in one place. Packing what is longer than a page is heavy
-//! work: it waits for a thread as searches do, and is never done on a worker of the runtime. Where none is free in time
-//! the answer, which is paid for by then, goes out plain. Zoning layers come packed out of the snapshot, documents are
-//! packed once, and what the service keeps, such as tiles of maps, is kept packed as well: where several ask for it at the
-//! same time, one packs it and the others wait.
+//! Every large response that is not compressed yet is compressed here, before it is sent. Compressing
+//! more than a page is heavy work: it waits for a worker thread as searches do, and is never done on a
+//! worker of the async runtime. If no thread is free in time, the response, which is already paid for, is
+//! sent uncompressed. Zoning layers are stored compressed in the snapshot, and documents are compressed
+//! once. What the service caches, such as map tiles, is also cached in compressed form: if several
+//! requests ask for it at the same time, one compresses it and the others wait.
 
 use std::sync::Arc;
 
@@ -22,20 +23,20 @@ use crate::byte_cache::ByteCache;
 use crate::makers::Makers;
 use crate::metrics::Metrics;
 
-/// Smaller answers fit into a packet or two anyhow.
+/// Smaller responses fit into one or two packets anyway.
 const PACK_FROM_BYTES: usize = 2 << 10;
 
-/// A page as most are: to pack it takes a tenth of a millisecond, and less than to wake another thread for it.
+/// The size of most pages. Compressing one takes a tenth of a millisecond, less than waking another thread.
 const PACK_HERE_BYTES: usize = 24 << 10;
 
-/// Of one generation of what is kept; there are two.
+/// Maximum size of one generation of the cache, which has two.
 const KEPT_BYTES_MAX: usize = 8 << 20;
 
-/// Marks a response whose body is as it is to be sent.
+/// Marks a response whose body must be sent as it is.
 #[derive(Clone, Copy)]
 struct Packed;
 
-/// Says that the body is in this coding already, plain bytes included.
+/// Marks the body as already in this coding, which may be `Identity`.
 pub(super) fn is_packed(response: &mut Reply, coding: Coding) {
     response.extensions_mut().insert(Packed);
     if coding != Coding::Identity {
@@ -43,15 +44,15 @@ pub(super) fn is_packed(response: &mut Reply, coding: Coding) {
     }
 }
 
-/// The strong tag of the plain bytes, and how they are packed.
+/// The strong tag of the uncompressed bytes, and the coding that compresses them.
 type PackedKey = (Box<[u8]>, Coding);
 
-/// What else is done with packed bytes, on the thread that packed them.
+/// What else to do with compressed bytes, on the thread that compressed them.
 trait Keep: FnOnce(&Bytes) + Send + 'static {}
 
 impl<T: FnOnce(&Bytes) + Send + 'static> Keep for T {}
 
-/// Packs answers, and keeps what will be asked for again.
+/// Compresses responses, and caches those that will be requested again.
 pub(super) struct Packing {
     service: Arc<Service>,
     metrics: Arc<Metrics>,
@@ -64,7 +65,7 @@ impl Packing {
         Self { service, metrics, kept: Arc::new(ByteCache::new(KEPT_BYTES_MAX)), makers: Makers::new() }
     }
 
-    /// Packs a large answer, if the client accepts that.
+    /// Compresses a large response, if the client accepts that.
     pub(super) async fn pack(&self, response: Reply, asked: &HeaderMap) -> Reply {
         let is_done =
             response.extensions().get::<Packed>().is_some() || response.headers().contains_key(CONTENT_ENCODING);
@@ -102,7 +103,8 @@ impl Packing {
             return Some(kept);
         }
         let (kept, coding) = (Arc::clone(&self.kept), key.1);
-        // Once it is begun it is kept, even if its client disconnects: others may wait for it.
+        // Once begun, it is finished and cached even if the client disconnects, because other requests
+        // may wait for it.
         let keep = move |packed: &Bytes| {
             kept.put(key, packed.clone());
             drop(turn);
@@ -120,7 +122,7 @@ impl Packing {
         }
     }
 
-    /// Packed where heavy work is done; nothing where that has no time for it.
+    /// Compresses on a thread for heavy work. `None` if no thread is free in time.
     pub(super) async fn packed(&self, plain: Bytes, coding: Coding, effort: Effort) -> Option<Bytes> {
         self.packed_on_thread(plain, coding, effort, |_| {}).await
     }
@@ -132,7 +134,7 @@ impl Packing {
     }
 }
 
-/// The bytes of a body that is whole already.
+/// The bytes of a body that is already complete.
 async fn whole(body: Full<Bytes>) -> Bytes {
     match body.collect().await {
         Ok(collected) => collected.to_bytes(),
@@ -140,7 +142,8 @@ async fn whole(body: Full<Bytes>) -> Bytes {
     }
 }
 
-/// The tag names the plain bytes; packed ones mean the same but are not the same.
+/// The strong tag identifies the uncompressed bytes. Compressed bytes have the same meaning but are not
+/// identical.
 fn weaken_tag(head: &mut HeaderMap) {
     let strong = head.get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| tag.starts_with('"'));
     if let Some(Ok(weak)) = strong.map(|tag| format!("W/{tag}").try_into()) {

@@ -16,7 +16,7 @@ const ANSWER_BYTES_MAX: u64 = 64 << 10;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadinessAnswer {
     pub status: u16,
-    /// One word, such as `ready` or `stopping`.
+    /// The status or the error code, such as `ready` or `stopping`.
     pub word: String,
     pub snapshot: Option<String>,
 }
@@ -38,7 +38,7 @@ pub fn ask_readiness(listens: SocketAddr, is_encrypted: bool, within: Duration) 
     parsed(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the response is not from hornbook"))
 }
 
-/// A server that listens on all addresses is reached on the loopback address.
+/// The address to connect to. A server that listens on all addresses is reached on the loopback address.
 fn reachable(listens: SocketAddr) -> SocketAddr {
     let ip = match listens.ip() {
         ip if !ip.is_unspecified() => ip,
@@ -53,7 +53,7 @@ fn exchange(stream: &mut (impl Read + Write), request: &str) -> io::Result<Strin
     stream.flush()?;
     let mut answer = Vec::new();
     match stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer) {
-        // The end of the stream without the end of TLS will do: the response states its own length.
+        // The end of the stream without the end of TLS is accepted, because the response states its own length.
         Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
         Ok(_) | Err(_) => Ok(String::from_utf8_lossy(&answer).into_owned()),
     }
@@ -69,7 +69,7 @@ fn parsed(answer: &str) -> Option<ReadinessAnswer> {
 }
 
 fn client(address: IpAddr) -> io::Result<ClientConnection> {
-    // Nothing secret is sent, and the certificate need not be one for this address, nor the one in the file by now.
+    // Nothing secret is sent. The certificate may be for another address, or be newer than the one in the file.
     let config = client_config(&Trust::Anyone)?;
     ClientConnection::new(Arc::new(config), ServerName::from(address)).map_err(io::Error::other)
 }

@@ -1,7 +1,7 @@
-//! Trusted proxies: only they can state the client of a connection or request.
+//! Trusted proxies: only they can state the client of a connection or of a request.
 //!
-//! The PROXY protocol, version 1 or 2, names the client of a connection at its beginning; `X-Forwarded-For` names the
-//! client of a request. From anyone else both are ignored.
+//! The PROXY protocol, version 1 or 2, names the client of a connection at its beginning.
+//! `X-Forwarded-For` names the client of a request. Both are ignored if they come from anyone else.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,14 +12,14 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::network::Network;
 
 const SIGNATURE_2: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// From the specification of the protocol.
+/// The limit in the specification of the protocol.
 const LINE_1_BYTES_MAX: usize = 107;
-/// Addresses take 36 bytes. Extensions behind them are skipped.
+/// Addresses take 36 bytes. Extensions after them are skipped.
 const BODY_2_BYTES_MAX: usize = 2048;
 
 pub(super) const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Networks of proxies.
+/// The networks of trusted proxies.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Proxies {
     pub networks: Vec<Network>,
@@ -32,12 +32,12 @@ impl Proxies {
         self.networks.iter().any(|network| network.contains(address))
     }
 
-    /// The client of a request that came through a proxy: the last address that is not a trusted proxy, if any.
+    /// The client of a request from a proxy: the last address that is not a trusted proxy, if there is one.
     pub(super) fn forwarded_for(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
         let entries: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
         for entry in entries.iter().rev() {
-            // Whoever wrote an invalid entry also wrote those before it.
+            // The sender of an invalid entry also wrote the entries before it.
             let address = entry.parse::<IpAddr>().ok()?.to_canonical();
             if !self.include(address) {
                 return Some(address);
@@ -47,7 +47,7 @@ impl Proxies {
     }
 }
 
-/// Reads the PROXY protocol, and not a byte more. None if the proxy opened the connection for itself.
+/// Reads the PROXY protocol, and not a byte more. `None` if the proxy opened the connection for itself.
 pub(super) async fn announced(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
     let mut start = [0; SIGNATURE_2.len()];
     stream.read_exact(&mut start).await?;
@@ -64,7 +64,7 @@ pub(super) async fn announced(stream: &mut (impl AsyncRead + Unpin)) -> io::Resu
     announced_1(&line)
 }
 
-/// `PROXY TCP4 192.0.2.1 192.0.2.2 56324 443`.
+/// Parses version 1, such as `PROXY TCP4 192.0.2.1 192.0.2.2 56324 443`.
 fn announced_1(line: &[u8]) -> io::Result<Option<IpAddr>> {
     let text = str::from_utf8(line).map_err(|_| invalid())?.trim_end_matches("\r\n");
     let parts: Vec<&str> = text.split(' ').collect();

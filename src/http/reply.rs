@@ -1,4 +1,4 @@
-//! A response of the service: its body is whole.
+//! A response of the service, with its whole body.
 
 use bytes::Bytes;
 use http_body_util::Full;

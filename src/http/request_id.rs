@@ -1,8 +1,8 @@
-//! Request ids: 16 characters for 80 bits that only this server can predict.
+//! Request ids: 16 characters with 80 bits that only this server can predict.
 //!
-//! An id is the beginning of a keyed hash, SipHash-2-4 with 128 bits, of the number of the request; the key is drawn at
-//! start. An id shows neither when the server started nor how many requests it has answered, costs no system call, and does
-//! not repeat across restarts.
+//! An id is the beginning of a keyed hash of the number of the request: SipHash-2-4 with 128 bits. The
+//! key is drawn at start. An id shows neither when the server started nor how many requests it has
+//! answered. It needs no system call, and does not repeat across restarts.
 
 use std::io;
 use std::ops::Deref;
@@ -16,7 +16,7 @@ const SECRET_BYTES: usize = 16;
 const CHARS: usize = 16;
 const BITS_PER_CHAR: u32 = 5;
 
-/// Digits and letters without those that look like others: Crockford's base 32, in lower case.
+/// Digits and letters, without those that look like others: Crockford's base 32, in lower case.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

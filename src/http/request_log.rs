@@ -1,5 +1,4 @@
-//! What is recorded of each request: a line in the log and the counts, also where its client disconnected before the
-//! answer.
+//! Records each request: a line in the log and the metrics, also if the client disconnects before the response.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,16 +12,16 @@ use crate::door::loggable;
 use crate::log::{Level, Line, Log, Logged};
 use crate::metrics::{Failed, Metrics};
 
-/// Longer paths are cut in the log: no operation or document has one.
+/// Longer paths are cut in the log. No operation or document has a path this long.
 const PATH_BYTES_MAX: usize = 200;
 
-/// What an answer knows about itself; it travels with the response until it is recorded.
+/// Data about a response, for the log and the metrics. It stays with the response until it is recorded.
 #[derive(Clone, Default)]
 pub(super) struct Note {
     pub(super) stages: Vec<(&'static str, u32)>,
     /// The code of an error.
     pub(super) error: Option<&'static str>,
-    /// What went wrong inside; for the log alone.
+    /// The internal cause, only for the log.
     pub(super) internal: Option<String>,
 }
 
@@ -42,26 +41,26 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// A request came in.
+    /// Records that a request has arrived.
     pub(super) fn begin<'r>(&'r self, request: RequestLine<'r>) -> UnderWay<'r> {
         self.metrics.requests_under_way.add(1);
         UnderWay { observers: self, request, began: Instant::now(), is_answered: false }
     }
 }
 
-/// What the log says of a request itself.
+/// The part of a log line that describes the request.
 pub(super) struct RequestLine<'r> {
     pub(super) id: &'r str,
     pub(super) method: &'r str,
     pub(super) path: &'r str,
     pub(super) client: IpAddr,
-    /// Whether a key was sent, good or not.
+    /// Whether a key was sent, valid or not.
     pub(super) has_key: bool,
-    /// How far its call has come.
+    /// The progress of its call.
     pub(super) progress: &'r Progress,
 }
 
-/// A request that is not answered yet. If it is dropped before that, its client disconnected.
+/// A request that is not answered yet. If it is dropped before that, its client has disconnected.
 pub(super) struct UnderWay<'r> {
     observers: &'r Observers,
     request: RequestLine<'r>,
@@ -134,7 +133,7 @@ impl UnderWay<'_> {
             line.text("request", id);
             line.plain("client", client);
             line.text("method", method);
-            // The address of a request that could not be read is not known.
+            // The path is unknown if the request could not be read.
             if path.starts_with('/') {
                 line.text("path", shortened(loggable(path)));
             }
@@ -142,7 +141,7 @@ impl UnderWay<'_> {
             if let Some(operation) = progress.operation() {
                 line.text("operation", operation);
             }
-            // Nothing that a client made up looks like a customer's key.
+            // Text that a client made up must not look like a customer's key.
             match progress.key() {
                 Some(key) => line.text("key", key),
                 None if has_key => line.text("key", "unknown"),

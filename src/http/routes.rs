@@ -1,4 +1,4 @@
-//! Routing: paths to operations, documents and probes.
+//! Routing: finds the operation, document or probe of a path.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,19 +9,20 @@ use crate::api::operations::OPERATIONS;
 use crate::door::{Door, Limit, Methods};
 
 pub(super) enum Target<'d> {
-    /// With its path parameters.
+    /// With the values of its path parameters.
     Operation(&'static Operation, Vec<(&'static str, String)>),
     Document(Document),
     Live,
     Ready,
     Door(&'d dyn Door),
-    /// The path has these methods, and not the one that was asked.
+    /// The path has these methods, but not the requested one.
     OtherMethod(Methods),
 }
 
 impl Target<'_> {
-    /// Whether everybody may ask for it, within the rate of open requests. Probes are free of that: their answer costs
-    /// no more than a refusal, and a refused one would have a healthy server restarted.
+    /// Whether requests for it count against the rate limit of open requests. Probes do not count: their
+    /// answer costs no more than a refusal, and a refused probe would cause the restart of a healthy
+    /// server.
     pub(super) fn is_open(&self) -> bool {
         match self {
             Self::Operation(operation, _) => operation.metering().is_none(),
@@ -32,7 +33,7 @@ impl Target<'_> {
     }
 }
 
-/// Where a path leads with one of the methods that paths have.
+/// Finds the target of a path. `asked` is the requested method, if any path has it.
 pub(super) fn route<'d>(names: &[Cow<'_, str>], asked: Option<Methods>) -> Option<Target<'d>> {
     let read = |target| if asked == Some(Methods::Get) { target } else { Target::OtherMethod(Methods::Get) };
     match names {
@@ -54,13 +55,13 @@ struct Row {
     path: Vec<Part>,
 }
 
-/// A part of a path behind `/api/v1/`.
+/// A segment of a path after `/api/v1/`.
 enum Part {
     Name(&'static str),
     Parameter(&'static str),
 }
 
-/// Their paths are taken apart once, and not for each request.
+/// The paths are split once, not for each request.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let row = |operation: &'static Operation| {
         let route = operation.route?;

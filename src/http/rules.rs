@@ -1,8 +1,8 @@
-//! The rules for every request, over HTTP/1 and HTTP/2: each limit and each message once.
+//! The rules for every request, over HTTP/1 and HTTP/2. Each limit and each message is defined once.
 //!
-//! [`head`](super::head) applies them to HTTP/1 while the bytes arrive, so that no client makes the server keep more than
-//! the limits, and [`check_http2`] to what h2 has decoded. A request that breaks a rule is refused before anything else
-//! reads it.
+//! [`head`](super::head) applies them to HTTP/1 while the bytes arrive, so that no client can make the
+//! server keep more than the limits. [`check_http2`] applies them to what h2 has decoded. A request that
+//! breaks a rule is refused before anything else reads it.
 
 use hyper::body::{Body, Incoming};
 use hyper::header::{CONTENT_LENGTH, HOST};
@@ -15,10 +15,10 @@ use crate::api::json::JSON_BYTES_MAX;
 pub(super) const URI_BYTES_MAX: usize = 8 << 10;
 const HEADER_BYTES_MAX: usize = 16 << 10;
 
-/// As much as JSON may have.
+/// The same limit as for JSON.
 pub(super) const BODY_BYTES_MAX: usize = JSON_BYTES_MAX;
 
-/// As many as hyper accepts over HTTP/1.
+/// The number of headers that hyper accepts over HTTP/1.
 const HEADERS_MAX: usize = 100;
 
 /// Checks a request that h2 has decoded.
@@ -56,7 +56,7 @@ pub(super) fn check_uri(bytes: usize) -> Result<(), ApiError> {
     Err(ApiError::new(ErrorCode::UriTooLong, message))
 }
 
-/// Checks the headers that have arrived: their number and their length together.
+/// Checks the number of headers that have arrived, and their total length.
 pub(super) fn check_headers(count: usize, bytes: usize) -> Result<(), ApiError> {
     let message = if bytes > HEADER_BYTES_MAX {
         format!("the headers have at least {bytes} bytes, and the limit is {HEADER_BYTES_MAX}; send fewer")
@@ -68,7 +68,7 @@ pub(super) fn check_headers(count: usize, bytes: usize) -> Result<(), ApiError> 
     Err(ApiError::new(ErrorCode::HeadersTooLarge, message))
 }
 
-/// With two hosts, a request can be smuggled past a proxy that reads the other one.
+/// With two hosts, a request could be smuggled past a proxy that reads the other one.
 pub(super) fn check_hosts(
     hosts: &[impl AsRef<[u8]>],
     authority: Option<&[u8]>,
@@ -121,7 +121,7 @@ pub(super) fn is_authority(text: &[u8]) -> bool {
     !host.is_empty() && is_port
 }
 
-/// Checks the length that a request says its body has.
+/// Checks the length that a request declares for its body.
 pub(super) fn check_body(method: &[u8], bytes: u64) -> Result<(), ApiError> {
     match method {
         b"POST" if bytes > BODY_BYTES_MAX as u64 => Err(body_too_large()),
@@ -139,7 +139,7 @@ pub(super) fn body_too_large() -> ApiError {
     ApiError::new(ErrorCode::BodyTooLarge, message)
 }
 
-/// The client expects what nobody does here.
+/// The error for an `Expect` header that is not supported.
 pub(super) fn no_expectation() -> ApiError {
     let message = "the header Expect has another value than 100-continue, or is sent twice; send the body without it";
     ApiError::new(ErrorCode::ExpectationFailed, message)

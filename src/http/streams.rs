@@ -1,8 +1,8 @@
 //! The requests of one HTTP/2 connection, from their heads until the client has read the responses.
 //!
-//! With flow control, a client can request much at once and read nothing, without blocking a single write to the socket.
-//! Therefore requests wait while the connection has too many unread bytes, and each response has a deadline: the time that
-//! a client at the lowest rate needs to read all of them.
+//! With flow control, a client can request much at once and read nothing, without blocking a single write
+//! to the socket. Therefore requests wait while the connection has too many unread bytes. Each response
+//! also has a deadline, which leaves enough time to read all unread responses at the lowest allowed rate.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::timeouts::Timeouts;
 use crate::api::unread::BYTES_IN_THE_MAKING;
 
-/// Unread bytes of one connection. With more, its requests wait.
+/// Maximum number of unread bytes of one connection. When it is reached, further requests wait.
 const ROOM: usize = 1 << 20;
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Streams {
 
 #[derive(Default)]
 struct State {
-    /// Requests whose responses are not read, or not made yet.
+    /// Requests whose responses are not made or not read yet.
     requests: usize,
     /// Bytes that count against [`ROOM`], responses in progress included.
     taken: usize,
@@ -31,16 +31,16 @@ struct State {
     /// When the response of each request must be read.
     deadlines: Vec<(u64, Instant)>,
     begun: u64,
-    /// When a request ended last.
+    /// When the last request ended.
     last_end: Option<Instant>,
 }
 
 /// Whether a connection has requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// It has; the first deadline of a response, if one is made.
+    /// It has requests. The value is the earliest deadline of a response, if one is made.
     Busy(Option<Instant>),
-    /// It has none; the end of the last, if there was one.
+    /// It has none. The value is the end of the last request, if there was one.
     Idle(Option<Instant>),
 }
 
@@ -66,7 +66,7 @@ impl Streams {
     }
 }
 
-/// One request and its share of [`ROOM`], returned on drop.
+/// One request and its share of [`ROOM`], which it gives back on drop.
 pub(super) struct StreamShare {
     streams: Arc<Streams>,
     number: u64,
@@ -96,7 +96,7 @@ impl StreamShare {
         true
     }
 
-    /// The response is made: its length, and how much of it counts against the room.
+    /// Sets the length of the finished response, and how much of it counts against the room.
     pub(super) fn answered(&mut self, taken: usize, bytes: usize, timeouts: &Timeouts) {
         let mut state = self.streams.lock();
         state.taken = state.taken - self.taken + taken;

@@ -1,8 +1,9 @@
 //! Timeouts for clients, and the stream that enforces them: no read, write, flush or shutdown waits forever.
 //!
-//! A read waits until a deadline that the caller sets. A write uses up an allowance of time while it waits, and each byte
-//! that the client reads gives some time back. A client at the lowest rate or faster keeps its allowance; one that stops
-//! reading, or reads a byte now and then, uses it up. Bytes count as read when the kernel, or TLS, accepts them.
+//! A read waits until a deadline that the caller sets. A write uses up an allowance of time while it
+//! waits, and each byte that the client reads gives some time back. A client that reads at the lowest
+//! allowed rate or faster keeps its allowance. A client that stops reading, or reads a byte now and then,
+//! uses it up. Bytes count as read when the kernel, or TLS, accepts them.
 
 use std::io;
 use std::pin::Pin;
@@ -15,19 +16,20 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// The timeouts for clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// For the head of a request, from its first byte to its last; for the first head of a connection, from its opening; for
-    /// the PROXY protocol; for the TLS handshake; for each HTTP/2 frame.
+    /// For the head of a request, from its first byte to its last. It also limits the first head of a
+    /// connection, from the opening of the connection; the PROXY protocol; the TLS handshake; and each
+    /// HTTP/2 frame.
     pub head: Duration,
-    /// Between two requests.
+    /// For the time between two requests.
     pub idle: Duration,
     /// For a client that does not read a response.
     pub unread: Duration,
-    /// Bytes a second. A client that reads more slowly than this counts as one that does not read.
+    /// In bytes per second. A client that reads more slowly than this counts as one that does not read.
     pub read_rate_min: u32,
 }
 
 impl Timeouts {
-    /// The time that a client at the lowest rate needs for this many bytes.
+    /// The time that a client at the lowest allowed rate needs for this many bytes.
     pub(super) fn time_to_read(&self, bytes: usize) -> Duration {
         let micros = (bytes as u64).saturating_mul(1_000_000) / u64::from(self.read_rate_min.max(1));
         Duration::from_micros(micros)
@@ -37,7 +39,7 @@ impl Timeouts {
 pub(super) struct TimedStream<S> {
     stream: S,
     timeouts: Timeouts,
-    /// When a read that waits fails.
+    /// When a waiting read fails.
     read_deadline: Option<Instant>,
     allowance: WriteAllowance,
     alarm: Pin<Box<Sleep>>,
@@ -59,12 +61,13 @@ impl<S> TimedStream<S> {
         &self.timeouts
     }
 
-    /// When a waiting read fails; None while a request is processed.
+    /// Sets when a waiting read fails. `None` while a request is processed.
     pub(super) fn set_read_deadline(&mut self, deadline: Option<Instant>) {
         self.read_deadline = deadline;
     }
 
-    /// Reads and writes share the alarm. It is reset when it fires too early or would fire too late, not for each byte.
+    /// Fails when the deadline has passed. Reads and writes share the alarm. It is reset only when it
+    /// fires too early or would fire too late, not for each byte.
     fn poll_alarm(&mut self, context: &mut Context<'_>, deadline: Instant) -> Poll<io::Error> {
         if deadline < self.alarm.deadline() {
             self.alarm.as_mut().reset(deadline);
@@ -99,7 +102,7 @@ impl<S> TimedStream<S> {
     }
 }
 
-/// How long the writes of a connection may still wait. The clock is read only when one waits.
+/// How long the writes of a connection may still wait. The clock is read only when a write waits.
 struct WriteAllowance {
     left: Duration,
     waits_since: Option<Instant>,
@@ -110,12 +113,12 @@ impl WriteAllowance {
         Self { left: timeouts.unread, waits_since: None }
     }
 
-    /// A write waits. Returns its deadline.
+    /// Records that a write waits. Returns its deadline.
     fn waits(&mut self, now: impl FnOnce() -> Instant) -> Instant {
         *self.waits_since.get_or_insert_with(now) + self.left
     }
 
-    /// A write has finished, with this many bytes.
+    /// Records that a write has finished, with this many bytes.
     fn moved(&mut self, bytes: usize, timeouts: &Timeouts, now: impl FnOnce() -> Instant) {
         if let Some(since) = self.waits_since.take() {
             self.left = self.left.saturating_sub(now() - since);
@@ -235,7 +238,7 @@ mod tests {
         });
     }
 
-    /// For a client that reads this many bytes each second; at most an hour.
+    /// The seconds until the timeout, for a client that reads this many bytes each second; at most an hour.
     fn seconds_until_timeout(bytes_a_second: usize) -> u64 {
         let mut allowance = WriteAllowance::new(TIMEOUTS);
         let mut now = Instant::now();

@@ -10,10 +10,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
-/// Offered to clients in this order.
+/// The protocols that clients are offered, in this order.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Paths of certificate and key.
+/// The paths of the certificate and the key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TlsFiles {
     /// The server's certificate first, then its issuers.
@@ -67,7 +67,7 @@ impl std::error::Error for TlsError {
     }
 }
 
-/// The current certificate, and the files of the next.
+/// The current certificate, and the files from which the next one is loaded.
 pub struct Tls {
     files: TlsFiles,
     current: RwLock<TlsAcceptor>,
@@ -85,7 +85,7 @@ impl Tls {
         Ok(Self { files, current })
     }
 
-    /// New connections use what the files contain now. If that is invalid, the current certificate stays.
+    /// Loads the files again, for new connections. If they are invalid, the current certificate stays.
     pub fn reload(&self) -> Result<(), TlsError> {
         let fresh = acceptor(&self.files)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;

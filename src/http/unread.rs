@@ -1,5 +1,5 @@
-//! Counts each response as unread, for its address, its account and its HTTP/2 connection, until hyper has written its last
-//! byte or dropped it.
+//! Counts each response as unread, for its address, its account and its HTTP/2 connection, until hyper
+//! has written its last byte or has dropped it.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::streams::StreamShare;
 use super::timeouts::Timeouts;
 use crate::api::unread::UnreadShare;
 
-/// Marks a response whose bytes are in memory anyway, shared with others.
+/// Marks a response whose bytes are in memory anyway and shared with other responses.
 #[derive(Clone, Copy)]
 pub(super) struct SharedBytes;
 
-/// The account's share, attached to a response until it is counted.
+/// The account's share, attached to a response until the response is counted.
 #[derive(Clone)]
 pub(super) struct OfAccount(pub(super) Arc<UnreadShare>);
 
@@ -23,12 +23,12 @@ pub(super) struct OfAccount(pub(super) Arc<UnreadShare>);
 pub(super) struct Shares {
     pub(super) network: Option<UnreadShare>,
     pub(super) account: Option<UnreadShare>,
-    /// Over HTTP/2.
+    /// Set over HTTP/2.
     pub(super) stream: Option<StreamShare>,
 }
 
 impl Shares {
-    /// The response, counted until its last byte is written.
+    /// Counts the response until its last byte is written.
     pub(super) fn keep(mut self, mut reply: Reply, timeouts: &Timeouts) -> Reply {
         let account = reply.extensions_mut().remove::<OfAccount>();
         self.account = account.and_then(|OfAccount(share)| Arc::into_inner(share));

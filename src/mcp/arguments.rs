@@ -1,4 +1,5 @@
-//! A tool's arguments as the operation takes them: as text by the kind of each parameter, or as its JSON object.
+//! Turns a tool's arguments into the arguments of its operation: text for each parameter, or a JSON
+//! object as the body.
 
 use serde_json::Value;
 
@@ -7,11 +8,11 @@ use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::parameters::{Arguments, Kind, Location};
 
-/// The parameter that only chooses between forms of an answer. A tool always answers in JSON.
+/// The parameter that only chooses the format of an answer. A tool always answers in JSON.
 pub(super) const NOT_FOR_TOOLS: &str = "format";
 
-/// Arguments for a call of this operation. What has the wrong type is listed in them, and refused with everything else
-/// that is wrong once the caller is known.
+/// The arguments for a call of this operation. Values of the wrong type become faults. They are reported
+/// with everything else that is wrong, once the caller is known.
 pub(super) fn of(operation: &Operation, given: JsonObject, faults: Vec<Violation>) -> Arguments {
     if operation.body.is_some() {
         return Arguments { body: given, faults, ..Arguments::default() };
@@ -25,7 +26,7 @@ pub(super) fn of(operation: &Operation, given: JsonObject, faults: Vec<Violation
             arguments.faults.push(Violation::new(&name, message));
             continue;
         };
-        // Clients send null for what they leave out.
+        // Clients send null for arguments that they leave out.
         if value.is_null() {
             continue;
         }
@@ -45,7 +46,7 @@ fn listed(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// The text that means the same in an address. None for JSON of another type.
+/// The text that means the same in a URL. `None` for JSON of another type.
 fn text_of(kind: Kind, value: &Value) -> Option<String> {
     match (kind, value) {
         (Kind::Integer { .. }, Value::Number(number)) => number.as_u64().map(|number| number.to_string()),
@@ -53,10 +54,10 @@ fn text_of(kind: Kind, value: &Value) -> Option<String> {
         (Kind::Boolean, Value::Bool(value)) => Some(value.to_string()),
         (kind, Value::Array(values)) if kind.is_list() => {
             let values: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
-            // A comma within a value would make two of it.
+            // A comma inside of a value would split it into two.
             values.filter(|values| values.iter().all(|value| !value.contains(','))).map(|values| values.join(","))
         }
-        // A list of one.
+        // A string is a list of one.
         (kind, Value::String(value)) if kind.is_list() => Some(value.clone()).filter(|value| !value.contains(',')),
         (Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean, _) => None,
         (_, Value::String(text)) => Some(text.clone()),
@@ -64,7 +65,7 @@ fn text_of(kind: Kind, value: &Value) -> Option<String> {
     }
 }
 
-/// What a kind takes in JSON.
+/// A description of what a kind accepts in JSON.
 fn in_json(kind: Kind) -> String {
     match kind {
         Kind::Uuids { most } => format!("a list of 1 to {most} UUIDs"),

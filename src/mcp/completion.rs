@@ -1,4 +1,4 @@
-//! Completion of what prompts take: short codes of jurisdictions, and names of code bodies.
+//! Completion of arguments: short codes of jurisdictions, and names of code bodies.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::version::Version;
 use crate::api::corpus::Corpus;
 use crate::api::json::JsonObject;
 
-/// As many as the protocol allows.
+/// The maximum that the protocol allows.
 const VALUES_MAX: usize = 100;
 
 pub(super) fn complete(corpus: &Corpus, params: &JsonObject, version: Version) -> Result<String, RpcError> {

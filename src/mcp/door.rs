@@ -1,4 +1,4 @@
-//! The way in over HTTP: one address, one POST for each message, one JSON answer.
+//! The endpoint over HTTP: one URL, one POST for each message, one JSON response.
 
 use std::sync::Arc;
 
@@ -22,16 +22,17 @@ use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit, bearer, id
 
 pub const MCP_PATH: &str = "/api/mcp";
 
-/// What an operator chooses.
+/// The operator's settings.
 #[derive(Clone, Debug, Default)]
 pub struct McpSettings {
-    /// The names that `tools/list` shows unless the address says otherwise.
+    /// The form of the names that `tools/list` shows, unless the URL asks for the other one.
     pub names: Names,
-    /// Hosts under which clients may reach the server beside this machine's own names and the base URL's.
+    /// Additional hosts under which clients may reach the server. This machine's own names and the base
+    /// URL's host are always allowed.
     pub hosts: Vec<String>,
-    /// Origins whose web pages may call it beside these.
+    /// Additional origins whose web pages may call the server.
     pub origins: Vec<String>,
-    /// Messages a minute that cost nothing, for each key or address. None: no limit.
+    /// Messages per minute that cost nothing, for each key or address. `None`: no limit.
     pub free_per_minute: Option<u32>,
 }
 
@@ -107,7 +108,7 @@ impl McpDoor {
     async fn one(&self, visit: &Visit<'_>, message: Message, sender: Sender<'_>, counted: Counted) -> DoorAnswer {
         let request = match message {
             Message::Request(request) => request,
-            // Nothing that clients notify of matters over HTTP: they end a call by closing its connection.
+            // No notification matters over HTTP, because a client ends a call by closing its connection.
             Message::Notification(_) | Message::Response => {
                 return match self.count(counted, true) {
                     Err(error) => too_fast(None, error),
@@ -124,7 +125,8 @@ impl McpDoor {
         }
     }
 
-    /// A list of messages, which one version has: its requests are answered one after the other.
+    /// Answers a list of messages, which only one protocol version has. Its requests are answered one
+    /// after the other.
     async fn several(
         &self,
         visit: &Visit<'_>,
@@ -158,7 +160,8 @@ impl McpDoor {
                 }
             };
             let progress = Progress::default();
-            // One key is for one call: each call of a list has one that follows from the list's and its place.
+            // An idempotency key is for one call. Each call of a list gets a key made from the list's key
+            // and its place in the list.
             let key = of_place(sender.idempotency_key, place);
             let key = key
                 .as_ref()
@@ -185,7 +188,7 @@ impl McpDoor {
         }
     }
 
-    /// Answers a request, unless its sender is too fast for what costs nothing.
+    /// Answers a request, unless its sender is over the limit for messages that cost nothing.
     async fn request(
         &self,
         visit: &Visit<'_>,
@@ -193,7 +196,7 @@ impl McpDoor {
         sender: Sender<'_>,
         (counted, is_first): (Counted, bool),
     ) -> Result<Answered, ApiError> {
-        // What is paid for has the limits of its key.
+        // Paid requests have the limits of their key.
         let is_metered =
             matches!(counted, Counted::Key(_)) && matches!(request.method.as_str(), "tools/call" | "resources/read");
         if !is_metered {
@@ -216,7 +219,8 @@ impl McpDoor {
     }
 }
 
-/// The idempotency key of a call in a list that has one: as long as keys may be, whatever that of the list is.
+/// The idempotency key of a call in a list, if the list has a key. It has a valid length, whatever the
+/// length of the list's key.
 fn of_place(
     of_list: &Result<Option<IdempotencyKey<'_>>, Violation>,
     place: usize,
@@ -225,7 +229,7 @@ fn of_place(
     Ok(of_list.map(|key| format!("list {} {place}", KeyDigest::of_secret(key.as_str()).to_hex())))
 }
 
-/// `?names=snake` for clients that take no dots.
+/// Reads `?names=snake`, for clients that do not accept dots in names.
 fn names(query: Option<&str>, preset: Names) -> Result<Names, RpcError> {
     match query {
         None | Some("") => Ok(preset),
@@ -238,7 +242,7 @@ fn names(query: Option<&str>, preset: Names) -> Result<Names, RpcError> {
     }
 }
 
-/// Web pages may send other types to any server without asking it first.
+/// Requires JSON, because web pages may send other types to any server without a preflight request.
 fn is_json(visit: &Visit<'_>) -> Result<(), RpcError> {
     match media_type(visit.headers).is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
         true => Ok(()),
@@ -285,7 +289,7 @@ fn too_fast(id: Option<&Value>, error: ApiError) -> DoorAnswer {
     billed(json_response(error.status, error.response(id)), bill)
 }
 
-/// For what needs no answer.
+/// The response to messages that need no answer.
 fn accepted() -> DoorAnswer {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::ACCEPTED;
@@ -299,7 +303,7 @@ fn json_response(status: u16, body: String) -> Response<Bytes> {
     head.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if status == 401 {
-        // Without the address of an authorization server: there is none, and clients would look for one.
+        // Names no authorization server: there is none, and clients would look for it.
         head.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response

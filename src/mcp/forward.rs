@@ -1,5 +1,6 @@
-//! Messages of standard input for another server: each is posted there with the headers that its version asks for, and
-//! the key. A request that is dropped closes its connection, which cancels it there.
+//! Forwards messages from standard input to another server. Each one is posted with the headers that its
+//! protocol version requires, and with the key. If a request is dropped, its connection is closed, which
+//! cancels the request on the server.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,16 +12,16 @@ use super::jsonrpc::{Request, RpcError};
 use super::version::Version;
 use crate::client::{Answer, ClientError, Connection, Limits, Request as Post, Server};
 
-/// Generous: long provisions, and coverage of all jurisdictions.
+/// Maximum length of an answer. It allows long provisions, and the coverage of all jurisdictions.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Connections that wait for the next request.
+/// Maximum number of connections that are kept open for later requests.
 const IDLE_MAX: usize = 8;
 
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(10), total: Duration::from_secs(60), body_bytes_max: ANSWER_BYTES_MAX };
 
-/// The code of an error that has no answer of a server behind it. Beyond those that are reserved.
+/// The code of an error for which the server gave no answer. It is outside of the reserved codes.
 const NO_ANSWER: i32 = 503;
 
 /// A server and how to reach it.
@@ -36,7 +37,7 @@ impl Forward {
         Self { server, path, key, idle: Mutex::default() }
     }
 
-    /// The line to answer with, if the server has an answer.
+    /// The line to answer with. `None` if the server has no answer for this message.
     pub(super) async fn answer(&self, request: &Request, line: &[u8], agreed: Version) -> Option<String> {
         let failed = |error: RpcError| Some(error.response(Some(&request.id)));
         match self.post(request, line, agreed).await {
@@ -80,13 +81,13 @@ impl Forward {
     }
 }
 
-/// The message in an answer, if there is one.
+/// The protocol message in an answer, if there is one.
 fn one_line(answer: &Answer) -> Option<String> {
     let message: Value = serde_json::from_slice(&answer.body).ok()?;
     (message.get("jsonrpc").and_then(Value::as_str) == Some("2.0")).then(|| message.to_string())
 }
 
-/// For what is no message, such as the page of a proxy.
+/// The error for an answer that is no protocol message, such as the page of a proxy.
 fn strange(answer: &Answer) -> RpcError {
     let object: Value = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
     let message = object["message"].as_str().map_or_else(

@@ -1,8 +1,9 @@
-//! Which version a request speaks, and whether its headers say the same as its body.
+//! Finds the protocol version of a request, and checks that its headers agree with its body.
 //!
-//! Since 2026-07-28 each request names its version and its client's capabilities in `_meta`, and over HTTP repeats
-//! version, method and name in headers, by which proxies decide. Headers that differ from the body are refused: else
-//! a proxy and this server would see two different requests. Older versions name theirs in a header alone.
+//! Since 2026-07-28 each request states its version and its client's capabilities in `_meta`. Over HTTP
+//! it repeats version, method and name in headers, which proxies use. Headers that differ from the body
+//! are refused, because otherwise a proxy and this server would see two different requests. Older
+//! versions state their version only in a header.
 
 use http::HeaderMap;
 use serde_json::{Value, json};
@@ -17,18 +18,18 @@ const VERSION_HEADER: &str = "mcp-protocol-version";
 const METHOD_HEADER: &str = "mcp-method";
 const NAME_HEADER: &str = "mcp-name";
 
-/// The methods whose requests name something, and the member that names it.
+/// The methods whose requests name something, and the member that contains the name.
 const NAMED: [(&str, &str); 3] = [("tools/call", "name"), ("prompts/get", "name"), ("resources/read", "uri")];
 
-/// What carries the messages.
+/// The transport of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Carrier<'a> {
     Http(&'a HeaderMap),
-    /// With the version that `initialize` agreed on, if it was called.
+    /// With the version that `initialize` agreed on, or the default if it was not called.
     Stdio(Version),
 }
 
-/// The version of a request, once everything that it says of itself agrees.
+/// The version of a request, after checking that its headers and its body agree.
 pub(super) fn version_of(request: &Request, carrier: Carrier<'_>) -> Result<Version, RpcError> {
     let meta = request.params.get("_meta").and_then(Value::as_object);
     let named = meta.and_then(|meta| meta.get(META_VERSION));
@@ -41,7 +42,7 @@ pub(super) fn version_of(request: &Request, carrier: Carrier<'_>) -> Result<Vers
         || header.is_some_and(|header| header == Version::V2026_07_28.as_str());
     if !is_stateless {
         return match (carrier, header) {
-            // Its own parameters say which versions the client speaks.
+            // The parameters of `initialize` state the version of the client.
             _ if request.method == "initialize" => Ok(Version::NEWEST_WITH_HANDSHAKE),
             (Carrier::Http(_), header) => without_handshake(header),
             (Carrier::Stdio(agreed), _) => Ok(agreed),
@@ -66,7 +67,7 @@ pub(super) fn version_of(request: &Request, carrier: Carrier<'_>) -> Result<Vers
     Ok(version)
 }
 
-/// The version of a message that says nothing of itself.
+/// The version of a message whose body does not state it.
 pub(super) fn version_by_header(carrier: Carrier<'_>) -> Result<Version, RpcError> {
     match carrier {
         Carrier::Http(headers) => without_handshake(given(headers, VERSION_HEADER)?),
@@ -84,7 +85,7 @@ fn agree(request: &Request, headers: &HeaderMap) -> Result<(), RpcError> {
     if method != Some(request.method.as_str()) {
         return Err(mismatch("Mcp-Method", method, &request.method));
     }
-    // Without a name there is nothing to agree with; that the request needs one is said where it is answered.
+    // Without a name there is nothing to compare. If the request needs one, its method reports that.
     let Some(name) = name_of(request) else { return Ok(()) };
     let header = given(headers, NAME_HEADER)?;
     match header.map(decoded) {
@@ -93,13 +94,13 @@ fn agree(request: &Request, headers: &HeaderMap) -> Result<(), RpcError> {
     }
 }
 
-/// What the request names, which the header Mcp-Name repeats.
+/// The name in the request, which the header `Mcp-Name` repeats.
 pub(super) fn name_of(request: &Request) -> Option<&str> {
     let (_, member) = NAMED.iter().find(|(method, _)| *method == request.method)?;
     request.params.get(*member)?.as_str()
 }
 
-/// A header's value without the white space around it.
+/// The value of a header, without the white space around it.
 fn given<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, RpcError> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
@@ -137,7 +138,7 @@ fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
     crate::api::error::shortened(text)
 }
 
-/// A name as a header carries it: as it is, or as `=?base64?...?=`. None if that is broken.
+/// Decodes a name from a header, where it is either plain or `=?base64?...?=`. `None` if it is broken.
 fn decoded(header: &str) -> Option<String> {
     match header.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         None => Some(header.to_owned()),
@@ -145,7 +146,7 @@ fn decoded(header: &str) -> Option<String> {
     }
 }
 
-/// A text as a header can carry it; `decoded` reads it back.
+/// Encodes a text as a header value. `decoded` reads it back.
 pub(super) fn encoded(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim() == text;
     match is_plain && !text.starts_with("=?base64?") {
@@ -167,7 +168,7 @@ fn to_base64(bytes: &[u8]) -> String {
     out
 }
 
-/// Bytes from base64 with its padding, and nothing that another decoder might read differently.
+/// Decodes base64 with its padding. `None` for anything that another decoder might read differently.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
@@ -192,7 +193,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
             held &= (1 << bits) - 1;
         }
     }
-    // Bits that no byte has are zero.
+    // The bits after the last byte must be zero.
     (held == 0 && bits < 6).then_some(bytes)
 }
 

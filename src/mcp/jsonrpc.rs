@@ -1,17 +1,18 @@
-//! JSON-RPC 2.0 as the protocol uses it: requests, notifications and errors. It knows neither HTTP nor tools.
+//! JSON-RPC 2.0 as the protocol uses it: requests, notifications and errors. It does not depend on HTTP
+//! or on tools.
 
 use serde_json::{Value, json};
 
 use crate::api::json::{self, JsonObject};
 
-/// Messages of a list that are answered. The one version that has lists sets no limit.
+/// Maximum number of messages in a list. The one version that has lists sets no limit.
 pub(super) const BATCH_MAX: usize = 8;
 
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 pub(super) const INVALID_PARAMS: i32 = -32602;
-/// Of the older versions; the current one has [`INVALID_PARAMS`] for it.
+/// Used by the older versions. The current version uses [`INVALID_PARAMS`] for this.
 pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
 pub(super) const HEADER_MISMATCH: i32 = -32020;
 pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
@@ -20,7 +21,7 @@ pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Incoming {
     One(Message),
-    /// Each with what is wrong with it.
+    /// Each message, or what is wrong with it.
     Several(Vec<Result<Message, Refused>>),
 }
 
@@ -28,13 +29,13 @@ pub(super) enum Incoming {
 pub(super) enum Message {
     Request(Request),
     Notification(Notification),
-    /// An answer to a question that this server never asks.
+    /// A response from the client. This server sends no requests, so the response is ignored.
     Response,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Request {
-    /// Text or a whole number.
+    /// Text or an integer.
     pub(super) id: Value,
     pub(super) method: String,
     pub(super) params: JsonObject,
@@ -46,15 +47,15 @@ pub(super) struct Notification {
     pub(super) params: JsonObject,
 }
 
-/// A message that is none.
+/// An invalid message.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Refused {
-    /// If it could be read.
+    /// The id of the message, if it could be read.
     pub(super) id: Option<Value>,
     pub(super) error: RpcError,
 }
 
-/// An error of the protocol, with the status that it has over HTTP.
+/// An error of the protocol, with its HTTP status.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RpcError {
     pub code: i32,
@@ -64,12 +65,12 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    /// The request is well-formed, and its answer is this error.
+    /// An error that is the answer to a well-formed request.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None, status: 200 }
     }
 
-    /// The request itself is wrong.
+    /// An error in the request itself.
     pub fn bad_request(code: i32, message: impl Into<String>) -> Self {
         Self { status: 400, ..Self::new(code, message) }
     }
@@ -83,7 +84,7 @@ impl RpcError {
         Self { data: Some(data), ..self }
     }
 
-    /// The response to the request with this id; without an id if none could be read.
+    /// The response to the request with this id. It has no id if none could be read.
     pub(super) fn response(&self, id: Option<&Value>) -> String {
         let Self { code, message, data, .. } = self;
         let mut error = json!({ "code": code, "message": message });
@@ -98,7 +99,7 @@ impl RpcError {
     }
 }
 
-/// The response to the request with this id; `result` is JSON.
+/// The response to the request with this id. `result` must be JSON.
 pub(super) fn response(id: &Value, result: &str) -> String {
     let id = id.to_string();
     let mut out = String::with_capacity(result.len() + id.len() + 40);

@@ -1,7 +1,8 @@
-//! How often a client may send: every request is counted before it is read, and what costs nothing (handshakes, lists, what
-//! is wrong) once more.
+//! Limits how often a client may send. Every request is counted before it is read. Messages that cost
+//! nothing (handshakes, lists, errors) are counted once more.
 //!
-//! Loose, for agents open many connections at once; counted for each key that is good, else for each address.
+//! The limits are loose, because agents open many connections at once. They apply to each valid key, and
+//! to each address if there is no valid key.
 
 use std::net::IpAddr;
 
@@ -15,14 +16,14 @@ use crate::rate::Buckets;
 pub(super) struct FreeLimit {
     per_minute: u32,
     free: Buckets<Counted>,
-    /// Requests with a good key, whatever is in them: what is paid for has the limits of its key.
+    /// Counts all requests with a valid key. Paid calls have the limits of their key.
     keyed: Buckets<Counted>,
 }
 
-/// Requests with a good key for each that costs nothing.
+/// How many requests with a valid key are allowed for each message that costs nothing.
 const KEYED_SHARE: u32 = 10;
 
-/// Whose messages are counted together.
+/// The key or the address whose messages are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Counted {
     Key(KeyId),
@@ -42,16 +43,17 @@ impl FreeLimit {
         Self { per_minute, free: Buckets::new(per_minute), keyed }
     }
 
-    /// Counts a request before anybody reads it, or says how long to wait.
+    /// Counts a request before it is read. The error states how long to wait.
     pub(super) fn take_request(&self, sender: Counted, now: Now) -> Result<(), ApiError> {
         match sender {
             Counted::Key(_) => self.told(self.keyed.take(sender, now.steady)),
-            // Without a good key nothing is paid for.
+            // Without a valid key nothing is paid for.
             Counted::Address(_) => self.told(self.free.take(sender, now.steady)),
         }
     }
 
-    /// Counts a message that costs nothing. The first of a request without a good key was counted with it.
+    /// Counts a message that costs nothing. The first message of a request without a valid key was
+    /// counted with the request.
     pub(super) fn take_message(&self, sender: Counted, is_first: bool, now: Now) -> Result<(), ApiError> {
         if is_first && matches!(sender, Counted::Address(_)) {
             return Ok(());

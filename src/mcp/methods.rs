@@ -1,4 +1,4 @@
-//! The methods: answers a request of any version, whatever carries it.
+//! The methods of the protocol: answers a request of any version, over any transport.
 
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn named_tool(params: &JsonObject) -> Result<(&'static Operation, JsonObject), R
     }
 }
 
-/// Every list is one page.
+/// Refuses cursors, because every list is one page.
 fn paged(params: &JsonObject) -> Result<(), RpcError> {
     match params.get("cursor") {
         None | Some(Value::Null) => Ok(()),
@@ -109,7 +109,7 @@ fn list(version: Version, name: &str, mut entries: Vec<Value>, extra: &[Value]) 
     result.end()
 }
 
-/// A result with members that are there already.
+/// A result that consists of existing members.
 fn whole(members: &JsonObject, version: Version) -> String {
     let mut result = ResultWriter::new(version);
     for (name, value) in members {
@@ -131,7 +131,7 @@ fn discovered(version: Version) -> String {
     result.end()
 }
 
-/// The handshake of the older versions. Nothing is kept of it.
+/// The handshake of the older versions. The server keeps no state about it.
 fn initialized(params: &JsonObject) -> Result<String, RpcError> {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
     let asked = asked
@@ -145,7 +145,7 @@ fn initialized(params: &JsonObject) -> Result<String, RpcError> {
     Ok(result.end())
 }
 
-/// The version for a client that opens with a handshake.
+/// The version for a client that begins with a handshake.
 pub(super) fn agreed(asked: &str) -> Version {
     let known = Version::parse(asked).filter(|version| !version.is_stateless());
     known.unwrap_or(Version::NEWEST_WITH_HANDSHAKE)

@@ -1,15 +1,19 @@
-//! The Model Context Protocol: the operations as tools for agents, over HTTP and over standard input and output. The
-//! only place that knows JSON-RPC.
+//! The Model Context Protocol: the operations as tools for agents, over HTTP and over standard input and
+//! output. Only this module uses JSON-RPC.
 //!
-//! `jsonrpc` reads and writes messages, `version` knows the versions, `headers` which one a request speaks and whether
-//! its headers agree with its body. `tools` are the rows of the operations table with a tool's name, `schemas` what they
-//! take and return, `arguments` makes a call of a tool's arguments; `results`, `texts` and `slices` make a result of its
-//! outcome. `resources`, `prompts` and `completion` are what the protocol has beside tools. `methods` answers a
-//! request, whatever carries it, for the one `server`; `origin` and `limit` say whose and how many, `door` is the way in over HTTP, `stdio` over pipes, `forward` what pipes
-//! send on to another server.
+//! - `jsonrpc` reads and writes messages, `version` lists the versions, and `headers` finds the version
+//!   of a request and checks that its headers agree with its body.
+//! - `tools` are the rows of the operations table that have a tool name, `schemas` describes what they
+//!   take and return, and `arguments` turns a tool's arguments into those of a call.
+//! - `results`, `texts` and `slices` turn the outcome of a call into a result.
+//! - `resources`, `prompts` and `completion` are the other features of the protocol.
+//! - `methods` answers a request from any transport, and `server` is the server that all transports share.
+//! - `origin` checks hosts and origins, and `limit` limits how often a client may send.
+//! - `door` is the transport over HTTP, `stdio` the one over standard input and output, and `forward`
+//!   passes messages from `stdio` on to another server.
 //!
-//! Calls enter through [`Service::call`](crate::api::service::Service::call), as those of REST do: they are let in,
-//! limited and paid for alike.
+//! Calls enter through [`Service::call`](crate::api::service::Service::call), as those of REST do. They
+//! are admitted, limited and charged in the same way.
 
 mod arguments;
 mod completion;

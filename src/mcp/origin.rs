@@ -1,19 +1,19 @@
-//! Which web pages may reach the server, and under which names. A page of any origin can send requests to this machine
-//! once it has its own name resolve to it; then the browser still says whose page it is, and which host it believes to
-//! ask.
+//! Checks which web pages may reach the server, and under which host names. A page of any origin can send
+//! requests to this machine after making its own name resolve to this machine (DNS rebinding). The
+//! browser still sends the origin of the page and the host that it believes to call.
 
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 
 pub(super) struct Allowed {
-    /// Names without a port.
+    /// Host names without a port.
     hosts: Vec<String>,
-    /// As browsers send them.
+    /// Origins in the form in which browsers send them.
     origins: Vec<String>,
 }
 
 impl Allowed {
-    /// Besides this machine's own names: the base URL's, and those that the operator lists.
+    /// Allows the base URL and what the operator lists, in addition to this machine's own names.
     pub(super) fn new(base_url: &str, hosts: &[String], origins: &[String]) -> Self {
         let (scheme, rest) = base_url.split_once("://").unwrap_or(("", base_url));
         let authority = rest.split('/').next().unwrap_or_default();
@@ -24,7 +24,7 @@ impl Allowed {
         Self { hosts: hosts.collect(), origins: origins.collect() }
     }
 
-    /// What is wrong with where a request says that it comes from.
+    /// Checks `Host` and `Origin`. The error says what is wrong.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
         let text = |value: &http::HeaderValue| value.to_str().unwrap_or("?").to_ascii_lowercase();
         if !headers.get_all(HOST).iter().map(text).all(|host| self.is_host(name_of(&host))) {

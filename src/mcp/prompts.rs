@@ -8,7 +8,7 @@ use super::version::Version;
 use crate::api::error::shortened;
 use crate::api::json::JsonObject;
 
-/// Characters of an argument.
+/// Maximum number of characters of an argument.
 const ARGUMENT_CHARS_MAX: usize = 20_000;
 
 struct Prompt {
@@ -23,7 +23,7 @@ struct Prompt {
 struct Argument {
     name: &'static str,
     description: &'static str,
-    /// What stands in the text if it is not given. None: it must be.
+    /// The text to use if the argument is not given. `None`: the argument is required.
     preset: Option<&'static str>,
 }
 
@@ -146,7 +146,7 @@ pub(super) fn get(params: &JsonObject, version: Version) -> Result<String, RpcEr
     Ok(result.end())
 }
 
-/// The text with the arguments in their places, each put there once.
+/// The text with the arguments filled in. Placeholders inside of arguments are not filled in.
 fn filled(prompt: &Prompt, given: &JsonObject) -> Result<String, RpcError> {
     if let Some(unknown) = given.keys().find(|name| !prompt.arguments.iter().any(|known| known.name == **name)) {
         let known: Vec<&str> = prompt.arguments.iter().map(|argument| argument.name).collect();

@@ -1,5 +1,5 @@
-//! Resources: a guide and the prices, which are free, and coverage and provisions, which cost what their operations
-//! cost.
+//! Resources: a guide and the prices, which are free, and coverage and provisions, which cost as much as
+//! their operations.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::api::reply::Format;
 const GUIDE: &str = include_str!("guide.md");
 const GUIDE_URI: &str = "hornbook://guide";
 
-/// A resource that an operation without arguments answers.
+/// A resource whose content is the answer of an operation without arguments.
 struct Document {
     uri: &'static str,
     name: &'static str,
@@ -43,7 +43,7 @@ const DOCUMENTS: [Document; 2] = [
     },
 ];
 
-/// The guide first: it is free.
+/// All resources. The guide is the first, because it is free.
 pub(super) fn all() -> Vec<Value> {
     let guide = json!({
         "uri": GUIDE_URI, "name": "guide", "title": "Guide", "mimeType": "text/markdown",
@@ -66,7 +66,7 @@ pub(super) fn templates() -> Vec<Value> {
     })]
 }
 
-/// What an address names.
+/// What a URI names.
 enum Named {
     Guide,
     Document(&'static Operation),
@@ -132,7 +132,7 @@ fn operation(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.name == name)
 }
 
-/// A part of a text, with the address of the next one.
+/// A part of a text, with the URI of the next part.
 fn part(uri: &str, text: &str, window: Window) -> String {
     let (mut shown, part) = cut_text(text, window);
     if let Some(next) = part.next_offset {
@@ -156,7 +156,7 @@ fn not_found(uri: &str, version: Version, message: &str) -> RpcError {
 }
 
 impl From<ApiError> for RpcError {
-    /// For what no operation answered: the Error object's message and its status.
+    /// For an error that comes from no operation. It has the message and the status of the Error object.
     fn from(error: ApiError) -> Self {
         let status = error.code.status();
         Self { status, ..Self::new(i32::from(status), error.message) }

@@ -1,4 +1,4 @@
-//! What a call comes to, as a result of the protocol.
+//! Turns the outcome of a call into a result of the protocol.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,13 +17,13 @@ use crate::api::operation::Operation;
 use crate::api::reply::{Body, Reply};
 use crate::api::unread::UnreadShare;
 
-/// The member of a result's `_meta` that says which server made it.
+/// The member of a result's `_meta` that names the server.
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
-/// How long a list may be kept: it changes with the program alone.
+/// How long a client may cache a list, in milliseconds. Lists change only with the program.
 const LIST_TTL_MS: u32 = 3_600_000;
 
-/// How long what is read may be kept: it changes with the snapshot.
+/// How long a client may cache a resource, in milliseconds. Resources change with the snapshot.
 const READ_TTL_MS: u32 = 300_000;
 
 /// How the server introduces itself.
@@ -38,7 +38,7 @@ pub(super) struct Answered {
     pub(super) bill: Bill,
 }
 
-/// What HTTP says of a call in addition to its result.
+/// What the HTTP headers, the log and the metrics report about a call, in addition to its result.
 #[derive(Default)]
 pub(super) struct Bill {
     pub(super) receipt: Option<Receipt>,
@@ -51,7 +51,7 @@ pub(super) struct Bill {
 }
 
 impl Bill {
-    /// Of two calls that are answered together.
+    /// The bill for two calls that are answered together.
     pub(super) fn and(self, later: Self) -> Self {
         let receipt = match (self.receipt, later.receipt) {
             (Some(earlier), Some(later)) => Some(earlier.and(&later)),
@@ -75,19 +75,19 @@ impl From<Result<String, RpcError>> for Answered {
     }
 }
 
-/// Writes a result member by member, so that JSON which is ready is not read again.
+/// Writes a result member by member, so that existing JSON is not parsed again.
 pub(super) struct ResultWriter {
     out: String,
     version: Version,
 }
 
-/// Who may keep a result.
+/// Who may cache a result, and for how long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keep {
     List,
-    /// What everybody reads.
+    /// The same for every caller.
     Public,
-    /// What a caller paid for.
+    /// Paid for by one caller.
     Private,
 }
 
@@ -101,7 +101,7 @@ impl ResultWriter {
         writer
     }
 
-    /// A member whose value is JSON already.
+    /// Adds a member whose value is JSON already.
     pub(super) fn member(&mut self, name: &str, json: &str) {
         let comma = if self.out.len() > 1 { "," } else { "" };
         for part in [comma, "\"", name, "\":", json] {
@@ -110,12 +110,12 @@ impl ResultWriter {
     }
 
     pub(super) fn value(&mut self, name: &str, value: &impl Serialize) {
-        // Values of this program have text as keys, so that writing them cannot fail.
+        // All maps in these values have text as keys, so writing them cannot fail.
         let json = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         self.member(name, &json);
     }
 
-    /// Says how long the result may be kept, and by whom. Older versions do not.
+    /// States how long the result may be cached, and by whom. Older versions do not have this.
     pub(super) fn keep(&mut self, keep: Keep) {
         if self.version.is_stateless() {
             let (ttl_ms, scope) = match keep {
@@ -134,15 +134,15 @@ impl ResultWriter {
     }
 }
 
-/// What belongs to a call and is not in its outcome.
+/// Data for a result that is not in the outcome of the call.
 pub(super) struct Context<'c> {
     pub(super) version: Version,
-    /// Of the request over HTTP.
+    /// The id of the HTTP request.
     pub(super) request_id: &'c str,
     pub(super) checkout_url: &'c str,
 }
 
-/// The result of a tool.
+/// The result of a tool call.
 pub(super) fn of_tool(operation: &Operation, outcome: Outcome, window: Window, context: &Context<'_>) -> Answered {
     match outcome {
         Outcome::Answered(answer) => {
@@ -153,14 +153,14 @@ pub(super) fn of_tool(operation: &Operation, outcome: Outcome, window: Window, c
             }
         }
         Outcome::Failed(failure) => failed(failure, context),
-        // Tools send no versions that they hold.
+        // Tool calls list no known versions, so this is an error.
         Outcome::Unchanged { left, .. } => {
             Answered { bill: Bill { left, ..Bill::default() }, ..failed(unexpected().into(), context) }
         }
     }
 }
 
-/// The bytes of an answer, and the bill for it.
+/// The bytes of an answer, and its bill.
 pub(super) fn taken(answer: Answer) -> (Vec<u8>, Bill) {
     let Answer { reply: Reply { body, stages, .. }, receipt, unread, .. } = answer;
     let bytes = match body {
@@ -191,7 +191,7 @@ fn written(operation: &Operation, body: &[u8], window: Window, version: Version)
     Ok(result.end())
 }
 
-/// The answer with its long texts cut into parts. None if all of it is short.
+/// The answer with its long texts cut into parts. `None` if everything is short.
 fn bounded(operation: &Operation, body: &str, window: Window) -> Result<Option<String>, serde_json::Error> {
     // A text has at most as many characters as the body has bytes.
     if window.offset == 0 && body.len() <= window.max_chars {
@@ -207,7 +207,8 @@ fn bounded(operation: &Operation, body: &str, window: Window) -> Result<Option<S
     Ok(is_cut.then(|| Value::Object(node).to_string()))
 }
 
-/// A failure of a call: what a model can act on is a result, a key that is not good is for the client.
+/// The answer to a failed call. It is a result if a model can act on it. An invalid key is a protocol
+/// error, for the client.
 fn failed(failure: Failure, context: &Context<'_>) -> Answered {
     let (object, bill) = refused(failure, context);
     if bill.error == Some(ErrorCode::InvalidApiKey) {
@@ -221,7 +222,7 @@ fn failed(failure: Failure, context: &Context<'_>) -> Answered {
     Answered { result: Ok(result.end()), bill }
 }
 
-/// The message, with what else a model needs.
+/// The message, with the URL where credits can be bought.
 fn told_of(message: &str, object: &Value) -> String {
     match object["upgradeUrl"].as_str() {
         Some(url) => format!("{message} ({url})"),
@@ -229,7 +230,7 @@ fn told_of(message: &str, object: &Value) -> String {
     }
 }
 
-/// The Error object, and what HTTP says of it.
+/// The Error object, and its bill.
 pub(super) fn refused(failure: Failure, context: &Context<'_>) -> (Value, Bill) {
     let Failure { error, left } = failure;
     let ApiError { code, message, details, retry_after_sec, internal } = error;
@@ -245,7 +246,8 @@ pub(super) fn refused(failure: Failure, context: &Context<'_>) -> (Value, Bill) 
     (json!(object), Bill { left, error: Some(code), retry_after_sec, internal, ..Bill::default() })
 }
 
-/// An error of ours where a result cannot say it. Its code is the status that REST has for it.
+/// A failure as a protocol error, for cases in which a result cannot contain it. Its code is the HTTP
+/// status that REST uses.
 pub(super) fn as_rpc_error(object: Value, code: ErrorCode) -> RpcError {
     if code == ErrorCode::InvalidApiKey {
         return unauthorized(object);

@@ -8,18 +8,19 @@ use super::arguments::NOT_FOR_TOOLS;
 use crate::api::operation::Operation;
 use crate::api::parameters::{Kind, Need, Parameter};
 
-/// A schema is cut at the depth at which it has at most so many bytes: below, objects are only said to be objects. All
-/// lists together have to stay small, for models read them before every conversation.
+/// A schema is cut at the greatest depth at which it has at most this many bytes. Below that depth,
+/// objects have only a type. All lists together must stay small, because models read them before every
+/// conversation.
 const OUTPUT_BYTES_MAX: usize = 400;
 const INPUT_BYTES_MAX: usize = 1200;
 
-/// Objects within each other that a schema of ours may have.
+/// Maximum depth of nested objects in a schema.
 const DEPTH_MAX: usize = 4;
 
-/// Names of members of an answer that are said to be required; these tell it from an error.
+/// Maximum number of members of an answer that its schema requires. They distinguish an answer from an error.
 const REQUIRED_MAX: usize = 4;
 
-/// The arguments of a tool.
+/// The schema of a tool's arguments.
 pub(super) fn input(operation: &Operation) -> Value {
     if let Some(body) = operation.body {
         let mut schema = inline(|generator| (body.schema)(generator));
@@ -55,7 +56,8 @@ fn argument(parameter: &Parameter) -> Value {
     schema
 }
 
-/// As short as it says what matters to a model: what is wrong beyond that is refused with the rule.
+/// The shortest schema that tells a model what matters. Other mistakes are refused with a message that
+/// states the rule.
 fn type_of(kind: Kind) -> Value {
     match kind {
         Kind::Text { .. } | Kind::Uuid | Kind::ShortCode | Kind::Date => json!({ "type": "string" }),
@@ -69,7 +71,8 @@ fn type_of(kind: Kind) -> Value {
     }
 }
 
-/// What a tool returns: the answer of the operation, or the Error object. Clients check what they get against it.
+/// The schema of a tool's result: the answer of the operation, or the Error object. Clients check results
+/// against it.
 pub(super) fn output(operation: &Operation) -> Value {
     let mut schema = inline(|generator| (operation.reply)(generator));
     shorten(&mut schema, &["title", "$schema", "format", "description", "minimum", "maximum", "default"]);
@@ -84,14 +87,14 @@ pub(super) fn output(operation: &Operation) -> Value {
     schema
 }
 
-/// A schema that refers to no other.
+/// A schema that refers to no other schema.
 fn inline(schema: impl FnOnce(&mut SchemaGenerator) -> schemars::Schema) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut generator = settings.for_serialize().into_generator();
     schema(&mut generator).to_value()
 }
 
-/// Leaves out what a list can do without.
+/// Removes what a list does not need.
 fn shorten(schema: &mut Value, without: &[&str]) {
     match schema {
         Value::Object(members) => {
@@ -100,7 +103,7 @@ fn shorten(schema: &mut Value, without: &[&str]) {
             }
             for (name, member) in members.iter_mut() {
                 match (name.as_str(), member) {
-                    // Its members are names of ours, not words of JSON Schema.
+                    // The members of `properties` are names of this API, not keywords of JSON Schema.
                     ("properties", Value::Object(properties)) => {
                         properties.values_mut().for_each(|property| shorten(property, without));
                     }
@@ -113,7 +116,7 @@ fn shorten(schema: &mut Value, without: &[&str]) {
     }
 }
 
-/// The schema, as deep as it fits into so many bytes. The outermost object stays.
+/// The schema, cut at the greatest depth at which it has at most this many bytes. The outermost object stays.
 fn within(schema: &Value, bytes_max: usize) -> Value {
     let cut = |depth| {
         let mut schema = schema.clone();
@@ -123,7 +126,7 @@ fn within(schema: &Value, bytes_max: usize) -> Value {
     (2..=DEPTH_MAX).rev().map(cut).find(|schema| schema.to_string().len() <= bytes_max).unwrap_or_else(|| cut(1))
 }
 
-/// Cuts schemas of objects off below a depth.
+/// Reduces schemas of objects below a depth to their type.
 fn flatten(schema: &mut Value, depth_left: usize) {
     let Value::Object(members) = schema else { return };
     if depth_left == 0 && members.contains_key("properties") {

@@ -1,4 +1,4 @@
-//! The server as its transports share it, and the way of its calls into the service.
+//! The server that all transports share, and how it calls the service.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,33 +15,35 @@ use crate::api::parameters::Arguments;
 use crate::api::reply::Format;
 use crate::api::service::Service;
 
-/// The member of a request's `_meta` that is the same as the header `Idempotency-Key`.
+/// The member of a request's `_meta` that means the same as the header `Idempotency-Key`.
 const META_IDEMPOTENCY_KEY: &str = "hornbook/idempotencyKey";
 
-/// Tools, prompts and resources beside those of the service; for tests of the protocol that ask for theirs by name.
+/// Tools, prompts and resources in addition to those of the service, for tests of the protocol that
+/// expect certain names.
 #[derive(Default)]
 pub struct Extras {
     pub tools: Vec<Value>,
     pub prompts: Vec<Value>,
     pub resources: Vec<Value>,
     pub templates: Vec<Value>,
-    /// The result of a method with these parameters, if it is one of theirs.
+    /// Answers requests for them.
     pub answer: Option<ExtraAnswer>,
 }
 
-/// Method and parameters to the members of a result.
+/// A function from a method and its parameters to the members of a result. `None` for a method that it
+/// does not answer.
 pub type ExtraAnswer = fn(&str, &JsonObject) -> Option<Result<JsonObject, RpcError>>;
 
-/// The server.
+/// The server of the Model Context Protocol.
 pub struct Mcp {
     pub(super) service: Arc<Service>,
     pub(super) extras: Extras,
-    /// The lists of tools, once they are asked for.
+    /// The lists of tools, made when they are first requested.
     pub(super) dotted: OnceLock<String>,
     pub(super) snake: OnceLock<String>,
 }
 
-/// Who sends a request, as the transport knows it.
+/// The sender of a request, as the transport knows it.
 #[derive(Clone, Copy)]
 pub(super) struct Sender<'c> {
     pub(super) key: Option<&'c str>,
@@ -49,7 +51,7 @@ pub(super) struct Sender<'c> {
     pub(super) names: Names,
     pub(super) request_id: &'c str,
     pub(super) progress: &'c Progress,
-    /// The request is one of a list, whose idempotency key a call may leave for one of its own.
+    /// Whether the request is one of a list. Then its own idempotency key may differ from the key of the list.
     pub(super) is_listed: bool,
 }
 
@@ -85,11 +87,11 @@ impl Mcp {
     }
 }
 
-/// The key of the request itself, or else the one that came with it. Two different ones say two different things.
+/// The key in the request's `_meta`, or else the one from the transport. Two different keys are an error.
 fn idempotency_key<'c>(params: &'c JsonObject, sender: &Sender<'c>) -> Result<Option<IdempotencyKey<'c>>, Violation> {
     let beside = sender.idempotency_key.clone()?;
     let Some(own) = params.get("_meta").and_then(|meta| meta.get(META_IDEMPOTENCY_KEY)) else { return Ok(beside) };
-    // Anything but text is no key, and is refused as an empty one is.
+    // A value that is not text is refused like an empty key.
     let own = IdempotencyKey::read(std::iter::once(own.as_str().unwrap_or_default().as_bytes()))?;
     if !sender.is_listed && beside.is_some() && beside != own {
         let message = format!("{IDEMPOTENCY_KEY} differs from _meta[\"{META_IDEMPOTENCY_KEY}\"]; send one of them");

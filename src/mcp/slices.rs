@@ -1,23 +1,23 @@
-//! Long provisions in bounded parts.
+//! Splits long provisions into parts.
 //!
-//! The texts of a node, of its other wordings and of its notes count as one, in that order. A call gets a window of so
-//! many characters of it, and is told where the next one begins: nothing is cut in silence. What fits into its window
-//! is the answer of REST, byte for byte.
+//! The texts of a node, of its other wordings and of its notes count as one text, in that order. A call
+//! gets a window of that text with a limited number of characters, and the offset of the next window, so
+//! that nothing is cut silently. A node that fits into its window is the same as in REST, byte for byte.
 
 use serde_json::{Value, json};
 
 use crate::api::error::Violation;
 use crate::api::json::JsonObject;
 
-/// Characters of a part unless the caller says otherwise; about 6,000 tokens.
+/// The default number of characters of a part, about 6,000 tokens.
 const MAX_CHARS_PRESET: u64 = 24_000;
 const MAX_CHARS_LEAST: u64 = 1_000;
 const MAX_CHARS_MOST: u64 = 100_000;
 
-/// No text has as many characters.
+/// No text has this many characters.
 const OFFSET_MOST: u64 = u32::MAX as u64;
 
-/// The arguments that choose a part.
+/// The schemas of the arguments that choose a part.
 pub(super) fn schemas() -> [(&'static str, Value); 2] {
     [
         (
@@ -33,10 +33,10 @@ pub(super) fn schemas() -> [(&'static str, Value); 2] {
     ]
 }
 
-/// What a part says of itself.
+/// The members that describe a part.
 pub(super) const PART_MEMBERS: [&str; 3] = ["offset", "nextOffset", "totalChars"];
 
-/// The characters from `offset` on, at most so many.
+/// The characters from `offset` on, at most `max_chars` of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Window {
     pub(super) offset: usize,
@@ -49,7 +49,7 @@ impl Default for Window {
     }
 }
 
-/// Which part was asked for, taken out of a tool's arguments.
+/// Takes the window out of a tool's arguments. Invalid values become faults.
 pub(super) fn window(arguments: &mut JsonObject, faults: &mut Vec<Violation>) -> Window {
     let mut number = |name: &str, preset: u64, least: u64, most: u64| match arguments.remove(name) {
         None | Some(Value::Null) => preset,
@@ -66,16 +66,16 @@ pub(super) fn window(arguments: &mut JsonObject, faults: &mut Vec<Violation>) ->
     Window { offset: offset as usize, max_chars: max_chars as usize }
 }
 
-/// A part of something longer.
+/// A part of a longer text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Part {
     pub(super) offset: usize,
-    /// None: this is the last part.
+    /// `None` if this is the last part.
     pub(super) next_offset: Option<usize>,
     pub(super) total_chars: usize,
 }
 
-/// Cuts a node down to a window. None where the window has the whole of it, which stays as it is.
+/// Cuts a node down to a window. Returns `None`, and changes nothing, if the whole node is in the window.
 pub(super) fn cut(node: &mut JsonObject, window: Window) -> Option<Part> {
     let mut cutting = Cutting { window, passed: 0 };
     let lists = ["wordings", "notes"];
@@ -104,13 +104,13 @@ pub(super) fn cut(node: &mut JsonObject, window: Window) -> Option<Part> {
     Some(part)
 }
 
-/// The same for each node of a list, from its beginning.
+/// Cuts each node of a list down to its first part. Returns whether any node was cut.
 pub(super) fn cut_each(nodes: Option<&mut Value>) -> bool {
     let nodes = nodes.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut);
     nodes.filter_map(|node| cut(node, Window::default())).count() > 0
 }
 
-/// The characters of one text that are in the window.
+/// The part of a text that is in the window.
 pub(super) fn cut_text(text: &str, window: Window) -> (String, Part) {
     let total_chars = text.chars().count();
     let end = window.offset.saturating_add(window.max_chars);
@@ -124,7 +124,7 @@ fn count(text: Option<&Value>) -> usize {
 
 struct Cutting {
     window: Window,
-    /// Characters of the texts before.
+    /// The number of characters of the previous texts.
     passed: usize,
 }
 

@@ -1,7 +1,9 @@
-//! The way in over standard input and output, for clients that start the server themselves: one message a line.
+//! The transport over standard input and output, for clients that start the server themselves: one
+//! message per line.
 //!
-//! Requests are answered at the same time, each when it is done. `notifications/cancelled` ends one that is under way,
-//! which then gets no answer. What answers is this process ([`Local`]) or another server ([`Forward`](super::Forward)).
+//! Requests are answered at the same time, and each answer is sent when it is ready.
+//! `notifications/cancelled` ends a request in progress, which then gets no answer. The answers come from
+//! this process ([`Local`]) or from another server ([`Forward`](super::Forward)).
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -21,10 +23,10 @@ use super::version::Version;
 use crate::api::call::Progress;
 use crate::api::json::JSON_BYTES_MAX;
 
-/// Requests that are answered at the same time; others wait.
+/// Maximum number of requests that are answered at the same time. Others wait.
 const UNDER_WAY_MAX: usize = 64;
 
-/// Answers that wait for the client to read.
+/// Maximum number of answers that wait for the client to read them.
 const UNREAD_MAX: usize = 256;
 
 /// What answers requests.
@@ -38,7 +40,7 @@ pub enum Backend {
 #[derive(Clone)]
 pub struct Local {
     pub mcp: Arc<Mcp>,
-    /// Of an account that nobody pays for.
+    /// A key of a local account whose calls cost no money.
     pub key: String,
     pub names: Names,
 }
@@ -49,14 +51,14 @@ enum Line {
     TooLong,
 }
 
-/// Answers until the input ends, then finishes what is under way.
+/// Answers requests until the input ends, then finishes those in progress.
 pub async fn serve(
     backend: Backend,
     input: impl BufRead + Send + 'static,
     mut output: impl Write + Send + 'static,
 ) -> std::io::Result<()> {
     let (read, mut lines) = mpsc::channel(UNDER_WAY_MAX);
-    // Reading blocks, and ends with the input or the process.
+    // Reading blocks. The thread ends with the input or with the process.
     let reader = std::thread::spawn(move || read_lines(input, &read));
     let (answer, mut answers) = mpsc::channel::<String>(UNREAD_MAX);
     let writer = tokio::task::spawn_blocking(move || -> std::io::Result<()> {
@@ -82,13 +84,13 @@ pub async fn serve(
     drop(answer);
     let written = writer.await;
     if reader.is_finished() {
-        // It returns nothing, and a panic in it was reported when it happened.
+        // The thread returns nothing. A panic in it was reported when it happened.
         let _ = reader.join();
     }
     written.unwrap_or_else(|error| Err(std::io::Error::other(error)))
 }
 
-/// Sends each line, without its end. One that is too long is skipped to its end.
+/// Sends each line, without its end. A line that is too long is skipped up to its end.
 fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     loop {
         let mut line = Vec::new();
@@ -125,7 +127,7 @@ struct Desk {
     backend: Backend,
     /// The version that `initialize` agreed on.
     agreed: Mutex<Version>,
-    /// By the id of the request, as JSON.
+    /// The requests in progress, by their id as JSON.
     under_way: Mutex<HashMap<String, AbortHandle>>,
     turns: Arc<Semaphore>,
 }
@@ -169,7 +171,7 @@ impl Desk {
         let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else { return };
         let id = request.id.to_string();
         let desk = Arc::clone(&self);
-        // Held until the request is listed, so that it cannot be done before.
+        // Locked until the request is in the map, so that the request cannot finish before that.
         let mut under_way = self.under_way();
         let known = id.clone();
         let task = tokio::spawn(async move {
@@ -218,6 +220,6 @@ impl Local {
 }
 
 async fn send(answer: &mpsc::Sender<String>, response: String) {
-    // A client that reads no more needs no answer.
+    // A client that has stopped reading needs no answer.
     let _ = answer.send(response).await;
 }

@@ -1,7 +1,9 @@
-//! What a model reads of an answer: short text, and a link to each provision. Programs read the JSON that comes with it.
+//! The text of a result, for models: short, with a link to each provision. Programs read the JSON that
+//! comes with it.
 //!
-//! Each operation that answers with provisions has a writer here; the answers of the others are their JSON. Clients
-//! that show a model the text alone must miss nothing that it needs for the next call: the ids are in it.
+//! Most operations that answer with provisions have a writer here. Other answers are shown as their JSON.
+//! Some clients show a model only the text, so the text contains everything that the next call needs,
+//! such as the ids.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Write as _};
@@ -10,13 +12,13 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Answers without a writer are shown whole up to this length.
+/// Maximum length of the JSON that is shown for an answer without a writer.
 const JSON_SHOWN_MAX: usize = 16 << 10;
 
-/// Entries of a list that the text names; the JSON has all.
+/// Maximum number of list entries in the text. The JSON has all entries.
 const LISTED: usize = 100;
 
-/// Where a provision is as a resource.
+/// The URI of a provision as a resource, up to its id.
 pub(super) const NODE_URI: &str = "hornbook://node/";
 
 #[derive(Default)]
@@ -25,7 +27,7 @@ pub(super) struct Told {
     pub(super) links: Vec<Value>,
 }
 
-/// A string of an answer, borrowed from it where nothing in it is escaped.
+/// A string in an answer, borrowed from the answer if it contains no escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Text<'b>(#[serde(borrow)] Cow<'b, str>);
@@ -66,7 +68,7 @@ pub(super) fn told(operation: &str, body: &str) -> Told {
     told.unwrap_or_else(|| as_json(body))
 }
 
-/// The JSON itself. Connectors for research read it from the text.
+/// The JSON itself. Research connectors read it from the text.
 fn as_json(body: &str) -> Told {
     let text = match body.len() {
         ..=JSON_SHOWN_MAX => body.to_owned(),
@@ -117,7 +119,7 @@ struct Hit<'b> {
     relation: Option<&'b str>,
 }
 
-/// What a provision is on the day, and through when its edition is current.
+/// The status of a provision on the day, and the day through which its edition is current.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Standing<'b> {

@@ -1,4 +1,4 @@
-//! The versions of the protocol that are spoken, and the two eras they belong to.
+//! The supported versions of the protocol: the older ones begin with a handshake, the newest one does not.
 
 /// A version of the Model Context Protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -10,13 +10,13 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// The newest first, as clients are told.
+    /// The newest first, as clients get them.
     pub(super) const ALL: [Self; 4] = [Self::V2026_07_28, Self::V2025_11_25, Self::V2025_06_18, Self::V2025_03_26];
 
-    /// What a client gets that opens with `initialize` and asks for a version that is not spoken.
+    /// The version for a client that begins with `initialize` and asks for a version that is not supported.
     pub(super) const NEWEST_WITH_HANDSHAKE: Self = Self::V2025_11_25;
 
-    /// What an HTTP request without the header speaks: the header came with the version after it.
+    /// The version of an HTTP request without the version header, which the next version introduced.
     pub(super) const WITHOUT_HEADER: Self = Self::V2025_03_26;
 
     pub(super) const fn as_str(self) -> &'static str {
@@ -32,12 +32,13 @@ impl Version {
         Self::ALL.into_iter().find(|version| version.as_str() == text)
     }
 
-    /// Whether each request says its version and nothing is negotiated. The older versions begin with `initialize`.
+    /// Whether each request states its version and nothing is negotiated. The older versions begin with
+    /// `initialize`.
     pub(super) fn is_stateless(self) -> bool {
         self >= Self::V2026_07_28
     }
 
-    /// Whether several messages may come in one list, which only one version ever allowed.
+    /// Whether one list may contain several messages. Only one version allows this.
     pub(super) fn has_batches(self) -> bool {
         self == Self::V2025_03_26
     }
@@ -47,7 +48,7 @@ impl Version {
         self >= Self::V2025_06_18
     }
 
-    /// The names of all, as clients are told.
+    /// The names of all versions, as clients get them.
     pub(super) fn names() -> [&'static str; 4] {
         Self::ALL.map(Self::as_str)
     }

@@ -1,4 +1,4 @@
-//! Stripe's notices, as far as they say something of our payments.
+//! Parses Stripe's notices about our payments.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::accounts::changes::PaymentReport;
 use crate::accounts::ids::CheckoutId;
 use crate::accounts::records::{DisputeState, PaymentEvent};
 
-/// The entry of Stripe's `metadata` by which we know our payments.
+/// The entry of Stripe's `metadata` by which we recognize our payments.
 pub(super) const MARK: &str = "hornbook_checkout";
 
 pub(super) struct Event {
@@ -21,7 +21,7 @@ pub(super) struct Event {
 
 pub(super) enum Meaning {
     Report(PaymentReport),
-    /// Of another kind, or about a payment that is not one of ours.
+    /// The notice is of another kind, or about a payment that is not ours.
     Nothing,
 }
 
@@ -76,7 +76,7 @@ struct Refund {
     status: Option<String>,
 }
 
-/// An object by its id, or whole.
+/// An object, given by its id or as a whole.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Named {
@@ -92,7 +92,7 @@ impl Named {
     }
 }
 
-/// Reads a notice whose signature was verified; none if it is not what Stripe sends.
+/// Parses a notice whose signature was verified. None if Stripe would not send it in this form.
 pub(super) fn read(body: &[u8]) -> Option<Event> {
     let Envelope { id, kind, created, data } = serde_json::from_slice(body).ok()?;
     let meaning = match kind.as_str() {
@@ -100,7 +100,7 @@ pub(super) fn read(body: &[u8]) -> Option<Event> {
         "checkout.session.async_payment_failed" | "checkout.session.expired" => of_session(data.object, not_paid)?,
         "charge.refunded" => refunded(typed(data.object)?, created)?,
         "charge.dispute.created" | "charge.dispute.closed" => disputed(typed(data.object)?)?,
-        // The first is of accounts with older settings.
+        // Accounts with older settings send the first of these.
         "charge.refund.updated" | "refund.updated" | "refund.failed" => refund_changed(typed(data.object)?, created)?,
         _ => Meaning::Nothing,
     };
@@ -124,7 +124,7 @@ fn of_session(object: Value, read: fn(Session, CheckoutId) -> Option<Meaning>) -
 }
 
 fn paid(session: Session, checkout: CheckoutId) -> Option<Meaning> {
-    // By a slow way of payment: another notice says whether the money came.
+    // The customer chose a slow way of payment: another notice reports whether the money arrived.
     if session.payment_status == "unpaid" {
         return Some(Meaning::Nothing);
     }
@@ -164,11 +164,11 @@ fn disputed(dispute: Dispute) -> Option<Meaning> {
         "needs_response" | "under_review" => DisputeState::Open,
         "won" => DisputeState::Won,
         "lost" => DisputeState::Lost,
-        // A question from the bank: no money moves.
+        // An inquiry of the bank: no money moves.
         _ => return Some(Meaning::Nothing),
     };
     let payment = dispute.payment_intent?.into_id();
-    // In another currency it cannot be compared with our price.
+    // An amount in another currency cannot be compared with our price.
     let amount = (dispute.currency == "usd").then_some(dispute.amount);
     Some(of_payment(payment, PaymentEvent::Disputed { dispute: dispute.id, amount, state }))
 }

@@ -1,10 +1,11 @@
 //! Payments by card through Stripe Checkout.
 //!
-//! `stripe` opens pages on which customers pay, with one request to the configured address; `signature` tells Stripe's
-//! notices from anybody else's; `event` reads them; `webhook` is the door at which they arrive, and hands what they say of
-//! our payments to the accounts. `orders` opens pages for company formations.
+//! `stripe` opens pages on which customers pay, with requests to the configured address.
+//! `signature` verifies that a notice comes from Stripe. `event` parses notices. `webhook` is the
+//! door at which notices arrive; it passes the reports on our payments to the accounts. `orders`
+//! opens pages for company formations.
 //!
-//! What a report does to purchases and wallets is decided in `accounts/changes/checkouts`, not here.
+//! `accounts/changes/reports` decides what a report changes in purchases and wallets.
 
 mod event;
 pub mod orders;
@@ -14,7 +15,7 @@ pub mod webhook;
 
 use std::fmt;
 
-/// A secret from the configuration. Does not print itself.
+/// A secret from the configuration. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

@@ -1,4 +1,4 @@
-//! Accepted orders are paid by card, on a page like that of a purchase.
+//! Card payments of accepted orders, on a page like that of a purchase.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::api::cards::{CardPayments, LEFT_PATH, PAID_PATH, Sold};
 use crate::api::service::Service;
 use crate::web::payments::{Begun, Next, Payments};
 
-/// Orders that wait for the provider's page at once; the others are asked to try again.
+/// The maximum number of orders that wait for the provider's page at once. Others must try again.
 const WAITING_MAX: usize = 8;
 
-/// Providers refuse to charge less.
+/// Payment providers refuse to charge less.
 const CENTS_MIN: u32 = 50;
 
 pub struct OrderPayments {
@@ -39,7 +39,7 @@ impl OrderPayments {
             if let Some(page) = checkout.page {
                 return Ok(page.url);
             }
-            // Nothing of the intake goes to the provider.
+            // The provider gets no part of the intake.
             let name = format!("Company formation, order {id}");
             let sold = Sold { name, paid_path: PAID_PATH.to_owned(), left_path: LEFT_PATH.to_owned() };
             let page = cards.open_page(&checkout, &sold).map_err(|error| error.to_string())?;
@@ -56,7 +56,7 @@ impl Payments for OrderPayments {
         Box::pin(async move {
             match order.price_cents {
                 Some(cents) if cents >= CENTS_MIN => self.page_of(order.id, cents).await,
-                // Without a price there is nothing to charge a card with.
+                // Without a price, or with one that is too small, a card cannot be charged.
                 _ => Ok(Next::OperatorConfirms),
             }
         })

@@ -1,26 +1,27 @@
-//! The signature of a notice: `Stripe-Signature: t=1700000000,v1=5257...`, HMAC-SHA256 over the time, a full stop and the
-//! bytes of the body as they arrived.
+//! The signature of a notice: `Stripe-Signature: t=1700000000,v1=5257...`. It is the HMAC-SHA256 of
+//! the time, a full stop and the bytes of the body as they arrived.
 
 use ring::hmac;
 
 use super::Secret;
 use crate::hex;
 
-/// A notice older than this may be one that somebody recorded and sends again; one from the future has a wrong clock.
+/// The maximum difference between the signed time and the clock. An older notice may be recorded
+/// and sent again; a notice from the future has a wrong clock.
 const TOLERANCE_SEC: i64 = 300;
 
-/// While a secret is being replaced there are two signatures.
+/// The maximum number of signatures to check. There are two while a secret is being replaced.
 const SIGNATURES_MAX: usize = 8;
 
-/// Whether a notice is what it claims to be.
+/// The result of checking a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Genuine,
-    /// The header is missing or cannot be read.
+    /// The header is missing or cannot be parsed.
     Unsigned,
-    /// No signature fits.
+    /// No signature matches.
     Forged,
-    /// Signed, but too long ago or in the future.
+    /// The signature matches, but the time is too long ago or in the future.
     Stale,
 }
 
@@ -31,7 +32,7 @@ pub(super) fn verify(secret: &Secret, header: Option<&str>, body: &[u8], now_sec
     signed.push(b'.');
     signed.extend_from_slice(body);
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.reveal().as_bytes());
-    // Compares in constant time.
+    // `hmac::verify` compares in constant time.
     if !signatures.iter().any(|signature| hmac::verify(&key, &signed, signature).is_ok()) {
         return Verdict::Forged;
     }
@@ -41,14 +42,14 @@ pub(super) fn verify(secret: &Secret, header: Option<&str>, body: &[u8], now_sec
     }
 }
 
-/// The time as it was written, and the signatures of the scheme that we know.
+/// Parses the time as written, and the signatures of the scheme that we know.
 fn read(header: &str) -> Option<(&str, Vec<[u8; 32]>)> {
     let mut time = None;
     let mut signatures = Vec::new();
     for part in header.split(',') {
         let (name, value) = part.trim().split_once('=')?;
         match name {
-            // Two times would let an attacker choose.
+            // With two times, an attacker could choose one.
             "t" if time.is_some() || !is_time(value) => return None,
             "t" => time = Some(value),
             "v1" if signatures.len() < SIGNATURES_MAX => signatures.extend(hex::decode::<32>(value)),

@@ -1,5 +1,5 @@
-//! Opens pages of Stripe Checkout. Only the configured address is ever called, with limits on time and size, by a thread
-//! that holds no lock, no transaction and no permit.
+//! Opens pages of Stripe Checkout. Requests go only to the configured address, with limits on time
+//! and size, from a thread that holds no lock, no transaction and no permit.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,24 +16,24 @@ use crate::client::{Answer, ClientError, Limits, Request, Server, send_once};
 use crate::percent;
 use crate::tls_client::Trust;
 
-/// A page is a few kilobytes.
+/// The response is a few kilobytes long.
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(5), total: Duration::from_secs(15), body_bytes_max: 256 << 10 };
 
-/// The second one with the same idempotency key, so that it opens no second page.
+/// The second attempt has the same idempotency key, so that it opens no second page.
 const ATTEMPTS: usize = 2;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Both attempts, whatever hangs.
+/// The limit for both attempts together, even if one hangs.
 const TOTAL: Duration = Duration::from_secs(32);
 
-/// The form of requests and responses that this file was written for.
+/// The Stripe API version that this file was written for.
 const VERSION: &str = "2024-06-20";
 
 pub struct Stripe {
     server: Server,
     secret_key: Secret,
-    /// Where customers come back to.
+    /// The address to which customers return.
     base_url: String,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for StripeError {
 impl std::error::Error for StripeError {}
 
 impl Stripe {
-    /// `api` is the address of Stripe, or of what plays Stripe in a test.
+    /// `api` is the address of Stripe, or of a test server in its place.
     pub fn new(api: &str, secret_key: Secret) -> Result<Self, StripeError> {
         let unusable = |why: &dyn fmt::Display| StripeError(format!("payments.stripe_api: {why}"));
         let server = Server::parse(api, &Trust::System).map_err(|error| unusable(&error))?;
@@ -60,7 +60,7 @@ impl Stripe {
         Ok(Self { server, secret_key, base_url: String::new() })
     }
 
-    /// Under this address customers know us.
+    /// Sets the address of this service, to which customers return.
     #[must_use]
     pub fn returning_to(self, base_url: &str) -> Self {
         Self { base_url: base_url.to_owned(), ..self }
@@ -74,7 +74,7 @@ impl Stripe {
             ("mode", "payment".to_owned()),
             ("client_reference_id", id.clone()),
             (marks[0].as_str(), id.clone()),
-            // Charges have the metadata of their payment.
+            // Charges get the metadata of their payment.
             (marks[1].as_str(), id.clone()),
             ("line_items[0][quantity]", "1".to_owned()),
             ("line_items[0][price_data][currency]", "usd".to_owned()),
@@ -108,7 +108,7 @@ impl Stripe {
 
 impl CardPayments for Stripe {
     fn open_page(&self, checkout: &CheckoutRecord, sold: &Sold) -> Result<CheckoutPage, CardError> {
-        // The server's runtime: one of its own would not end before a lookup of a name that hangs.
+        // Uses the server's runtime: a separate one would not end before a name lookup that hangs.
         let runtime = Handle::try_current();
         let runtime = runtime.map_err(|error| CardError::Unavailable(format!("no runtime: {error}")))?;
         let page = runtime.block_on(async { tokio::time::timeout(TOTAL, self.open(checkout, sold)).await });
@@ -145,7 +145,7 @@ fn outcome(answered: Result<Answer, ClientError>) -> Result<CheckoutPage, CardEr
             .map(|session| CheckoutPage { session: session.id, url: session.url })
             .ok_or_else(|| CardError::Refused("Stripe answered 200 without a page to pay on".to_owned()));
     }
-    // Not its message, which repeats what was sent.
+    // Without Stripe's message, which repeats the request.
     let Refusal { error } = serde_json::from_slice(&answer.body).unwrap_or_default();
     let request = answer.header("request-id").unwrap_or("unknown");
     let why = format!("Stripe answered {} {} {}, its request id is {request}", answer.status, error.kind, error.code);
@@ -155,7 +155,7 @@ fn outcome(answered: Result<Answer, ClientError>) -> Result<CheckoutPage, CardEr
     }
 }
 
-/// Whether the address, host and port, is of this machine.
+/// Whether an address, host and port, is on this machine.
 fn is_here(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
     host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())

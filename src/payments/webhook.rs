@@ -1,5 +1,5 @@
-//! The door at which Stripe's notices arrive. A notice is answered with 200 once what it says is on disk; with anything
-//! else Stripe sends it again, for three days.
+//! The door at which Stripe's notices arrive. A notice is answered with 200 once its content is on
+//! disk. After any other response, Stripe sends it again, for three days.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::accounts::error::ChangeError;
 use crate::clock::Clock;
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
 
-/// Where Stripe sends its notices.
+/// The path to which Stripe sends its notices.
 pub const WEBHOOK_PATH: &str = "/api/v1/billing/webhook";
 
-/// Notices whose changes wait for the ledger at once. Stripe sends the others again.
+/// The maximum number of notices that wait for the ledger at once. Stripe sends the others again.
 const WAITING_MAX: usize = 8;
 
 pub struct Webhook {
@@ -32,7 +32,7 @@ pub struct Webhook {
     waiting: Semaphore,
 }
 
-/// What is answered, and what the log is told.
+/// The response, and the message for the log.
 struct Outcome {
     status: StatusCode,
     body: Value,
@@ -112,7 +112,7 @@ impl Webhook {
     }
 }
 
-/// Whether the change was made or not, the notice may come again.
+/// Makes Stripe send the notice again. This is safe whether or not the change was made.
 fn unwritten(internal: &str) -> Outcome {
     let why = "the ledger cannot be written at the moment; send it again";
     Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "ledger_unavailable", why).noting(internal.to_owned())

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::error::SearchError;
 
-/// What tells that nobody waits for the answer any more. A search asks between its stages, and ends there.
+/// Tells a search whether its client has disconnected. The search checks this between its stages and
+/// stops if so.
 #[derive(Clone, Copy, Default)]
 pub struct Abandoned<'a>(Option<&'a (dyn Fn() -> bool + Sync)>);
 

@@ -1,8 +1,8 @@
-//! What stands around a provision, for a query that is nothing but a citation: what cites it, what it cites, and its
-//! neighbours in code order.
+//! Finds the provisions around a cited provision, for a query that consists only of a citation: the
+//! provisions that cite it, those that it cites, and its neighbours in code order.
 //!
-//! Such a query asks for a place. Other sections whose text has the same numbers are no answer to it, so the words of the
-//! citation are not searched for, in any mode. A filter leaves of this list what it leaves of all provisions.
+//! Other sections whose text contains the same numbers do not answer such a query, so the words of the
+//! citation are not searched for, in any mode. Filters apply to this list as to any other result.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -16,14 +16,14 @@ use super::ranking::Page;
 use super::relation::Relation;
 use super::request::Hit;
 
-/// So many neighbours before a provision, and so many after it.
+/// The number of neighbours to list before a provision, and after it.
 const NEIGHBOURS: usize = 10;
 
-/// The whole list, each provision once, where it comes first.
+/// The whole list. Each provision appears once, with its first relation.
 pub(super) struct Around(Vec<(NodeOrdinal, Relation)>);
 
 impl Around {
-    /// What stands around provisions, as far as the filters leave it.
+    /// Lists the provisions around those named, as far as the filters and the minimum score allow.
     pub(super) fn of(snapshot: &Snapshot, named: &[NodeOrdinal], scope: &Scope<'_>, min_score: f32) -> Self {
         let mut seen = HashSet::new();
         let mut list = Vec::new();
@@ -44,7 +44,7 @@ impl Around {
         self.0.len() as u32
     }
 
-    /// All of them, ascending.
+    /// All provisions in the list, in ascending order.
     pub(super) fn matches(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.0.iter().map(|(node, _)| node.0).collect();
         all.sort_unstable();
@@ -65,8 +65,8 @@ impl Around {
     }
 }
 
-/// The provisions that cite some, each once: those in force first, then those that are cited most themselves, then in
-/// code order.
+/// The provisions that cite any of those named, each once: those in force first, then the most cited,
+/// then in code order.
 fn citing(snapshot: &Snapshot, law: &LawOnDay, named: &[NodeOrdinal]) -> Vec<NodeOrdinal> {
     let mut citing: Vec<NodeOrdinal> = named.iter().flat_map(|&node| snapshot.references.incoming(node)).collect();
     citing.sort_unstable();
@@ -78,7 +78,7 @@ fn citing(snapshot: &Snapshot, law: &LawOnDay, named: &[NodeOrdinal]) -> Vec<Nod
     citing
 }
 
-/// The provisions next to one in the container that both stand in, in code order.
+/// The provisions near one in its container, in code order. Includes the provision itself.
 fn neighbours(snapshot: &Snapshot, node: NodeOrdinal) -> Vec<NodeOrdinal> {
     let Some(parent) = snapshot.outline.parent(node) else { return Vec::new() };
     let siblings = snapshot.outline.children(parent).filter(|&sibling| snapshot.outline.is_provision(sibling));

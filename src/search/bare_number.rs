@@ -1,4 +1,4 @@
-//! Reads a section number without the name of its code as a citation: `55.1-1226` within Virginia.
+//! Reads a section number without the name of its code as a citation: `55.1-1226` in Virginia.
 
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
@@ -8,13 +8,13 @@ use super::filter::Scope;
 use super::keyword::KeywordLeg;
 use super::understand::{Understood, number_of};
 
-/// A section number that more provisions bear cites none of them.
+/// If more provisions than this have the section number, it cites none of them.
 const BEARERS_MAX: usize = 4;
 
-/// Among how many provisions with a number in their citation its bearers are looked for.
+/// If the citations of more provisions than this contain the number, none of them is checked.
 const CANDIDATES_MAX: usize = 64;
 
-/// A section number alone cites, where only few provisions of the range bear it.
+/// Makes each section number a citation if only a few provisions in the scope have this number.
 pub(super) fn cite_bare_numbers(
     snapshot: &Snapshot,
     keyword: &KeywordLeg,

@@ -1,10 +1,11 @@
-//! Finds compounds that a query writes apart: `smoke free` also by `smokefree`, where the law has that.
+//! Finds compounds that the query writes as two words: `smoke free` also finds `smokefree`, if the
+//! index contains it.
 
 use super::error::SearchError;
 use super::keyword::KeywordLeg;
 use super::understand::{Apart, QueryWord, Understood};
 
-/// Neighbouring words are also found by their compound, where the law has it.
+/// Adds the compound of two neighbouring words to the query, if the index contains it.
 pub(super) fn join_what_is_apart(keyword: &KeywordLeg, understood: &mut Understood) -> Result<(), SearchError> {
     for Apart { words: [first, second], whole } in &understood.apart {
         if keyword.documents_with(whole)? == 0 {

@@ -1,4 +1,4 @@
-//! One snapshot, ready to be searched, and the steps of a search.
+//! The search engine: one snapshot, opened for searching, and the steps of a search.
 
 use std::fmt;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub struct Engine {
     likeness: Likeness,
     law: LawByDay,
     places: Places,
-    /// Through when each source is current.
+    /// For each source, the date through which it is current.
     through: Vec<Option<Day>>,
     pub(super) resolve_tables: ResolveTables,
     tuning: Tuning,
@@ -59,24 +59,26 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// The head of a search, to train with.
+/// The candidates of a search, for training the weights.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     pub kind: QueryKind,
-    /// Of the features, the keyword score counts as much as the words cover of the query.
+    /// The candidates with their features. The keyword feature is already reduced by the keyword
+    /// coverage of the query.
     pub found: Vec<(NodeOrdinal, Features)>,
 }
 
-/// The words of a query as the index has them, and what they require of a match.
+/// The words of a query as the index knows them, and what a match must and must not contain.
 struct Terms {
     known: Vec<KnownWord>,
     constraints: Constraints,
 }
 
-/// A query as it is searched for, with what the index has of its words; and as it was corrected, if it was.
+/// A query that is ready to search for: the understood query, its words as the index knows them, and
+/// the corrected text if any word was corrected.
 type Read = (Understood, Vec<KnownWord>, Option<String>);
 
-/// A search whose order is known.
+/// A search whose results are ranked.
 struct Ranked {
     understood: Understood,
     corrected: Option<String>,
@@ -86,18 +88,19 @@ struct Ranked {
     hits: Vec<Hit>,
 }
 
-/// Reads a snapshot. A panic over what lies in its files is the end of this call alone.
+/// Runs `read` on the files of a snapshot. A panic, as damaged files can cause, becomes an error of this call.
 fn of_undamaged<T>(dir: &Path, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
     guarded(read).unwrap_or_else(|what| Err(SearchError::Unreadable { dir: dir.to_owned(), what }))
 }
 
 impl Engine {
-    /// Reads what a search needs beside the mapped files: token rarities and which provisions are dead. Some milliseconds.
+    /// Opens a snapshot with the measured tuning. Computes token rarities and reads which provisions
+    /// are not in force, in a few milliseconds.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
         Self::tuned(snapshot, Tuning::default())
     }
 
-    /// The same with other numbers than those that measured best, to measure again.
+    /// Opens a snapshot with another tuning, for measurements.
     pub fn tuned(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
         let keyword_dir = snapshot.dir().join(keyword::DIRECTORY_NAME);
         of_undamaged(&keyword_dir, || Self::tuned_unguarded(snapshot, tuning))
@@ -109,7 +112,7 @@ impl Engine {
         let law = LawByDay::of(&snapshot);
         let sources = snapshot.catalogue.sources.iter();
         let through = sources.map(|source| source.current_through.as_ref()?.parse().ok()).collect();
-        // Made at the first use otherwise, which would be somebody's query.
+        // Build the grammar now. Otherwise the first query that needs it would have to wait.
         snapshot.grammar();
         let tuning = tuning.for_spaces(snapshot.encoded.as_ref().is_some_and(EncodedSpace::has_query_table));
         let likeness = Likeness::of(&tuning);
@@ -122,18 +125,16 @@ impl Engine {
         &self.snapshot
     }
 
-    /// Gives back the memory in which it holds common terms, and holds none from now on: another snapshot is served, and
-    /// only searches that began before still ask this one.
+    /// The law as it is on a day; without a day, as of the latest date of each source.
     pub fn release_memory(&self) {
         self.keyword.release_memory();
     }
 
-    /// The law as it is on a day; without one, on the last day that each source knows.
     pub fn law_on(&self, day: Option<Day>) -> Arc<LawOnDay> {
         self.law.on(day)
     }
 
-    /// Through when the edition of a node is current, if its source says so.
+    /// The date through which the edition of a node is current, if its source states one.
     pub fn current_through(&self, node: NodeOrdinal) -> Result<Option<Day>, SearchError> {
         let card = self.snapshot.cards.get(node)?;
         if !card.has_own_date {
@@ -143,7 +144,8 @@ impl Engine {
         Ok(self.snapshot.nodes.with(node, own)?)
     }
 
-    /// The oldest of the days through which the sources of a range are current; none if one of them does not say.
+    /// The oldest of the dates through which the sources of a range are current; none if any of them
+    /// states no date.
     pub fn oldest_current_through(&self, nodes: OrdinalRange) -> Option<Day> {
         let mut sources: Vec<u16> =
             nodes.iter().filter_map(|node| self.snapshot.cards.source(NodeOrdinal(node))).collect();
@@ -153,12 +155,12 @@ impl Engine {
         days.collect::<Option<Vec<Day>>>()?.into_iter().min()
     }
 
-    /// What it weighs with; a space that the snapshot does not have counts nothing.
+    /// The weights in use. A vector space that the snapshot does not have gets weight 0.
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    /// Whether searches may be deep: whether the snapshot has an encoder that this program can run.
+    /// Whether deep searches are possible: the snapshot must have an encoder that this program can run.
     pub fn deep_ready(&self) -> Result<(), NotDeep> {
         match &self.snapshot.encoded {
             Some(encoded) if encoded.has_encoder() => Ok(()),
@@ -167,17 +169,18 @@ impl Engine {
         }
     }
 
-    /// All nodes, where no filter is set.
+    /// The range of all nodes, which is searched if no filter is set.
     pub(super) fn everything(&self) -> OrdinalRange {
         OrdinalRange { start: 0, end: self.snapshot.outline.len() }
     }
 
-    /// Each step is timed, and ends the search if its client has disconnected meanwhile.
+    /// Searches the snapshot. Each step is timed; between steps, the search stops if its client has
+    /// disconnected.
     pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
         self.guarded(|| self.search_unguarded(request))
     }
 
-    /// Reads postings, which tantivy decodes and trusts.
+    /// Guards code that reads postings: tantivy decodes them without checks and panics if they are damaged.
     pub(super) fn guarded<T>(&self, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
         of_undamaged(self.snapshot.dir(), read)
     }
@@ -204,8 +207,8 @@ impl Engine {
         self.respond(request, ranked, watch)
     }
 
-    /// The candidates of the head of a search with what is known of each, best first: what a model of their order can be
-    /// trained with. What the query cites is none of them.
+    /// The candidates in the head of a search with their features, best first, for training a ranking
+    /// model. Cited provisions are not among them.
     pub fn candidates(&self, request: &SearchRequest<'_>) -> Result<Candidates, SearchError> {
         self.guarded(|| self.candidates_unguarded(request))
     }
@@ -225,7 +228,7 @@ impl Engine {
         Ok(Candidates { kind: ranked.understood.kind, found: head.collect() })
     }
 
-    /// Asks the legs and puts what they find in order. Each step is timed.
+    /// Retrieves candidates with keyword and semantic search and ranks them. Each step is timed.
     fn find(
         &self,
         request: &SearchRequest<'_>,
@@ -283,8 +286,8 @@ impl Engine {
         Ok(Ranked { understood, corrected, terms, keyword, ranking, hits })
     }
 
-    /// The query as it is searched for, with what the index has of its words; and as it was corrected, if it was. A place
-    /// that it names narrows the scope.
+    /// Prepares a query for searching: narrows the scope to a place that the query names, corrects
+    /// misspelt words, and looks up the words in the index.
     fn read(
         &self,
         request: &SearchRequest<'_>,
@@ -298,7 +301,7 @@ impl Engine {
         };
         if let Some(text) = &corrected {
             understood = self.understand(request, text)?;
-            // A corrected word can change what the place beside it means.
+            // A corrected word can change what the neighbouring place name means.
             self.narrow(&understood, request, scope);
         }
         self.stay_within(&mut understood, scope)?;
@@ -325,13 +328,13 @@ impl Engine {
         scope.ranges = place.map_or_else(of_request, |place| self.places.get(place.named.place).nodes.into());
     }
 
-    /// The law that the query prefers, if it prefers some.
+    /// The nodes of the place whose law the query prefers, if there is one.
     fn preferred(&self, understood: &Understood) -> Option<OrdinalRanges> {
         let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::IsPreferred)?;
         Some(self.places.get(place.named.place).nodes.into())
     }
 
-    /// Only provisions within the scope are cited. If there are none, a bare section number may cite one.
+    /// Drops cited provisions outside the scope. If none remains, a bare section number may cite one.
     fn stay_within(&self, understood: &mut Understood, scope: &Scope<'_>) -> Result<(), SearchError> {
         understood.cited.retain(|&node| scope.contains(node));
         if understood.cited.is_empty() {
@@ -340,7 +343,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Answers a query that is nothing but a citation.
+    /// Answers a query that consists only of a citation.
     fn look_around(
         &self,
         request: &SearchRequest<'_>,
@@ -391,13 +394,14 @@ impl Engine {
         Ok(Terms { known, constraints })
     }
 
-    /// The vectors of a query, where the mode needs them.
+    /// The vectors of a query, if the mode needs them.
     fn query_vectors(&self, request: &SearchRequest<'_>, understood: &Understood) -> Option<QueryVectors> {
         let (depth, weights) = (request.depth, self.tuning.weights(request.depth, understood.kind));
         (request.mode != Mode::Keyword).then(|| QueryVectors::of(&self.snapshot, depth, &understood.meaning, &weights))
     }
 
-    /// How many chunks are looked at, and how like the query they must be: more where none of its words is known.
+    /// How many chunks semantic search considers, and the minimum similarity. The minimum is higher if
+    /// the index contains no word of the query.
     fn nearness(&self, request: &SearchRequest<'_>, understood: &Understood, terms: &Terms) -> Nearness {
         let Tuning { deep, .. } = &self.tuning;
         let has_known_words = terms.known.iter().any(|word| word.weight().is_some());
@@ -418,8 +422,8 @@ impl Engine {
         Nearness { count, floor, encoded_floor }
     }
 
-    /// What the legs find. The keyword leg also scores what the semantic leg found; on a spare core it begins before that is
-    /// known.
+    /// Runs both searches. Keyword search also scores the provisions that semantic search finds. If a
+    /// core is idle, keyword search starts before they are known.
     fn ask(
         &self,
         request: &SearchRequest<'_>,
@@ -449,8 +453,9 @@ impl Engine {
         Ok((nearest, shared.finish([of_here, there?])?))
     }
 
-    /// The same where the law of a place is preferred. Words are searched for in it and elsewhere, so that the best of each
-    /// are known: which of them come first does not depend on the page.
+    /// Runs keyword search for a query that prefers the law of a place. The place and the rest are
+    /// searched separately, so that the best matches of both are known and their order does not depend
+    /// on the page.
     fn ask_preferring(
         &self,
         request: &SearchRequest<'_>,
@@ -482,7 +487,7 @@ impl Engine {
         terms: &'q Terms,
         ranges: &'q OrdinalRanges,
     ) -> KeywordQuery<'q> {
-        // Which of them reach a least score is known once all of them have one.
+        // With a minimum score, all matches are kept: which of them reach it is known only after scoring.
         let wanted = if request.filter.min_score > 0.0 { self.snapshot.outline.len() as usize } else { page.end };
         KeywordQuery {
             words: &terms.known,
@@ -495,7 +500,7 @@ impl Engine {
         }
     }
 
-    /// Fuses what the legs say of the head, and puts the other matches behind it.
+    /// Fuses the scores of the head and appends the other matches.
     fn rank(
         &self,
         request: &SearchRequest<'_>,
@@ -504,7 +509,8 @@ impl Engine {
         keyword: &KeywordFound,
         preferred: Option<&OrdinalRanges>,
     ) -> Ranking {
-        // What reads like law but is not found in it word for word is someone's own wording.
+        // The query reads like text of the law, but no candidate contains it word for word: it is the
+        // user's own wording.
         if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
             understood.kind = understood.kind.without_its_words();
         }
@@ -514,7 +520,8 @@ impl Engine {
         Ranking::new(&understood.cited, head, keyword, weights, preferred)
     }
 
-    /// Everything that a leg ranks high, but what is cited, which stands first anyhow.
+    /// The head: all candidates that either search ranks high. Cited provisions are left out because
+    /// they come first anyway.
     fn head(
         &self,
         law: &LawOnDay,
@@ -558,7 +565,7 @@ impl Engine {
         head
     }
 
-    /// A provision with what the snapshot knows of it, whatever the query.
+    /// A candidate with the values that do not depend on the query.
     fn candidate(&self, law: &LawOnDay, node: NodeOrdinal) -> Candidate {
         Candidate {
             cited_by: self.snapshot.references.incoming(node).len(),
@@ -566,8 +573,9 @@ impl Engine {
         }
     }
 
-    /// The keyword index has all wordings of a provision as one. Words that only others than the one of the day have count
-    /// nothing, and a provision that matches by nothing else is no match.
+    /// Corrects keyword scores for hidden wordings. The keyword index stores all wordings of a
+    /// provision as one document. Words that occur only in wordings other than the shown one count
+    /// nothing, and a provision that matches only by such words does not match.
     fn weigh_shown_words(
         &self,
         law: &LawOnDay,
@@ -612,7 +620,7 @@ impl Engine {
         }
     }
 
-    /// What the request asked for of a ranking: counts over all matches, and why each hit ranks where it does.
+    /// Builds the response, with facets and explanations if the request asks for them.
     fn respond(
         &self,
         request: &SearchRequest<'_>,
@@ -676,7 +684,7 @@ impl Engine {
     }
 }
 
-/// The phrases that restrict nothing, as terms.
+/// The phrases that neither require nor exclude anything because they consist of stop words, as terms.
 fn unrestricting(understood: &Understood) -> Vec<String> {
     let phrases = understood.phrases.iter().chain(&understood.excluded);
     phrases.filter(|phrase| !is_selective(phrase)).map(|phrase| phrase.join(" ")).collect()
@@ -688,12 +696,12 @@ fn searched(understood: Understood, known: &[KnownWord]) -> Searched {
     Searched { words, weights, kind }
 }
 
-/// Those of some provisions that lie in some ranges.
+/// The given nodes that are in the ranges.
 fn those_in(ranges: &OrdinalRanges, nodes: &[u32]) -> Vec<u32> {
     nodes.iter().copied().filter(|&node| ranges.contains(node)).collect()
 }
 
-/// The provisions whose keyword scores are asked for whatever their rank, ascending.
+/// The provisions whose keyword scores are needed regardless of rank, in ascending order.
 fn watched(cited: &[NodeOrdinal], nearest: &[SemanticCandidate]) -> Vec<u32> {
     let mut watched: Vec<u32> =
         nearest.iter().map(|found| found.node).chain(cited.iter().copied()).map(|n| n.0).collect();

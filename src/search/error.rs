@@ -1,4 +1,4 @@
-//! Why a search has no answer.
+//! The errors of a search.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use tantivy::TantivyError;
 
 use super::limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};
 
-/// What is wrong with a query. [`check_query`](super::check_query) finds it without searching.
+/// An invalid query. [`check_query`](super::check_query) detects it without a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryError {
     Empty,
@@ -22,7 +22,7 @@ pub enum QueryError {
     TooManyExclusions {
         count: usize,
     },
-    /// It says what to leave out and nothing to find.
+    /// The query only excludes words or phrases and contains nothing to search for.
     OnlyExclusions,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// Why there is no answer.
+/// The error of a search.
 #[derive(Debug)]
 pub enum SearchError {
     Query(QueryError),
@@ -60,10 +60,10 @@ pub enum SearchError {
         limit: u32,
     },
     NotDeep(NotDeep),
-    /// The caller has left: see [`Abandoned`](super::Abandoned).
+    /// The client has disconnected: see [`Abandoned`](super::Abandoned).
     Abandoned,
     Index(TantivyError),
-    /// An index of the snapshot is damaged in a way that its reader does not expect.
+    /// Reading the snapshot panicked. This usually means that its files are damaged.
     Unreadable {
         dir: PathBuf,
         what: String,
@@ -115,12 +115,12 @@ impl std::error::Error for SearchError {
     }
 }
 
-/// Why a snapshot cannot be searched deep.
+/// The reason why a snapshot cannot be searched with depth `deep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotDeep {
-    /// It has none.
+    /// The snapshot has no encoder.
     NoEncoder,
-    /// This program cannot compute with it.
+    /// This program cannot run the snapshot's encoder.
     NotBuiltIn,
 }
 

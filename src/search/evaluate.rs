@@ -1,6 +1,7 @@
-//! Measures the quality and speed of search with judged queries, with confidence intervals.
+//! Measures the quality and speed of search with judged queries, and computes confidence intervals.
 //!
-//! Quality and time are measured separately: quality from one search to rank 100, time from a page as users request it.
+//! Quality and time are measured separately: quality on the first 100 results of one search, time on a
+//! page of the usual size.
 
 mod fit;
 mod floors;
@@ -28,13 +29,13 @@ pub use statistics::{Estimate, Paired, percentile};
 
 use super::{Engine, Filter, Mode, SearchError, SearchRequest};
 
-/// How far down the list measures look.
+/// The number of results that the measures consider.
 const DEPTH: u32 = 100;
 
-/// The page that is timed.
+/// The number of results on the page that is timed.
 const PAGE: u32 = 20;
 
-/// What one query came to.
+/// The scores of one query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueryScores {
     pub id: String,
@@ -43,7 +44,7 @@ pub struct QueryScores {
     pub scores: [f64; Measure::ALL.len()],
 }
 
-/// Searches for one query and measures the list.
+/// Searches for one query and measures the result list.
 pub fn measure(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<QueryScores, SearchError> {
     let filter = Filter::within(query.range);
     let request = SearchRequest { limit: DEPTH, filter: &filter, ..request_for(query, mode) };
@@ -58,7 +59,7 @@ fn request_for(query: &ReadyQuery, mode: Mode) -> SearchRequest<'_> {
     SearchRequest { mode, depth: query.depth, exact: query.is_exact, ..SearchRequest::new(&query.query) }
 }
 
-/// Microseconds from a query to a page of 20 as it is shown, snippets included.
+/// Measures the time from a query to a displayed page of 20 results, snippets included, in microseconds.
 pub fn time(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<f64, SearchError> {
     let began = Instant::now();
     let filter = Filter::within(query.range);
@@ -68,7 +69,7 @@ pub fn time(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<f64, Sear
     Ok(began.elapsed().as_secs_f64() * 1e6)
 }
 
-/// A measure over one kind of query, or over all.
+/// The measures over one kind of query, or over all kinds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     pub kind: String,
@@ -77,10 +78,10 @@ pub struct Summary {
     pub estimates: [Estimate; Measure::ALL.len()],
 }
 
-/// What summaries call all kinds together.
+/// The name of the summary over all kinds.
 pub const ALL_KINDS: &str = "all";
 
-/// The kinds that occur, in order of first appearance, and all together where there are several.
+/// The kinds in order of first appearance, followed by [`ALL_KINDS`] if there are several.
 pub fn kinds(scores: &[QueryScores]) -> Vec<String> {
     let mut kinds: Vec<String> = Vec::new();
     for query in scores {
@@ -108,7 +109,7 @@ pub fn summarise(scores: &[QueryScores]) -> Vec<Summary> {
     kinds(scores).into_iter().map(of_kind).collect()
 }
 
-/// One kind of query in two settings.
+/// Two settings compared by one measure, over one kind of query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     pub kind: String,
@@ -129,7 +130,7 @@ pub fn compare(first: &[QueryScores], second: &[QueryScores]) -> Vec<Comparison>
     comparisons
 }
 
-/// How long a series of searches took, in microseconds.
+/// The latencies of a series of searches, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Latency {
     pub searches: usize,

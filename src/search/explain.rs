@@ -1,4 +1,4 @@
-//! Explains the rank of a provision, and the time of each stage.
+//! Explains how a query was understood, and the rank of a hit.
 
 use super::feature::Features;
 use super::fuse::{Candidate, Near};
@@ -31,7 +31,7 @@ fn synonyms_of(word: &QueryWord) -> String {
 }
 
 impl HitExplain {
-    /// The candidate comes with what each of its features adds to its score.
+    /// Explains a hit. `candidate` includes the contribution of each feature to its score.
     pub(super) fn of(
         hit: &Hit,
         candidate: Option<(&Candidate, Features)>,
@@ -56,7 +56,7 @@ impl HitExplain {
         }
     }
 
-    /// Of a hit for a query that is nothing but a citation.
+    /// Explains a hit of a query that consists only of a citation.
     pub(super) fn around(hit: &Hit) -> Self {
         let is_named = hit.relation == Some(Relation::Named);
         Self { relation: hit.relation, ..Self::of(hit, None, is_named, Vec::new()) }

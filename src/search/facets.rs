@@ -4,23 +4,23 @@ use hornbook_corpus::catalogue::Catalogue;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
-/// A jurisdiction or tag by its place in the catalogue, with its matches.
+/// A jurisdiction or tag, by its index in the catalogue, with the number of its matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FacetCount {
     pub place: usize,
     pub count: u32,
 }
 
-/// Facets without a match are left out.
+/// The facets of a search. Facets without matches are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
-    /// In the catalogue's order. Each counts what lies in its counties and cities too, as the filter by it does.
+    /// In the order of the catalogue. A jurisdiction includes its counties and cities, as in the filter.
     pub jurisdictions: Vec<FacetCount>,
-    /// Most matches first, equal ones in the catalogue's order.
+    /// Most matches first; equal counts in the order of the catalogue.
     pub tags: Vec<FacetCount>,
 }
 
-/// Counts over matches in ascending order.
+/// Counts the facets of matches, which must be in ascending order.
 pub(super) fn count(snapshot: &Snapshot, matches: &[u32]) -> Facets {
     Facets { jurisdictions: by_jurisdiction(&snapshot.catalogue, matches), tags: by_tag(snapshot, matches) }
 }

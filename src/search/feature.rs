@@ -1,24 +1,26 @@
-//! What is known of a candidate, and what it is worth: a linear model whose every part can be shown.
+//! The features of a candidate and their weights: a linear model that can show the contribution of each
+//! feature.
 //!
-//! Each feature is from 0 to 1 and each weight at least 0, so that more is never worse and the sum over the sum of the
-//! weights is from 0 to 1 too.
+//! Each feature is from 0 to 1 and each weight is at least 0. So a higher feature never lowers the
+//! score, and the weighted sum divided by the sum of the weights is also from 0 to 1.
 
 use serde::Serialize;
 
-/// One thing that is known of a candidate.
+/// A feature of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// Its keyword score over the best one, as far as the best match covers the query.
+    /// The keyword score divided by the best one. Its weight depends on how much of the query the best
+    /// match covers.
     Keyword,
-    /// The likeness of its nearest passage over the best one.
+    /// The similarity of the nearest chunk divided by the best one.
     Similarity,
-    /// The same in the second space, whose passages a sentence encoder embedded; 0 if the snapshot has none.
+    /// The same in the second vector space, which a sentence encoder made; 0 if the snapshot has none.
     Encoded,
-    /// Late interaction with that passage, its heading and the headings above.
+    /// Late interaction of the query with that chunk, its heading and the headings above it.
     Interaction,
-    /// The words stand in it as they were typed.
+    /// Whether the words of the query occur in sequence, as typed.
     InARow,
-    /// By how many provisions it is cited, as a logarithm.
+    /// How many provisions cite it, on a logarithmic scale.
     CitedBy,
 }
 
@@ -53,7 +55,7 @@ impl Features {
         self.0[feature as usize] = value;
     }
 
-    /// Those of some features; the others are 0.
+    /// A copy with only the given features; the others are 0.
     pub(super) fn only(&self, wanted: &[Feature]) -> Self {
         let mut some = Self::default();
         wanted.iter().for_each(|&feature| some.set(feature, self.get(feature)));
@@ -64,7 +66,7 @@ impl Features {
         self.0.iter().sum()
     }
 
-    /// What each feature adds to the score.
+    /// The contribution of each feature to the score.
     pub(super) fn weighted(&self, weights: &Self) -> Self {
         let total = weights.sum().max(f32::MIN_POSITIVE);
         Self(std::array::from_fn(|place| self.0[place] * weights.0[place] / total))

@@ -1,7 +1,8 @@
-//! What a search is narrowed to, and whether a provision lies within.
+//! Filters: the restrictions of a search, and whether a provision passes them.
 //!
-//! Ranges say where to look and save the time of looking elsewhere. Tags and statuses are looked up for each provision that
-//! would be found otherwise. All of them hold for every leg and for what is cited, so totals and facets count what they leave.
+//! Ranges restrict where the search looks, which saves time. Tags and statuses are checked for each
+//! provision that would otherwise match. All filters apply to both searches and to cited provisions, so
+//! totals and facets count only provisions that pass.
 
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
@@ -10,34 +11,35 @@ use hornbook_corpus::snapshot::Snapshot;
 
 use super::law_on_day::LawOnDay;
 
-/// What a search is narrowed to.
+/// The filters of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// Jurisdictions with what lies in them, code bodies, subtrees, or what they have in common; none for everything.
+    /// Jurisdictions with their counties and cities, code bodies, subtrees, or an intersection of them;
+    /// `None` for everything.
     pub ranges: Option<OrdinalRanges>,
-    /// Tags by their places in the catalogue. A provision has one of them; none for any or no tag.
+    /// Tags, by their index in the catalogue. A provision must have one of them; `None` for no restriction.
     pub tags: Option<Vec<u16>>,
-    /// A provision has one of them; none for any.
+    /// A provision must have one of these statuses; `None` for no restriction.
     pub statuses: Option<Vec<Status>>,
-    /// A lower score is no match.
+    /// Hits with a lower score do not match.
     pub min_score: f32,
 }
 
 impl Filter {
-    /// Everything.
+    /// No restriction.
     pub const NONE: &'static Self = &Self { ranges: None, tags: None, statuses: None, min_score: 0.0 };
 
-    /// One range, or everything.
+    /// Restricts a search to one range; `None` for everything.
     pub fn within(range: Option<OrdinalRange>) -> Self {
         Self { ranges: range.map(OrdinalRanges::from), ..Self::default() }
     }
 }
 
-/// Where one search looks in one snapshot, on a day.
+/// The part of one snapshot that one search covers, on a day.
 pub(super) struct Scope<'s> {
     pub law: &'s LawOnDay,
     pub ranges: OrdinalRanges,
-    /// None where every provision of the ranges is admitted.
+    /// `None` if every provision of the ranges is admitted.
     pub admission: Option<Admission<'s>>,
 }
 
@@ -58,7 +60,7 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// Which provisions tags and statuses leave.
+/// Admits provisions by tag and status.
 pub(super) struct Admission<'s> {
     snapshot: &'s Snapshot,
     law: &'s LawOnDay,

@@ -1,9 +1,10 @@
-//! The numbers of containers and sections as they are compared: in capitals and without leading zeros.
+//! Normalises numbers of containers and sections for comparison: capital letters, no leading zeros.
 
-/// What separates the parts of a number.
+/// The separators between the parts of a number.
 pub(super) const SIGNS: [char; 3] = ['.', '-', ':'];
 
-/// A number in capitals without the zeros that some publishers put before it: `26.08.02` is `26.8.2`.
+/// Converts a number to capital letters and removes the leading zeros that some publishers write:
+/// `26.08.02` becomes `26.8.2`.
 pub(super) fn fold(number: &str) -> Box<str> {
     let mut folded = String::with_capacity(number.len());
     for piece in number.split_inclusive(SIGNS) {
@@ -14,7 +15,7 @@ pub(super) fn fold(number: &str) -> Box<str> {
     folded.into()
 }
 
-/// Whether a number goes on after another and a sign.
+/// Whether a number continues another one after a separator.
 pub(super) fn follows(number: &str, outer: &str) -> bool {
     number.strip_prefix(outer).is_some_and(|rest| rest.starts_with(SIGNS))
 }

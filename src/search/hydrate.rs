@@ -1,4 +1,4 @@
-//! Adds to results what a person reads: citation, heading, status and code body.
+//! Adds the fields that users read to a hit: citation, heading, status and code body.
 
 use std::borrow::Cow;
 
@@ -15,22 +15,22 @@ use super::error::SearchError;
 use super::law_on_day::LawOnDay;
 use super::request::Hit;
 
-/// A hit with what it is called.
+/// A hit with its citation and heading.
 #[derive(Clone, Debug)]
 pub struct HydratedHit<'s> {
     pub node: NodeOrdinal,
     pub id: NodeId,
     pub citation: &'s str,
-    /// That of the wording of the day.
+    /// The heading of the shown wording.
     pub heading: Cow<'s, str>,
     pub shown: ShownWording,
     pub code_body: Option<&'s CodeBody>,
-    /// The text of the wording of the day.
+    /// The text of the shown wording.
     pub(super) text: Span,
 }
 
 impl Engine {
-    /// Reads what a hit is called.
+    /// Reads the citation, heading and other displayed fields of a hit.
     pub fn hydrate(&self, hit: &Hit) -> Result<HydratedHit<'_>, SearchError> {
         let snapshot = self.snapshot();
         let citation = snapshot.cards.get(hit.node)?.citation;
@@ -46,7 +46,7 @@ impl Engine {
         })
     }
 
-    /// Heading and text of a wording of a node, by its place.
+    /// The heading and text of a wording of a node, by the wording's index.
     pub(super) fn wording(&self, node: NodeOrdinal, place: usize) -> Result<(Cow<'_, str>, Span), SearchError> {
         let Card { heading, text, .. } = self.snapshot().cards.get(node)?;
         if place == 0 {

@@ -1,14 +1,14 @@
-//! Finds out which of the best keyword matches have the words of a query in a row, as they were typed.
+//! Finds the best keyword matches that contain the words of the query in sequence, as typed.
 
 use super::error::SearchError;
 use super::fuse::Candidate;
 use super::keyword::{KeywordFound, KeywordLeg};
 use super::understand::Understood;
 
-/// Among how many of the best keyword matches words in a row are looked for.
+/// How many of the best keyword matches are checked; of those no longer in force, fewer.
 const CHECKED: usize = 48;
 
-/// Notes which of the best keyword matches have the words of the query in a row.
+/// Marks the candidates that are among the best keyword matches and contain the words of the query in sequence.
 pub(super) fn note_rows(
     keyword: &KeywordLeg,
     understood: &Understood,

@@ -1,7 +1,8 @@
-//! The law as it is on a day: which wording of each provision is shown, and which provisions are law.
+//! The law as it is on a day: which wording of each provision is shown, and which provisions are in force.
 //!
-//! Few provisions change with time, so a day is a small table over what is the same on every day. It is made once for all
-//! days between two on which anything changes, and the engine keeps the last few.
+//! Few provisions change over time, so the law on a day is a small table on top of the data that never
+//! changes. One table serves all days between two changes of the law. The engine caches the last few
+//! tables.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -17,21 +18,22 @@ use super::bits::Bits;
 use super::error::SearchError;
 use super::understand::with_analyzer;
 
-/// Days that are kept beside the last that sources know. A request for a day in the past costs little more than a
-/// search, so that a few are enough.
+/// The number of cached tables, besides the latest one. A request for another day costs little more
+/// than a search, so a few are enough.
 const DAYS_KEPT: usize = 8;
 
-/// A snapshot on a day.
+/// The law of a snapshot on a day.
 pub struct LawOnDay {
     snapshot: Arc<Snapshot>,
-    /// The number of the stretch of days between two on which anything changes; none of the last days that sources know.
+    /// The number of the period between two changes of the law; `None` for the latest date of each source.
     stretch: Option<usize>,
     standings: Standings,
-    /// The provisions with several wordings, on any day: they are few, and testing a bit is faster than a search.
+    /// The provisions that have several wordings, on any day. They are few, and testing a bit is faster
+    /// than a binary search.
     several: Arc<Bits>,
-    /// The provisions that are not law.
+    /// The provisions that are not law on the day: neither in force nor of uncertain status.
     pub(super) dead: Bits,
-    /// What was asked for so far: reading the wordings of a provision takes longer than a search.
+    /// Caches the hidden words of provisions: reading the wordings of one takes longer than a search.
     hidden: Mutex<HashMap<NodeOrdinal, Arc<HiddenWords>>>,
 }
 
@@ -42,12 +44,12 @@ impl fmt::Debug for LawOnDay {
 }
 
 impl LawOnDay {
-    /// The same for all days on which nothing differs.
+    /// The period: the same for all days between two changes of the law.
     pub fn stretch(&self) -> Option<usize> {
         self.stretch
     }
 
-    /// What is shown of a node.
+    /// The wording of a node that is shown, with its status.
     pub fn shown(&self, node: NodeOrdinal) -> ShownWording {
         let changing = self.standings.shown(node);
         changing.unwrap_or_else(|| ShownWording::constant(self.snapshot.outline.status(node)))
@@ -57,25 +59,25 @@ impl LawOnDay {
         self.shown(node).status
     }
 
-    /// How many provisions of a range are law.
+    /// How many provisions of a range are law: in force or of uncertain status.
     pub fn living_in(&self, range: OrdinalRange) -> u32 {
         let outline = &self.snapshot.outline;
         let is_law = |&node: &u32| outline.is_provision(NodeOrdinal(node)) && !self.dead.has(node);
         range.iter().filter(is_law).count() as u32
     }
 
-    /// The passages of the wording that is shown.
+    /// The chunks of the shown wording.
     pub(super) fn chunks_of(&self, node: NodeOrdinal) -> OrdinalRange {
         let shown = if self.hides_wordings_of(node) { self.standings.chunks_shown(node) } else { None };
         shown.unwrap_or_else(|| self.snapshot.chunks.chunks_of(node))
     }
 
-    /// Whether a passage of a provision is of the wording that is shown.
+    /// Whether a chunk of a provision belongs to the shown wording.
     pub(super) fn shows(&self, node: NodeOrdinal, chunk: ChunkOrdinal) -> bool {
         !self.hides_wordings_of(node) || self.chunks_of(node).contains(chunk.0)
     }
 
-    /// The words that only wordings which are not shown have.
+    /// The words that occur only in wordings that are not shown.
     pub(super) fn hidden_words(&self, node: NodeOrdinal) -> Result<Arc<HiddenWords>, SearchError> {
         let kept = || self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept().get(&node) {
@@ -102,7 +104,7 @@ impl LawOnDay {
     }
 }
 
-/// The words that a provision has in the wordings that are not shown alone, as the keyword index has them.
+/// The words that occur only in the hidden wordings of a provision, as terms of the keyword index.
 #[derive(Default)]
 pub(super) struct HiddenWords(HashSet<String>);
 
@@ -126,11 +128,11 @@ fn words_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> HashSet<String> {
     words
 }
 
-/// The law on the days that are asked for.
+/// The law on any day, with a cache.
 pub(super) struct LawByDay {
-    /// On the last day that each source knows.
+    /// The law as of the latest date of each source.
     latest: Arc<LawOnDay>,
-    /// The last one used first.
+    /// Most recently used first.
     kept: Mutex<Vec<Arc<LawOnDay>>>,
 }
 
@@ -151,7 +153,7 @@ impl LawByDay {
         Self { latest: Arc::new(latest), kept: Mutex::default() }
     }
 
-    /// The law on a day; without one, on the last day that each source knows.
+    /// The law on a day; without a day, as of the latest date of each source.
     pub(super) fn on(&self, day: Option<Day>) -> Arc<LawOnDay> {
         let Some(day) = day else { return Arc::clone(&self.latest) };
         let stretch = self.latest.snapshot.validity.epoch(day);
@@ -174,7 +176,7 @@ impl LawByDay {
 }
 
 impl LawOnDay {
-    /// The same snapshot on another day.
+    /// The law of the same snapshot on another day.
     fn on(&self, day: Day, stretch: usize) -> Self {
         let standings = self.snapshot.validity.on(day);
         let mut dead = self.dead.clone();

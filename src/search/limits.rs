@@ -1,16 +1,16 @@
-//! How much a query may hold, and how far its results can be paged.
+//! Limits on the content of a query and on paging.
 
-/// A longer query is refused.
+/// The maximum number of characters of a query.
 pub const QUERY_CHARS_MAX: usize = 1024;
 
-/// A query with more phrases in quotation marks is refused.
+/// The maximum number of phrases in quotation marks in a query.
 pub const PHRASES_MAX: usize = 8;
 
-/// A query with more words or phrases to leave out is refused.
+/// The maximum number of excluded words and phrases in a query.
 pub const EXCLUSIONS_MAX: usize = 8;
 
-/// So many values a filter may have.
+/// The maximum number of values of a filter.
 pub const FILTER_VALUES_MAX: usize = 10;
 
-/// The last result that can be paged to.
+/// The position of the last result that can be shown.
 pub const RESULTS_MAX: u32 = 10_000;

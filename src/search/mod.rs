@@ -1,26 +1,29 @@
-//! Search: from what a person typed to provisions, best first.
+//! Search: finds provisions for a query that a user typed, and ranks them.
 //!
-//! [`Engine::search`] understands the query, asks the keyword and the semantic leg, reranks, fuses, and cuts one page out of
-//! an order that depends on nothing but query, mode and filter:
+//! [`Engine::search`] understands the query, runs keyword search and semantic search, reranks and fuses
+//! the results, and cuts one page out of the ranking. The ranking does not depend on the page. Its
+//! order is:
 //!
 //! 1. the provisions that the query cites,
-//! 2. the head (what a leg ranks high), fused; texts that repeat another's word for word last,
-//! 3. the other keyword matches by keyword score.
+//! 2. the head: the provisions that keyword or semantic search ranks high, by fused score; texts that
+//!    repeat another text word for word come last,
+//! 3. the other keyword matches, by keyword score.
 //!
-//! Law that is no longer in force keeps a part of its score in both.
+//! In 2 and 3, law that is no longer in force keeps only a part of its score.
 //!
-//! A query that is nothing but a citation has an order of its own (`around`): the provision, what cites it, what it cites,
-//! its neighbours.
+//! A query that consists only of a citation has its own order (`around`): the cited provision, the
+//! provisions that cite it, the provisions that it cites, its neighbours.
 //!
-//! A place that the query names (`places`) narrows the search, or its law keeps its score where other law keeps a part.
+//! A place that the query names (`places`) either restricts the search to its law, or the law of other
+//! places keeps only a part of its score.
 //!
-//! A search is over the law as it is on a day (`law_on_day`): of a provision with several wordings, the one of that day is
-//! shown and compared.
+//! A search covers the law as it is on a day (`law_on_day`): if a provision has several wordings, the
+//! one of that day is shown and compared.
 //!
-//! **What matches**, and so what totals and facets count: the keyword matches as `keyword` defines them (not in semantic
-//! mode), the semantic candidates (not in keyword mode), and what is cited. The engine holds no lock and changes nothing:
-//! any number of threads may search at once. In a large corpus a search takes a second core for some steps, if one is idle
-//! (`spare`).
+//! **Matches**, which totals and facets count, are the keyword matches as `keyword` defines them (not
+//! in semantic mode), the semantic candidates (not in keyword mode), and the cited provisions. A search
+//! changes nothing but caches, so any number of threads may search at once. In a large corpus, a search
+//! uses a second core for some steps if one is idle (`spare`).
 
 mod abandoned;
 mod around;

@@ -1,7 +1,8 @@
-//! What code bodies consist of and what of it a snapshot has: titles, or whatever a code is divided into first.
+//! The parts of code bodies (titles, or whatever a code is first divided into), and which of them a
+//! snapshot contains.
 //!
-//! The numbers that a code should have are known from a table of facts or from the list of contents that a source
-//! brings along. Where neither says it, only what is here is known.
+//! The numbers of all parts come from a built-in table or from the table of contents in the source.
+//! Without these, only the parts in the snapshot are known.
 
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::citation::{Citation, Cited, Grammar, Locator};
@@ -14,22 +15,23 @@ use serde::Serialize;
 
 use super::folded_number::{fold, follows};
 
-/// The most runs of numbers in a sentence.
+/// The maximum number of runs of numbers in a message.
 const RUNS_SHOWN_MAX: usize = 40;
 
-/// The outermost division of a code, as far as a snapshot knows it.
+/// The parts that a code is first divided into, and which of them this corpus contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "CodeBodyParts")]
 pub struct BodyParts {
-    /// What the parts are called, such as `title`; null if the code has none.
+    /// The kind of part, such as `title`; null if the code has no parts.
     pub level: Option<&'static str>,
-    /// The numbers of all parts that the code has, in order; null if that is not known.
+    /// The numbers of all parts of the code, in order; null if not known.
     pub expected: Option<Vec<String>>,
-    /// The numbers of those with law in this corpus, in order.
+    /// The numbers of the parts with law in this corpus, in order.
     pub loaded: Vec<String>,
-    /// The numbers of those without; null if it is not known which there are.
+    /// The numbers of the parts without law in this corpus, in order; null if the numbers of all parts
+    /// are not known.
     pub missing: Option<Vec<String>>,
-    /// Whether the numbers of sections begin with those of the parts: `59.18.010` is in title 59.
+    /// Whether the numbers of sections begin with the number of their part: `59.18.010` is in title 59.
     #[serde(skip)]
     begins_sections: bool,
 }
@@ -55,7 +57,7 @@ impl BodyParts {
         Ok(Self { level, expected, loaded, missing, begins_sections })
     }
 
-    /// Which part a citation is in: a title that is named, or the beginning of the number.
+    /// The part that a citation is in: the title that it names, or the part that its number begins with.
     fn part_of(&self, grammar: &Grammar, cited: &Cited) -> Option<String> {
         let (body, title, number) = match cited {
             Cited::Citation(citation) => {
@@ -81,7 +83,8 @@ impl BodyParts {
         }
     }
 
-    /// The known part that a number begins with, or what a part of such a number would be.
+    /// The known part that a number begins with. If there is none, the part that the form of the number
+    /// suggests.
     fn beginning_of(&self, number: &str) -> Option<String> {
         let all = self.expected.iter().flatten().chain(&self.loaded);
         let folded = fold(number);
@@ -92,7 +95,7 @@ impl BodyParts {
         known.cloned().or_else(unknown)
     }
 
-    /// `it has titles 1, 3-5A and 9`
+    /// The loaded parts in words, such as `it has titles 1, 3-5A, 9`.
     pub(super) fn loaded_in_words(&self) -> String {
         let level = self.level.unwrap_or("part");
         match self.loaded.as_slice() {
@@ -103,7 +106,7 @@ impl BodyParts {
     }
 }
 
-/// Law that is cited and is in a part of its code that a snapshot does not have.
+/// A part of a code that is cited, but that the snapshot does not contain.
 pub(super) struct Absence<'p> {
     part: String,
     parts: &'p BodyParts,
@@ -111,7 +114,7 @@ pub(super) struct Absence<'p> {
 }
 
 impl<'p> Absence<'p> {
-    /// Whether what is cited is in such a part.
+    /// Checks whether a citation is in such a part.
     pub(super) fn of(snapshot: &'p Snapshot, all: &'p [BodyParts], cited: &Cited) -> Option<Self> {
         let grammar = snapshot.grammar();
         let own = grammar.body(cited.body()?)?;
@@ -127,7 +130,7 @@ impl<'p> Absence<'p> {
         (!is_here && parts.level.is_some()).then_some(Self { part, parts, body })
     }
 
-    /// Whether the code has such a part, as far as that is known.
+    /// Whether the code is known to have such a part.
     pub(super) fn is_expected(&self) -> bool {
         self.parts.expected.iter().flatten().any(|number| number.eq_ignore_ascii_case(&self.part))
     }
@@ -144,7 +147,8 @@ impl<'p> Absence<'p> {
     }
 }
 
-/// Says that a part of a title is not here, and which are: codes such as the federal regulations are loaded by parts.
+/// The message that the snapshot lacks a part of a title, with the parts that it has. Codes such as the
+/// federal regulations can be loaded part by part.
 pub(super) fn message_of_part(citation: &str, title: &str, part: &str, body: &str, here: &[String]) -> String {
     format!(
         "this copy has no part {part} of title {title} of the {body}, so nothing in it is cited as {citation}; of that title \
@@ -153,7 +157,8 @@ pub(super) fn message_of_part(citation: &str, title: &str, part: &str, body: &st
     )
 }
 
-/// `title 42 of the United States Code`, `the appendix to title 28 of the United States Code`
+/// The name of a part: `title 42 of the United States Code`,
+/// `the appendix to title 28 of the United States Code`.
 fn named(parts: &BodyParts, part: &str, body: &CodeBody) -> String {
     let level = parts.level.unwrap_or("part");
     let host = part.strip_suffix('A').filter(|_| body.key == UNITED_STATES_CODE);
@@ -164,10 +169,10 @@ fn named(parts: &BodyParts, part: &str, body: &CodeBody) -> String {
     format!("{part} of the {}", body.name.trim_start_matches("The "))
 }
 
-/// Titles such as `28A` are the appendices of others there.
+/// In this code, a title such as `28A` is the appendix to another title.
 const UNITED_STATES_CODE: &str = "us/usc";
 
-/// The number of a citation, or the first of a range.
+/// The number of a citation; of a range, the first number.
 fn first_number(citation: &Citation) -> Option<&str> {
     match &citation.place {
         Locator::Numbered { number, .. } => Some(number),
@@ -175,12 +180,13 @@ fn first_number(citation: &Citation) -> Option<&str> {
     }
 }
 
-/// The parts that are found in a tree.
+/// The parts found in the tree of a code body.
 #[derive(Default)]
 struct Found {
     level: Option<&'static str>,
-    /// With law, and without.
+    /// The numbers of the parts with law.
     loaded: Vec<String>,
+    /// The numbers of the parts without law.
     listed: Vec<String>,
     begins_sections: bool,
 }
@@ -221,7 +227,7 @@ impl Found {
     }
 }
 
-/// Whether a number is that of a part, or one within it.
+/// Whether a number is that of a part, or of something within the part.
 fn begins_with(number: &str, part: &str) -> bool {
     number == part || follows(number, part)
 }
@@ -235,12 +241,12 @@ fn sort(numbers: &mut Vec<String>) {
     numbers.dedup();
 }
 
-/// `1, 3-5, 9`: runs of three or more that have nothing between them.
+/// Formats numbers like `1, 3-5, 9`. Three or more numbers without a gap form a run.
 fn runs(numbers: &[String], all: Option<&[String]>) -> String {
     let value = |number: &String| number.parse::<u32>().ok();
     let follows = |last: &String, number: &String| match (value(last), value(number), all) {
         (Some(last), Some(number), _) => last + 1 == number,
-        // `5A` after `5`, if the code has nothing between them.
+        // `5A` follows `5` if the code has nothing between them.
         (_, _, Some(all)) => all.windows(2).any(|pair| pair[0] == *last && pair[1] == *number),
         _ => false,
     };

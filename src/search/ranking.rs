@@ -1,4 +1,4 @@
-//! The complete order of one search, and the requested page of it.
+//! The complete ranking of one search, and the requested page of it.
 
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
@@ -10,7 +10,7 @@ use super::keyword::{KeywordFound, Scored, by_rank};
 use super::limits::RESULTS_MAX;
 use super::request::{Hit, SearchRequest};
 
-/// Which results are asked for.
+/// The positions of the requested results.
 pub(super) struct Page {
     pub(super) start: usize,
     pub(super) end: usize,
@@ -25,23 +25,25 @@ impl Page {
     }
 }
 
-/// The whole order, as far as it may be asked for.
+/// The complete ranking, as far as it may be needed.
 pub(super) struct Ranking {
     cited: Vec<NodeOrdinal>,
     head: Vec<Candidate>,
-    /// Matches of the keyword leg that are neither cited nor in the head, best first, as many as the page needs.
+    /// The keyword matches that are neither cited nor in the head, best first; as many as the page needs.
     tail: Vec<Scored>,
-    /// Of the cited and the head, how many are keyword matches.
+    /// How many of the cited provisions and of the head are keyword matches.
     keyword_matches: u32,
-    /// The lowest score of the head, and the keyword score that stands for it.
+    /// The lowest score of the head, and the best keyword score of the tail. They scale the scores of
+    /// the tail to continue those of the head.
     floor: (f32, f32),
     weights: Weights,
-    /// The places of all hits of at least the score that is asked for, where one is.
+    /// The positions of all hits that reach the minimum score; `None` if the request has no minimum.
     kept: Option<Vec<u32>>,
 }
 
 impl Ranking {
-    /// The head is sorted by these weights. The law of the preferred ranges keeps all of its score, if there are some.
+    /// `head` must be sorted by these weights. If `preferred` is given, only law in these ranges keeps
+    /// its full score.
     pub(super) fn new(
         cited: &[NodeOrdinal],
         head: Vec<Candidate>,
@@ -79,7 +81,7 @@ impl Ranking {
         }
     }
 
-    /// Leaves the hits of at least this score. The keyword leg must have kept all of its matches.
+    /// Keeps only the hits with at least this score. Keyword search must have kept all its matches.
     pub(super) fn keep_from(&mut self, min_score: f32, keyword: &KeywordFound) {
         if min_score > 0.0 {
             let places = 0..self.total(keyword);
@@ -92,7 +94,8 @@ impl Ranking {
         &self.head
     }
 
-    /// What each feature of a candidate adds to its score, before the part that law no longer in force loses.
+    /// The contribution of each feature to the score of a candidate, before the reductions for law that
+    /// is no longer in force or of another place.
     pub(super) fn shares(&self, candidate: &Candidate) -> Features {
         candidate.features.weighted(&self.weights.features)
     }
@@ -140,7 +143,7 @@ impl Ranking {
         Some(Hit::new(node, score, in_head.and_then(|candidate| candidate.chunk)))
     }
 
-    /// The provision at a position of the order, with its score.
+    /// The provision at a position of the ranking, with its score.
     fn scored(&self, mut place: usize) -> Option<(NodeOrdinal, f32)> {
         if let Some(&node) = self.cited.get(place) {
             return Some((node, 1.0));

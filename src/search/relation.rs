@@ -1,4 +1,4 @@
-//! How a result is related to the provision that a query names.
+//! The relation between a result and the provision that the query names.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,18 +7,18 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Relation {
-    /// The query names it.
+    /// The query names this provision.
     Named,
-    /// Its text cites a named provision.
+    /// The text of this provision cites the named provision.
     Citing,
-    /// A named provision's text cites it.
+    /// The text of the named provision cites this provision.
     Cited,
-    /// It stands next to a named provision in the code.
+    /// This provision is near the named provision in the code.
     Neighbour,
 }
 
 impl Relation {
-    /// In the order in which they are listed.
+    /// In the order in which results are listed.
     pub(super) const ALL: [Self; 4] = [Self::Named, Self::Citing, Self::Cited, Self::Neighbour];
 
     pub const fn as_str(self) -> &'static str {

@@ -18,15 +18,15 @@ use super::relation::Relation;
 use super::stages::StageMicros;
 use super::understand::{QueryKind, QueryWord, is_question};
 
-/// Which legs are asked.
+/// Which searches are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Words and meaning together.
+    /// Keyword search and semantic search together.
     #[default]
     Hybrid,
-    /// Meaning alone.
+    /// Semantic search only.
     Semantic,
-    /// Words alone.
+    /// Keyword search only.
     Keyword,
 }
 
@@ -41,7 +41,7 @@ impl Mode {
         }
     }
 
-    /// What it finds, in a few words.
+    /// What the mode searches by, in a few words.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Hybrid => "words and meaning together",
@@ -57,7 +57,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A text that is not the name of a mode.
+/// The error for text that is not the name of a mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownMode(String);
 
@@ -78,13 +78,13 @@ impl FromStr for Mode {
     }
 }
 
-/// What embeds a query for the passages that a sentence encoder embedded.
+/// How the query is embedded for the second vector space, which a sentence encoder made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Depth {
-    /// A table: microseconds.
+    /// By a table, in microseconds.
     #[default]
     Fast,
-    /// The encoder itself: milliseconds.
+    /// By the encoder itself, in milliseconds.
     Deep,
 }
 
@@ -97,12 +97,12 @@ impl Depth {
     }
 }
 
-/// How deep somebody wants to search.
+/// The depth that a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DepthWish {
     Fast,
     Deep,
-    /// Deep for questions, where that is possible at once.
+    /// Deep for questions if a deep search can start at once, otherwise fast.
     #[default]
     Auto,
 }
@@ -118,7 +118,7 @@ impl DepthWish {
         }
     }
 
-    /// What it means, in a few words.
+    /// A description in a few words.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Fast => "in microseconds",
@@ -127,7 +127,7 @@ impl DepthWish {
         }
     }
 
-    /// How to search for a query. `has_room` says whether a deep search could begin now.
+    /// The depth at which to search for a query. `has_room` returns whether a deep search could start now.
     pub fn depth(self, query: &str, mode: Mode, has_room: impl FnOnce() -> bool) -> Depth {
         match self {
             Self::Deep if mode != Mode::Keyword => Depth::Deep,
@@ -146,26 +146,27 @@ impl fmt::Display for DepthWish {
 /// One search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchRequest<'a> {
-    /// As it was typed, within the limits of [`check_query`](super::check_query).
+    /// The query as typed, within the limits of [`check_query`](super::check_query).
     pub query: &'a str,
     pub mode: Mode,
-    /// Deep only where [`Engine::deep_ready`](super::Engine::deep_ready) says so.
+    /// `Deep` is valid only if [`Engine::deep_ready`](super::Engine::deep_ready) succeeds.
     pub depth: Depth,
-    /// From 1.
+    /// The number of the page, from 1.
     pub page: u32,
     pub limit: u32,
     pub filter: &'a Filter,
     pub facets: bool,
     pub explain: bool,
-    /// The words are searched for as they were typed: misspelt ones are not corrected, and places among them are words.
+    /// Searches for the words as typed: misspelt words are not corrected, and the names of places are
+    /// ordinary words.
     pub exact: bool,
-    /// The law as it is on this day; without one, on the last day that each source knows.
+    /// The day whose law is searched; without a day, the law as of the latest date of each source.
     pub day: Option<Day>,
     pub abandoned: Abandoned<'a>,
 }
 
 impl<'a> SearchRequest<'a> {
-    /// The first page of a hybrid search over everything.
+    /// The first page of a hybrid search without a filter.
     pub fn new(query: &'a str) -> Self {
         Self {
             query,
@@ -187,17 +188,17 @@ impl<'a> SearchRequest<'a> {
 #[derive(Clone, Debug)]
 pub struct SearchResponse {
     pub hits: Vec<Hit>,
-    /// How many provisions match; the same on every page and for every limit.
+    /// The number of matching provisions. It is the same on every page and for every limit.
     pub total: u32,
-    /// How it was searched: fast also where the encoder had nothing to embed.
+    /// The depth that was used: fast if there was nothing for the encoder to embed.
     pub depth: Depth,
-    /// What was searched for instead of the query, if words of it were misspelt.
+    /// The text that was searched for instead of the query, if misspelt words were corrected.
     pub corrected_query: Option<String>,
-    /// The place that the query names, if the search is narrowed to it or prefers it.
+    /// The place that the query names, if the search is restricted to it or prefers it.
     pub understood: Option<UnderstoodPlace>,
-    /// The name of a jurisdiction that the query names, and that the snapshot has no law of.
+    /// The name of a jurisdiction that the query names, but that the snapshot has no law of.
     pub not_loaded: Option<String>,
-    /// Phrases of common words alone, wanted or excluded: they rank, and are neither required nor excluded.
+    /// Required or excluded phrases that restrict nothing, because they consist only of stop words.
     pub unrestricting: Vec<String>,
     pub facets: Option<Facets>,
     pub explain: Option<QueryExplain>,
@@ -205,22 +206,23 @@ pub struct SearchResponse {
     pub(super) searched: Searched,
 }
 
-/// A place that the query names, and what it does to the search.
+/// A place that the query names, and its effect on the search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnderstoodPlace {
-    /// Short code of the jurisdiction. Of a code that the query names, the jurisdiction whose code it is.
+    /// Short code of the jurisdiction. If the query names a code, the jurisdiction that the code belongs to.
     #[schemars(with = "String")]
     pub jurisdiction: ShortCode,
-    /// Name of the jurisdiction, or of the code.
+    /// Name of the jurisdiction or of the code.
     pub name: String,
-    /// The words of the query that name it.
+    /// The words of the query that name the place.
     pub words: String,
     #[serde(rename = "as")]
     pub effect: PlaceEffect,
 }
 
-/// `filter`: only its law was searched, as if a parameter said so, and its words were not searched for. `preference`: its
-/// law ranks higher.
+/// The effect of a place on the search. `filter`: only the law of the place was searched, as with a
+/// `jurisdiction` filter, and the words of the place were not searched for. `preference`: the law of
+/// the place ranks higher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlaceEffect {
@@ -228,86 +230,88 @@ pub enum PlaceEffect {
     Preference,
 }
 
-/// What of the query matters to how hits are shown.
+/// The parts of an understood query that are needed for showing hits.
 #[derive(Clone, Debug)]
 pub(super) struct Searched {
     pub words: Vec<QueryWord>,
-    /// What each of them carries.
+    /// The weight of each word; `None` if the index does not contain it.
     pub weights: Vec<Option<f32>>,
     pub kind: QueryKind,
 }
 
-/// One provision found.
+/// A provision that was found.
 #[derive(Clone, Debug)]
 pub struct Hit {
     pub node: NodeOrdinal,
-    /// The wording of the day.
+    /// The wording to show.
     pub shown: ShownWording,
-    /// From 1 for what is cited or could not be better down to 0.
+    /// From 1, for a cited provision or the best possible match, down to 0.
     pub score: f32,
-    /// The passage whose meaning is nearest, where the semantic leg found it.
+    /// The chunk that is nearest to the query in meaning, if chunks were compared.
     pub chunk: Option<ChunkOrdinal>,
-    /// How it is related to the provision that the query names, if the query is nothing but a citation.
+    /// The relation to the provision that the query names, if the query consists only of a citation.
     pub relation: Option<Relation>,
     pub explain: Option<HitExplain>,
 }
 
 impl Hit {
-    /// A hit before it is known which wording of it is shown.
+    /// A hit for which the wording to show is not known yet.
     pub(super) fn new(node: NodeOrdinal, score: f32, chunk: Option<ChunkOrdinal>) -> Self {
         let shown = ShownWording::constant(Status::InForce);
         Self { node, shown, score, chunk, relation: None, explain: None }
     }
 }
 
-/// What the query was taken for.
+/// How the query was understood.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryExplain {
     pub mode: &'static str,
     pub kind: &'static str,
-    /// The terms that rank, compounds in one piece.
+    /// The terms that affect the ranking. A compound is one term.
     pub terms: Vec<String>,
-    /// What words are also found by: the word, a colon, and each term with what it counts.
+    /// The synonyms of each word: the word, a colon, and each term with its share.
     pub synonyms: Vec<String>,
-    /// Each as its terms, separated by spaces.
+    /// Each phrase as its terms, separated by spaces.
     pub phrases: Vec<String>,
     pub excluded: Vec<String>,
     pub cited: u32,
     pub keyword_matches: u32,
-    /// How much of what the query asks the best keyword match has, from 0 to 1: so much the keyword leg has to say.
+    /// How much of the query the best keyword match covers, from 0 to 1. The weight of keyword search
+    /// depends on it.
     pub keyword_coverage: f32,
 }
 
-/// What one leg says of a hit.
+/// Rank and score of a hit in one search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LegExplain {
-    /// From 1; none if the leg has it, but not among its best.
+    /// From 1; null if the hit is not among the best of this search.
     pub rank: Option<u32>,
-    /// BM25 for keywords, cosine for vectors.
+    /// BM25 for keywords, cosine similarity for vectors.
     pub score: f32,
 }
 
-/// Why a hit stands where it does.
+/// Why a hit has its rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HitExplain {
-    /// The query cites it.
+    /// Whether the query cites the provision.
     pub cited: bool,
-    /// Why it is listed, if the query is nothing but a citation: no words were searched for then.
+    /// Why the provision is listed, if the query consists only of a citation. No words are searched for then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<Relation>,
     pub keyword: Option<LegExplain>,
     pub vector: Option<LegExplain>,
-    /// In the space of the sentence encoder, if the snapshot has one.
+    /// Rank and similarity in the vector space of the sentence encoder, if the snapshot has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoded: Option<LegExplain>,
-    /// Late interaction, from 0 to 1.
+    /// The late interaction score, from 0 to 1.
     pub interaction: Option<f32>,
-    /// The words of the query stand in it as they were typed.
+    /// Whether the provision contains the words of the query in sequence, as typed.
     pub in_a_row: bool,
     pub fused: f32,
-    /// What each feature adds to that; law that is no longer in force keeps a part of the sum.
+    /// The contribution of each feature to `fused`, before the reductions for law that is no longer in
+    /// force or of another place.
     pub shares: Option<Features>,
     pub matched_terms: Vec<String>,
     #[serde(skip)]

@@ -1,4 +1,4 @@
-//! Resolves citations as someone wrote them to nodes, with a typed answer for each citation of a list.
+//! Resolves citations as users write them. Each citation of a list gets a typed answer.
 
 mod containers;
 pub(super) mod tables;
@@ -25,33 +25,33 @@ use super::law_on_day::LawOnDay;
 use super::parts::{Absence, BodyParts, message_of_part};
 use containers::ContainerIndex;
 
-/// The most candidates in an answer.
+/// The maximum number of candidates in an answer.
 pub const CANDIDATES_MAX: usize = RANGE_MAX;
 
-/// The most citations of a query that are explained where they name nothing.
+/// The maximum number of citations of a query that are explained if they are not in the corpus.
 const ELSEWHERE_MAX: usize = 4;
 
-/// Whose laws acts of Congress are.
+/// The jurisdiction of acts of Congress.
 const FEDERAL: &str = "US";
 
-/// Words between the first and the last number of a citation that is a range, as terms of the keyword index.
+/// Words between the first and the last number of a range citation, as terms of the keyword index.
 const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
 
 /// The kind of answer to a citation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
-    /// It names one provision or container.
+    /// The citation names one provision or container.
     Resolved,
-    /// It names several: they share the citation, or it is a range.
+    /// The citation names several nodes: they share the citation, or it is a range.
     Ambiguous,
     /// The code is in the corpus, but nothing in it has this citation.
     NotHeld,
-    /// The code, or the title of it that the citation is in, is not in the corpus.
+    /// The code, or the title that the citation is in, is not in the corpus.
     OutsideCoverage,
     /// The jurisdiction is listed, but its law is not in the corpus yet.
     Placeholder,
-    /// It cannot be read as a citation.
+    /// The text cannot be read as a citation.
     Malformed,
 }
 
@@ -73,21 +73,23 @@ impl AnswerKind {
 #[serde(rename_all = "camelCase")]
 pub struct CitationAnswer {
     pub answer: AnswerKind,
-    /// The canonical form, with the subdivision; null if it could not be read. Of a shared name: each of its meanings.
+    /// The canonical form, with the subdivision; null if the text could not be read. If several codes
+    /// share the name, all possible citations.
     pub citation: Option<String>,
-    /// The code that it belongs to.
+    /// The name of the code that the citation belongs to.
     pub code_body: Option<String>,
     pub jurisdiction: Option<String>,
     /// The subdivision within the provision, outermost first: `(b)(2)` is `b`, `2`.
     pub subdivision: Vec<String>,
-    /// Whether the notes printed with the provision are cited: `17 U.S.C. § 101 note`.
+    /// Whether the citation means the notes printed with the provision: `17 U.S.C. § 101 note`.
     pub notes: bool,
-    /// The provision or container, if it is one.
+    /// The id of the provision or container, if there is exactly one.
     #[schemars(with = "Option<uuid::Uuid>")]
     pub node_id: Option<NodeId>,
-    /// All that it names, in code order; at most 100. Of a place within a part or chapter that is not held: that part.
+    /// Everything that the citation names, in code order; at most 100 nodes. If a place within a part
+    /// or chapter is not in the corpus, the part or chapter itself.
     pub candidates: Vec<CitedNode>,
-    /// An explanation for people, with what to do next.
+    /// An explanation for people, with the next step to take.
     pub message: String,
 }
 
@@ -101,30 +103,31 @@ pub struct CitedNode {
     pub heading: String,
     #[schemars(with = "String")]
     pub status: Status,
-    /// The first day of the wording of the day, and the first on which it is law no more; as far as the source says.
+    /// The first day on which this wording is law, if the source states it.
     #[schemars(with = "Option<String>")]
     pub effective_from: Option<Day>,
+    /// The first day on which this wording is no longer law, if the source states it.
     #[schemars(with = "Option<String>")]
     pub effective_to: Option<Day>,
-    /// Through when its edition is current, if the source says so.
+    /// The date through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
     pub current_through: Option<Day>,
     #[serde(skip)]
     pub node: NodeOrdinal,
 }
 
-/// Where a text cites a provision, and which subdivision of it.
+/// A citation in a text: where it is, the provision that it cites, and the cited subdivision.
 pub type Mention = (Range<usize>, NodeOrdinal, Vec<Box<str>>);
 
 impl Engine {
-    /// Resolves a citation or a list of them: one answer for each, in order, at least one. Provisions are as they were on the
-    /// last day that their source knows.
+    /// Resolves a citation or a list of citations. Returns one answer for each, in order, and at least
+    /// one. Provisions are shown as of the latest date of their source.
     pub fn resolve(&self, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let resolved = self.snapshot().grammar().resolve(text, &Held(self))?;
         resolved.into_iter().map(|resolution| self.answer(resolution)).collect()
     }
 
-    /// The same, with each provision as it is on a day.
+    /// The same as [`resolve`](Self::resolve), but each provision is shown as it is on a day.
     pub fn resolve_on(&self, law: &LawOnDay, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let mut answers = self.resolve(text)?;
         for cited in answers.iter_mut().flat_map(|answer| &mut answer.candidates) {
@@ -135,8 +138,8 @@ impl Engine {
         Ok(answers)
     }
 
-    /// The places where the text of the provision with this citation cites provisions that are held, one each: byte ranges
-    /// in order, with the subdivision that is cited. At most so many.
+    /// The places where the text of a provision cites exactly one provision of the snapshot, in order;
+    /// at most `most` of them. `home` is the citation of the provision that the text belongs to.
     pub fn mentions(&self, home: &str, text: &str, most: usize) -> Result<Vec<Mention>, SearchError> {
         let grammar = self.snapshot().grammar();
         let own = grammar.parse(home).ok();
@@ -200,7 +203,7 @@ impl Engine {
         Ok(explained)
     }
 
-    /// The name of the code that something is cited of, and whose law it is.
+    /// The name of the code that a citation belongs to, and its jurisdiction.
     fn code_of(&self, cited: &Cited, nodes: &[NodeOrdinal]) -> (Option<String>, Option<String>) {
         if let Cited::SessionLaw(law) = cited {
             return (Some(law.publication().to_owned()), Some(FEDERAL.to_owned()));
@@ -215,7 +218,7 @@ impl Engine {
         }
     }
 
-    /// An answer with what is known of its reason, and of the place within the provision.
+    /// Adds the reason, the notes and the subdivision to an answer.
     fn explained(&self, mut plain: CitationAnswer, cited: Cited) -> Result<CitationAnswer, SearchError> {
         let snapshot = self.snapshot();
         if plain.answer == AnswerKind::NotHeld {
@@ -249,7 +252,7 @@ impl Engine {
         Ok(plain)
     }
 
-    /// Says what of the code is here instead.
+    /// Explains which related law the snapshot contains instead.
     fn explain_absence(&self, plain: &mut CitationAnswer, cited: &Cited) -> Result<(), SearchError> {
         let citation = plain.citation.clone().unwrap_or_default();
         if let Cited::Container(container) = cited
@@ -268,7 +271,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The container around another one that is not held, if that is held: part 61 for `14 CFR Part 61, SFAR 73`.
+    /// The container around a container that the snapshot does not contain, if the snapshot contains
+    /// that: part 61 for `14 CFR Part 61, SFAR 73`.
     fn outer_container(&self, container: &Container) -> Result<Option<CitedNode>, SearchError> {
         let mut outer = container.clone();
         outer.levels.pop();
@@ -277,7 +281,7 @@ impl Engine {
         held.first().map(|&node| self.cited_node(node)).transpose()
     }
 
-    /// Of a title that is here in part: that the part which is cited is not.
+    /// The message that a title is loaded only in part, without the cited part.
     fn missing_part(&self, cited: &Cited, canonical: &str) -> Result<Option<String>, SearchError> {
         let grammar = self.snapshot().grammar();
         let (body, title, number) = match cited {
@@ -311,7 +315,7 @@ impl Engine {
         Ok(self.resolve_tables.parts.get_or_init(|| parts))
     }
 
-    /// What a query cites that is not in the corpus, with the reason of each.
+    /// The citations of a query that are not in the corpus, each with the reason.
     pub fn cited_elsewhere(&self, query: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let is_here = |answer: &CitationAnswer| !answer.candidates.is_empty() || answer.citation.is_none();
         let mut answers = Vec::new();
@@ -320,7 +324,7 @@ impl Engine {
             answers.push(self.answer(resolution)?);
         }
         if answers.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
-            // `RCW 59.18` and rules by name are read only where nothing else is written.
+            // `RCW 59.18` and rules cited by name are recognised only if the query contains nothing else.
             answers = self.resolve(query)?;
             answers.truncate(ELSEWHERE_MAX);
         }
@@ -328,7 +332,7 @@ impl Engine {
         Ok(answers)
     }
 
-    /// Whether a citation is only what provisions were cited as before.
+    /// Whether provisions have this citation only as a former citation.
     fn is_formerly(&self, key: &CitationKey) -> Result<bool, SearchError> {
         let bearers = self.snapshot().bearers(key)?;
         Ok(bearers.first().is_some_and(|&(_, kind)| kind == CitationKind::Former))
@@ -357,7 +361,7 @@ impl Engine {
         Ok(self.resolve_tables.containers.get_or_init(|| index))
     }
 
-    /// The provisions cited as a range.
+    /// The provisions whose own citation is a range.
     fn cited_ranges(&self) -> Result<&[(Citation, NodeOrdinal)], SearchError> {
         if let Some(ranges) = self.resolve_tables.ranges.get() {
             return Ok(ranges);
@@ -417,7 +421,7 @@ fn message(answer: AnswerKind, citation: &str, body: &str, jurisdiction: &str, c
     }
 }
 
-/// Of a pinpoint below a part or chapter that is here without it.
+/// The message for a place within a part or chapter, if the snapshot has the part without this place.
 fn message_of_attachment(outer: &CitedNode, citation: &str) -> String {
     let outer = &outer.citation;
     format!(
@@ -425,7 +429,7 @@ fn message_of_attachment(outer: &CitedNode, citation: &str) -> String {
     )
 }
 
-/// Of a subdivision where only the part or chapter is one node.
+/// The message for a subdivision of a part or chapter. Only sections have subdivisions.
 fn message_of_subdivision(found: &[CitedNode], citation: Option<&str>) -> String {
     let around = found.first().map_or("the part", |node| &node.citation);
     let citation = citation.unwrap_or("the citation");
@@ -434,17 +438,17 @@ fn message_of_subdivision(found: &[CitedNode], citation: Option<&str>) -> String
     )
 }
 
-/// Of a name that several codes have.
+/// The message for a name that several codes have.
 fn message_of_readings(grammar: &Grammar, readings: &[Citation]) -> String {
     format!("this may be {}; write out the name of the code that is meant", either(grammar, readings))
 }
 
-/// `14 C.F.R. § 25.1309 or 48 C.F.R. § 25.1309`
+/// The possible citations, such as `14 C.F.R. § 25.1309 or 48 C.F.R. § 25.1309`.
 fn either(grammar: &Grammar, readings: &[Citation]) -> String {
     readings.iter().map(|citation| grammar.format(citation)).collect::<Vec<_>>().join(" or ")
 }
 
-/// How something is to be cited. A container's own spelling is its canonical one.
+/// The canonical form of a citation. For a container, that is its own spelling.
 fn canonical(grammar: &Grammar, cited: &Cited, found: Option<&CitedNode>) -> String {
     match (cited, found) {
         (Cited::Citation(citation), _) => grammar.format(citation),
@@ -458,11 +462,12 @@ fn canonical(grammar: &Grammar, cited: &Cited, found: Option<&CitedNode>) -> Str
     }
 }
 
-/// What the engine's snapshot holds.
+/// The contents of the engine's snapshot.
 struct Held<'e>(&'e Engine);
 
 impl Held<'_> {
-    /// The provisions with a citation or, where there are none, the containers; only those that bear it most properly.
+    /// The provisions with a citation or, if there are none, the containers. Only the best kind of
+    /// citation that occurs counts: canonical, then parallel, then former.
     fn bearers(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
         let snapshot = self.0.snapshot();
         let found = snapshot.bearers(key)?;

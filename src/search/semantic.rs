@@ -1,8 +1,8 @@
-//! The semantic leg: the provisions whose passages are nearest in meaning to the query.
+//! Semantic search: finds the provisions whose chunks are nearest to the query in meaning.
 //!
-//! It always considers the same number of chunks, whatever the page or limit, and keeps the best chunk of each
-//! provision. If the snapshot has a second space, whose passages a sentence encoder embedded, both are searched, and what
-//! either finds is a candidate.
+//! It considers the same number of chunks for every page and limit, and keeps the best chunk of each
+//! provision. If the snapshot has a second vector space, which a sentence encoder made, both spaces are
+//! searched, and a provision found in either is a candidate.
 
 use hornbook_corpus::embed::embedder;
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
@@ -16,7 +16,7 @@ use super::keyword::Constraints;
 use super::law_on_day::LawOnDay;
 use super::request::Depth;
 
-/// A provision with what each space says of it, by its best chunk.
+/// A provision with its similarity in each space, by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SemanticCandidate {
     pub node: NodeOrdinal,
@@ -25,25 +25,26 @@ pub(super) struct SemanticCandidate {
     pub encoded: Option<Near>,
 }
 
-/// Which chunks are near enough.
+/// The limits of a semantic search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nearness {
-    /// How many chunks of each space are looked at.
+    /// How many chunks of each space are considered.
     pub count: usize,
-    /// The least similarity.
+    /// The minimum similarity in the first space.
     pub floor: f32,
-    /// The same in the second space.
+    /// The minimum similarity in the second space.
     pub encoded_floor: f32,
 }
 
-/// A query in the spaces of a snapshot, none where the space is not searched or no word of the query is known.
+/// The vectors of a query in the spaces of a snapshot. `None` if the space is not searched or knows no
+/// word of the query.
 pub(super) struct QueryVectors {
     first: Option<Vec<f32>>,
     second: Option<Vec<f32>>,
 }
 
 impl QueryVectors {
-    /// A space that counts nothing is not searched, unless it is the only one.
+    /// Embeds a query. A space with weight 0 is not searched, unless it is the only one.
     pub(super) fn of(snapshot: &Snapshot, depth: Depth, meaning: &str, weights: &Features) -> Self {
         let mut tokens = Vec::new();
         embedder().tokenize(meaning, &mut tokens);
@@ -59,8 +60,8 @@ impl QueryVectors {
     }
 }
 
-/// The provisions of the nearest chunks of each space, those of the first most similar first, then those that only the
-/// second has.
+/// The provisions of the nearest chunks of each space. The provisions of the first space come first,
+/// most similar first. Then come those that only the second space has.
 pub(super) fn candidates(
     snapshot: &Snapshot,
     query: &QueryVectors,
@@ -80,7 +81,8 @@ pub(super) fn candidates(
     found
 }
 
-/// Both spaces number their chunks alike, so a provision that both have keeps the chunk of the first.
+/// Joins the results of both spaces. Both spaces number their chunks alike, so a provision found in
+/// both keeps the chunk of the first.
 fn join(found: &mut Vec<SemanticCandidate>, second: Vec<SemanticCandidate>) {
     let mut known: Vec<(NodeOrdinal, usize)> =
         found.iter().enumerate().map(|(place, candidate)| (candidate.node, place)).collect();
@@ -93,7 +95,7 @@ fn join(found: &mut Vec<SemanticCandidate>, second: Vec<SemanticCandidate>) {
     }
 }
 
-/// A search of any space.
+/// A search of one space.
 struct Search<'a> {
     snapshot: &'a Snapshot,
     scope: &'a Scope<'a>,
@@ -102,7 +104,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The provisions of the nearest `count` chunks, most similar first, equal ones by chunk.
+    /// The provisions of the nearest `count` chunks, most similar first; equal ones in the order of chunks.
     fn nearest(&self, index: &VectorIndex, vector: &[f32], floor: f32) -> Vec<SemanticCandidate> {
         let Self { snapshot, scope, constraints, count } = *self;
         let ranges: Vec<OrdinalRange> =
@@ -122,7 +124,7 @@ impl Search<'_> {
             let near = Near { similarity: neighbour.score, rank: None };
             found.push(SemanticCandidate { node, chunk: neighbour.chunk, near: Some(near), encoded: None });
         }
-        // The first chunk of a provision is its best.
+        // The first chunk of a provision in the list is its best chunk.
         seen.sort_unstable();
         let mut is_first = vec![false; found.len()];
         for (place, &(node, at)) in seen.iter().enumerate() {
@@ -137,7 +139,8 @@ impl Search<'_> {
     }
 }
 
-/// Compares also those with the query that another leg found: what is not among the nearest is not without meaning.
+/// Computes the missing similarities of candidates: a provision that is not among the nearest may still
+/// have a similar meaning.
 pub(super) fn complete(snapshot: &Snapshot, law: &LawOnDay, query: &QueryVectors, head: &mut [Candidate]) {
     if let Some(vector) = &query.first {
         complete_in(law, &snapshot.vectors, vector, head, |candidate| &mut candidate.near);

@@ -1,11 +1,11 @@
-//! The stages of a search, and the time of each.
+//! The stages of a search, and the time that each takes.
 
 use std::ops::{Index, IndexMut};
 use std::time::{Duration, Instant};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// A stage of a search; hits are hydrated and snippets cut when they are shown.
+/// A stage of a search. Hits are hydrated and snippets are cut when results are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Understand,
@@ -32,7 +32,7 @@ impl Stage {
         Self::Snippet,
     ];
 
-    /// The name in answers, logs, metrics and benchmarks.
+    /// The name in responses, logs, metrics and benchmarks.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Understand => "understand",
@@ -48,12 +48,12 @@ impl Stage {
     }
 }
 
-/// Microseconds of each stage of one search.
+/// The time of each stage of one search, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageMicros([u32; Stage::ALL.len()]);
 
 impl StageMicros {
-    /// Every stage by its name, in order.
+    /// Every stage with its name, in order.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, u32)> + '_ {
         Stage::ALL.into_iter().map(|stage| (stage.name(), self[stage]))
     }
@@ -81,7 +81,7 @@ impl Serialize for StageMicros {
     }
 }
 
-/// Times the stages of one search, each from the end of the one before.
+/// Measures the stages of one search. Each stage begins when the previous one ends.
 pub(super) struct Stopwatch {
     since: Instant,
     pub stages: StageMicros,
@@ -92,7 +92,7 @@ impl Stopwatch {
         Self { since: Instant::now(), stages: StageMicros::default() }
     }
 
-    /// Counts the time since the last stage ended for this one.
+    /// Adds the time since the last stage ended to this stage.
     pub(super) fn end(&mut self, stage: Stage) {
         let now = Instant::now();
         self.stages[stage] += micros(now.duration_since(self.since));

@@ -1,4 +1,4 @@
-//! Suggestions while someone types, and corrections of misspelt words.
+//! Suggestions while a user types, and corrections of misspelt words.
 
 use hornbook_corpus::analyzer::TokenRole;
 use hornbook_corpus::cards::Card;
@@ -14,13 +14,13 @@ use super::error::SearchError;
 use super::law_on_day::LawOnDay;
 use super::understand::{check_length, with_analyzer};
 
-/// The most suggestions that are given.
+/// The maximum number of suggestions.
 pub const SUGGESTIONS_MAX: usize = 100;
 
-/// Of so many words that the law does not have, the nearest is looked for: as many as suggestions are made of.
+/// The maximum number of unknown words for which a similar word is looked up: as many words as suggestions use.
 const CORRECTIONS_TRIED_MAX: usize = WORDS_MAX;
 
-/// A heading or citation that someone may be about to type.
+/// A heading or citation that the user may be about to type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
@@ -28,12 +28,13 @@ pub struct Suggestion {
     pub kind: &'static str,
     /// The heading or the citation, as the law writes it.
     pub text: String,
-    /// A node with this heading or citation: the first that is in force.
+    /// A node with this heading or citation: the first one in force, or else the first one.
     pub node_id: NodeId,
     pub citation: String,
     pub status: Status,
-    /// The first day of the wording of the day, and the first on which it is law no more; as far as the source says.
+    /// The first day on which this wording is law, if the source states it.
     pub effective_from: Option<Day>,
+    /// The first day on which this wording is no longer law, if the source states it.
     pub effective_to: Option<Day>,
     /// How many nodes have this heading or citation.
     pub count: u32,
@@ -43,32 +44,33 @@ pub struct Suggestion {
     pub node: NodeOrdinal,
 }
 
-/// What was typed, and how many suggestions are wanted.
+/// The typed text, and how many suggestions are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct SuggestRequest<'a> {
     /// At most [`QUERY_CHARS_MAX`](super::QUERY_CHARS_MAX) characters.
     pub text: &'a str,
-    /// At most [`SUGGESTIONS_MAX`] are given.
+    /// At most [`SUGGESTIONS_MAX`] are returned.
     pub limit: usize,
-    /// A jurisdiction with what lies in it.
+    /// A jurisdiction with everything in it.
     pub range: Option<OrdinalRange>,
-    /// The law as it is on this day; without one, on the last day that each source knows.
+    /// The day whose law is used; without a day, the law as of the latest date of each source.
     pub day: Option<Day>,
     pub abandoned: Abandoned<'a>,
 }
 
 impl<'a> SuggestRequest<'a> {
-    /// Ten suggestions from everything.
+    /// Ten suggestions from all law.
     pub fn new(text: &'a str) -> Self {
         Self { text, limit: 10, range: None, day: None, abandoned: Abandoned::default() }
     }
 }
 
-/// The suggestions for what was typed.
+/// The suggestions for a typed text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuggestResponse {
-    /// Those that begin with what was typed, then those that have its words, then those that nearly do.
+    /// First those that begin with the text, then those that contain its words, then those that nearly
+    /// do either.
     pub suggestions: Vec<Suggestion>,
     /// The text with its misspelt words corrected, if it has any.
     pub did_you_mean: Option<String>,
@@ -111,9 +113,9 @@ impl Engine {
         })
     }
 
-    /// The text with the words that the law does not have replaced by the nearest word of a heading; none if there is no
-    /// such word. Numbers and short words are left as they are, and so is what follows the first
-    /// [`CORRECTIONS_TRIED_MAX`] misspelt words.
+    /// The text, with the words that the index does not contain replaced by the nearest word of a
+    /// heading; `None` if nothing is replaced. Numbers and short words stay unchanged, and so does
+    /// everything after the first [`CORRECTIONS_TRIED_MAX`] unknown words.
     fn did_you_mean(&self, text: &str, abandoned: Abandoned<'_>) -> Result<Option<String>, SearchError> {
         let mut words = Vec::new();
         with_analyzer(|analyzer| {

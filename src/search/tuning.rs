@@ -1,4 +1,4 @@
-//! Every number of the search that was chosen by measurement. `benches/README.md` has the figures, and
+//! All numbers of the search that were chosen by measurement. `benches/README.md` has the figures.
 //! `hornbook eval --try` compares another number with these.
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::feature::{Feature, Features};
 use super::request::Depth;
 use super::understand::QueryKind;
 
-/// How a search weighs what it finds.
+/// The parameters of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tuning {
@@ -15,59 +15,66 @@ pub struct Tuning {
     pub text: FieldTuning,
     pub citation: FieldTuning,
     pub breadcrumb: FieldTuning,
-    /// How soon further occurrences of a word stop counting.
+    /// How soon further occurrences of a word stop counting (`k1` of BM25).
     pub saturation: f32,
-    /// What part of a query's weight a keyword match must carry.
+    /// The share of a query's weight that a keyword match must have.
     pub share_required: f32,
-    /// How many chunks the semantic leg looks at where it is asked alone.
+    /// How many chunks semantic search considers in semantic mode.
     pub chunk_candidates: usize,
-    /// A passage that is less similar to the query than this is not near in meaning, and no hit by that alone. Of the
-    /// passages that answer the judged queries over the US Code, the least similar is at 0.29.
+    /// The minimum similarity of a chunk to the query. A less similar chunk is not near in meaning, and
+    /// its provision is not a hit because of it. Of the chunks that answer the judged queries over the
+    /// US Code, the least similar is at 0.29.
     pub similarity_floor: f32,
-    /// The same for a query that shares no word with the law. Nonsense is made of the same word pieces as words and has its
-    /// nearest passage too: random letters reach 0.48, random digits and letters 0.62 over the US Code, and words that
-    /// the law does not have (vaping, dashcam) reach 0.37 with passages about something else, misspelt words 0.39.
+    /// The same for a query of which the index contains no word. Nonsense consists of the same word
+    /// pieces as words, and it has a nearest chunk too. Over the US Code, random letters reach 0.48,
+    /// and random digits and letters 0.62. Words that the law does not contain (vaping, dashcam) reach
+    /// 0.37 with chunks about something else, and misspelt words 0.39.
     pub similarity_floor_without_words: f32,
-    /// `similarity_floor` and `similarity_floor_without_words` of the second space, if the snapshot has one.
+    /// `similarity_floor` in the second vector space, if the snapshot has one.
     pub encoded_floor: f32,
+    /// `similarity_floor_without_words` in the second vector space, if the snapshot has one.
     pub encoded_floor_without_words: f32,
-    /// How many of the best living and of the best dead keyword matches are fused with what the semantic leg found.
+    /// How many of the best keyword matches enter the head; of those no longer in force, fewer.
     pub keyword_candidates: usize,
-    /// Likeness of tokens below this counts nothing in late interaction.
+    /// In late interaction, a similarity of tokens below this counts as 0.
     pub likeness_floor: f32,
-    /// Likeness is raised to this power.
+    /// In late interaction, a similarity of tokens is raised to this power.
     pub likeness_power: f32,
-    /// What part of its score law that is no longer in force keeps.
+    /// The share of its score that law keeps if it is no longer in force.
     pub dead: f32,
-    /// What part of its score law keeps that is not of the place which the query probably names.
+    /// The share of its score that law keeps if it is not of the place that the query probably names.
     pub elsewhere: f32,
-    /// The keyword leg counts as much as this power of the part of the query that its best match has.
+    /// The weight of keyword search is multiplied by this power of the share of the query that the best
+    /// match covers.
     pub coverage_power: f32,
-    /// What a synonym of a word counts against the word itself; 0 turns synonyms off.
+    /// The weight of a synonym relative to the word itself; 0 turns synonyms off.
     pub synonym_share: f32,
-    /// The same for a word that at most one of so many provisions has: who says it means what the law calls otherwise.
+    /// The same for a rare word: a user who types such a word means something that the law usually
+    /// calls by another name.
     pub rare_synonym_share: f32,
+    /// A word is rare if at most one in this many provisions contains it.
     pub rare_word_one_of: u32,
     pub question: KindTuning,
     pub topic: KindTuning,
     pub phrase: KindTuning,
-    /// The same where the encoder of the second space embeds the query.
+    /// The same for searches where the encoder of the second space embeds the query.
     pub deep: DeepTuning,
 }
 
-/// How deep searches weigh what they find.
+/// The parameters of deep searches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DeepTuning {
-    /// The least likeness in the second space, and the same for a query that shares no word with the law.
+    /// The minimum similarity in the second space.
     pub floor: f32,
+    /// The minimum similarity in the second space for a query of which the index contains no word.
     pub floor_without_words: f32,
     pub question: KindTuning,
     pub topic: KindTuning,
     pub phrase: KindTuning,
 }
 
-/// How much a word is worth in a field, and how much a long field takes away from it.
+/// The weight of a word in a field, and how much the length of the field reduces it (`b` of BM25).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FieldTuning {
@@ -75,31 +82,33 @@ pub struct FieldTuning {
     pub length_normalisation: f32,
 }
 
-/// What the legs are worth for a kind of query.
+/// The weights for one kind of query.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KindTuning {
-    /// What the keyword leg is worth in hybrid mode against the semantic leg's one, if its best match has all of the query.
+    /// The weight of keyword search in hybrid mode if its best match covers the whole query. The weight
+    /// of semantic search is 1.
     pub keyword: f32,
-    /// What part of the semantic score is late interaction.
+    /// The share of late interaction in the semantic score.
     pub interaction: f32,
-    /// What part of the semantic score is likeness in the second space, if the snapshot has one. What neither this nor late
-    /// interaction takes is likeness in the first. A space that counts nothing is not searched.
+    /// The share of similarity in the second space in the semantic score, if the snapshot has this
+    /// space. What remains is similarity in the first space. A space with share 0 is not searched.
     pub encoded: f32,
-    /// What is added where the words stand in a row as they were typed.
+    /// The weight of containing the words in sequence, as typed.
     pub in_a_row: f32,
-    /// What being cited by others is worth.
+    /// The weight of being cited by other provisions.
     pub cited_by: f32,
-    /// How many chunks the semantic leg looks at in hybrid mode: fewer where the keyword leg finds what is further down.
+    /// How many chunks semantic search considers in hybrid mode. Fewer are enough where keyword search
+    /// finds the less similar ones.
     pub chunk_candidates: usize,
 }
 
-/// Of words of the law, in fast and deep searches alike.
+/// For words taken from the law, in fast and in deep searches.
 const PHRASE: KindTuning =
     KindTuning { keyword: 2.0, interaction: 0.45, encoded: 0.3, in_a_row: 0.6, cited_by: 0.0, chunk_candidates: 64 };
 
 impl Tuning {
-    /// The numbers of a kind of query.
+    /// The weights for a kind of query.
     pub(super) fn of(&self, depth: Depth, kind: QueryKind) -> &KindTuning {
         match (depth, kind) {
             (Depth::Fast, QueryKind::Question) => &self.question,
@@ -111,13 +120,13 @@ impl Tuning {
         }
     }
 
-    /// The same for a snapshot with a table of queries for a second space or without one.
+    /// Removes the second space from fast searches if the snapshot has no table to embed queries for it.
     pub(super) fn for_spaces(self, has_table: bool) -> Self {
         let kind = |kind: KindTuning| KindTuning { encoded: if has_table { kind.encoded } else { 0.0 }, ..kind };
         Self { question: kind(self.question), topic: kind(self.topic), phrase: kind(self.phrase), ..self }
     }
 
-    /// What each feature is worth for a kind of query whose words are all covered.
+    /// The weight of each feature for a kind of query, if the best match covers the whole query.
     pub fn weights(&self, depth: Depth, kind: QueryKind) -> Features {
         let &KindTuning { keyword, interaction, encoded, in_a_row, cited_by, .. } = self.of(depth, kind);
         let mut weights = Features::default();
@@ -130,7 +139,7 @@ impl Tuning {
         weights
     }
 
-    /// What measured best.
+    /// The values that measured best.
     pub const MEASURED: Self = Self {
         heading: FieldTuning { weight: 4.0, length_normalisation: 0.5 },
         text: FieldTuning { weight: 1.0, length_normalisation: 0.75 },
@@ -200,7 +209,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// The same with one number changed, named as `question.keyword`.
+    /// A copy with one number changed; names are like `question.keyword`.
     pub fn with(&self, name: &str, value: &str) -> Result<Self, String> {
         let known = || format!("'{name}' is nothing to tune; there are {}", Self::names().join(", "));
         let number: serde_json::Number =
@@ -211,7 +220,7 @@ impl Tuning {
         serde_json::from_value(all).map_err(|error| format!("'{value}' does not fit '{name}': {error}"))
     }
 
-    /// What there is to tune.
+    /// The names of all numbers that can be changed.
     pub fn names() -> Vec<String> {
         let mut names = Vec::new();
         push_names(&serde_json::json!(Self::default()), "", &mut names);

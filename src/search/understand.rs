@@ -1,7 +1,8 @@
-//! What a query asks for: citations, phrases, words to be without, and the words that rank.
+//! Understands a query: its citations, phrases, exclusions, and the words that affect the ranking.
 //!
-//! Quotes and dashes that make no sense are taken as spaces, a citation that this snapshot does not hold stays in the query
-//! as words, and a query of stop words alone is searched for those. A query is read whole or refused: [`check_query`].
+//! Quotes and dashes without a meaning are treated as spaces. A citation that the snapshot does not
+//! contain stays in the query as words. If a query has only stop words, they are searched for. A query
+//! is used completely or refused: [`check_query`].
 
 mod apart;
 mod cited;
@@ -32,22 +33,22 @@ pub(super) use synonyms::is_in_tables;
 use words::row_of;
 pub(super) use words::{Also, QueryWord, is_quote, term_of, with_analyzer};
 
-/// Whether a longer run of words stands in the law as it was typed is not looked up.
+/// A longer sequence of words is not looked up as typed.
 const ROW_WORDS_MAX: usize = 48;
 
-/// What kind of query it is, which decides how much each leg is worth.
+/// The kind of a query, which decides the weights of keyword and semantic search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryKind {
-    /// A sentence in someone's own words: meaning counts more than wording.
+    /// A sentence in the user's own words: meaning counts more than wording.
     Question,
-    /// A few words that name a thing.
+    /// A few words that name a subject.
     Topic,
     /// Words taken from the law itself: wording counts more than meaning.
     Phrase,
 }
 
 impl QueryKind {
-    /// The kind if the words turn out to stand nowhere as they were typed.
+    /// The kind if no provision contains the words as typed.
     pub(super) const fn without_its_words(self) -> Self {
         match self {
             Self::Phrase => Self::Topic,
@@ -64,36 +65,38 @@ impl QueryKind {
     }
 }
 
-/// Terms in a row.
+/// Terms in sequence.
 pub(super) type PhraseTerms = Vec<String>;
 
-/// A query, understood.
+/// A query that has been understood.
 #[derive(Clone, Debug)]
 pub(super) struct Understood {
     pub kind: QueryKind,
-    /// The provisions that are cited, in the order of their citations, each once.
+    /// The cited provisions, in the order of their citations, each once.
     pub cited: Vec<NodeOrdinal>,
-    /// There is nothing but citations in it: its words are theirs.
+    /// Whether the query consists only of citations. Then `words` has the words of the citations.
     pub is_citation_alone: bool,
-    /// The words that rank, each once.
+    /// The words that affect the ranking, each once.
     pub words: Vec<QueryWord>,
-    /// Must stand in every hit.
+    /// Every hit must contain them.
     pub phrases: Vec<PhraseTerms>,
-    /// May stand in no hit.
+    /// No hit may contain them.
     pub excluded: Vec<PhraseTerms>,
-    /// Neighbouring words that the law may have as one.
+    /// Pairs of neighbouring words that the law may write as one word.
     pub apart: Vec<Apart>,
-    /// Words in a row as they were typed, where they may be the law's own: provisions that have them so come first.
+    /// The words in sequence as typed, if they may be text of the law. Provisions that contain this
+    /// sequence rank higher.
     pub in_a_row: Option<PhraseTerms>,
-    /// Section numbers that stand in it without a code, as terms.
+    /// Section numbers without the name of a code, as terms.
     pub numbers: Vec<String>,
-    /// The place that it names, if that matters to the search.
+    /// The place that the query names, if it matters to the search.
     pub place: Option<SearchedPlace>,
-    /// Where its plain words stand: neither citations nor phrases nor exclusions, nor a place that narrows the search.
+    /// The byte ranges of plain words, without citations, phrases, exclusions, and a place that
+    /// restricts the search.
     pub plain: Vec<Range<usize>>,
-    /// What is embedded.
+    /// The text to embed.
     pub meaning: String,
-    /// The same without stop words, as they were typed.
+    /// The text without stop words, otherwise as typed.
     pub content: String,
 }
 
@@ -104,16 +107,16 @@ pub(super) struct SearchedPlace {
     pub effect: PlaceMeaning,
 }
 
-/// What a place of a query means to its search.
+/// The effect of a place in the query on the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlaceMeaning {
-    /// Only its law is searched.
+    /// Only the law of the place is searched.
     Narrows,
-    /// Its law comes first.
+    /// The law of the place ranks higher.
     IsPreferred,
-    /// The filter of the request lies in it: its words say nothing more.
+    /// The filter of the request already restricts the search to the place, so its words add nothing.
     IsSearchedAnyhow,
-    /// It is meant, but its law is not loaded.
+    /// The place is meant, but its law is not loaded.
     IsNotLoaded,
 }
 
@@ -124,18 +127,18 @@ impl PlaceMeaning {
     }
 }
 
-/// What a query is read with.
+/// The settings for reading a query.
 #[derive(Clone, Copy)]
 pub(super) struct Reading<'r> {
-    /// What a synonym counts against the word itself; nothing is added for 0.
+    /// The weight of a synonym relative to the word itself; with 0, no synonyms are added.
     pub synonym_share: f32,
-    /// The places that it may name; none if places are words.
+    /// The places that the query may name. `None` if the names of places are ordinary words.
     pub places: Option<&'r Places>,
-    /// The ranges that the request narrows the search to, if any.
+    /// The ranges of the request's filter, if it has any.
     pub ranges: Option<&'r OrdinalRanges>,
 }
 
-/// Says what is wrong with a query, if anything is; it costs microseconds and asks no snapshot.
+/// Checks that a query is valid. This takes microseconds and needs no snapshot.
 pub fn check_query(query: &str) -> Result<(), QueryError> {
     check_length(query)?;
     if query.trim().is_empty() {
@@ -156,9 +159,9 @@ pub fn check_query(query: &str) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// Refuses a text that is longer than any query.
+/// Refuses a text that is longer than the maximum length of a query.
 pub(super) fn check_length(text: &str) -> Result<(), QueryError> {
-    // A character has a byte at least.
+    // A character has at least one byte.
     let chars = if text.len() > QUERY_CHARS_MAX { text.chars().count() } else { 0 };
     if chars > QUERY_CHARS_MAX { Err(QueryError::TooLong { chars }) } else { Ok(()) }
 }
@@ -174,7 +177,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
         taken_out.extend(named.bytes.iter().cloned());
         pieces = pieces_of(query, &taken_out);
     }
-    // What is to be left out is not cited.
+    // A citation inside an exclusion does not count as cited.
     citations.retain(|citation| {
         let holds = |piece: &Piece| piece.range.start <= citation.bytes.start && citation.bytes.end <= piece.range.end;
         !pieces.iter().any(|piece| piece.kind == PieceKind::Without && holds(piece))
@@ -194,7 +197,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
         }
     }
     let is_citation_alone = plain.trim().is_empty() && excluded.is_empty();
-    // The words of a citation mark the places where others cite it.
+    // The words of the citation mark the places where other provisions cite it.
     if plain.trim().is_empty() {
         citations.iter().for_each(|citation| push_spaced(&mut plain, &query[citation.bytes.clone()]));
     }
@@ -206,7 +209,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
     let numbers = numbers_in(&read.words);
     let apart = apart(&read.typed);
     let content = read.content;
-    // The words of asking blur what a question is about; in a heading or a quotation they say something.
+    // Words such as `how can I` blur the meaning of a question. In a heading or a quotation they matter.
     let meaning = if kind == QueryKind::Question { content.clone() } else { plain };
     Ok(Understood {
         kind,
@@ -225,7 +228,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
     })
 }
 
-/// The place that a query names, and what it means to a search within some ranges.
+/// The place that a query names, and its effect on a search within some ranges.
 fn searched_place(
     places: &Places,
     query: &str,
@@ -236,7 +239,7 @@ fn searched_place(
     let plain: Vec<Range<usize>> = plain_of(pieces);
     let named = places.named_in(query, &plain)?;
     let nodes = places.get(named.place).nodes;
-    // A citation says itself where its law is, and is found wherever that is.
+    // A citation determines the place of its law, and its law must be found wherever it is.
     let may_be_taken_out = named.is_certain && citations.is_empty() && says_more(query, &named.bytes);
     let effect = match ranges {
         _ if nodes.is_empty() && (!named.is_certain || ranges.is_some()) => return None,
@@ -249,7 +252,7 @@ fn searched_place(
     Some(SearchedPlace { named, effect })
 }
 
-/// Whether anything is asked for beside some parts of a query.
+/// Whether a query contains more to search for than the given parts.
 fn says_more(query: &str, parts: &[Range<usize>]) -> bool {
     let says_more = |piece: &Piece| match piece.kind {
         PieceKind::Plain => row_of(&query[piece.range.clone()]).iter().any(|term| !is_stop_word(term)),
@@ -284,7 +287,7 @@ struct Piece {
     range: Range<usize>,
 }
 
-/// Cuts a query into plain words, phrases and what it should be without; citations that were found are left out.
+/// Splits a query into plain words, phrases and exclusions. The given citations are left out.
 fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -333,7 +336,8 @@ fn push_piece(pieces: &mut Vec<Piece>, query: &str, kind: PieceKind, range: Rang
     }
 }
 
-/// What stands between the quote at `at` and the next one, and where it ends with that; nothing if it is never closed.
+/// The range between the quote at `at` and the next quote, and the position after that; `None` if the
+/// quote is not closed.
 fn quoted(query: &str, at: usize) -> Option<(Range<usize>, usize)> {
     let quote = query[at..].chars().next().filter(|&c| is_quote(c))?;
     let start = at + quote.len_utf8();
@@ -352,12 +356,12 @@ struct ReadWords {
     words: Vec<QueryWord>,
     content: String,
     in_a_row: PhraseTerms,
-    /// The words that are no part of a compound.
+    /// The words that are not part of a compound.
     typed: Vec<Typed>,
     stop_words: usize,
 }
 
-/// The words that rank, stop words left out unless there is nothing else, each once.
+/// Reads the words that affect the ranking, each once. Stop words are left out unless there is nothing else.
 fn read_words(text: &str) -> ReadWords {
     let mut all: Vec<QueryWord> = Vec::new();
     let mut in_a_row = Vec::new();
@@ -373,7 +377,7 @@ fn read_words(text: &str) -> ReadWords {
                 TokenRole::Whole => all.push(QueryWord::compound(term)),
                 TokenRole::Part => {
                     in_a_row.push(term.clone());
-                    // Parts follow their whole.
+                    // Parts come after their compound.
                     if let Some(compound) = all.last_mut() {
                         compound.parts.push(term);
                     }
@@ -415,7 +419,7 @@ fn kind_of(text: &str, read: &ReadWords, has_phrases: bool) -> QueryKind {
     }
 }
 
-/// Whether somebody asks in their own words; it costs microseconds and asks no snapshot.
+/// Whether a query is a question in the user's own words. This takes microseconds and needs no snapshot.
 pub(super) fn is_question(query: &str) -> bool {
     let has_phrases = pieces_of(query, &[]).iter().any(|piece| piece.kind == PieceKind::Phrase);
     kind_of(query, &read_words(query), has_phrases) == QueryKind::Question
@@ -426,7 +430,7 @@ const QUESTION_OPENINGS: [&str; 29] = [
     "does", "did", "is", "are", "am", "was", "were", "will", "would", "should", "must", "may", "has", "have", "if",
 ];
 
-/// Words by which someone speaks of their own case.
+/// Words that people use when they describe their own case.
 const SPEAKERS: [&str; 9] = ["i", "my", "me", "we", "our", "you", "your", "i'm", "someone"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The checks when a state file is opened.
+//! The checks made when a state file is opened.
 
 use redb::{Database, ReadableDatabase};
 
@@ -7,13 +7,14 @@ use super::mark::Mark;
 use super::table::Table;
 use super::transaction::Reading;
 
-/// The record in which the ledger keeps its length and last hash; its first 40 bytes are a [`Mark`].
+/// The key of the record with the ledger's length and last hash; its first 40 bytes are a [`Mark`].
 pub(crate) const HEAD_KEY: &[u8] = b"ledger";
 
-/// redb's own check: every page against its checksum, the allocator against the trees.
+/// Runs redb's own check: every page against its checksum, and the allocator against the trees.
 pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), StateError> {
     let before = head(database)?;
-    // `false` says that something was repaired. A wrong allocator is harmless; a fall back to the commit before is not.
+    // `false` means that something was repaired. A wrong allocator is harmless; falling back to the
+    // commit before is not.
     database.check_integrity().map_err(|e| StateError::opening(place, e))?;
     if head(database)? == before {
         return Ok(());
@@ -22,7 +23,7 @@ pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), Stat
     Err(StateError::damaged(place, DamageKind::Inconsistent(what)))
 }
 
-/// The same for a file of an older format, which may lack tables.
+/// Like [`every_record`], for a file of an older format, which may lack tables.
 pub(super) fn every_record_there_is(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
     for table in Table::ALL {
@@ -33,7 +34,7 @@ pub(super) fn every_record_there_is(database: &Database, place: &str) -> Result<
     Ok(())
 }
 
-/// Ours: every record of every table against the checksum it ends in.
+/// Runs our own check: every record of every table against the checksum at its end.
 pub(super) fn every_record(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
     for table in Table::ALL {
@@ -42,7 +43,7 @@ pub(super) fn every_record(database: &Database, place: &str) -> Result<(), State
     Ok(())
 }
 
-/// A ledger shorter than the witness remembers is not the one that was acknowledged.
+/// Refuses a ledger that is shorter than the mark states: it is not the acknowledged one.
 pub(super) fn not_older_than_mark(database: &Database, marked: Mark, place: &str) -> Result<(), StateError> {
     let head = head(database)?.unwrap_or(Mark { entries: 0, hash: [0; 32] });
     let rewritten = head.entries == marked.entries && head.hash != marked.hash;

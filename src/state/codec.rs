@@ -1,15 +1,16 @@
-//! The encoding of frequent records: fixed and variable-length integers, and the checksum at the end of every record.
+//! The encoding of frequent records: fixed-size and variable-length integers, and the checksum at
+//! the end of every record.
 //!
-//! The checksum also covers the table's name and the key, so a record under another key counts as damaged. Reading
-//! never panics: missing or overlong data is a [`Malformed`].
+//! The checksum also covers the table's name and the key, so a record under another key counts as
+//! damaged. Reading never panics: missing or overlong data is a [`Malformed`].
 
-/// A record that does not read back as what was written.
+/// The bytes are not those of a valid record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Malformed;
 
 const CHECKSUM_BYTES: usize = 4;
 
-/// `payload` followed by the checksum of table, key and payload.
+/// Returns `payload` followed by the checksum of table, key and payload.
 pub(crate) fn seal(table: &str, key: &[u8], payload: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(payload.len() + CHECKSUM_BYTES);
     sealed.extend_from_slice(payload);
@@ -17,7 +18,7 @@ pub(crate) fn seal(table: &str, key: &[u8], payload: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// The payload of a sealed record, if its checksum holds.
+/// Returns the payload of a record with a checksum, if the checksum matches.
 pub(crate) fn unseal<'r>(table: &str, key: &[u8], sealed: &'r [u8]) -> Result<&'r [u8], Malformed> {
     let at = sealed.len().checked_sub(CHECKSUM_BYTES).ok_or(Malformed)?;
     let (payload, found) = sealed.split_at(at);
@@ -27,7 +28,7 @@ pub(crate) fn unseal<'r>(table: &str, key: &[u8], sealed: &'r [u8]) -> Result<&'
 fn checksum(table: &str, key: &[u8], payload: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(table.as_bytes());
-    // The length keeps a byte from moving between key and payload unnoticed.
+    // With the length, the checksum detects a byte that moved between key and payload.
     hasher.update(&(key.len() as u64).to_le_bytes());
     hasher.update(key);
     hasher.update(payload);
@@ -49,7 +50,7 @@ impl Encoder {
         self.bytes.extend_from_slice(value);
     }
 
-    /// Seven bits a byte, lowest first.
+    /// Seven bits per byte, lowest first.
     pub(crate) fn unsigned(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
@@ -58,7 +59,7 @@ impl Encoder {
         self.bytes.push(value as u8);
     }
 
-    /// Small magnitudes stay short: the sign is the lowest bit.
+    /// The sign is the lowest bit, so that numbers near zero stay short.
     pub(crate) fn signed(&mut self, value: i64) {
         self.unsigned(((value << 1) ^ (value >> 63)) as u64);
     }
@@ -69,7 +70,7 @@ impl Encoder {
     }
 }
 
-/// Reads them back.
+/// Reads values back from a record.
 pub(crate) struct Decoder<'r> {
     rest: &'r [u8],
 }

@@ -1,4 +1,4 @@
-//! Copies of a state: a backup while the server writes, and restoring one.
+//! Copies of a state: a backup while the server writes, and the restoring of a backup.
 
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
@@ -15,8 +15,9 @@ use super::store::State;
 use super::table::Table;
 use super::transaction::{Reading, Writing};
 
-/// Writes one consistent moment to a new file beside `to` and returns its path; [`finish`] checks and names it.
-/// Copied record by record: the pages of a live file do not hold still for a plain copy.
+/// Writes one consistent snapshot to a new file beside `to` and returns its path. [`finish`] checks
+/// and renames it. It is copied record by record, because the pages of a live file change during a
+/// plain copy.
 pub(crate) fn write_part(reading: &Reading, to: &Path) -> Result<PathBuf, StateError> {
     let part = with_suffix(to, ".part");
     or_remove(&part, write_records(reading, &part))?;
@@ -28,7 +29,7 @@ fn write_records(reading: &Reading, part: &Path) -> Result<(), StateError> {
     let database = database.map_err(|e| StateError::storage("create the backup", e.into()))?;
     create_schema(&database)?;
     let mut writing = Writing::begin(&database)?;
-    // The index is made anew from the records.
+    // The index is rebuilt from the records.
     for table in Table::ALL.into_iter().filter(|table| *table != Table::Index) {
         let mut records = Vec::new();
         let mut start = Vec::new();
@@ -48,7 +49,7 @@ fn write_records(reading: &Reading, part: &Path) -> Result<(), StateError> {
 
 const RECORDS_AT_ONCE: usize = 4096;
 
-/// Gives a copy its name if it passes the check, and removes it otherwise.
+/// Renames a copy to its final name if it passes the check, and removes it otherwise.
 pub(crate) fn finish<E: From<StateError>>(
     part: &Path,
     to: &Path,
@@ -58,7 +59,7 @@ pub(crate) fn finish<E: From<StateError>>(
     or_remove(part, checked.and_then(|()| Ok(publish(part, to)?)))
 }
 
-/// A copy that did not come about is of no use, and on a full disk in the way.
+/// Removes an unfinished copy: it is useless, and takes space on a full disk.
 fn or_remove<T, E>(part: &Path, result: Result<T, E>) -> Result<T, E> {
     if result.is_err() {
         let _ = std::fs::remove_file(part);
@@ -66,7 +67,7 @@ fn or_remove<T, E>(part: &Path, result: Result<T, E>) -> Result<T, E> {
     result
 }
 
-/// Opens and checks a state file that is nobody's data directory.
+/// Opens and checks a state file on its own, without its data directory.
 fn open_copy(path: &Path) -> Result<State, StateError> {
     if !path.is_file() {
         return Err(StateError::file("open", path, ErrorKind::NotFound.into()));
@@ -75,9 +76,10 @@ fn open_copy(path: &Path) -> Result<State, StateError> {
     State::open_medium(&medium)
 }
 
-/// Puts `backup` in the place of a data directory's state. `prepare` gets the copy, and the present state if there is
-/// one, before anything is replaced; whatever fails leaves the old state as it was. The replaced file is kept in the same
-/// directory as `state.redb.replaced`; the new one gets its owner and mode.
+/// Replaces the state of a data directory with `backup`. Before anything is replaced, `prepare`
+/// gets the copy, and the present state if there is one. A failure leaves the old state as it was.
+/// The replaced file is kept in the same directory as `state.redb.replaced`; the new file gets its
+/// owner and mode.
 pub(crate) fn restore<E: From<StateError>>(
     data: &Path,
     backup: &Path,
@@ -95,7 +97,7 @@ pub(crate) fn restore<E: From<StateError>>(
     })
 }
 
-/// Where no state was, the copy has the owner of the directory already.
+/// If there was no state, the copy already has the owner of the directory.
 fn take_owner_and_mode(part: &Path, state: &Path) -> Result<(), StateError> {
     let Ok(before) = std::fs::metadata(state) else { return Ok(()) };
     let failed = |e| StateError::file("give the owner and mode of the old state to", part, e);
@@ -118,14 +120,15 @@ fn copy_bytes(from: &Path, to: &Path) -> Result<(), StateError> {
     }
 }
 
-/// Makes room for another state, which is about to be renamed into place. Until then the old one opens as before.
+/// Keeps the old state under another name, before the new one is renamed into place. Until then the
+/// old one opens as before.
 fn set_aside(data: &Path, state: &Path) -> Result<(), StateError> {
     if state.exists() {
         let replaced = with_suffix(state, ".replaced");
         let _ = std::fs::remove_file(&replaced);
         std::fs::hard_link(state, &replaced).map_err(|e| StateError::file("keep the old state as", &replaced, e))?;
     }
-    // The old state without a mark still opens, the new one under the old mark would not.
+    // Without a mark, the old state still opens. With the old mark, the new state would not.
     MarkFile::remove(&data.join(MARK_FILE))
 }
 

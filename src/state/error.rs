@@ -1,4 +1,4 @@
-//! Errors of the state file, each with what to do next.
+//! Errors of the state file. Each message contains what to do next.
 
 use std::fmt;
 use std::io;
@@ -10,31 +10,31 @@ use crate::hex;
 pub enum StateError {
     /// Another process owns the data directory.
     InUse { path: PathBuf, pid: Option<u32> },
-    /// Written by a newer Hornbook.
+    /// The file was written by a newer Hornbook.
     TooNew { place: String, found: u32, newest: u32 },
-    /// The bytes are not what was written.
+    /// The bytes differ from what was written.
     Damaged { place: String, what: DamageKind },
-    /// The file is whole but older than what was acknowledged.
+    /// The file is intact but older than what was acknowledged.
     OlderThanMark { place: String, entries: u64, marked: u64 },
     /// The disk or the storage engine failed.
     Storage { doing: &'static str, source: Box<redb::Error> },
-    /// The file had to be closed and reopened while it was read.
+    /// The file had to be closed and reopened during a read.
     Abandoned,
-    /// A file beside the database failed.
+    /// An operation on a file beside the database failed.
     File { doing: &'static str, path: PathBuf, source: io::Error },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DamageKind {
-    /// The storage engine's own check refused it.
+    /// The storage engine's own check failed.
     Engine(String),
-    /// The storage engine met bytes it did not expect.
+    /// The storage engine panicked at unexpected bytes.
     Panicked(String),
     /// A record's checksum or shape is wrong.
     Record { table: &'static str, key: String },
-    /// Not a Hornbook state file: the schema record is absent.
+    /// Not a Hornbook state file: the schema record is missing.
     NoSchema,
-    /// Records that contradict each other.
+    /// Records contradict each other.
     Inconsistent(String),
 }
 
@@ -56,7 +56,7 @@ impl StateError {
         Self::Damaged { place: "the state file".to_owned(), what }
     }
 
-    /// What redb says when it cannot open a file, in our words.
+    /// Converts an error of redb that occurred when opening a file.
     pub(super) fn opening(place: &str, error: redb::DatabaseError) -> Self {
         use redb::DatabaseError as E;
         match error {
@@ -64,7 +64,7 @@ impl StateError {
             E::UpgradeRequired(found) => Self::damaged(place, DamageKind::Engine(format!("engine format {found}"))),
             E::RepairAborted => Self::damaged(place, DamageKind::Engine("the repair was aborted".to_owned())),
             E::Storage(redb::StorageError::Corrupted(what)) => Self::damaged(place, DamageKind::Engine(what)),
-            // A file cut short reads as an early end.
+            // A truncated file reads as an early end.
             E::Storage(redb::StorageError::Io(e))
                 if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) =>
             {
@@ -74,7 +74,7 @@ impl StateError {
         }
     }
 
-    /// Whether freeing space on the disk is the remedy.
+    /// Whether freeing disk space is the remedy.
     pub fn is_disk_full(&self) -> bool {
         let io = match self {
             Self::Storage { source, .. } => match &**source {

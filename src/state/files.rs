@@ -1,4 +1,4 @@
-//! The files of a data directory: their names, and how they are made, owned and put in place.
+//! The files of a data directory: their names, and how they are created, owned and renamed into place.
 
 use std::fs::{DirBuilder, File, FileType, OpenOptions};
 use std::io;
@@ -13,14 +13,15 @@ pub const OWED_FILE: &str = "state.owed";
 pub const SEAL_KEY_FILE: &str = "state.key";
 pub(super) const LOCK_FILE: &str = "state.lock";
 
-/// Creates the data directory for its owner alone, unless it is there already.
+/// Creates the data directory for its owner only, unless it exists.
 pub fn create_data_directory(data: &Path) -> Result<(), StateError> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(data);
     created.map_err(|e| StateError::file("create the data directory", data, e))
 }
 
-/// A file made in a directory belongs to whom the directory belongs: a command run as root must not lock the service's
-/// user out. Who may not give files away owns the directory, or could not have written to it.
+/// Gives a new file the owner of its directory: a command run as root must not lock out the
+/// service's user. A user who may not change the owner of a file owns the directory, or could not
+/// have written to it.
 pub(super) fn own_like_directory(file: &File, path: &Path) {
     if let (Ok(directory), Ok(found)) = (std::fs::metadata(parent_of(path)), file.metadata())
         && (directory.uid(), directory.gid()) != (found.uid(), found.gid())
@@ -29,7 +30,8 @@ pub(super) fn own_like_directory(file: &File, path: &Path) {
     }
 }
 
-/// An empty file in the place of any that is there, readable by its owner alone: a state holds names and orders.
+/// Creates an empty file, replacing any that exists. Only its owner may read it, because a state
+/// contains names and orders.
 pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StateError::file("replace", path, e)),
@@ -41,12 +43,12 @@ pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
     Ok(file)
 }
 
-/// Opens a file that somebody named, to read it whole. A device or a pipe may have no end, and opening a pipe may wait for
-/// ever: only plain files are read.
+/// Opens a file that a user named, to read all of it. Only plain files are accepted: a device or a
+/// pipe may have no end, and opening a pipe may wait forever.
 pub(super) fn open_plain(path: &Path) -> io::Result<File> {
-    // Before it is opened, because opening a device may already do something.
+    // Checked before opening, because opening a device may already have an effect.
     check_plain(std::fs::metadata(path)?.file_type())?;
-    // A pipe that takes the file's place in between is not waited for.
+    // With this flag, opening does not wait if a pipe has replaced the file in between.
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path)?;
     check_plain(file.metadata()?.file_type())?;
@@ -68,7 +70,7 @@ fn check_plain(kind: FileType) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, and only plain files are read")))
 }
 
-/// That the disk of an open file has room for so many bytes more.
+/// Checks that the disk of an open file has room for this many more bytes.
 pub(super) fn check_room(file: &File, bytes: u64) -> io::Result<()> {
     let disk = rustix::fs::fstatvfs(file)?;
     let room = disk.f_bavail.saturating_mul(disk.f_frsize);
@@ -79,7 +81,7 @@ pub(super) fn check_room(file: &File, bytes: u64) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::StorageFull, what))
 }
 
-/// Makes a finished temporary file the real one, durably: its bytes first, then its name.
+/// Renames a finished temporary file into place, durably: first its bytes, then its name.
 pub(super) fn publish(temporary: &Path, path: &Path) -> Result<(), StateError> {
     File::open(temporary).and_then(|f| f.sync_all()).map_err(|e| StateError::file("sync", temporary, e))?;
     std::fs::rename(temporary, path).map_err(|e| StateError::file("rename into place", path, e))?;

@@ -1,17 +1,18 @@
-//! Secondary indexes: which records of a table belong to one account, or to one payment. [`Writing`](super::Writing) keeps
-//! them with every record that it puts or removes, from the record itself, so that no change can forget them.
+//! Secondary indexes: the records of a table that belong to one account, or to one payment.
+//! [`Writing`](super::Writing) updates them with every record that it puts or removes, from the
+//! record itself, so that no change can forget them.
 
 use serde_json::Value;
 
 use super::error::StateError;
 use super::table::Table;
 
-/// One index: an owner, in the words of the records, and the records that have it.
+/// One index: maps an owner, as named in the records, to its records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Index {
-    /// "pending" -> the accounts that people made themselves and that wait for approval.
+    /// "pending" -> the accounts that people created themselves and that wait for approval.
     PendingSignUps,
-    /// Account -> its keys, also the revoked ones.
+    /// Account -> its keys, including the revoked ones.
     Keys,
     /// Account -> its purchases.
     Purchases,
@@ -29,11 +30,11 @@ pub(crate) enum Index {
     OpenDrafts,
     /// Account -> the links that let its person sign in.
     Links,
-    /// What a link without an account is for -> those links.
+    /// Purpose of a link without an account -> those links.
     LinksByPurpose,
-    /// Order -> the checkouts on which it can be paid.
+    /// Order -> the checkouts at which it can be paid.
     CheckoutsByOrder,
-    /// Reference of a payment -> the checkout where it arrived.
+    /// Reference of a payment -> the checkout at which it arrived.
     CheckoutsByPayment,
     /// Account -> its checkouts with a problem.
     PaymentProblems,
@@ -57,7 +58,7 @@ impl Index {
         Self::PaymentProblems,
     ];
 
-    /// The table whose records it finds.
+    /// The table whose records the index finds.
     pub(crate) const fn table(self) -> Table {
         match self {
             Self::PendingSignUps => Table::Accounts,
@@ -71,7 +72,7 @@ impl Index {
         }
     }
 
-    /// Stored: a number that was given is never given to another index.
+    /// The stored number. A number is never reused for another index.
     pub(super) const fn number(self) -> u8 {
         match self {
             Self::Keys => 1,
@@ -117,8 +118,8 @@ impl Index {
         }
     }
 
-    /// What the keys of all entries of this owner begin with. The length keeps one owner from being the beginning of
-    /// another.
+    /// The prefix of the keys of all entries of this owner. It contains the length, so that no
+    /// owner's prefix is the beginning of another's.
     fn prefix(self, owner: &str) -> Vec<u8> {
         let mut key = vec![self.number()];
         key.extend_from_slice(&(owner.len() as u32).to_be_bytes());
@@ -128,7 +129,7 @@ impl Index {
 }
 
 impl Index {
-    /// Where the entries of an owner begin, and what comes after them. Keys of records have at most 63 bytes.
+    /// The first possible entry of an owner, and the end of its entries. Keys of records have at most 63 bytes.
     pub(super) fn entries(self, owner: &str) -> (Vec<u8>, Vec<u8>) {
         let prefix = self.prefix(owner);
         let end = [&prefix[..], &[0xff; 64]].concat();
@@ -136,13 +137,13 @@ impl Index {
     }
 }
 
-/// The key of the record that an entry of an index is for.
+/// The key of the record that an index entry points to.
 pub(super) fn key_in(entry: &[u8]) -> Option<&[u8]> {
     let (length, rest) = entry.get(1..)?.split_first_chunk()?;
     rest.get(u32::from_be_bytes(*length) as usize..)
 }
 
-/// The keys of the index entries that a record has.
+/// The keys of a record's index entries.
 pub(super) fn entries_of(table: Table, key: &[u8], payload: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
     let record = serde_json::from_slice::<Value>(payload).map_err(|_| StateError::bad_record(table.name(), key))?;
     let owned = Index::of(table).filter_map(|index| Some(index.prefix(index.owner(&record)?)));
@@ -181,7 +182,8 @@ mod tests {
         })
     }
 
-    /// Random puts and removals, in tables with indexes: each index finds what a search through all records finds.
+    /// Makes random puts and removals in tables with indexes. Each index must find what a scan of
+    /// all records finds.
     #[test]
     fn an_index_finds_what_a_scan_finds() {
         let data = tempfile::tempdir().unwrap();
@@ -211,7 +213,7 @@ mod tests {
                     }
                 }
             }
-            // What is dropped is as if it had never been.
+            // A dropped transaction changes nothing.
             if round % 7 == 3 {
                 drop(writing);
                 let reading = state.read().unwrap();

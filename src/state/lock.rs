@@ -1,4 +1,5 @@
-//! One process owns a data directory. Its process id is in the lock file, so that a second one can name it.
+//! Ensures that one process at a time uses a data directory. The lock file contains its process id,
+//! so that another process can name it.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Write};
@@ -8,14 +9,16 @@ use std::path::Path;
 use super::error::StateError;
 use super::files::{LOCK_FILE, own_like_directory};
 
-/// Held as long as the data directory is ours; the system releases it when the process ends, however it ends.
+/// Held while this process uses the data directory. The system releases it when the process ends
+/// for any reason.
 pub struct DataLock {
     file: File,
 }
 
 impl Drop for DataLock {
-    /// Closing the file would not do: a program that another thread is just starting has a copy of the descriptor until it
-    /// runs, and with it the lock. Unlocking ends the lock for all copies.
+    /// Closing the file is not enough: while another thread starts a program, the new process has a
+    /// copy of the descriptor, and with it the lock, until it executes. Unlocking ends the lock for
+    /// all copies.
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }
@@ -24,7 +27,7 @@ impl Drop for DataLock {
 impl DataLock {
     pub fn acquire(data: &Path) -> Result<Self, StateError> {
         let path = data.join(LOCK_FILE);
-        // Not truncated on open: the file may carry the pid of a living owner.
+        // Not truncated when opened: the file may contain the pid of a living owner.
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -34,8 +37,9 @@ impl DataLock {
             .open(&path)
             .map_err(|e| StateError::file("open the lock file", &path, e))?;
         own_like_directory(&file, &path);
-        // Who can open the file can lock it, and so keep the service from starting. Made by an older version it may be
-        // open to all; `exposure` says so where this fails.
+        // A user who can open the file can lock it, and so prevent the service from starting. A
+        // file created by an older version may be open to all. If this call fails, `exposure`
+        // reports it.
         let _ = file.set_permissions(Permissions::from_mode(0o600));
         match file.try_lock() {
             Ok(()) => {}
@@ -51,7 +55,7 @@ impl DataLock {
     }
 }
 
-/// What other users could do in a data directory, if its permissions let them in; for a warning.
+/// A warning about what other users can do in a data directory, if its permissions let them in.
 pub fn exposure(data: &Path) -> Option<String> {
     let mode = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.permissions().mode() & 0o777);
     let (directory, lock) = (mode(data), mode(&data.join(LOCK_FILE)));

@@ -1,8 +1,9 @@
 //! The mark: a few bytes next to the state file that record how far the ledger has been acknowledged.
 //!
-//! A file can be intact and still be old: one flipped bit in redb's header selects the previous commit, and a file that
-//! was copied back by hand is old as a whole. The mark is written after each commit and never synced, so it can be
-//! behind the ledger but not ahead of it. A ledger with fewer entries than the mark is an older one.
+//! A file can be intact and still be old: one flipped bit in redb's header selects the previous
+//! commit, and a file that was copied back by hand is old as a whole. The mark is written after
+//! each commit and never synced, so it can be behind the ledger but not ahead of it. A ledger with
+//! fewer entries than the mark is an older one.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,7 +15,7 @@ use super::codec::{seal, unseal};
 use super::error::StateError;
 use super::files::own_like_directory;
 
-/// How many ledger entries there are, and the hash of the last of them.
+/// The number of ledger entries, and the hash of the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark {
     pub entries: u64,
@@ -45,7 +46,7 @@ impl MarkFile {
         Self { path, file: Mutex::new(None) }
     }
 
-    /// What the mark says. An absent or torn mark says nothing: it was never synced, so tearing is no sign of damage.
+    /// Reads the mark. None if it is absent or torn: it is never synced, so a torn mark is no sign of damage.
     pub fn read(&self) -> Result<Option<Mark>, StateError> {
         match std::fs::read(&self.path) {
             Ok(bytes) => Ok(Mark::from_bytes(&bytes)),
@@ -54,7 +55,7 @@ impl MarkFile {
         }
     }
 
-    /// Best effort: a mark that cannot be written only weakens a check.
+    /// Writes the mark, if possible: without it, only one check is weaker.
     pub fn write(&self, mark: Mark) {
         let Ok(mut file) = self.file.lock() else { return };
         if file.is_none() {

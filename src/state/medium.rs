@@ -13,23 +13,25 @@ use super::owed::OwedFile;
 use super::schema;
 use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
 
-/// redb's page cache. The hot pages of the ledger are few; what is read once at opening need not stay.
+/// The size of redb's page cache. The ledger has few hot pages; what is read once at opening need not stay.
 const CACHE_BYTES: usize = 64 << 20;
 
-/// How every database of a state is opened, also a copy: redb's own cache would take up to a gigabyte.
+/// The builder with which every database of a state is opened, including copies: redb's default
+/// cache would take up to a gigabyte.
 pub(super) fn database_builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder
 }
 
-/// Opens the same database again and again: after a failed commit the only safe way on is a fresh start from the disk.
+/// Opens the same database repeatedly: after a failed commit, the only safe way on is to start
+/// again from the disk.
 pub trait Medium: Send + Sync {
     fn open(&self) -> Result<Database, StateError>;
 
     fn describe(&self) -> String;
 
-    /// What the witness beside the state remembers, if there is one.
+    /// The mark stored beside the state, if there is one.
     fn mark(&self) -> Result<Option<Mark>, StateError> {
         Ok(None)
     }
@@ -39,12 +41,12 @@ pub trait Medium: Send + Sync {
     /// Called between a failed commit and the next `open`.
     fn forget_cached_pages(&self) {}
 
-    /// Writes down, apart from the database, what callers are owed; it is durable when this returns.
+    /// Records the refunds owed to callers, apart from the database. The record is durable when this returns.
     fn note_owed(&self, _record: &[u8]) -> Result<(), StateError> {
         Err(StateError::file("write what is owed to", Path::new(OWED_FILE), io::ErrorKind::Unsupported.into()))
     }
 
-    /// Every such record since the last `clear_owed`.
+    /// All such records since the last `clear_owed`.
     fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
         Ok(Vec::new())
     }
@@ -53,12 +55,12 @@ pub trait Medium: Send + Sync {
         Ok(())
     }
 
-    /// The key of what is sealed, once there is one.
+    /// The key of the sealed data, if there is one.
     fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
         Ok(None)
     }
 
-    /// Keeps a key where there is none; it is durable when this returns.
+    /// Stores a key where there is none. It is durable when this returns.
     fn keep_seal_key(&self, _key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
         Err(StateError::file("write the key to", Path::new(SEAL_KEY_FILE), io::ErrorKind::Unsupported.into()))
     }
@@ -73,12 +75,12 @@ pub struct FileMedium {
 }
 
 impl FileMedium {
-    /// The state file of `data`, created with its schema if absent.
+    /// The state file of `data`, created with its schema if it does not exist.
     pub(super) fn in_directory(data: &Path) -> Result<Self, StateError> {
         create_data_directory(data)?;
         let path = data.join(STATE_FILE);
         if !path.try_exists().map_err(|e| StateError::file("look for", &path, e))? {
-            // A mark that remembers entries is a state file that was lost: an empty one must not take its place.
+            // A mark with entries means that a state file was lost. An empty file must not replace it.
             if let Some(mark) = MarkFile::at(data.join(MARK_FILE)).read()?.filter(|mark| mark.entries > 0) {
                 let place = path.display().to_string();
                 return Err(StateError::OlderThanMark { place, entries: 0, marked: mark.entries });
@@ -91,7 +93,7 @@ impl FileMedium {
         Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), owed, seal_key, path })
     }
 
-    /// One state file anywhere, such as a backup: it must exist and has no mark.
+    /// A single state file anywhere, such as a backup. It must exist, and it has no mark.
     pub fn standalone(path: &Path) -> Self {
         let beside = |suffix: &str| {
             let mut name = path.as_os_str().to_owned();
@@ -120,8 +122,9 @@ impl Medium for FileMedium {
         self.mark.write(mark);
     }
 
-    // After a failed fsync the kernel marks pages clean that never reached the disk. Reading those back would build new
-    // commits on pages that a power cut then takes away, so they are dropped and read from the disk itself.
+    // After a failed fsync, the kernel marks pages as clean that never reached the disk. Reading
+    // them back would build new commits on pages that a power cut then removes. So they are dropped
+    // from the cache and read from the disk.
     fn forget_cached_pages(&self) {
         if let Ok(file) = File::open(&self.path) {
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
@@ -149,8 +152,8 @@ impl Medium for FileMedium {
     }
 }
 
-/// Creates a state file so that it exists with its schema or not at all: redb's own first milliseconds leave a file
-/// that does not open when the process is killed in them.
+/// Creates a state file so that it exists with its schema or not at all. If the process is killed
+/// in the first milliseconds of redb's own creation, the file does not open.
 fn create_whole(path: &Path) -> Result<(), StateError> {
     let temporary = path.with_extension("redb.new");
     let database = database_builder()

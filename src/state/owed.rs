@@ -1,12 +1,14 @@
-//! What is owed to callers although the database could not be written: a small file of its own next to it.
+//! Records the refunds owed to callers while the database cannot be written, in a small separate
+//! file beside it.
 //!
-//! When a commit fails, callers are told that they were not charged before anybody knows whether that is so. What would
-//! have to be given back is written here first, durably, and taken up again when the database works, or at the next
-//! start. The file is created with room to spare, so that it can be written when the disk is full.
+//! When a commit fails, callers are told that they were not charged before it is known whether that
+//! is true. The refunds that may be owed are written here first, durably. They are read again when
+//! the database works, or at the next start. The file is created with reserved space, so that it
+//! can be written when the disk is full.
 //!
-//! Layout: records one behind the other, each a length (u32), a generation (u64) and a sealed payload. Clearing the file
-//! sets the first length to zero; the generation of what follows is one higher, so that older records behind it do not
-//! count.
+//! Layout: records one after the other, each a length (u32), a generation (u64) and a payload with
+//! a checksum. Clearing the file sets the first length to zero. The records after that have a
+//! generation one higher, so that older records behind them do not count.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -18,7 +20,7 @@ use super::codec::{seal, unseal};
 use super::error::StateError;
 use super::files::own_like_directory;
 
-/// Room for the debits of one commit.
+/// Space for the debits of one commit.
 const RESERVED_BYTES: usize = 128 << 10;
 const HEADER_BYTES: usize = 4 + 8;
 
@@ -30,7 +32,7 @@ pub(super) struct OwedFile {
 struct Open {
     file: File,
     generation: u64,
-    /// Where the next record goes.
+    /// The position of the next record.
     end: u64,
 }
 
@@ -39,7 +41,8 @@ impl OwedFile {
         Self { path, open: Mutex::new(None) }
     }
 
-    /// Creates the file with its room. Best effort: without it a full disk leaves callers in doubt, nothing worse.
+    /// Creates the file with its reserved space, if possible. Without it, a full disk leaves
+    /// callers in doubt, nothing worse.
     pub(super) fn reserve(&self) {
         let reserved = std::fs::metadata(&self.path).is_ok_and(|found| found.len() >= RESERVED_BYTES as u64);
         if !reserved && let Ok(file) = self.create() {
@@ -56,7 +59,7 @@ impl OwedFile {
         Ok(file)
     }
 
-    /// Every record since the file was last cleared.
+    /// All records since the file was last cleared.
     pub(super) fn read(&self) -> Result<Vec<Vec<u8>>, StateError> {
         match std::fs::read(&self.path) {
             Ok(bytes) => Ok(records(&bytes).payloads),
@@ -65,7 +68,7 @@ impl OwedFile {
         }
     }
 
-    /// Adds a record; it is durable when this returns.
+    /// Appends a record. It is durable when this returns.
     pub(super) fn append(&self, payload: &[u8]) -> Result<(), StateError> {
         self.with_open("write what is owed to", |open| {
             let record = sealed(open.generation, payload);
@@ -76,7 +79,7 @@ impl OwedFile {
         })
     }
 
-    /// Forgets every record.
+    /// Removes all records.
     pub(super) fn clear(&self) -> Result<(), StateError> {
         if !self.path.exists() {
             return Ok(());
@@ -101,7 +104,7 @@ impl OwedFile {
             Ok(mut opened) => work(&mut opened).map(|()| *open = Some(opened)),
             Err(error) => Err(error),
         };
-        // After a failure the file is read afresh, next time.
+        // After a failure, the next use opens and reads the file again.
         result.map_err(|e| StateError::file(doing, &self.path, e))
     }
 
@@ -125,7 +128,7 @@ fn sealed(generation: u64, payload: &[u8]) -> Vec<u8> {
 
 struct Records {
     payloads: Vec<Vec<u8>>,
-    /// Of the first record, or as it was when the file was cleared.
+    /// The generation of the first record, or the one stored when the file was cleared.
     generation: u64,
     end: u64,
 }
@@ -141,7 +144,7 @@ fn records(bytes: &[u8]) -> Records {
     found
 }
 
-/// The record at the beginning of `bytes`, if it is whole and of this generation.
+/// The record at the beginning of `bytes`, if it is complete and of this generation.
 fn record(bytes: &[u8], generation: u64) -> Option<(Vec<u8>, usize)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (found, rest) = rest.split_first_chunk()?;
@@ -183,7 +186,7 @@ mod tests {
         let kept = file();
         kept.clear().unwrap();
         assert!(file().read().unwrap().is_empty());
-        // As long as the first record was, so that the old second one lies right behind it.
+        // As long as the first record was, so that the old second record follows it directly.
         kept.append(b"third").unwrap();
         assert_eq!(file().read().unwrap(), [b"third".to_vec()]);
         file().clear().unwrap();

@@ -1,4 +1,4 @@
-//! The format number of the state file, and the steps from older formats to this one.
+//! The format number of the state file, and the migration steps from older formats.
 
 use redb::{Database, ReadableDatabase};
 use serde_json::Value;
@@ -8,35 +8,36 @@ use super::error::{DamageKind, StateError};
 use super::table::Table;
 use super::transaction::{Reading, Writing};
 
-/// Counts up with every change of what is stored.
+/// Increases with every change of the stored format.
 pub const SCHEMA_VERSION: u32 = 7;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
-/// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
+/// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
 pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
 pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] =
     [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes];
 
-/// Format 2 has an audit log. Idempotency records lost two fields: those there are would last for minutes only.
+/// Format 2 adds an audit log. Idempotency records lost two fields; the old ones are removed,
+/// because they would last only minutes.
 fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Acts)?;
     writing.empty(Table::Idempotency)?;
     writing.empty(Table::IdempotencyAges)
 }
 
-/// Format 3 has the pages on which a payment provider takes payments.
+/// Format 3 adds checkouts: the pages on which a payment provider takes payments.
 fn add_checkouts(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Checkouts)
 }
 
-/// Format 4 has drafts of formation orders.
+/// Format 4 adds drafts of formation orders.
 fn add_drafts(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Drafts)?;
     writing.create(Table::DraftAges)
 }
 
-/// Format 5 has people who sign in. Sessions of before had other fields, and nothing ever opened one.
+/// Format 5 adds people who sign in. Earlier sessions had other fields, and none was ever opened.
 fn add_people(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::People)?;
     writing.create(Table::Logins)?;
@@ -44,7 +45,8 @@ fn add_people(writing: &mut Writing) -> Result<(), StateError> {
     writing.empty(Table::Sessions)
 }
 
-/// Format 6 knows what each payment paid. Where one paid two things, which formats before allowed, the first keeps it.
+/// Format 6 records what each payment paid for. If one payment paid for two things, which earlier
+/// formats allowed, the first one keeps it.
 fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Payments)?;
     let mut paid = Vec::new();
@@ -68,7 +70,8 @@ fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
     Ok(())
 }
 
-/// Format 7 has indexes, reports of payments that are not known yet, a list of problems in each checkout, and acts that name accounts by their numbers alone.
+/// Format 7 adds indexes, reports on payments that are not known yet, and a list of problems in
+/// each checkout. Its acts name accounts by number only.
 fn add_indexes(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::EarlyReports)?;
     rewrite(writing, Table::Checkouts, |checkout| {
@@ -101,8 +104,8 @@ fn rewrite(
     writing.put_all(table, changed)
 }
 
-/// Gives an empty database every table and its format number. Opening never does this: a database without a schema is
-/// one that lost it.
+/// Creates every table in an empty database, and stores the format number. Opening never does this:
+/// a database without a schema has lost it.
 pub fn create_schema(database: &Database) -> Result<(), StateError> {
     let mut writing = Writing::begin(database)?;
     for table in Table::ALL {
@@ -112,7 +115,8 @@ pub fn create_schema(database: &Database) -> Result<(), StateError> {
     writing.commit()
 }
 
-/// Refuses newer formats and damage, and brings older formats up to the one after the last step. `place` names the file.
+/// Refuses newer formats and damaged files, and migrates older formats to the one after the last
+/// step. `place` names the file.
 pub(super) fn check_and_migrate(database: &mut Database, place: &str, steps: &[Step]) -> Result<(), StateError> {
     let newest = steps.len() + 1;
     let found = match format(database)? {
@@ -122,7 +126,7 @@ pub(super) fn check_and_migrate(database: &mut Database, place: &str, steps: &[S
         }
         Some(found) => found as usize,
     };
-    // Nothing is written before everything was checked: a migration would finish what damage began.
+    // Nothing is written before everything is checked: a migration could make damage worse.
     check::integrity(database, place)?;
     if found < newest {
         check::every_record_there_is(database, place)?;
@@ -131,7 +135,7 @@ pub(super) fn check_and_migrate(database: &mut Database, place: &str, steps: &[S
     check::every_record(database, place)
 }
 
-/// All steps in one transaction: a crash leaves the old format, never one in between.
+/// Runs all steps in one transaction, so that a crash leaves the old format, never one in between.
 fn migrate(database: &Database, due: &[Step], newest: u32) -> Result<(), StateError> {
     let mut writing = Writing::begin(database)?;
     for step in due {
@@ -180,7 +184,7 @@ mod tests {
     };
     const FAIL: Step = |_| Err(StateError::bad_record("meta", b"trail"));
 
-    /// A file of format 1.
+    /// Creates a file of format 1.
     fn fresh(data: &std::path::Path) -> Database {
         drop(State::open(data).unwrap());
         let database = open_database(data);

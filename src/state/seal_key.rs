@@ -1,6 +1,6 @@
-//! The key of everything that is sealed in the state: `state.key`, made once and never replaced.
+//! The key of all sealed data in the state: the file `state.key`, created once and never replaced.
 //!
-//! It is not in the database, so that whoever has a backup of the database alone cannot open what is sealed in it.
+//! It is not in the database, so that nobody can open the sealed data with a backup of the database alone.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ impl SealKeyFile {
         Self { path }
     }
 
-    /// None if there is no such file. A damaged one is an error: a new key would open nothing that is there.
+    /// None if there is no such file. A damaged file is an error: a new key could not open the existing data.
     pub(super) fn read(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
         let failed = |e| StateError::file("read the key in", &self.path, e);
         let bytes = match std::fs::read(&self.path) {
@@ -32,7 +32,7 @@ impl SealKeyFile {
         key.map(Some).ok_or_else(|| failed(damaged()))
     }
 
-    /// The file is there with the whole key, durably, or not at all.
+    /// Writes the file so that it exists durably with the whole key, or not at all.
     pub(super) fn keep(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
         let temporary = self.path.with_extension("key.new");
         let written = create_private(&temporary)?.write_all(&seal("key", b"", key));

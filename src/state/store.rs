@@ -16,7 +16,7 @@ use super::{check, schema};
 pub struct State {
     database: Database,
     medium: Arc<dyn Medium>,
-    /// Set when the file is to be closed: long readings give up.
+    /// Set when the file must be closed, so that long reads stop.
     is_abandoned: Arc<AtomicBool>,
 }
 
@@ -28,9 +28,10 @@ impl State {
         Self::open_medium(&medium)
     }
 
-    /// Opens and checks what the medium holds.
+    /// Opens and checks the state in the medium.
     pub fn open_medium(medium: &Arc<dyn Medium>) -> Result<Self, StateError> {
-        // Damaged bytes can trip assertions inside the storage engine; for the operator that is damage like any other.
+        // Damaged bytes can trigger assertions in the storage engine. The operator gets this as
+        // damage like any other.
         let opened = catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(Arc::clone(medium))));
         opened.unwrap_or_else(|panic| {
             Err(StateError::damaged(&medium.describe(), DamageKind::Panicked(panic_text(&*panic))))
@@ -55,7 +56,7 @@ impl State {
         Ok(Reading::new(transaction).until(&self.is_abandoned))
     }
 
-    /// Makes readings under way give up at their next record.
+    /// Makes reads in progress stop at their next record.
     pub(crate) fn abandon(&self) {
         self.is_abandoned.store(true, Ordering::Relaxed);
     }

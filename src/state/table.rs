@@ -2,7 +2,7 @@
 
 use redb::TableDefinition;
 
-/// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
+/// A table. Keys are big-endian bytes, so that they sort like the numbers. Values are records with a checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Table {
     /// Single records: schema, ledger head, last ids, checkpoint, number of acts.
@@ -21,7 +21,7 @@ pub enum Table {
     Ledger,
     /// Step, day, account -> sums of usage entries that were rolled up.
     ArchivedDays,
-    /// Step, entry number -> an entry that is no usage, kept whole by a roll-up.
+    /// Step, entry number -> an entry other than usage, kept whole by a roll-up.
     ArchivedEntries,
     /// Operation code -> name.
     Operations,
@@ -31,17 +31,17 @@ pub enum Table {
     Orders,
     /// Token digest -> session, JSON.
     Sessions,
-    /// Key number, digest -> the debit that an idempotency key made.
+    /// Key number, digest -> the debit of an idempotency key.
     Idempotency,
     /// Time, key number, digest -> nothing; the order in which idempotency records expire.
     IdempotencyAges,
     /// Number -> administrative act, JSON.
     Acts,
-    /// Checkout id -> a payment provider's page and what became of it, JSON.
+    /// Checkout id -> a payment provider's page and the reports on its payment, JSON.
     Checkouts,
-    /// Reference of a payment -> the purchase or order that it paid, JSON.
+    /// Reference of a payment -> the purchase or order that it paid for, JSON.
     Payments,
-    /// Reference of a payment that is not known yet -> what its provider reported of it, JSON.
+    /// Reference of a payment that is not known yet -> the provider's reports on it, JSON.
     EarlyReports,
     /// Token digest -> draft of a formation order, JSON with the intake sealed.
     Drafts,
@@ -49,7 +49,7 @@ pub enum Table {
     DraftAges,
     /// Account number -> its person with name, role and hashed password, JSON.
     People,
-    /// Name to sign in -> account number.
+    /// Sign-in name -> account number.
     Logins,
     /// Token digest -> one-time link, JSON.
     Links,

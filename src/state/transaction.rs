@@ -1,4 +1,4 @@
-//! Reads and writes checksummed records. A `Writing` that is dropped changes nothing.
+//! Reads and writes records with checksums. A `Writing` that is dropped changes nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use super::table::Table;
 const WRITING: &str = "write to the state file";
 const READING: &str = "read the state file";
 
-/// Gives up a scan or carries on with it.
+/// Called for each record of a scan. Returns whether the scan continues.
 pub(crate) type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<bool, StateError> + 'v;
 
 /// Key and payload.
@@ -28,8 +28,8 @@ impl Writing {
     pub(super) fn begin(database: &Database) -> Result<Self, StateError> {
         let mut transaction =
             database.begin_write().map_err(|e| StateError::storage("begin a change of the state file", e.into()))?;
-        // Two syncs a commit: the pages first, then the bit that selects them. One sync would leave it to checksums to
-        // tell a torn commit from a whole one.
+        // Each commit makes two syncs: first the pages, then the bit that selects them. With one
+        // sync, only checksums would distinguish a torn commit from a whole one.
         transaction.set_two_phase_commit(true);
         transaction
             .set_durability(Durability::Immediate)
@@ -68,7 +68,7 @@ impl Writing {
         self.put_all(table, std::iter::once((key, payload)))
     }
 
-    /// Many records of one table, opening it once.
+    /// Puts many records into one table, which is opened once.
     pub(crate) fn put_all<K: AsRef<[u8]>, V: AsRef<[u8]>>(
         &mut self,
         table: Table,
@@ -101,12 +101,12 @@ impl Writing {
         open.remove(key).map(drop).map_err(|e| StateError::storage(WRITING, e.into()))
     }
 
-    /// Where the index entries of this table are, if it has any.
+    /// The table of index entries, if this table has indexes.
     fn index_of(&self, table: Table) -> Result<Option<OpenForWriting<'_>>, StateError> {
         Index::of(table).next().map(|_| self.open(Table::Index)).transpose()
     }
 
-    /// Writes every record of the tables with indexes again, so that the indexes know them.
+    /// Rebuilds the index entries of all records.
     pub(super) fn make_indexes(&mut self) -> Result<(), StateError> {
         self.empty(Table::Index)?;
         for table in Table::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()) {
@@ -123,13 +123,13 @@ impl Writing {
         Ok(())
     }
 
-    /// The records that an index finds for an owner, in the order of their keys.
+    /// The records that an index has for an owner, in key order.
     pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
         let (entries, records) = (self.open(Table::Index)?, self.open(index.table())?);
         owned(&entries, &records, index, owner, usize::MAX, Order::Oldest, WRITING)
     }
 
-    /// How many records an index finds for an owner, counted up to `most`.
+    /// The number of records that an index has for an owner, counted up to `most`.
     pub(crate) fn count_owned_by(&self, index: Index, owner: &str, most: usize) -> Result<usize, StateError> {
         let entries = self.open(Table::Index)?;
         let (first, end) = index.entries(owner);
@@ -137,7 +137,7 @@ impl Writing {
         Ok(range.map_err(|e| StateError::storage(WRITING, e.into()))?.take(most).count())
     }
 
-    /// Up to `most` keys below `end`, the lowest first.
+    /// Up to `most` keys below `end`, lowest first.
     pub(crate) fn keys_before(&self, table: Table, end: &[u8], most: usize) -> Result<Vec<Vec<u8>>, StateError> {
         let open = self.open(table)?;
         let failed = |e: redb::StorageError| StateError::storage(WRITING, e.into());
@@ -145,12 +145,12 @@ impl Writing {
         range.map(|record| record.map(|(key, _)| key.value().to_vec()).map_err(failed)).collect()
     }
 
-    /// Visits records from `start` on, in key order, until the visitor has enough.
+    /// Visits records from `start` on, in key order, until the visitor returns false.
     pub(crate) fn scan(&self, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
         visit_all(&self.open(table)?, table, start, visit)
     }
 
-    /// Costs two syncs, unless there is nothing to commit.
+    /// Commits with two syncs, or with none if nothing changed.
     pub(crate) fn commit(self) -> Result<(), StateError> {
         if !self.changed {
             let aborted = self.transaction.abort();
@@ -170,7 +170,7 @@ impl Reading {
         Self { transaction, is_abandoned: Arc::default() }
     }
 
-    /// Scans give up once this is set.
+    /// Makes scans stop once this flag is set.
     pub(super) fn until(self, is_abandoned: &Arc<AtomicBool>) -> Self {
         Self { is_abandoned: Arc::clone(is_abandoned), ..self }
     }
@@ -183,13 +183,13 @@ impl Reading {
         get(&self.open(table)?, table, key, READING)
     }
 
-    /// The records that an index finds for an owner, in the order of their keys.
+    /// The records that an index has for an owner, in key order.
     #[cfg(test)]
     pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
         owned(&self.open(Table::Index)?, &self.open(index.table())?, index, owner, usize::MAX, Order::Oldest, READING)
     }
 
-    /// All records that an index finds, whoever their owner is.
+    /// All records in an index, of all owners.
     pub(crate) fn indexed(&self, index: Index) -> Result<Vec<StoredRecord>, StateError> {
         let (first, end) = (vec![index.number()], vec![index.number() + 1]);
         let owners = self.open(Table::Index)?;
@@ -206,7 +206,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// Up to `count` records of an owner with the highest keys, the highest first.
+    /// Up to `count` records of an owner with the highest keys, highest first.
     pub(crate) fn newest_owned_by(
         &self,
         index: Index,
@@ -216,7 +216,7 @@ impl Reading {
         owned(&self.open(Table::Index)?, &self.open(index.table())?, index, owner, count, Order::Newest, READING)
     }
 
-    /// Whether the file has this table; every file of the present format has all of them.
+    /// Whether the file has this table. Every file of the current format has all tables.
     pub(super) fn has(&self, table: Table) -> Result<bool, StateError> {
         match self.transaction.open_table(table.definition()) {
             Ok(_) => Ok(true),
@@ -243,7 +243,7 @@ impl Reading {
         Ok(Some((key.value().to_vec(), opened(table, key.value(), sealed.value())?)))
     }
 
-    /// Up to `count` records with the highest keys, the highest first.
+    /// Up to `count` records with the highest keys, highest first.
     pub(crate) fn last(&self, table: Table, count: usize) -> Result<Vec<StoredRecord>, StateError> {
         let open = self.open(table)?;
         let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! The review page as a response: what keeps its address out of caches, logs of other servers and search engines.
+//! Responses with the review page. Their headers keep the secret address out of caches, referrer
+//! logs and search engines.
 
 use ::http::StatusCode;
 use ::http::header::{HeaderName, HeaderValue, REFERRER_POLICY};
@@ -12,7 +13,7 @@ const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 pub(super) fn page(status: StatusCode, page: &Page) -> DoorAnswer {
     let mut response = response::page(status, page.html(), Keep::Nowhere);
     let headers = response.headers_mut();
-    // The address is a secret: no link or form may pass it on.
+    // The address is a secret, so no link or form may send it as the referrer.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_ROBOTS_TAG, HeaderValue::from_static("noindex, nofollow, noarchive"));
     response.into()

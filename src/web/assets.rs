@@ -1,5 +1,6 @@
-//! The stylesheet and the scripts of the pages: compiled in, each at an address that has its hash, so that browsers keep
-//! it for good and a new version is never mixed with an old page. `assets/` has the files.
+//! The stylesheet and the scripts of the pages, compiled in from `assets/`. Each address contains a
+//! hash of the content, so browsers can cache assets for a year, and an old page never loads a new
+//! version.
 
 use std::sync::LazyLock;
 
@@ -9,15 +10,15 @@ use crate::hex;
 
 pub(super) const ASSETS_PATH: &str = "/assets/";
 
-/// Bytes of a hash that stand in an address.
+/// Number of hash bytes in an address.
 const HASH_BYTES: usize = 8;
 
-/// One file.
+/// A compiled-in file.
 pub(super) struct Asset {
     name: &'static str,
     pub(super) media_type: &'static str,
     pub(super) text: &'static str,
-    /// Beginning of the hash of the text.
+    /// The beginning of the hash of the text.
     hash: String,
 }
 
@@ -26,7 +27,7 @@ impl Asset {
         Self { name, media_type, text, hash: hex::encode(&Sha256::digest(text)[..HASH_BYTES]) }
     }
 
-    /// Where browsers find it.
+    /// The path under which browsers load it.
     pub(super) fn path(&self) -> String {
         format!("{ASSETS_PATH}{}/{}", self.hash, self.name)
     }
@@ -47,33 +48,34 @@ const SVG: &str = "image/svg+xml";
 
 assets! {
     STYLE: "hornbook.css", CSS;
-    /// The choice between light and dark, before the page is drawn; keys that every page has.
+    /// Chooses between light and dark before the page is drawn. Also has the shortcut keys of all
+    /// pages.
     SITE: "site.js", SCRIPT;
-    /// Completions, and arrows through them and the results.
+    /// Completions, and arrow keys for completions and results.
     SEARCH: "search.js", SCRIPT;
-    /// Copying, printing, previews and keys of reading pages.
+    /// Copying, printing, previews and shortcut keys of reading pages.
     READING: "reading.js", SCRIPT;
-    /// Levels of the contents that open in place.
+    /// Opens levels of the contents in place.
     TREE: "tree.js", SCRIPT;
-    /// Calling operations from the documentation.
+    /// Calls operations from the documentation.
     DOCS: "docs.js", SCRIPT;
-    /// Tiles of zoning maps: got, drawn and searched.
+    /// Loads, draws and searches tiles of zoning maps.
     ZONING_TILES: "zoning-tiles.js", SCRIPT;
-    /// Zoning maps: moving, choosing and finding zones.
+    /// Moves zoning maps, and finds and selects zones.
     ZONING: "zoning.js", SCRIPT;
-    /// Copying a new key.
+    /// Copies a new key.
     SETTINGS: "settings.js", SCRIPT;
     ICON: "icon.svg", SVG;
 }
 
-/// Changes whenever an asset does.
+/// A hash of all assets. It changes whenever an asset changes.
 pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut all = Sha256::new();
     ALL.iter().for_each(|asset| all.update(asset.text));
     hex::encode(&all.finalize()[..HASH_BYTES])
 });
 
-/// The asset at an address, if there is one.
+/// The asset at a path, if there is one.
 pub(super) fn at(path: &str) -> Option<&'static Asset> {
     let (hash, name) = path.strip_prefix(ASSETS_PATH)?.split_once('/')?;
     ALL.iter().find(|asset| asset.hash == hash && asset.name == name).map(|asset| &***asset)

@@ -1,7 +1,8 @@
-//! What a browser brings: cookies, and proof that a form was ours.
+//! Cookies of browsers, and protection against forged forms (CSRF).
 //!
-//! A form is accepted if the browser says that it was sent from this origin (`Sec-Fetch-Site`, `Origin`) and if it has the
-//! token of its cookie. Both cookies are `__Host-`: no other host, path or plain connection can set them.
+//! A form is accepted if the browser's headers (`Sec-Fetch-Site`, `Origin`) state that it comes
+//! from this origin, and if it contains the token that belongs to the cookie. Both cookies have the
+//! prefix `__Host-`, so no other host, path or unencrypted connection can set them.
 
 use ::http::header::{COOKIE, HOST, HeaderValue, ORIGIN, SET_COOKIE};
 use ::http::{HeaderMap, Response};
@@ -9,10 +10,10 @@ use bytes::Bytes;
 
 use crate::accounts::key::{KeyDigest, LinkToken};
 
-/// The session of a person.
+/// The cookie with a person's session.
 const SESSION: &str = "__Host-hornbook-session";
 
-/// Ties a form to a browser in which nobody is signed in.
+/// The cookie that ties a form to a browser without a session.
 const FORM: &str = "__Host-hornbook-form";
 
 pub(super) struct Browser {
@@ -25,7 +26,8 @@ impl Browser {
         Self { session: cookie(headers, SESSION), form: cookie(headers, FORM) }
     }
 
-    /// What forms of this browser must send, from its session or its cookie for forms.
+    /// The token that forms of this browser must contain. It is derived from the session cookie or
+    /// the form cookie.
     pub(super) fn form_token(&self) -> Option<String> {
         self.session.as_ref().or(self.form.as_ref()).map(form_token)
     }
@@ -36,12 +38,12 @@ impl Browser {
     }
 }
 
-/// Follows from the cookie, and leads not back to it.
+/// The token for a cookie. It is a hash, so it does not reveal the cookie.
 pub(super) fn form_token(cookie: &LinkToken) -> String {
     KeyDigest::of_secret(&format!("hornbook form {}", cookie.reveal())).to_hex()
 }
 
-/// None if it is there twice: two cookies of one name are somebody's trick.
+/// Returns None if the cookie occurs twice: a duplicate name indicates an attack.
 fn cookie(headers: &HeaderMap, name: &str) -> Option<LinkToken> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -72,21 +74,22 @@ fn set(response: &mut Response<Bytes>, name: &str, value: &str, seconds: i64) {
     }
 }
 
-/// Whether the browser says that its page is of this origin. Every browser of the last years says it in at least one of
-/// the two headers; a request without both is none of a form.
+/// Whether the browser states that the form's page is of this origin. Every current browser sends
+/// at least one of the two headers. A request without both does not come from a form.
 pub(super) fn is_from_here(headers: &HeaderMap, own_origin: &str) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("other").to_ascii_lowercase());
     let (site, origin) = (text("sec-fetch-site"), text(ORIGIN.as_str()));
     if site.is_none() && origin.is_none() {
         return false;
     }
-    // The address by which the browser reached us, where that is not the one of the configuration.
+    // The host that the browser used. It may differ from the configured address.
     let host = text(HOST.as_str());
     let is_ours = |origin: &str| {
         let of_host = host.as_ref().is_some_and(|host| {
             origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://")) == Some(host.as_str())
         });
-        // A page over http is none of a service over https, whatever its host.
+        // A page served over http is never accepted by a service over https, even with the same
+        // host.
         origin == own_origin || (of_host && (origin.starts_with("https://") || own_origin.starts_with("http://")))
     };
     site.is_none_or(|site| site == "same-origin") && origin.is_none_or(|origin| is_ours(&origin))

@@ -1,6 +1,7 @@
-//! The contents: all code bodies, and each as a tree that opens level by level.
+//! The contents pages: all code bodies, and each body as a tree that opens level by level.
 //!
-//! Every level is a page of links. Where scripts run, `tree.js` opens levels in place: it asks for them as parts of pages.
+//! Every level is a page of links. With scripts, `tree.js` opens levels in place: it requests them
+//! as page fragments.
 
 use std::borrow::Cow;
 
@@ -21,7 +22,7 @@ use crate::door::DoorAnswer;
 
 const BROWSE_PATH: &str = "/browse";
 
-/// Children on a page, and in a part that opens in place.
+/// Children per page, and per fragment that opens in place.
 const PAGE_SIZE: &str = "500";
 const PART_SIZE: &str = "200";
 
@@ -60,7 +61,7 @@ struct Child<'b> {
     child_count: usize,
 }
 
-/// The page of a code body's contents.
+/// The path of a code body's contents page.
 pub(super) fn path(code_body: &str) -> String {
     format!("{BROWSE_PATH}/{code_body}")
 }
@@ -113,7 +114,7 @@ pub(super) async fn of_body(mut opened: Opened<'_>, body: &str) -> Result<DoorAn
     Ok(page_of(opened, &name, main))
 }
 
-/// A part of a level, to be put into a page.
+/// A fragment of a level, which a script inserts into a page.
 pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswer, ApiError> {
     let parent = opened.parameter("parent").map(str::to_owned);
     let news = browsed(&mut opened, body, parent.as_deref(), PART_SIZE).await?;
@@ -131,13 +132,13 @@ pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswe
     Ok(opened.answer(response::page(StatusCode::OK, main.into_string(), Keep::Asking)))
 }
 
-/// Where a part of a level is.
+/// The path of a fragment of a level.
 fn level(body: &str, parent: Option<&str>, page: u32, day: Option<&str>) -> String {
     let parent = parent.map(|parent| format!("&parent={parent}")).unwrap_or_default();
     format!("{BROWSE_PATH}/{body}/level?page={page}{parent}") + &address::day_parameter('&', day)
 }
 
-/// What lies in a container or a code body, as a list.
+/// The children of a container or a code body, as a list.
 pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
     let news = browsed(opened, body, parent, PAGE_SIZE).await?;
     let children: Children<'_> = news.read()?;
@@ -173,7 +174,8 @@ fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
     }
 }
 
-/// Whether a container's heading says its number, as `Title 3—THE PRESIDENT` does: then its citation would say it again.
+/// Whether a container's heading contains its number, like `Title 3—THE PRESIDENT`. Then the
+/// citation is left out, because it would repeat the number.
 fn is_numbered_alike(citation: &str, heading: &str) -> bool {
     let number = words(citation).last();
     number.is_some_and(|number| words(heading).take(2).any(|word| word.eq_ignore_ascii_case(number)))

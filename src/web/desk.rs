@@ -1,6 +1,7 @@
-//! Work of pages that reads or writes the state, on threads that may wait. Each kind has a queue of its own, so that a
-//! flood of one keeps nobody from another: searches have theirs, and signing in and running the service must work while
-//! searches are refused. Passwords are checked one at a time.
+//! Executes the pages' work that reads or writes the state, on threads that may block. Each kind of
+//! work has its own queue, so a flood of one kind does not delay the others. Searches do not use
+//! these queues: people can sign in and operators can work while searches are refused. Passwords
+//! are checked one at a time.
 
 use std::collections::{HashSet, VecDeque};
 use std::net::IpAddr;
@@ -17,15 +18,16 @@ use crate::api::service::Service;
 use crate::network::ClientNetwork;
 use crate::rate::Buckets;
 
-/// Attempts a minute from one address, and for one name whether anybody has it or not.
+/// Password attempts per minute: from one address, and for one login name, whether or not the name
+/// exists.
 const ATTEMPTS_PER_ADDRESS: u32 = 20;
 const ATTEMPTS_PER_NAME: u32 = 6;
 
-/// Forms a minute of one signed-in person, and files of a ledger.
+/// Per minute for one signed-in person: submitted forms, and ledger exports.
 const CHANGES_PER_ACCOUNT: u32 = 30;
 const EXPORTS_PER_ACCOUNT: u32 = 4;
 
-/// New accounts a minute from one address, and from one site.
+/// New accounts per minute from one client network, and from one site.
 const SIGN_UPS_PER_ADDRESS: u32 = 6;
 
 pub(super) struct Desk {
@@ -33,7 +35,7 @@ pub(super) struct Desk {
     people: Queue,
     visitors: Queue,
     operators: Queue,
-    /// For ledgers, which are long.
+    /// For ledgers, which can be long.
     statements: Queue,
     /// For work that reads a whole snapshot.
     long: Queue,
@@ -43,12 +45,12 @@ pub(super) struct Desk {
     sign_ups: Buckets<ClientNetwork>,
 }
 
-/// Whose password is asked for.
+/// The person whose password is checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attempt<'a> {
-    /// Of somebody who is signed in.
+    /// A person who is signed in.
     SignedIn(AccountId),
-    /// Of whoever has this name.
+    /// The person with this login name, if there is one.
     Named(&'a str),
 }
 
@@ -68,7 +70,7 @@ impl Desk {
         }
     }
 
-    /// Work for somebody who is signed in, or just proved who they are.
+    /// Runs work for a person who is signed in or has just proved their identity.
     pub(super) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
@@ -76,7 +78,7 @@ impl Desk {
         self.people.run(work).await
     }
 
-    /// Work for anybody.
+    /// Runs work for any visitor.
     pub(super) async fn visitor_work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
@@ -84,7 +86,7 @@ impl Desk {
         self.visitors.run(work).await
     }
 
-    /// Work for whoever runs the service.
+    /// Runs work for the operator.
     pub(super) async fn operator_work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
@@ -92,7 +94,7 @@ impl Desk {
         self.operators.run(work).await
     }
 
-    /// Work that reads many entries of a ledger.
+    /// Runs work that reads many ledger entries.
     pub(super) async fn statement_work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
@@ -100,7 +102,8 @@ impl Desk {
         self.statements.run(work).await
     }
 
-    /// Work that takes minutes, one at a time; nobody waits for it.
+    /// Runs work that may take minutes. Only one such job runs at a time; others are refused at
+    /// once.
     pub(super) async fn long_work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
@@ -108,17 +111,18 @@ impl Desk {
         self.long.run(work).await
     }
 
-    /// Counts a form that a signed-in person sent.
+    /// Counts a form sent by a signed-in person against the limit.
     pub(super) fn count_change(&self, account: AccountId) -> Result<(), Trouble> {
         counted(self.changes.take(account, self.service.now().steady))
     }
 
-    /// Counts a file of a ledger.
+    /// Counts a ledger export against the limit.
     pub(super) fn count_export(&self, account: AccountId) -> Result<(), Trouble> {
         counted(self.exports.take(account, self.service.now().steady))
     }
 
-    /// Counts a new account: each leaves records until somebody looks at them.
+    /// Counts a new account against the limit. Each account leaves records until the operator
+    /// reviews it.
     pub(super) fn count_sign_up(&self, client: IpAddr) -> Result<(), Trouble> {
         let (now, network) = (self.service.now().steady, ClientNetwork::of(client));
         let site = network.site();
@@ -126,7 +130,7 @@ impl Desk {
         counted(self.sign_ups.take(network, now).and(of_site))
     }
 
-    /// Work that hashes a password, at the request of this address.
+    /// Runs work that hashes a password, requested from this address.
     pub(super) async fn password_work<T: Send + 'static>(
         &self,
         client: IpAddr,
@@ -136,7 +140,8 @@ impl Desk {
         self.passwords.run(&self.service, ClientNetwork::of(client), attempt, work).await
     }
 
-    /// Somebody signed in with this name from there: guesses from elsewhere do not keep them out.
+    /// Records a successful sign-in with this name from this network, so that failed attempts from
+    /// other networks cannot block it.
     pub(super) fn remember(&self, client: IpAddr, name: &str) {
         self.passwords.familiar.add((of_name(name), ClientNetwork::of(client)));
     }
@@ -146,7 +151,7 @@ fn counted(taken: Result<(), u64>) -> Result<(), Trouble> {
     taken.map_err(|seconds| Trouble::TooFast { seconds })
 }
 
-/// Work of one kind: so much at once, and so much that waits.
+/// The work of one kind, with a limit on jobs that run at once and on jobs that wait.
 struct Queue {
     turns: Arc<Semaphore>,
     room: Semaphore,
@@ -164,7 +169,7 @@ impl Queue {
         let _place = self.room.try_acquire().map_err(|_| Trouble::Busy)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Trouble::Busy)?;
         let thread = tokio::task::spawn_blocking(move || {
-            // Given back when the work ends, not when the browser disconnects.
+            // Released when the work ends, not when the browser disconnects.
             let _turn = turn;
             blocking::allowed(work)
         });
@@ -174,8 +179,9 @@ impl Queue {
     }
 }
 
-/// Who guesses passwords fills their own buckets and their own queue: people who are signed in, or sign in from where they
-/// did before, have others.
+/// Limits password attempts. Attempts from unknown networks have their own rate limits and their
+/// own queue. People who are signed in, or who have signed in from the same network before, use
+/// other ones.
 struct Passwords {
     strangers: Queue,
     known: Queue,
@@ -186,12 +192,13 @@ struct Passwords {
     familiar: Familiar,
 }
 
-/// A name, hashed, and from where it was used.
+/// A hashed login name, and the network from which it was used.
 type Place = (u128, ClientNetwork);
 
 impl Passwords {
     fn new() -> Self {
-        // One password at a time, about 20 ms each, whoever gives it.
+        // Only one password is checked at a time, which takes about 20 ms. Both queues share this
+        // limit.
         let strangers = Queue::new(1, 32);
         let known = Queue { turns: Arc::clone(&strangers.turns), room: Semaphore::new(16) };
         Self {
@@ -235,7 +242,8 @@ fn of_name(name: &str) -> u128 {
     KeyDigest::of_secret(&name.trim().to_ascii_lowercase()).bucket()
 }
 
-/// From where names were signed in with. In memory alone: a restart forgets it, and nobody's whereabouts are stored.
+/// The networks from which people signed in, by login name. Kept only in memory: a restart forgets
+/// them, and no locations are stored.
 #[derive(Default)]
 struct Familiar {
     places: Mutex<(HashSet<Place>, VecDeque<Place>)>,

@@ -1,4 +1,4 @@
-//! Errors as pages: what went wrong and what to do, in the frame of the site.
+//! Error pages: what went wrong and what to do, in the frame of the site.
 
 use ::http::header::{HeaderValue, RETRY_AFTER};
 use ::http::{Response, StatusCode};
@@ -11,7 +11,7 @@ use super::visitor::Visitor;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::door::{DoorAnswer, ToldError};
 
-/// An error of a call, for the visitor whose page it is.
+/// The error page of a failed call, for this visitor.
 pub(super) fn answer(error: &ApiError, visitor: &Visitor, request_id: &str) -> DoorAnswer {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = page(&ToldError { status, message: &error.message, request_id }, visitor);
@@ -22,7 +22,7 @@ pub(super) fn answer(error: &ApiError, visitor: &Visitor, request_id: &str) -> D
     DoorAnswer { error: Some(code.code()), internal, ..response.into() }
 }
 
-/// There is nothing at this address.
+/// The error page of an unknown address.
 pub(super) fn not_found(visitor: &Visitor, request_id: &str) -> DoorAnswer {
     let error = ApiError::new(ErrorCode::NotFound, "there is nothing at this address");
     answer(&error, visitor, request_id)
@@ -77,13 +77,14 @@ fn advice(status: StatusCode, request_id: &str) -> Markup {
     }
 }
 
-/// What programs can do about something that is missing is no advice for people, who get their own.
+/// The message for people. Messages with 404 have advice for programs after the semicolon; it is
+/// left out, because `advice` replaces it.
 fn for_people<'m>(error: &ToldError<'m>) -> &'m str {
     let what = error.message.split_once("; ").map(|(what, _)| what);
     what.filter(|_| error.status == StatusCode::NOT_FOUND).unwrap_or(error.message)
 }
 
-/// A message of the service as a sentence.
+/// Formats a message of the service as a sentence.
 pub(super) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Amounts and times as people read them.
+//! Formats amounts and times for people.
 
 use maud::{Markup, html};
 
@@ -10,12 +10,12 @@ pub(super) fn dollars(cents: u32) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-/// Credits of a pack.
+/// The number of credits in a pack.
 pub(super) fn credits(credits: Credits) -> String {
     grouped(credits.0)
 }
 
-/// Credits that may be owed, or were taken, with a proper minus.
+/// A number of credits that may be negative, with a typographic minus sign.
 pub(super) fn signed(credits: i64) -> String {
     let amount = grouped(u32::try_from(credits.unsigned_abs()).unwrap_or(u32::MAX));
     if credits < 0 { format!("−{amount}") } else { amount }
@@ -25,12 +25,12 @@ pub(super) fn day(at: UnixMillis) -> Markup {
     html! { time { (at.day()) } }
 }
 
-/// To the minute, in UTC.
+/// The time in UTC, to the minute.
 pub(super) fn day_and_time(at: UnixMillis) -> Markup {
     up_to(&at.to_string(), "00:00".len())
 }
 
-/// To the second, in UTC, of what is kept as text.
+/// The time in UTC, to the second, from a stored timestamp text.
 pub(super) fn to_the_second(at: &str) -> Markup {
     up_to(at, "00:00:00".len())
 }

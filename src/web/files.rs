@@ -1,4 +1,5 @@
-//! The door at which stylesheet and scripts are. Browsers keep them: an address never gets another content.
+//! The handler of stylesheet and scripts. Browsers cache them, because the content at an address
+//! never changes.
 
 use ::http::Response;
 use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};

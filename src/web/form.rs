@@ -1,5 +1,5 @@
-//! Bodies of forms: `application/x-www-form-urlencoded`, bounded and read strictly. What a browser would not send is
-//! refused, not repaired.
+//! Parses form bodies: `application/x-www-form-urlencoded`, with limits and strict rules. Bodies
+//! that no browser would send are refused, not repaired.
 
 use ::http::HeaderMap;
 
@@ -11,7 +11,7 @@ const FIELDS_MAX: usize = 32;
 
 const MEDIA_TYPE: &str = "application/x-www-form-urlencoded";
 
-/// The fields of a form, decoded.
+/// The decoded fields of a form.
 #[derive(Debug, Default)]
 pub(super) struct Form {
     fields: Vec<(String, String)>,
@@ -38,7 +38,7 @@ impl Form {
         Ok(form)
     }
 
-    /// The value of a field; empty if it is not there, and if it is there twice.
+    /// The value of a field; empty if the field is missing or occurs more than once.
     pub(super) fn text(&self, name: &str) -> &str {
         let mut found = self.all(name);
         match (found.next(), found.next()) {
@@ -47,7 +47,7 @@ impl Form {
         }
     }
 
-    /// Of fields that may be there several times, such as ticks.
+    /// All values of a field that may occur several times, such as checkboxes.
     pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
         self.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -1,11 +1,12 @@
-//! The frame of every page: head, header with navigation, footer. A page gives its title and what stands in `main`.
+//! The frame of every page: head, header with navigation, footer. A page provides its title and the
+//! content of `main`.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::assets::{Asset, ICON, SITE, STYLE};
 use super::visitor::Visitor;
 
-/// The part of the site that a page belongs to, as the navigation shows it.
+/// The section of the site that the navigation marks as current.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Section {
     Search,
@@ -19,7 +20,7 @@ pub(super) enum Section {
     Other,
 }
 
-/// Where the navigation leads.
+/// The entries of the navigation.
 const NAVIGATION: &[(Section, &str, &str)] = &[
     (Section::Search, "/", "Search"),
     (Section::Contents, "/browse", "Contents"),
@@ -28,15 +29,15 @@ const NAVIGATION: &[(Section, &str, &str)] = &[
     (Section::Api, "/docs", "API"),
 ];
 
-/// A whole page, before it is set.
+/// A whole page, before it is rendered.
 pub(super) struct Page<'p> {
-    /// Of the window; what a person calls the page.
+    /// The title of the window and of the page.
     pub(super) title: &'p str,
     pub(super) section: Section,
-    /// More for the head: descriptions, links, data for machines.
+    /// Additional elements for the head: descriptions, links, structured data.
     pub(super) head: Markup,
     pub(super) scripts: &'p [&'p Asset],
-    /// Whether the header has a search box. The page of the search has its own.
+    /// Whether the header contains a search box. The search page has its own box.
     pub(super) has_search_box: bool,
     pub(super) main: Markup,
 }
@@ -91,7 +92,7 @@ impl Page<'_> {
         }
     }
 
-    /// What is the visitor's own, at the end of the navigation.
+    /// The visitor's own entries, at the end of the navigation.
     fn own(&self, visitor: &Visitor) -> Markup {
         let own = |section, path: &str, name: &str| entry(section, path, name, self.section);
         html! {
@@ -132,7 +133,7 @@ fn mark() -> Markup {
     }
 }
 
-/// A block of data for machines. Nothing in it ends the block, whatever the data say.
+/// A block of structured data. The data are escaped, so they cannot end the block.
 pub(super) fn data_block(json: &serde_json::Value) -> Markup {
     let text = json.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     html! { script type="application/ld+json" { (PreEscaped(text)) } }

@@ -1,4 +1,5 @@
-//! What invites search engines, where the operator wants them: robots.txt, and a sitemap for every code.
+//! Pages for search engines, if the operator allows indexing: robots.txt, and sitemaps for every
+//! code.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::door::DoorAnswer;
 
-/// Nodes of one sitemap. The protocol allows 50,000 addresses.
+/// Nodes per sitemap. The protocol allows 50,000 addresses.
 const NODES_PER_MAP: u32 = 20_000;
 
 const XML: &str = "application/xml; charset=utf-8";
@@ -26,7 +27,7 @@ pub(super) fn robots(opened: Opened<'_>) -> DoorAnswer {
     opened.answer(response::text(StatusCode::OK, "text/plain; charset=utf-8", text.into(), Keep::Asking))
 }
 
-/// Lists the sitemaps.
+/// The index of all sitemaps.
 pub(super) fn index(opened: Opened<'_>) -> DoorAnswer {
     let base_url = opened.shell.service.base_url();
     let mut xml = begun("sitemapindex");
@@ -39,7 +40,7 @@ pub(super) fn index(opened: Opened<'_>) -> DoorAnswer {
     opened.answer(response::text(StatusCode::OK, XML, xml.into(), Keep::Asking))
 }
 
-/// The provisions of a part of a code.
+/// The sitemap of one part of a code.
 pub(super) async fn of_body(opened: Opened<'_>, name: &str) -> Result<DoorAnswer, ApiError> {
     let gone = || ApiError::not_found("there is no such sitemap in this snapshot");
     let (body, part) = name.strip_suffix(".xml").and_then(|name| name.rsplit_once('-')).ok_or_else(gone)?;

@@ -1,5 +1,6 @@
-//! Text of others in a page: escaped, with the characters visible that would change how the text around them reads, and with
-//! what no line may end between kept together: a section sign and its number, a dash and the word before it.
+//! Renders untrusted text: escapes it and makes characters visible that would change how the
+//! surrounding text reads. Also keeps together what no line break may separate: a section sign and
+//! its number, a dash and the character before it.
 
 use std::ops::Range;
 
@@ -20,7 +21,8 @@ impl Render for Letters<'_> {
                 b'&' => "&amp;",
                 b'"' => "&quot;",
                 b'\t' | b'\n' | b'\r' => continue,
-                // First bytes of what may be a mark of direction, a control character, a section sign or a dash.
+                // First bytes of characters that may be a direction mark, a control character, a
+                // section sign or a dash.
                 0xc2 | 0xd8 | 0xe2 if at >= plain_from => {
                     if let Some(mark) = marked(&text[at..]) {
                         out.push_str(&text[plain_from..at]);
@@ -49,10 +51,12 @@ impl Render for Letters<'_> {
     }
 }
 
-/// Bytes of a number that stay on the line of their section sign. What is longer may not fit on a line.
+/// Maximum length of a number that stays on the line of its section sign, in bytes. A longer one
+/// may not fit on a line.
 const NUMBER_BYTES: usize = 24;
 
-/// What has to stay on one line around a section sign or a dash. It begins at `from` or later and holds nothing that is escaped.
+/// The range around a section sign or a dash that must stay on one line. It begins at `from` or
+/// later and contains no characters that need escaping.
 fn kept_together(text: &str, from: usize, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     if rest.starts_with('—') {
@@ -66,23 +70,24 @@ fn kept_together(text: &str, from: usize, at: usize) -> Option<Range<usize>> {
     (1..=NUMBER_BYTES).contains(&bytes).then(|| at..at + rest.len() - number.len() + bytes)
 }
 
-/// The same characters, and nothing else: what is copied from the page is the text.
+/// Wraps the same characters in an element and adds none, so text copied from the page is
+/// unchanged.
 fn push_together(out: &mut String, text: &str) {
     out.push_str("<span class=\"whole\">");
     out.push_str(text);
     out.push_str("</span>");
 }
 
-/// Characters of a heading in a list. Publishers have none that are longer.
+/// Maximum length of a heading in a list, in characters. Real headings are shorter.
 const HEADING_CHARS: usize = 400;
 
-/// A heading as lists have it: one that is as long as a text is cut.
+/// A heading for a list, shortened if it is as long as a text.
 pub(super) fn brief(heading: &str) -> Letters<'_> {
     let end = heading.char_indices().nth(HEADING_CHARS).map_or(heading.len(), |(end, _)| end);
     Letters(&heading[..end])
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub(super) fn grouped(number: u32) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -95,18 +100,19 @@ pub(super) fn grouped(number: u32) -> String {
     out
 }
 
-/// The same of what was counted here.
+/// A count with thousands separators.
 pub(super) fn counted(number: usize) -> String {
     grouped(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// Text of others for attributes and data, which have no marks: such characters are left out.
+/// Untrusted text for attributes and structured data, which cannot contain markup. Control
+/// characters and direction marks are removed.
 pub(super) fn visible(text: &str) -> String {
     let stays = |letter: &char| !letter.is_control() && !steers(*letter);
     text.chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter }).filter(stays).collect()
 }
 
-/// The character that begins the text, if it steers directions or terminals.
+/// The first character of the text, if it is a control character or a direction mark.
 fn marked(text: &str) -> Option<char> {
     text.chars().next().filter(|first| steers(*first))
 }
@@ -116,7 +122,8 @@ fn steers(letter: char) -> bool {
         '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Such a character by its number, as a mark that no text of law has.
+/// Shows a control character or direction mark as its code point, in an element that law text never
+/// uses.
 fn push_code(out: &mut String, mark: char) {
     out.push_str(&format!("<span class=\"code\">U+{:04X}</span>", u32::from(mark)));
 }

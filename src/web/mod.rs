@@ -1,13 +1,29 @@
-//! Pages for people. They work without scripts, load nothing from elsewhere, and set no cookie for readers.
+//! HTML pages for people. They work without scripts, load nothing from other servers, and set no
+//! cookies for readers.
 //!
-//! `shell` is what all pages share and the way of their calls into the service, `visitor` who asks; `frame` is head, header
-//! and footer of every page, `response` its headers, `assets` the stylesheet and the scripts, `files` their door, `errors` what is shown when
-//! something fails; `site` is the door of the public pages, `search` the search page, `law` the reading pages, `contents` the way to them, `coverage` what is loaded, `zoning` maps of zones, `docs` the documentation of the API,
-//! `indexing` what invites search engines; `pager` links the pages of a list, `letters` puts text of others into pages, `figures` writes amounts and times.
+//! Shared parts:
+//! - `shell`: state shared by all pages, and their calls into the service; `visitor`: the reader of
+//!   a page
+//! - `frame`: head, header and footer; `response`: HTTP headers; `assets`: stylesheet and scripts,
+//!   served by `files`
+//! - `errors`: error pages; `pager`: links between the pages of a list
+//! - `letters`: rendering of untrusted text; `figures`: formatting of amounts and times
 //!
-//! `review` is the page on which a person accepts a company formation that a program prepared, `pages` its HTML,
-//! `answer` its headers, `payments` how an accepted order is paid, `returned` where people are when they have paid, `tracking` how far it is. `settings` and `operator` are for
-//! people who are signed in: `browser` knows their cookies, `form` their forms, `seen` who sent them, `desk` does the work.
+//! Public pages, which `site` serves:
+//! - `search`, `law` (reading pages), `contents`, `coverage`, `zoning` (maps), `docs` (API
+//!   documentation)
+//! - `indexing`: robots.txt and sitemaps
+//!
+//! Company formation and payment:
+//! - `review`: the page on which a person accepts a formation that a program prepared; `pages`: its
+//!   HTML; `answer`: its headers
+//! - `payments`: how an accepted order is paid; `returned`: pages for customers who return from the
+//!   payment page; `tracking`: the progress of an order
+//!
+//! Pages for signed-in people:
+//! - `settings` and `operator`
+//! - `browser`: cookies; `form`: form bodies; `seen`: a request with its sender; `desk`: executes
+//!   their work; `trouble`: their errors
 
 mod answer;
 mod assets;

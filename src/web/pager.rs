@@ -1,11 +1,11 @@
-//! Links from page to page of a list.
+//! Links between the pages of a list.
 
 use maud::{Markup, html};
 
 use super::letters::grouped;
 use crate::api::reply::Pages;
 
-/// The address of a page is this beginning and its number.
+/// The address of a page is `beginning` followed by the page number.
 pub(super) fn of(pages: Pages, beginning: &str) -> Markup {
     let Pages { page, last } = pages;
     let to = |page: u32| format!("{beginning}{page}");

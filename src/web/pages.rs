@@ -1,4 +1,4 @@
-//! The HTML of the pages.
+//! The HTML of the review pages.
 
 use maud::{Markup, html};
 
@@ -11,7 +11,7 @@ use crate::accounts::records::{OrderRecord, OrderStage};
 use crate::clock::UnixMillis;
 use crate::formation::intake::{Address, Intake, Person, ShareClass};
 
-/// Where the holder of a tracking token sees how far the order is.
+/// The page on which the holder of a tracking token sees the progress of an order.
 pub(super) const TRACK_PATH: &str = "/formation/track";
 
 /// A whole page.
@@ -21,7 +21,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// The title says nothing personal: it stands in histories and previews.
+    /// The title contains nothing personal, because browsers show it in histories and previews.
     pub(super) fn html(&self) -> String {
         let main = html! { h1 { (self.title) } div.review { (self.main) } };
         let head = html! { meta name="robots" content="noindex, nofollow"; };
@@ -29,21 +29,21 @@ impl Page {
         page.html(&Visitor::Anonymous)
     }
 
-    /// Something went wrong, in a sentence or two.
+    /// A page with a short message, such as an error.
     pub(super) fn message(title: &'static str, text: &str) -> Self {
         Self { title, main: html! { p { (text) } } }
     }
 }
 
-/// How the page for review was reached.
+/// The state of the review page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Review {
     First,
-    /// The form was sent without the tick.
+    /// The form was sent without a tick in its checkbox.
     NotConfirmed,
 }
 
-/// An intake with a form that accepts it.
+/// An intake with a form to accept it.
 pub(super) fn review(content: &DraftContent, intake: &Intake, expires_at: UnixMillis, review: Review) -> Page {
     let main = html! {
         p {
@@ -170,7 +170,7 @@ fn price(content: &DraftContent) -> Markup {
     }
 }
 
-/// An order that waits for its payment, just accepted or opened again.
+/// An order that waits for its payment, either just accepted or opened again.
 pub(super) fn accepted(
     order: &OrderRecord,
     tracking_token: Option<&str>,
@@ -204,7 +204,7 @@ pub(super) fn accepted(
             @match next {
                 Some(Next::PayAt(url)) => p { a.button href=(url) rel="noreferrer" { "Pay now" } },
                 Some(Next::OperatorConfirms) => p { (how_to_pay) },
-                // Not asked for yet, or not available at the moment.
+                // The payment has not begun, or the payment service is not available.
                 None => form method="post" {
                     input type="hidden" name="confirmed" value="yes";
                     button type="submit" { "Go on to the payment" }
@@ -215,7 +215,7 @@ pub(super) fn accepted(
     Page { title: "Your company formation", main }
 }
 
-/// `limited_partnership` for people.
+/// A name such as `limited_partnership`, written for people.
 pub(super) fn words(name: &str) -> String {
     match name {
         "llc" => "limited liability company".to_owned(),

@@ -1,26 +1,27 @@
-//! How an accepted order is paid: the operator confirms it, or a payment service takes it.
+//! The payment of an accepted order: the operator confirms it, or a payment service collects it.
 
 use std::pin::Pin;
 
 use crate::accounts::records::OrderRecord;
 
-/// What the person does next.
+/// The next step for the customer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// Pay as the operator says, who then runs 'hornbook order confirm-payment'.
+    /// Pay as the operator instructs. The operator then runs 'hornbook order confirm-payment'.
     OperatorConfirms,
-    /// Pay at this address.
+    /// Pay at this URL.
     PayAt(String),
 }
 
-/// Begins the payment of an order that waits for it. May be called again for the same order. The error is for the log.
+/// Begins the payment of an unpaid order. May be called again for the same order. The error is only
+/// for the log.
 pub trait Payments: Send + Sync {
     fn begin<'a>(&'a self, order: &'a OrderRecord) -> Begun<'a>;
 }
 
 pub type Begun<'a> = Pin<Box<dyn Future<Output = Result<Next, String>> + Send + 'a>>;
 
-/// The operator confirms every payment.
+/// Payments that the operator confirms.
 pub struct OperatorPayments;
 
 impl Payments for OperatorPayments {

@@ -1,4 +1,4 @@
-//! A page as a response: headers that every page has, and how long it may be kept.
+//! Responses with pages: the common headers and the cache policy.
 
 use ::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
@@ -7,22 +7,23 @@ use ::http::header::{
 use ::http::{Response, StatusCode};
 use bytes::Bytes;
 
-/// Styles, scripts and pictures of this server alone, none of them inline; forms that lead here; no frames.
+/// The content security policy: styles, scripts and images only from this server and none inline,
+/// forms only to this server, and no frames.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
-/// What may keep a page.
+/// The cache policy of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keep {
-    /// Nothing: it is of one moment or one person.
+    /// Not cached: the page is for one moment or one person.
     Nowhere,
-    /// The browser, for a few minutes.
+    /// Cached by the browser for a few minutes.
     Shortly,
-    /// The browser, which asks every time whether it is still so.
+    /// Cached by the browser, which revalidates it with every request.
     Asking,
-    /// The browser, for good: its address names the snapshot.
+    /// Cached by the browser for a year: the address contains the snapshot.
     ForGood,
 }
 
@@ -30,7 +31,7 @@ pub(super) fn page(status: StatusCode, html: String, keep: Keep) -> Response<Byt
     text(status, "text/html; charset=utf-8", html.into(), keep)
 }
 
-/// Something else than a page, with the same headers.
+/// A response with another media type than HTML, with the same headers.
 pub(super) fn text(status: StatusCode, media_type: &'static str, body: Bytes, keep: Keep) -> Response<Bytes> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -55,7 +56,7 @@ pub(super) fn text(status: StatusCode, media_type: &'static str, body: Bytes, ke
     response
 }
 
-/// Names the version of a page.
+/// Sets the version of a page (`ETag`).
 pub(super) fn with_version(mut response: Response<Bytes>, version: &str) -> Response<Bytes> {
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
         response.headers_mut().insert(ETAG, tag);
@@ -63,14 +64,14 @@ pub(super) fn with_version(mut response: Response<Bytes>, version: &str) -> Resp
     response
 }
 
-/// The browser has this version.
+/// The response if the browser already has this version.
 pub(super) fn not_modified(version: &str, keep: Keep) -> Response<Bytes> {
     let mut response = page(StatusCode::NOT_MODIFIED, String::new(), keep);
     response.headers_mut().remove(CONTENT_TYPE);
     with_version(response, version)
 }
 
-/// Leads to another page, here. The path is one of ours, encoded.
+/// Redirects to another page of this site. The path must be encoded.
 pub(super) fn redirect(path: &str) -> Response<Bytes> {
     let mut response = page(StatusCode::SEE_OTHER, String::new(), Keep::Nowhere);
     response.headers_mut().remove(CONTENT_TYPE);

@@ -1,5 +1,6 @@
-//! The pages for customers who come back from where they pay. They say nothing of the payment, which may still be on its
-//! way, and need nobody to be signed in: a browser that comes from elsewhere sends no cookie of ours.
+//! The pages for customers who return from the payment page. They do not state whether the payment
+//! arrived, because it may still be in progress. They need no sign-in: a browser that comes from
+//! another site does not send our cookies.
 
 use std::sync::Arc;
 

@@ -1,8 +1,10 @@
-//! The review page: shows a prepared company formation to the holder of its link, and makes it an order once.
+//! The review page: shows a prepared company formation to the holder of its link, and creates an
+//! order from it once.
 //!
-//! The token in the path is the capability; there are no cookies and no sign-in, so another site has nothing to abuse.
-//! Reading changes nothing: programs that preview links may fetch it. Accepting is a POST, refused where a browser says that
-//! the form was another site's. An acceptance that is sent again finds the same order.
+//! The token in the path is the capability. There are no cookies and no sign-in, so other sites
+//! have nothing to abuse. GET changes nothing, so programs that preview links may fetch the page.
+//! Accepting is a POST, which is refused if the browser states that the form is from another site.
+//! A repeated acceptance returns the same order.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,17 +27,17 @@ use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
 use crate::formation::REVIEW_PATH;
 use crate::formation::intake::Intake;
 
-/// Where nothing else is said.
+/// The default text, if the operator configures none.
 const HOW_TO_PAY: &str = "The operator of this service will contact you about the payment.";
 
-/// Who accepts, in the audit log and in the moves of an order.
+/// The actor of an acceptance in the audit log and in the stages of an order.
 const ACTOR: &str = "review page";
 
 pub struct ReviewPage {
     service: Arc<Service>,
     payments: Arc<dyn Payments>,
     how_to_pay: String,
-    /// Of this service, as browsers send it.
+    /// The origin of this service, as browsers send it.
     origin: String,
 }
 
@@ -60,7 +62,8 @@ impl ReviewPage {
                 let shown = pages::review(&content, &intake_of(&content.intake)?, expires_at, Review::First);
                 Ok(page(StatusCode::OK, &shown))
             }
-            // The payment begins with a POST: previews must not open sessions at a payment service.
+            // The payment begins only with a POST: link previews must not create sessions at a
+            // payment service.
             DraftView::Accepted { order, .. } => {
                 Ok(page(StatusCode::OK, &pages::accepted(&order, None, None, &self.how_to_pay)))
             }
@@ -78,7 +81,7 @@ impl ReviewPage {
         let act = Act { actor: ACTOR.to_owned(), at: self.service.now().wall };
         let accepted = self.in_background(move || accounts.accept_draft(&token, &act, &mut SystemEntropy));
         let Acceptance { order, tracking_token, .. } = accepted.await?.ok_or(Refused::Gone)?;
-        // Whatever becomes of the payment, the person sees the order and its token.
+        // The person sees the order and its token even if the payment cannot begin.
         let (next, failure) = match self.next(&order).await {
             Ok(next) => (next, None),
             Err(why) => (None, Some(why)),
@@ -103,7 +106,7 @@ impl ReviewPage {
         found.await?.ok_or(Refused::Gone)
     }
 
-    /// What to do about the payment; nothing if it is paid. The error is for the log.
+    /// Begins the payment. None if the order is already paid. The error is only for the log.
     async fn next(&self, order: &OrderRecord) -> Result<Option<Next>, String> {
         if order.payment.is_some() || order.stage() > OrderStage::Payment {
             return Ok(None);
@@ -111,7 +114,7 @@ impl ReviewPage {
         self.payments.begin(order).await.map(Some)
     }
 
-    /// Work that reads or writes the state, in the queue in which calls wait.
+    /// Runs work that reads or writes the state, in the same queue as calls.
     async fn in_background<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
@@ -125,8 +128,9 @@ impl ReviewPage {
         }
     }
 
-    /// What browsers say about the page that a form is on. Our pages send no referrer, for which browsers put `null` in the
-    /// place of their origin; then `Sec-Fetch-Site` tells. A program says nothing at all: it has the token, and may.
+    /// Checks what the browser states about the page of the form. Our pages send no referrer, so
+    /// browsers send the origin `null`; then `Sec-Fetch-Site` decides. A program sends neither
+    /// header: it has the token, so it is accepted.
     fn is_own_form(&self, headers: &HeaderMap) -> bool {
         let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("other").to_ascii_lowercase());
         let from_here = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
@@ -157,18 +161,19 @@ fn token_in(path: &str) -> Option<LinkToken> {
     path.strip_prefix(REVIEW_PATH).and_then(LinkToken::parse)
 }
 
-/// A draft holds what was checked when it was made. What is wrong with it is not told: it would be somebody's data.
+/// Reads a stored intake. It was checked when the draft was created. The error contains no details,
+/// because they would be personal data.
 fn intake_of(stored: &serde_json::Value) -> Result<Intake, Refused> {
     Intake::deserialize(stored)
         .map_err(|_| Refused::Failed("this version cannot read the intake of a draft".to_owned()))
 }
 
-/// Whether the form has its tick.
+/// Whether the checkbox was ticked.
 fn is_confirmed(body: &[u8]) -> bool {
     body.split(|byte| *byte == b'&').any(|pair| pair == b"confirmed=yes")
 }
 
-/// Scheme, host and port of an address.
+/// The scheme, host and port of a URL. A default port is left out.
 pub(super) fn origin_of(url: &str) -> Cow<'_, str> {
     let after_scheme = url.find("://").map_or(0, |at| at + 3);
     let end = url[after_scheme..].find('/').map_or(url.len(), |at| after_scheme + at);
@@ -177,15 +182,15 @@ pub(super) fn origin_of(url: &str) -> Cow<'_, str> {
     Cow::Borrowed(origin.strip_suffix(default_port).unwrap_or(origin))
 }
 
-/// Why there is no page.
+/// The reason why there is no page.
 enum Refused {
-    /// Unknown, expired or withdrawn: nobody learns which.
+    /// Unknown, expired or withdrawn. The response does not reveal which.
     Gone,
     OtherSite,
     Busy,
-    /// With what the person can do.
+    /// Contains a message for the person.
     NotNow(String),
-    /// With what went wrong, for the log.
+    /// Contains a message for the log.
     Failed(String),
 }
 

@@ -1,4 +1,4 @@
-//! A request with who sent it, and whether its form is ours.
+//! A request with its sender, and the check that its form comes from this site.
 
 use ::http::StatusCode;
 use maud::{Markup, html};
@@ -13,7 +13,7 @@ use super::visitor::Visitor;
 use crate::accounts::changes::{Act, SignedIn};
 use crate::door::{DoorAnswer, Visit};
 
-/// A request with who sent it.
+/// A request with its sender.
 pub(super) struct Seen<'v> {
     pub(super) visit: &'v Visit<'v>,
     pub(super) visitor: Visitor,
@@ -29,7 +29,7 @@ impl<'v> Seen<'v> {
         let actor = match &visitor {
             Visitor::Person(person) => person.account.to_string(),
             Visitor::Anonymous => {
-                // A session that is over proves nothing, not even where a form came from.
+                // An expired session must not be used to check form tokens.
                 browser.session = None;
                 "visitor".to_owned()
             }
@@ -44,7 +44,7 @@ impl<'v> Seen<'v> {
         }
     }
 
-    /// The form, if it is ours.
+    /// Parses the form and verifies that it comes from this site.
     pub(super) fn form(&self, shell: &Shell) -> Result<Form, Trouble> {
         if !is_from_here(self.visit.headers, &shell.origin) {
             return Err(Trouble::NotOurForm);
@@ -54,7 +54,7 @@ impl<'v> Seen<'v> {
         if self.browser.accepts(form.text("token")) { Ok(form) } else { Err(Trouble::NotOurForm) }
     }
 
-    /// The hidden field that every form has.
+    /// The hidden field with the token, which every form needs.
     pub(super) fn token_field(&self) -> Markup {
         let token = self.browser.form_token().unwrap_or_default();
         html! { input type="hidden" name="token" value=(token); }

@@ -1,7 +1,9 @@
-//! What the pages share: the service, who may look without an account, and the way of a page's calls into the service.
+//! State shared by all pages, access rules for readers without an account, and the pages' calls
+//! into the service.
 //!
-//! A page asks for a row of the operations table by its name, with a [`Wish`] for the case that its reader has no account.
-//! The call enters through `api/call` as every other does, and the page is set from its answer.
+//! A page calls an operation of the operations table by its name. The [`Wish`] decides whether a
+//! reader without an account may make the call. The call goes through `api/call` like every other
+//! call, and the page is rendered from the reply.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,22 +31,22 @@ use crate::api::visitors::{VisitorRates, Visitors, Wish};
 use crate::door::{DoorAnswer, Visit};
 use crate::search::LawOnDay;
 
-/// What an operator chooses about the pages.
+/// The operator's settings for the pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageSettings {
-    /// What people without an account may do.
+    /// The limits for people without an account.
     pub visitors: VisitorRates,
-    /// Whether search engines are invited: robots.txt and sitemaps.
+    /// Whether search engines may index the pages: robots.txt and sitemaps.
     pub is_indexed: bool,
 }
 
-/// Shared by the doors of all pages.
+/// State shared by the handlers of all pages.
 pub struct Shell {
     pub(super) service: Arc<Service>,
     pub(super) visitors: Visitors,
     pub(super) is_indexed: bool,
     pub(super) desk: Desk,
-    /// Of this service, as browsers send it.
+    /// The origin of this service, as browsers send it.
     pub(super) origin: String,
 }
 
@@ -69,21 +71,22 @@ impl Shell {
     }
 }
 
-/// A page that is being made for somebody.
+/// A page that is being built for a reader.
 pub(super) struct Opened<'a> {
     pub(super) shell: &'a Shell,
     pub(super) visit: &'a Visit<'a>,
     pub(super) visitor: Visitor,
-    /// The snapshot that everything on the page comes from.
+    /// The snapshot that all content of the page comes from.
     pub(super) corpus: Arc<Corpus>,
     receipt: Option<Receipt>,
-    /// What the calls of the page took.
+    /// The debits of the page's calls.
     pub(super) debits: Debits,
     unread: Option<UnreadShare>,
     stages: Vec<(&'static str, u32)>,
 }
 
-/// What the calls of one page took. A page is paid for as a whole: if it fails, nothing was taken.
+/// The debits of one page's calls. A page is paid for as a whole: if it fails, all debits are
+/// refunded.
 #[derive(Clone, Default)]
 pub(super) struct Debits(Arc<Mutex<Vec<PendingDebit>>>);
 
@@ -92,7 +95,7 @@ impl Debits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(debit.map(|debit| *debit));
     }
 
-    /// The answer, for which nothing is charged if it is an error.
+    /// Returns the answer. If it is an error, refunds the debits first.
     pub(super) async fn settle(self, answer: DoorAnswer, progress: &Progress) -> DoorAnswer {
         if answer.response.status().as_u16() < 400 {
             return answer;
@@ -100,7 +103,7 @@ impl Debits {
         let debits = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for debit in debits {
             let cost = debit.cost();
-            // Where the ledger is down, the refund is made when it is back.
+            // If the ledger is unavailable, the refund is made when it is available again.
             if debit.refund().await.is_ok() {
                 progress.refunded(cost);
             }
@@ -109,16 +112,16 @@ impl Debits {
     }
 }
 
-/// What a page asks of an operation.
+/// A page's call of an operation.
 pub(super) struct Ask<'q> {
     pub(super) operation: &'static str,
-    /// What it is to a visitor.
+    /// The visitor action that the call counts as.
     pub(super) wish: Wish,
-    /// Of the path, with their names.
+    /// The path parameters, by name.
     pub(super) of: &'q [(&'static str, &'q str)],
     pub(super) query: &'q [(&'static str, &'q str)],
     pub(super) format: Format,
-    /// As `If-None-Match` lists them.
+    /// The versions that the browser has, in the form of `If-None-Match`.
     pub(super) known_versions: Option<&'q str>,
 }
 
@@ -128,10 +131,10 @@ impl<'q> Ask<'q> {
     }
 }
 
-/// What an operation answered.
+/// The result of a call.
 pub(super) enum Told {
     News(News),
-    /// The browser holds this version.
+    /// The browser already has this version.
     Unchanged(String),
 }
 
@@ -142,7 +145,7 @@ pub(super) struct News {
 }
 
 impl News {
-    /// As the operation's reply. The service wrote it: what does not fit is a mistake in this program.
+    /// Deserializes the reply. The service wrote it, so a mismatch is a bug in this program.
     pub(super) fn read<'b, T: Deserialize<'b>>(&'b self) -> Result<T, ApiError> {
         serde_json::from_slice(&self.bytes)
             .map_err(|error| ApiError::internal(format!("a page reads a reply: {error}")))
@@ -150,7 +153,8 @@ impl News {
 }
 
 impl Opened<'_> {
-    /// The person whose account pays. One that waits for approval sees what visitors see.
+    /// The signed-in person whose account pays. None before the account is approved: its owner has
+    /// the rights of a visitor.
     fn approved(&self) -> Option<&SignedIn> {
         match &self.visitor {
             Visitor::Person(person) if person.status == AccountStatus::Approved => Some(person),
@@ -158,37 +162,37 @@ impl Opened<'_> {
         }
     }
 
-    /// Whether this reader may do so at all.
+    /// Whether this reader may do this.
     pub(super) fn may(&self, wish: Wish) -> bool {
         self.approved().is_some() || self.shell.visitors.may(wish)
     }
 
-    /// The value of a parameter of the page's address; the first counts.
+    /// The first value of a parameter in the page's address.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let found = self.visit.parameters.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// All values of a parameter that may be given several times, comma-separated.
+    /// All values of a repeatable parameter, separated by commas.
     pub(super) fn parameters(&self, name: &str) -> Option<String> {
         let values = self.visit.parameters.iter().filter(|(known, value)| known == name && !value.trim().is_empty());
         let values: Vec<&str> = values.map(|(_, value)| value.trim()).collect();
         (!values.is_empty()).then(|| values.join(","))
     }
 
-    /// The day whose law the page shows, where its address names one.
+    /// The day in the page's address, if there is one.
     pub(super) fn named_day(&self) -> Option<String> {
         self.parameter(AS_OF_NAME).map(str::trim).filter(|day| !day.is_empty()).map(str::to_owned)
     }
 
-    /// The law as it is on the day of the page.
+    /// The law on the day of the page.
     pub(super) fn law(&self) -> Arc<LawOnDay> {
         let named = self.named_day().and_then(|day| day.parse().ok());
         let day = named.unwrap_or_else(|| today(self.shell.service.now()));
         self.corpus.engine().law_on(Some(day))
     }
 
-    /// Calls an operation that answers whole.
+    /// Calls an operation and requires a complete reply.
     pub(super) async fn call(&mut self, ask: Ask<'_>) -> Result<News, ApiError> {
         match self.ask(Ask { known_versions: None, ..ask }).await? {
             Told::News(news) => Ok(news),
@@ -204,7 +208,8 @@ impl Opened<'_> {
                 let (visitors, map) = (&self.shell.visitors, self.map_name(of));
                 Asker::Visitor(visitors.let_in_to_map(self.parameter("pass"), person.account, &map)?)
             }
-            // What is free to visitors is free to people too.
+            // Actions that are free for visitors are also free for signed-in people, except
+            // searches.
             Some(person) if wish == Wish::Search || !self.shell.visitors.may(wish) => Asker::Person(person),
             _ => {
                 let now = self.shell.service.now().steady;
@@ -243,18 +248,19 @@ impl Opened<'_> {
         }
     }
 
-    /// Whether another provision costs this reader nothing.
+    /// Whether reading another provision is free for this reader.
     pub(super) fn reads_are_free(&self) -> bool {
         self.shell.visitors.may(Wish::Read)
     }
 
-    /// What opens the parts of a map whose page a call of ours paid for; none where they are open to everybody.
+    /// The pass for the parts of a map whose page was paid for by a call. None if the parts need no
+    /// pass.
     pub(super) fn map_pass(&self, of: &[(&'static str, &str)]) -> Option<String> {
         let (person, receipt) = (self.approved()?, self.receipt.as_ref()?);
         Some(self.shell.visitors.map_pass(receipt, person.account, &self.map_name(of)))
     }
 
-    /// A map is that of a jurisdiction, which comes first in the path, in a snapshot.
+    /// The name of a map: the snapshot and the jurisdiction, which is the first path parameter.
     fn map_name(&self, of: &[(&'static str, &str)]) -> String {
         let short_code = of.first().map(|(_, value)| value.to_ascii_uppercase()).unwrap_or_default();
         format!("{} {short_code}", self.corpus.id())
@@ -275,7 +281,7 @@ impl Opened<'_> {
         Ok(News { bytes, version, pages: reply.pages })
     }
 
-    /// The page, with what its calls came to.
+    /// Completes the page with the receipt, the unread share and the stages of its calls.
     pub(super) fn answer(self, response: Response<Bytes>) -> DoorAnswer {
         let Self { receipt, unread, stages, .. } = self;
         DoorAnswer { receipt, unread, stages, ..response.into() }

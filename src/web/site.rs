@@ -1,5 +1,6 @@
-//! The door of the pages that everybody may see as far as the operator lets them: search, law, contents, coverage,
-//! zoning maps, the documentation, and what search engines read.
+//! The handler of the public pages: search, law, contents, coverage, zoning maps, the
+//! documentation, and the pages for search engines. The operator's settings limit what visitors may
+//! see.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! `/formation/track`: how far a company formation is, for whoever has its number and its tracking token. It changes
-//! nothing; the token comes in a form, so that no address, history or log has it.
+//! `/formation/track`: shows the progress of a company formation to anyone with its number and
+//! tracking token. It changes nothing. The token is sent in a form, so it appears in no address,
+//! history or log.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl TrackingPage {
         }
     }
 
-    /// Nothing for an unknown order, and nothing for a wrong token.
+    /// Returns None for an unknown order and also for a wrong token.
     async fn found(&self, visit: &Visit<'_>) -> Result<Option<OrderView>, Trouble> {
         let form = Form::read(visit.headers, visit.body).map_err(|why| Trouble::Refused(why.to_owned()))?;
         let Ok(id) = form.text("order").trim().parse::<OrderId>() else { return Ok(None) };

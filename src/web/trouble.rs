@@ -1,4 +1,4 @@
-//! Why a page for a signed-in person is not what they asked for.
+//! Errors of pages for signed-in people.
 
 use ::http::StatusCode;
 use ::http::header::{HeaderValue, RETRY_AFTER};
@@ -12,23 +12,23 @@ use crate::accounts::error::ChangeError;
 use crate::api::error::ApiError;
 use crate::door::DoorAnswer;
 
-/// Where people sign in.
+/// The path of the sign-in page.
 pub(super) const SIGN_IN: &str = "/settings/sign-in";
 
 #[derive(Debug)]
 pub(super) enum Trouble {
     SignInFirst,
-    /// A page that this person may not see, or that is not there: nobody learns which.
+    /// The page does not exist or this person may not see it. The response does not reveal which.
     Nothing,
-    /// The form was sent from elsewhere, or is too old.
+    /// The form was sent from another site or is too old.
     NotOurForm,
-    /// What is wrong, and what to do.
+    /// The message states what is wrong and what to do.
     Refused(String),
     TooFast {
         seconds: u64,
     },
     Busy,
-    /// What went wrong, for the log.
+    /// The message is for the log.
     Failed(String),
     Api(Box<ApiError>),
 }

@@ -1,4 +1,4 @@
-//! Who looks at a page.
+//! The reader of a page.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::accounts::people::Role;
 use crate::clock::Now;
 use crate::door::Visit;
 
-/// Who asks for a page.
+/// The reader of a page.
 #[derive(Clone, Debug)]
 pub(super) enum Visitor {
-    /// Somebody without an account, or not signed in.
+    /// A person without an account, or one who is not signed in.
     Anonymous,
     Person(Arc<SignedIn>),
 }
 
 impl Visitor {
-    /// In memory: a page does not wait for the state.
+    /// Finds the session in memory, so it never blocks.
     pub(super) fn of(visit: &Visit<'_>, accounts: &Accounts, now: Now) -> Self {
         let session = Browser::of(visit.headers).session;
         let person = session.and_then(|token| accounts.session(&token, now));
@@ -29,7 +29,7 @@ impl Visitor {
         matches!(self, Self::Person(person) if person.role == Role::Operator)
     }
 
-    /// Pages of visitors with different names here are different pages.
+    /// A short text for page versions: visitors with different tags get different pages.
     pub(super) fn tag(&self) -> &'static str {
         match self {
             Self::Anonymous => "a",

@@ -1,4 +1,4 @@
-//! `hornbook mcp`: agents that start the program themselves, against a snapshot or through it to a server.
+//! `hornbook mcp`, started by agents: with a snapshot, or as a proxy to a server.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::serving::Started;
 use crate::{hornbook, sample_plan};
 
-/// A started `hornbook mcp`.
+/// A running `hornbook mcp`.
 struct Agent {
     child: Child,
     input: Option<ChildStdin>,
@@ -48,7 +48,7 @@ impl Agent {
         answer
     }
 
-    /// Closes the input, and reads what is still answered.
+    /// Closes the input and reads the remaining answers.
     fn end(mut self) -> Vec<Value> {
         drop(self.input.take());
         let lines = self.output.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
@@ -109,7 +109,7 @@ fn what_is_no_message_is_refused_and_the_next_one_is_answered() {
     agent.send(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     agent.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nothing"}}"#);
     assert_eq!(agent.ask(2, "ping", &json!({}))["result"], json!({}));
-    // Without a line end, and answered although the input is closed already.
+    // The last line has no line end, and it is answered although the input is already closed.
     agent.input.as_mut().unwrap().write_all(br#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#).unwrap();
     assert_eq!(agent.end(), [json!({ "jsonrpc": "2.0", "id": 3, "result": {} })]);
 }
@@ -118,7 +118,7 @@ fn what_is_no_message_is_refused_and_the_next_one_is_answered() {
 fn a_cancelled_request_gets_no_answer_and_the_others_do() {
     let dir = tempfile::tempdir().unwrap();
     let mut agent = Agent::start(&[&snapshot(dir.path())], None);
-    // So many at once that most wait for their turn when they are cancelled.
+    // So many at the same time that most are still queued when they are cancelled.
     let line = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": search() }).to_string();
     let cancelled = |id: u32| {
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }).to_string()

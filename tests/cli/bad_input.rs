@@ -1,4 +1,4 @@
-//! Bad input: one clear line with file and place, a failing exit code, and nothing half-written.
+//! Bad input gives one clear line with file and position and a failing exit code, and leaves no partial output.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ license = "l"
 url = "u"
 "#;
 
-/// Builds a plan with one native file; the failure's message, after checking that nothing is left behind.
+/// Builds a plan with one native file. Returns the error message, after checking that nothing is left behind.
 fn refused(plan: &str, law: &[u8], arguments: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("plan.toml"), plan).unwrap();
@@ -134,7 +134,7 @@ fn strict_makes_the_first_warning_an_error() {
     );
 }
 
-/// What a build says, which must not take long.
+/// The error message of a build that must fail within 20 seconds.
 fn refused_in_time(plan: &Path, out: &Path) -> String {
     let mut child = hornbook().arg("build").arg(plan).arg("--out").arg(out).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
@@ -199,8 +199,8 @@ fn a_place_that_cannot_be_written_is_told() {
     assert!(taken.join("cat.jpg").exists());
 }
 
-/// A disk that fills up, as a limit on file size (which every file system honours alike) and, where this test may mount
-/// one, as a small file system of its own.
+/// A full disk, simulated by a limit on file size, which works the same on every file system, and
+/// by a small tmpfs if this test may mount one.
 #[test]
 fn a_full_disk_is_told_and_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! `hornbook bench`: a snapshot in process, a server on loopback, and two results compared. No figure is asserted.
+//! `hornbook bench`: a snapshot in process, a server on loopback, and a comparison of two results.
+//! No figure is asserted.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +21,7 @@ fn bench(target: &Path, arguments: &[&str]) -> Output {
 
 const SHORT: [&str; 6] = ["--rounds", "2", "--duration", "0.3", "--warm-up", "0.05"];
 
-/// Every round has what it should, and the rounds add up to all.
+/// Checks that every round is complete and that the rounds add up to the total.
 fn assert_sound(result: &Value, stages: &[&str]) {
     let rounds = result["rounds"].as_array().unwrap();
     let sum = |name: &str| rounds.iter().map(|round| round[name].as_u64().unwrap()).sum::<u64>();
@@ -114,7 +115,7 @@ fn a_server_is_measured_over_kept_connections_and_refusals_are_counted_apart() {
     let output = hornbook().args(["bench", &encrypted, "--path", "/healthz"]).args(SHORT).output().unwrap();
     assert!(stderr(&output).contains("does not speak TLS here; use http://"), "{}", stderr(&output));
 
-    // What was answered is measured, what failed is counted by its status.
+    // Successes are measured; failures are counted by their status.
     let mixed = measure(&["--concurrency", "1", "--path", "/healthz", "--path", "/readyz", "--path", "/nowhere"]);
     let (answered, failed) = (&mixed["total"]["answered"], &mixed["total"]["failed"]["404"]);
     assert!(failed.as_u64().unwrap() > 0 && answered.as_u64() > failed.as_u64(), "{mixed:#}");
@@ -145,7 +146,7 @@ fn a_run_in_which_most_requests_are_refused_stops_and_says_why() {
         "{without_key}"
     );
 
-    // The demo key's 30 calls a minute are soon used up: what follows is refused.
+    // The demo key's 30 calls a minute are used up soon, and later calls are refused.
     let too_often = stopped(&["--rate", "500", "--key", &server.key]);
     assert!(too_often.contains(" x 429)") && too_often.contains("--set free.per_minute="), "{too_often}");
 }
@@ -174,7 +175,7 @@ fn a_server_with_tls_is_measured_by_who_trusts_its_certificate() {
     }
     let refused = stderr(&measure(&["--ca", private_key.to_str().unwrap()]));
     assert!(refused.contains("cannot read certificates from"), "{refused}");
-    // The system does not trust a certificate that was made a moment ago.
+    // The system does not trust a new self-signed certificate.
     let refused = stderr(&measure(&[]));
     assert!(refused.contains("--ca"), "{refused}");
 }

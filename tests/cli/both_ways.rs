@@ -1,5 +1,5 @@
-//! REST and the Model Context Protocol at once, on one account of a server that is killed again and again: what was
-//! answered is charged, once, and a retry may come the other way.
+//! REST and MCP calls on one account at the same time, while the server is killed repeatedly:
+//! answered calls are charged once, and a retry may use the other protocol.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -50,7 +50,7 @@ fn request(way: Way, key: &str, retry: Option<&str>) -> String {
     format!("{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Status, and body as JSON; an error if any of it is missing.
+/// The status and the JSON body; an error if the response is incomplete.
 fn exchange(address: &str, request: &str) -> std::io::Result<(u16, Value)> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
@@ -63,7 +63,7 @@ fn exchange(address: &str, request: &str) -> std::io::Result<(u16, Value)> {
     Ok((status, serde_json::from_str(body).map_err(|_| torn())?))
 }
 
-/// Whether it was answered with results; false for what is to be sent again.
+/// Returns true for an answer with results, and false if the call must be retried.
 fn call(address: &str, way: Way, key: &str, retry: Option<&str>) -> std::io::Result<bool> {
     let (status, body) = exchange(address, &request(way, key, retry))?;
     let answer = match way {
@@ -77,11 +77,11 @@ fn call(address: &str, way: Way, key: &str, retry: Option<&str>) -> std::io::Res
     }
 }
 
-/// What the callers share with the test that kills the server.
+/// State shared by the callers and the test that kills the server.
 #[derive(Default)]
 struct Load {
     address: Mutex<Option<String>>,
-    /// Without retries, then with them.
+    /// Totals without retries, then with them.
     sent: [AtomicU64; 2],
     answered: [AtomicU64; 2],
     by_way: [AtomicU64; 2],
@@ -110,7 +110,7 @@ impl Load {
                         break;
                     }
                     Err(_) if !retries => break,
-                    // The retry comes the other way.
+                    // The retry uses the other protocol.
                     Ok(false) | Err(_) => way = way.other(),
                 }
             }

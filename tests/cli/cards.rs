@@ -1,5 +1,5 @@
-//! Payments by card through the program as it is run: a pack is bought with a key, Stripe reports the payment by a signed
-//! notice, the credits arrive, a restart keeps them, and a refund takes them back.
+//! Card payments through the real program: a pack is bought with a key, Stripe reports the payment
+//! with a signed webhook, the credits arrive and survive a restart, and a refund takes them back.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ fn command(data: &Path, words: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Status and body of the answer.
+/// The status and the body of the response.
 fn ask(address: &str, line: &str, key: &str, body: &str) -> (u16, Value) {
     let mut stream = TcpStream::connect(address).unwrap();
     let request = format!(
@@ -69,7 +69,7 @@ fn a_pack_is_bought_by_card_through_the_program_and_refunded() {
     assert_eq!(send_signed(&paid, &signature("whsec_another", now(), &paid.0), address(&server)), 400, "forged");
     assert_eq!(send_signed(&paid, &signature(WEBHOOK_SECRET, now() - 301, &paid.0), address(&server)), 400, "old");
     assert_eq!(credits(), before);
-    // The server is killed before it can take the notice, which Stripe then sends again.
+    // The server is killed before the webhook arrives, and Stripe sends it again.
     server.kill();
     assert_eq!(stripe.send(&paid, address(&server)), 0);
     server = Served::start(&data, &settings);

@@ -1,4 +1,4 @@
-//! The commands when all goes well.
+//! Commands that succeed, and simple errors.
 
 use std::path::Path;
 
@@ -157,7 +157,7 @@ fn a_bad_flag_says_what_to_write_as_a_bad_setting_does() {
     assert!(!explained.contains("server."), "{explained}");
 }
 
-/// Runs a command whose output nobody reads.
+/// Runs a command whose output pipe is closed.
 fn into_a_closed_pipe(arguments: &[&str]) {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

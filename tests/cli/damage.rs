@@ -1,4 +1,4 @@
-//! A snapshot that is damaged under the running program.
+//! A snapshot that is damaged while the program serves it.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -8,12 +8,12 @@ use std::process::Stdio;
 use crate::hornbook;
 use crate::serving::Started;
 
-/// A server whose log is kept in a file.
+/// A server that writes its log to a file.
 fn started(data: &Path, log: &Path) -> Started {
     Started::with_log(data, &["log.format=json"], Stdio::from(File::create_new(log).unwrap()))
 }
 
-/// The served file of this name, writable.
+/// The served file with this name, made writable.
 fn served_file(data: &Path, name: &str) -> PathBuf {
     let file = data.join("current").join(name).canonicalize().unwrap();
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
@@ -72,14 +72,15 @@ fn a_truncated_file_ends_the_server_with_one_clear_line_and_a_safe_state() {
     let told: Vec<&str> = log.lines().filter(|line| line.contains("SIGBUS")).collect();
     assert!(told.len() == 1 && told[0].starts_with("hornbook: a file that is in use became shorter"), "{log}");
 
-    // Still short, it is not served again; whole, it is, and nothing that was answered is forgotten.
+    // While the file is short, it is refused. Once it is restored, it is served again, and nothing
+    // that was answered is lost.
     let refused = hornbook().arg("--data").arg(data.path()).arg("serve").output().unwrap();
     assert!(!refused.status.success() && crate::stderr(&refused).contains("texts.bin"), "{refused:?}");
     fs::write(&path, whole).unwrap();
     let mut again = started(data.path(), &data.path().join("second-log"));
     let me = again.get("/api/v1/me");
     let left = me.split("\"researchAllotmentRemaining\":").nth(1).unwrap().split([',', '}']).next().unwrap();
-    // One search and five nodes were answered, and this call; the one that got no answer may have been charged or not.
+    // One search, five nodes and this call were answered. The call without an answer may have been charged.
     assert!(["993", "992"].contains(&left), "{me}");
     assert!(again.get(&node).starts_with("HTTP/1.1 200 "));
     assert_eq!(again.stop(), Some(0));

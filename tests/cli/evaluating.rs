@@ -1,4 +1,4 @@
-//! `hornbook eval`: judged queries against the sample.
+//! `hornbook eval`: judged queries on the sample.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Fetching from a publisher on loopback: whole files, interrupted ones, servers that lie, redirect, throttle or change
-//! their mind, and what is left on disk after each.
+//! Fetching from a publisher on loopback: complete and interrupted downloads, servers that lie,
+//! redirect, throttle or change files, and the files on disk after each.
 
 use std::fs;
 use std::io::Write;
@@ -21,7 +21,7 @@ use crate::{hornbook, stderr, stdout};
 /// The path of the file at the mirror.
 const FILE: &str = "/law.example/code.tar.gz";
 
-/// A source of one archive.
+/// A source with one archive.
 fn source() -> Source {
     toml::from_str(
         r#"
@@ -41,14 +41,14 @@ path = "xa-code/code.tar.gz"
     .unwrap()
 }
 
-/// An archive of one file of noise, which does not pack well.
+/// An archive with one file of random bytes, which do not compress well.
 fn archive(seed: u64, length: usize) -> Vec<u8> {
     let mut random = SplitMix64(seed);
     let noise: Vec<u8> = std::iter::repeat_with(|| random.draw() as u8).take(length).collect();
     packed("law.txt", &noise)
 }
 
-/// A `.tar.gz` of one file.
+/// A `.tar.gz` with one file.
 pub(crate) fn packed(name: &str, content: &[u8]) -> Vec<u8> {
     let mut head = [0; 512];
     head[..name.len()].copy_from_slice(name.as_bytes());
@@ -107,7 +107,7 @@ impl Scene {
         self.fetch().unwrap_err().to_string()
     }
 
-    /// Fetches a file of plain text, in which nothing tells a whole one from a cut one.
+    /// Fetches a plain text file, where a truncated file cannot be recognised by its content.
     fn fetch_text(&self) -> String {
         let mut source = source();
         source.files[0].url = "https://law.example/code.txt".to_owned();
@@ -120,7 +120,7 @@ impl Scene {
         self.dir.path().join("sources/xa-code/code.tar.gz")
     }
 
-    /// The names of everything in the source's folder.
+    /// The names of all files in the source's folder.
     fn left(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.target().parent().unwrap())
             .map(|entries| entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect())
@@ -129,7 +129,7 @@ impl Scene {
         names
     }
 
-    /// The requests of the file itself.
+    /// The `Range` headers of the requests for the file.
     fn ranges(&self) -> Vec<Option<String>> {
         let asked = self.publisher.asked().into_iter().filter(|asked| asked.path != "/robots.txt");
         asked.map(|asked| asked.header("range").map(str::to_owned)).collect()
@@ -203,7 +203,7 @@ fn a_range_that_ends_early_is_no_end_of_the_file() {
     for (fault, expected) in [
         (Fault::PartOfRange(20_000), [None, range(30_000), range(50_000)]),
         (Fault::CutRange(10_000), [None, range(30_000), range(40_000)]),
-        // How long the file is can be learnt from the beginning alone.
+        // Only a response from the start of the file shows its length.
         (Fault::PartOfUnknown(20_000), [None, range(30_000), None]),
     ] {
         let scene = Scene::new();
@@ -260,7 +260,7 @@ fn a_file_that_changes_between_two_attempts_is_begun_again() {
         scene.publisher.spoil(FILE, std::iter::repeat_n(Fault::Status(500, ""), 6));
         scene.refusal();
         let changed = archive(6, 95_000);
-        // Another file under the same address; where a range is answered wrongly, the same one.
+        // A new file at the same address. For a wrong range, the file stays the same.
         let bytes = if matches!(fault, Some(Fault::OtherRange)) { archive(5, 90_000) } else { changed };
         scene.publisher.offer(FILE, &bytes);
         scene.publisher.spoil(FILE, fault);
@@ -288,7 +288,8 @@ fn lies_about_lengths_are_found() {
     let bytes = archive(8, 50_000);
     let scene = Scene::new();
     scene.publisher.offer(FILE, &bytes);
-    // More than is sent: the connection ends too early. Less than there is: the archive is cut off.
+    // If more is announced than sent, the connection ends too early. If less is announced, the
+    // archive is truncated.
     scene.publisher.spoil(FILE, [Fault::Announce(bytes.len() + 9), Fault::Announce(bytes.len() - 9)]);
     scene.fetch().unwrap();
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
@@ -316,7 +317,7 @@ fn a_damaged_archive_is_requested_once_more_and_never_kept() {
     scene.fetch().unwrap();
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
 
-    // A whole file that is there survives damaged ones.
+    // An existing complete file survives damaged downloads.
     scene.publisher.offer(FILE, &archive(10, 50_000));
     scene.publisher.spoil(FILE, [Fault::Corrupt, Fault::Corrupt]);
     assert!(scene.refusal().contains("the file is not whole"));
@@ -432,7 +433,7 @@ fn what_robots_txt_asks_is_heeded() {
     fetch(&source(), &options, &scene.clock).unwrap();
     assert!(scene.publisher.asked().iter().all(|asked| asked.path == FILE));
 
-    // A host whose rules cannot be read is left alone until they can.
+    // If the rules of a host cannot be read, nothing else is requested until they can.
     let scene = Scene::new();
     scene.publisher.offer(FILE, &archive(15, 9_000));
     scene.publisher.spoil("/robots.txt", [Fault::Status(500, ""), Fault::Break(0)]);

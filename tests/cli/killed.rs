@@ -1,4 +1,4 @@
-//! A build that is killed leaves no snapshot that opens but is not whole, and nothing that hinders the next build.
+//! A killed build leaves no incomplete snapshot that opens, and nothing that hinders the next build.
 
 use std::fs;
 use std::process::Stdio;
@@ -23,14 +23,14 @@ fn builds_killed_at_any_moment_leave_all_or_nothing() {
         assert!(start(&dir.path().join(format!("unhurt-{n}"))).wait().unwrap().success());
         began.elapsed()
     };
-    // The kills are spread over a little more than one build, so that some come after the rename. The quickest of a few
-    // tells how long that is, whatever else the machine is doing.
+    // The kills are spread over a little more than one build, so that some come after the rename.
+    // The fastest of several builds gives the duration, independent of other load.
     let whole_build = (0..5).map(timed).min().unwrap().mul_f64(1.1);
     let (mut nothing, mut all) = (0, 0);
     for n in 0..KILLS {
         let out = dir.path().join(format!("out-{n}"));
         let mut child = start(&out);
-        // An odd multiplier visits the moments in no order.
+        // The odd multiplier visits the moments out of order.
         let moment = whole_build.mul_f64(f64::from(n * 37 % KILLS) / f64::from(KILLS));
         std::thread::sleep(moment.max(Duration::from_millis(1)));
         let _ = child.kill();
@@ -44,7 +44,7 @@ fn builds_killed_at_any_moment_leave_all_or_nothing() {
         }
     }
     assert!(nothing >= KILLS / 10, "hardly any kill hit a build: {nothing} nothing, {all} whole");
-    // What the killed builds left is cleared away by the next one.
+    // The next build removes the leftovers of the killed ones.
     assert!(start(&dir.path().join("last")).wait().unwrap().success());
     let leftovers = fs::read_dir(dir.path())
         .unwrap()

@@ -1,4 +1,4 @@
-//! The program as people run it: its commands, their output, and what is left behind when they go wrong.
+//! The program as users run it: its commands, their output, and what they leave behind on errors.
 
 mod agents;
 mod bad_input;
@@ -31,7 +31,7 @@ use std::process::{Command, Output};
 fn hornbook() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
     command.current_dir(project());
-    // The tests' own settings are not the program's.
+    // Settings of the tests must not reach the program.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HORNBOOK_")) {
         command.env_remove(name);
     }

@@ -1,5 +1,5 @@
-//! The first operator of the real program: the link of the first start, a session that outlives a kill, and snapshots
-//! swapped and rolled back on the page.
+//! The first operator of the real program: the link of the first start, a session that survives a
+//! kill, and snapshots swapped and rolled back on the page.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ const SESSION: &str = "__Host-hornbook-session=";
 struct Page {
     status: u16,
     text: String,
-    /// The last session or form cookie that was set, as it is sent back.
+    /// The last session or form cookie that was set, for the `Cookie` header.
     cookie: Option<String>,
 }
 
@@ -60,7 +60,7 @@ fn wait_for(path: &Path, is_there: bool) {
     panic!("{} never came or went", path.display());
 }
 
-/// Makes the operator's account with the link of the first start. Returns the cookie of the session.
+/// Creates the operator account with the link of the first start. Returns the session cookie.
 fn first_operator(server: &Started, data: &Path) -> String {
     let file = data.join("operator-link");
     wait_for(&file, true);
@@ -96,7 +96,7 @@ fn a_session_outlives_a_kill_and_ends_where_it_was_ended() {
     drop(server);
     let server = Started::quick(data.path());
     assert_eq!(ask(&server.address, "GET", "/settings", &cookie, &[]).status, 303);
-    // A forgotten password: by a command, while the server runs.
+    // A forgotten password is reset by a command while the server runs.
     let link = hornbook().arg("--data").arg(data.path()).args(["account", "link", "root", "--json"]).output().unwrap();
     let link: serde_json::Value = serde_json::from_slice(&link.stdout).unwrap();
     let path = link["link"].as_str().unwrap();
@@ -137,7 +137,7 @@ fn an_operator_swaps_and_rolls_back_the_snapshot_on_the_page() {
     let second = served();
     assert_ne!(second, first);
     assert_eq!(swap("../elsewhere"), 422);
-    // A damaged one is refused, and the one before stays.
+    // A damaged snapshot is refused, and the previous one stays.
     let back = std::fs::read_dir(data.path().join("snapshots")).unwrap().map(|entry| entry.unwrap().file_name());
     let back = back.map(|name| name.into_string().unwrap()).find(|name| *name != other).unwrap();
     let texts = data.path().join("snapshots").join(&back).join("texts.bin");

@@ -1,4 +1,5 @@
-//! A publisher's server on loopback: files with validators and ranges as real servers have them, and faults on demand.
+//! A publisher's server on loopback: files with validators and ranges like on real servers, and
+//! faults on demand.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
@@ -7,35 +8,35 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What goes wrong with one request.
+/// A fault of one response.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// The connection ends after so many bytes of the body.
+    /// The connection ends after this many bytes of the body.
     Break(usize),
-    /// The head announces another length than is sent.
+    /// `Content-Length` has this value instead of the true one.
     Announce(usize),
     /// This status, with these header lines.
     Status(u16, &'static str),
     Redirect(String),
-    /// A byte in the middle of the body differs.
+    /// One byte in the middle of the body is changed.
     Corrupt,
-    /// A range is answered from another place than was asked for.
+    /// `Content-Range` starts at another byte than requested.
     OtherRange,
-    /// The whole file is sent whatever was asked for.
+    /// The whole file is sent instead of the requested range.
     Whole,
-    /// Nothing is sent for so long.
+    /// Sends nothing for this long, then closes the connection.
     Stall(Duration),
-    /// No length: the body ends with the connection.
+    /// No `Content-Length`: the body ends with the connection.
     NoLength,
-    /// No length but in chunks, of which the last is missing: the connection ends after so many bytes.
+    /// Chunked encoding without the last chunk: the connection ends after this many bytes.
     BreakChunks(usize),
-    /// Of the range that was asked for only so many bytes are offered and sent.
+    /// Only this many bytes of the requested range are announced and sent.
     PartOfRange(usize),
-    /// The same, and the head does not say how long the file is.
+    /// The same, and `Content-Range` does not contain the length of the file.
     PartOfUnknown(usize),
-    /// The whole range is offered without a length, and the connection ends after so many bytes.
+    /// The whole range is announced without a length, and the connection ends after this many bytes.
     CutRange(usize),
-    /// One byte at a time, so far apart.
+    /// Sends one byte at a time, with this pause between them.
     Drip(Duration),
 }
 
@@ -46,7 +47,7 @@ struct Offered {
     last_modified: Option<String>,
 }
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) path: String,
@@ -55,7 +56,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The value of a header, by its lower-case name.
+    /// The value of a header; `name` is in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
@@ -95,7 +96,7 @@ impl Publisher {
         Self { base, state }
     }
 
-    /// Offers a file with a strong ETag made from its bytes.
+    /// Offers a file with a strong ETag computed from its bytes.
     pub(crate) fn offer(&self, path: &str, bytes: &[u8]) {
         let sum: u64 = bytes.iter().fold(7, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
         self.offer_with(path, bytes, Some(&format!("\"{sum:x}\"")), Some("Wed, 18 Nov 2026 10:00:00 GMT"));
@@ -110,7 +111,7 @@ impl Publisher {
         self.state.files.lock().unwrap().insert(path.to_owned(), offered);
     }
 
-    /// The next requests of a path go wrong, one after another.
+    /// Makes the next requests of a path fail, one fault each.
     pub(crate) fn spoil(&self, path: &str, faults: impl IntoIterator<Item = Fault>) {
         self.state.faults.lock().unwrap().entry(path.to_owned()).or_default().extend(faults);
     }
@@ -120,13 +121,13 @@ impl Publisher {
         std::mem::take(&mut *self.state.asked.lock().unwrap())
     }
 
-    /// The most connections that were open at a time.
+    /// The largest number of connections open at the same time.
     pub(crate) fn connections_max(&self) -> usize {
         self.state.open_max.load(Ordering::SeqCst)
     }
 }
 
-/// Answers requests until one ends the connection.
+/// Answers requests until a response ends the connection.
 fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     loop {
@@ -147,7 +148,7 @@ fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
     }
 }
 
-/// Whether the connection goes on.
+/// Returns whether the connection stays open.
 fn answer(
     stream: &mut TcpStream,
     asked: &Asked,

@@ -1,4 +1,4 @@
-//! The program as a server: the quick start, its key, and the end by signal.
+//! The program as a server: the quick start, its key, and stopping by signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::hornbook;
 
-/// A started server; killed when dropped, so that a failed test leaves none behind.
+/// A running server; killed when dropped, so that a failed test leaves none behind.
 pub(crate) struct Started {
     child: Child,
     pub(crate) address: String,
@@ -21,19 +21,19 @@ impl Started {
         Self::with(data, &[])
     }
 
-    /// With settings of its own.
+    /// With these settings.
     pub(crate) fn with(data: &Path, settings: &[&str]) -> Self {
         Self::with_log(data, settings, Stdio::null())
     }
 
-    /// The same with its log where it can be read.
+    /// The same, with the log written to `log`.
     pub(crate) fn with_log(data: &Path, settings: &[&str], log: Stdio) -> Self {
         let mut command = hornbook();
         command.arg("--data").arg(data);
         Self::from(command, settings, log)
     }
 
-    /// The quick start of a command that has its data directory already.
+    /// The quick start by a command that already has its data directory.
     fn from(mut command: Command, settings: &[&str], log: Stdio) -> Self {
         let settings = settings.iter().flat_map(|setting| ["--set", setting]);
         let mut child = command
@@ -164,7 +164,7 @@ fn the_program_alone_in_an_empty_folder_serves_the_sample() {
     assert_eq!(server.stop(), Some(0));
     let mode = std::fs::metadata(folder.path().join("data")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700, "nobody else may look into the data directory");
-    // It is the very snapshot that the sample in the source tree builds, and nothing else is left.
+    // It is the same snapshot that the sample in the source tree builds to, and no other files are left.
     let built = folder.path().join("built");
     let output = hornbook().arg("build").arg(crate::sample_plan()).arg("--out").arg(&built).output().unwrap();
     assert!(output.status.success(), "{}", crate::stderr(&output));
@@ -183,7 +183,7 @@ fn serving_without_a_snapshot_says_how_to_build_one() {
     assert!(crate::stderr(&output).contains("hornbook build"), "{}", crate::stderr(&output));
 }
 
-/// The snapshot that answers come from.
+/// The snapshot that the server answers from.
 fn served(server: &Started) -> String {
     let answer = server.get("/healthz");
     let line = answer.lines().find_map(|line| line.strip_prefix("x-corpus-snapshot: "));
@@ -203,7 +203,7 @@ fn reload_and_hangup_take_up_the_snapshot_that_current_points_at() {
     let mut server = Started::quick(data.path());
     let first = served(&server);
 
-    // The same law under another name is another snapshot.
+    // The same law with another name is another snapshot.
     let plan = data.path().join("sample/plan.toml");
     let copied = Command::new("cp").arg("-r").arg(crate::project().join("corpus/sample")).arg(data.path()).status();
     assert!(copied.unwrap().success());
@@ -232,14 +232,14 @@ fn reload_and_hangup_take_up_the_snapshot_that_current_points_at() {
     assert_eq!(server.stop(), Some(0));
 }
 
-/// What a client of a kept connection saw until the server ended it.
+/// The results of a client with keep-alive connections until the server stops.
 struct Asked {
     answered: u64,
-    /// Requests that were sent on a connection which had answered before, and got no answer.
+    /// Requests that got no answer on a connection that had answered before.
     lost: u64,
 }
 
-/// Asks until no new connection is to be had.
+/// Sends requests until no new connection is accepted.
 fn ask_until_stopped(address: &str, key: &str) -> Asked {
     let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
     let mut asked = Asked { answered: 0, lost: 0 };
@@ -258,7 +258,7 @@ fn ask_until_stopped(address: &str, key: &str) -> Asked {
                         break;
                     }
                 }
-                // The kernel took the connection, the server never did.
+                // The kernel accepted the connection, but the server did not.
                 None if number == 0 => break,
                 None => {
                     asked.lost += 1;
@@ -270,7 +270,7 @@ fn ask_until_stopped(address: &str, key: &str) -> Asked {
     asked
 }
 
-/// The head of one whole answer.
+/// Reads one whole response and returns its head.
 fn read_answer(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     let end = loop {
@@ -351,7 +351,7 @@ fn serving_beyond_loopback_without_encryption_is_warned_of() {
         .unwrap();
     let mut line = String::new();
     BufReader::new(open.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    // Told to stop, not killed: then the log is whole.
+    // Stopped with SIGTERM, so that the log is complete.
     assert!(Command::new("kill").arg(open.id().to_string()).status().unwrap().success());
     open.wait().unwrap();
     let log = std::fs::read_to_string(data.path().join("log")).unwrap();

@@ -1,4 +1,4 @@
-//! Thousands of clients that say nothing, or half of a request, at once.
+//! Thousands of clients at the same time that send nothing, or half of a request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::serving::Started;
 
-/// So many of each kind, unless `HORNBOOK_TEST_SLOW_CLIENTS` says otherwise (`make slow-clients`).
+/// The number of clients of each kind. `HORNBOOK_TEST_SLOW_CLIENTS` sets another one (`make slow-clients`).
 const CLIENTS: u64 = 500;
 
-/// What else is open in either process.
+/// Files besides connections that either process has open.
 const OTHER_FILES: u64 = 500;
 
 #[test]

@@ -1,8 +1,9 @@
-//! Behind nginx and haproxy: whatever a client sends, the service answers as many requests as the client gets answers, and
-//! nobody else is answered by what it left in a connection.
+//! Request smuggling behind nginx and haproxy: for any bytes of a client, the server answers as
+//! many requests as the client gets answers, and leftover bytes never affect the answers of other
+//! clients.
 //!
-//! `smuggling/cases.txt` holds the bytes. Without the proxies the test says so and passes, unless
-//! `HORNBOOK_TEST_PROXIES=required` (`make smuggling`).
+//! `smuggling/cases.txt` has the bytes. Without the proxies the test prints that it is skipped and
+//! passes, unless `HORNBOOK_TEST_PROXIES` is set, as by `make smuggling`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -44,7 +45,8 @@ fn no_request_is_smuggled_past_haproxy() {
     });
 }
 
-/// Sends every case through the proxy, and looks after each what the service answered and what others get.
+/// Sends every case through the proxy. After each, checks the requests that the server logged and
+/// the answers to other clients.
 fn behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) -> String) {
     let Some(program) = installed(proxy) else {
         let is_required = std::env::vars().any(|(name, _)| name == "HORNBOOK_TEST_PROXIES");
@@ -94,17 +96,17 @@ fn behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) -> String) {
     assert_eq!(server.stop(), Some(0));
 }
 
-/// A proxy that runs; ended when dropped.
+/// A running proxy; killed when dropped.
 struct Front {
     child: Child,
     port: u16,
-    /// The service's.
+    /// The log of the server.
     log: PathBuf,
     place: PathBuf,
 }
 
 impl Front {
-    /// The id of the first request that comes through.
+    /// The id of the first request that passes the proxy.
     fn wait_until_ready(&self) -> String {
         let first = (0..500).find_map(|_| {
             std::thread::sleep(Duration::from_millis(20));
@@ -113,7 +115,7 @@ impl Front {
         first.unwrap_or_else(|| panic!("{}", fs::read_to_string(self.place.join("out")).unwrap_or_default()))
     }
 
-    /// Everything that comes back within a pause of this length.
+    /// Sends the bytes and returns everything received until a pause of this length.
     fn send(&self, bytes: &[u8], pause: Duration) -> Vec<u8> {
         let mut received = Vec::new();
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return received };
@@ -123,7 +125,7 @@ impl Front {
         received
     }
 
-    /// Asks for a path that only this question has: its request id, if the answer is its own.
+    /// Requests a unique path. Returns the request id if the answer belongs to this request.
     fn probe(&self, path: &str) -> Option<String> {
         let request = format!("GET {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n\r\n");
         let answer = self.send(request.as_bytes(), Duration::from_secs(20));
@@ -134,14 +136,14 @@ impl Front {
         }
     }
 
-    /// The ids of all requests that the service answered so far, in order.
+    /// The ids of all requests in the server's log, in order.
     fn logged(&self) -> Vec<String> {
         let log = fs::read_to_string(&self.log).unwrap();
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.filter_map(|line| line["request"].as_str().map(str::to_owned)).collect()
     }
 
-    /// The same once the log has come to this request.
+    /// The same, once the log contains this request.
     fn logged_up_to(&self, id: &str) -> Vec<String> {
         for _ in 0..1000 {
             let logged = self.logged();
@@ -161,7 +163,7 @@ impl Drop for Front {
     }
 }
 
-/// The request ids of the service's answers; answers of the proxy have none.
+/// The request ids of the server's answers. Answers of the proxy have none.
 fn ids(answers: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(answers);
     let values = text.lines().filter_map(|line| line.strip_prefix("x-request-id: "));

@@ -1,5 +1,5 @@
-//! The snapshots of a data directory: building without activating, activating, the way back, pruning, and checking sources
-//! without building.
+//! The snapshots of a data directory: building without activating, activating, rolling back,
+//! pruning, and checking sources without building.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::bad_input::HEAD;
 use crate::{hornbook, sample_plan, stderr, stdout};
 
-/// A plan whose only source has one section of this text.
+/// A plan whose only source has one section with this text.
 fn plan_with(dir: &Path, text: &str) -> PathBuf {
     fs::write(dir.join("plan.toml"), HEAD).unwrap();
     let line = format!(r#"{{"key":"s1","level":"section","number":"1","heading":"H","text":"{text}"}}"#);
@@ -34,13 +34,13 @@ impl Data {
         stderr(&output)
     }
 
-    /// Builds a snapshot whose law has this text.
+    /// Builds a snapshot whose only provision has this text.
     fn build(&self, text: &str, more: &[&str]) {
         let plan = plan_with(self.0.path(), text).display().to_string();
         self.run(&[&["build", plan.as_str(), "--accept-loss"], more].concat());
     }
 
-    /// The ids of all snapshots, the latest first, and the current one.
+    /// The ids of all snapshots, latest first, and the id of the current one.
     fn listed(&self) -> (Vec<String>, Option<String>) {
         let list: serde_json::Value = serde_json::from_str(&self.run(&["snapshot", "list", "--json"])).unwrap();
         let id = |entry: &serde_json::Value| entry["id"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! `hornbook update`: fetched from a publisher on loopback, built, compared, and swapped only when asked.
+//! `hornbook update`: fetches from a publisher on loopback, builds, compares, and swaps only when requested.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::fetching::packed;
 use crate::publisher::Publisher;
 use crate::{hornbook, stderr, stdout};
 
-/// Where a mirror has the one file of the source dc-code.
+/// The path of the only file of the source dc-code at a mirror.
 const FILE: &str = "/codeload.github.com/DCCouncil/law-xml-codified/tar.gz/HEAD";
 
 struct Scene {
@@ -17,7 +17,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// A plan that reads the file of a catalogue source, and takes its origin from the receipt.
+    /// A plan that reads the file of a catalogue source and takes its origin from the receipt.
     fn new() -> Self {
         let scene = Self { dir: tempfile::tempdir().unwrap(), publisher: Publisher::start() };
         let plan = HEAD.replace("law.jsonl", "dc-code/law-xml-codified.tar.gz");
@@ -34,7 +34,7 @@ impl Scene {
         self.dir.path().join("sources/plan.toml")
     }
 
-    /// Offers law of these sections: number and text.
+    /// Offers a file with these sections: number and text.
     fn offer(&self, sections: &[(&str, &str)]) {
         let lines: String = sections
             .iter()

@@ -1,4 +1,4 @@
-//! A company formed by an agent and a person: the program's steps over the Model Context Protocol, the person's on pages,
+//! A company formation by an agent and a person: the agent's steps over MCP, the person's on pages;
 //! once with an operator who confirms the payment and once with a card.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn tool(house: &House, name: &str, arguments: Value, key: &str) -> Value {
     tool_result(house, name, arguments, key)["structuredContent"].clone()
 }
 
-/// Requirements, industry, intake. The path of the page that the agent gives to its person.
+/// Requirements, industry code, intake. Returns the path of the page that the agent gives to its person.
 fn handed_over_by_agent(house: &House, key: &str) -> String {
     let required = tool(house, "formation.requirements", json!({ "state": "DE", "entityType": "llc" }), key);
     let facts = required["entityTypes"][0]["facts"]["required"].as_array().unwrap();
@@ -51,7 +51,7 @@ fn handed_over_by_agent(house: &House, key: &str) -> String {
     handed_over["reviewUrl"].as_str().unwrap().replace("https://law.example", "")
 }
 
-/// From setup to the end, looked at on the way as the holder of the token does.
+/// Moves an order from setup to completion. The holder of the token checks the status on the way.
 fn moved_to_the_end(house: &House, account: AccountId, key: &str, id: OrderId, token: &str) {
     let status = || {
         let found = house.get(&format!("/api/v1/formation/status/{id}?token={token}"), key);

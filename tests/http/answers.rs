@@ -1,4 +1,4 @@
-//! What operations answer, field by field as the contract names them.
+//! Responses of operations, field by field as in the contract.
 
 use hornbook_corpus::ids::NodeOrdinal;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ struct Client {
 
 impl Client {
     fn new() -> Self {
-        // What was charged is in the ledger when the answer is here.
+        // Strict, so that a charge is in the ledger when the answer arrives.
         let house = House::open_strict(generous());
         Self { key: house.any_key(), house }
     }
@@ -174,7 +174,7 @@ fn references_lead_both_ways_and_page_by_page() {
     assert_eq!(out["total"], 3);
     assert!(into["total"].as_u64().unwrap() > 1, "{into:#}");
 
-    // Page by page, the same as in one.
+    // Page by page, the result is the same as in one page.
     let path = format!("/api/v1/node/{}/references", *NODE);
     let total = into["total"].as_u64().unwrap();
     let whole = client.json(&format!("{path}?direction=in&limit=100"));
@@ -193,7 +193,7 @@ fn references_lead_both_ways_and_page_by_page() {
     let too_far = client.house.get(&format!("{path}?page=501"), &client.key).error(422, "validation_error");
     assert_eq!(too_far["details"][0]["parameter"], "page", "501 x 20 is beyond result 10,000");
 
-    // What cites it is what it is cited by.
+    // Every citing provision lists this one as cited.
     for link in into["nodes"].as_array().unwrap() {
         let citing = client.json(&format!("/api/v1/node/{}/references?limit=100", link["id"].as_str().unwrap()));
         assert!(citing["nodes"].as_array().unwrap().iter().any(|cited| cited["id"] == node["id"]), "{citing:#}");
@@ -239,7 +239,7 @@ fn browsing_leads_from_code_bodies_down_to_every_provision() {
     let held = ENGINE.snapshot().catalogue.code_bodies.iter().find(|held| held.id.to_string() == body);
     assert_eq!(provisions, held.unwrap().provisions);
 
-    // Page by page, the same as in one.
+    // Page by page, the result is the same as in one page.
     let path = format!("/api/v1/browse?codeBodyId={body}");
     let whole = client.json(&path);
     assert_eq!(fields(&whole), ["nodes", "page", "pageSize", "total"]);
@@ -350,7 +350,7 @@ fn an_order_shows_every_stage_to_the_holder_of_its_token() {
 fn a_retry_with_the_same_idempotency_key_is_charged_once() {
     let client = Client::new();
     let bearer = format!("Bearer {}", client.key);
-    // A copy that comes before the first one's debit is on the disk is told to come back.
+    // A copy that arrives before the first one's debit is durable is refused as overloaded, so it is retried.
     let call = |path: &str| loop {
         let answered = client.house.get_with(path, &[("Authorization", &bearer), ("Idempotency-Key", "run-1")]);
         if answered.status != 503 {

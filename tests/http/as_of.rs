@@ -1,6 +1,6 @@
-//! The law as it is on a day: today by the service's clock, or the day that a call names. Two provisions of the sample have
-//! a wording that follows another: § 24-2-201 on 2026-07-01, § 40-3-305 on 2027-01-01. Its edition is current through
-//! 2026-01-01.
+//! The law on a day: today by the service's clock, or the day given in the call. Two provisions of
+//! the sample have a wording that replaces another one: § 24-2-201 on 2026-07-01, § 40-3-305 on
+//! 2027-01-01. Their edition is current through 2026-01-01.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ struct Served {
 }
 
 impl Served {
-    /// A server whose clock is a second before the turn.
+    /// A server whose clock is one second before the change of the wording.
     fn on_the_eve() -> Self {
         Self::with(|_| Vec::new())
     }
@@ -79,7 +79,7 @@ fn a_wording_that_takes_effect_tomorrow_is_the_answer_tomorrow() {
     let other = &now["wordings"][0];
     assert!(text(&other["text"]).contains(OLD_WORDS));
     assert_eq!(other["effectiveTo"], TURN);
-    // The hash is that of the text that is shown.
+    // The hash is that of the text shown.
     assert_ne!(now["provenance"]["contentHash"], eve.json()["provenance"]["contentHash"]);
 }
 
@@ -110,7 +110,7 @@ fn every_answer_follows_the_day_that_is_named() {
         assert_eq!(child["status"], status, "{day}");
         let batch = served.get(&format!("/api/v1/nodes?ids={}&asOf={day}", served.id)).json();
         assert_eq!(batch["nodes"][0], node, "{day}");
-        // A provision names what is around it with the status of the day.
+        // A provision lists its neighbours with their status on that day.
         let next = served.get(&format!("/api/v1/node/{}?asOf={day}", text(&node["next"]["id"]))).json();
         assert_eq!((&next["previous"]["citation"], &next["previous"]["status"]), (&json!(DEPOSITS), &json!(status)));
     }
@@ -207,7 +207,7 @@ fn pages_show_the_day_that_their_address_names_and_lead_to_others_of_it() {
         let leads_to_itself = link == served.id;
         assert!(leads_to_itself || link.contains("asOf=2026-07-02"), "{link}");
     }
-    // A citation leads to the law of the day too, wherever it is typed.
+    // A citation redirects to the law of that day too, from either place.
     let cited = encoded(DEPOSITS);
     for path in [format!("/law/cite/{cited}?asOf=2026-07-02"), format!("/?q={cited}&asOf=2026-07-02")] {
         let led = pages::visit(&served.house, &path);

@@ -1,7 +1,8 @@
-//! The corpus of bad input: `bad_input/*.txt`, one case a line, `statuses | bytes`. Every answer beyond 399 must carry
-//! the Error object, whichever layer refused, and the connection must end after the last answer.
+//! The corpus of bad input: `bad_input/*.txt`, one case a line, `statuses | bytes`. Every answer
+//! with a status of 400 or more must contain the Error object, whichever layer refused, and the
+//! connection must end after the last answer.
 //!
-//! `support/bytes.rs` says how the bytes are written; `{key}` there is an `Authorization` header that is good.
+//! `support/bytes.rs` describes the notation of the bytes. `{key}` stands for a valid `Authorization` header.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -19,7 +20,7 @@ use crate::house::{House, generous};
 const CASES_MIN: usize = 300;
 
 struct Case {
-    /// File and line, for people.
+    /// File and line, for messages.
     place: String,
     statuses: Vec<u16>,
     bytes: Vec<u8>,
@@ -34,7 +35,7 @@ fn every_case_of_the_corpus_is_answered_as_it_says() {
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-/// Whatever is done to a good request, no answer is in words that are not ours, and none is a mistake of the service.
+/// For any mutation of a valid request, every error has our Error object, and none is an internal error.
 #[test]
 fn no_mutilated_request_is_answered_by_another_layer() {
     let house = House::open(generous());
@@ -53,7 +54,8 @@ fn no_mutilated_request_is_answered_by_another_layer() {
             for (at, edit) in mutilations {
                 edit.carry_out(&mut bytes, at);
             }
-            // Refused wherever it stands, so that the connection ends even if the mutilation kept it open.
+            // These bytes are refused in any state, so the connection ends even if the mutation
+            // removed `Connection: close`.
             bytes.extend_from_slice(b"\n\n");
             let answers = converse(house.address, &bytes).map_err(TestCaseError::fail)?;
             prop_assert!(answers.iter().all(|(status, _)| *status < 500 || *status == 505), "{answers:?}");
@@ -109,7 +111,7 @@ fn check(address: SocketAddr, case: &Case) -> Result<(), String> {
     }
 }
 
-/// Sends the bytes and reads all answers; each must be whole, and every refusal an Error object.
+/// Sends the bytes and reads all answers. Each must be complete, and every refusal must be an Error object.
 fn converse(address: SocketAddr, bytes: &[u8]) -> Result<Vec<(u16, String)>, String> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -128,7 +130,7 @@ fn converse(address: SocketAddr, bytes: &[u8]) -> Result<Vec<(u16, String)>, Str
     Ok(answers)
 }
 
-/// The request line of the nth request, for those pipelines whose requests have no bodies.
+/// The bytes from the nth request on, for pipelined requests without bodies.
 fn nth_request(bytes: &[u8], number: usize) -> Option<&[u8]> {
     let mut rest = bytes;
     for _ in 0..number {

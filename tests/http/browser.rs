@@ -1,4 +1,4 @@
-//! A browser as far as forms and cookies go.
+//! A simple browser: forms and cookies.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,12 +17,12 @@ use crate::house::{Answered, House, Opening, generous};
 
 pub(crate) const PASSWORD: &str = "correct horse";
 
-/// What a browser says of a form on a page of ours.
+/// Headers that a browser sends with a form from one of our pages.
 pub(crate) const OURS: &[(&str, &str)] = &[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://law.example")];
 
 pub(crate) const SESSION: &str = "__Host-hornbook-session";
 
-/// The pages of accounts, for people who sign up and wait.
+/// The account pages, with sign-up that needs approval.
 pub(crate) fn pages(service: &Arc<Service>) -> Doors {
     let shell = Arc::new(Shell::new(Arc::clone(service), PageSettings::default()));
     vec![
@@ -37,7 +37,7 @@ pub(crate) fn open_pages() -> House {
     House::open_as(Opening { doors: pages, ..Opening::usual(generous()) }, |_| ())
 }
 
-/// The same behind a proxy that names its clients.
+/// The same behind a proxy that forwards client addresses.
 pub(crate) fn open_pages_behind_a_proxy() -> House {
     House::open_as(Opening { doors: pages, ..Opening::usual(generous()) }, |http| {
         http.proxies = Proxies { networks: vec!["127.0.0.0/8".parse().unwrap()], announce: false };
@@ -47,9 +47,9 @@ pub(crate) fn open_pages_behind_a_proxy() -> House {
 pub(crate) struct Browser<'h> {
     house: &'h House,
     pub(crate) cookies: BTreeMap<String, String>,
-    /// Of the forms of the last page.
+    /// The form token of the last page.
     pub(crate) token: String,
-    /// Where it is, as a proxy says that the service trusts.
+    /// The client address that the trusted proxy forwards.
     address: Option<&'static str>,
 }
 
@@ -58,12 +58,12 @@ impl<'h> Browser<'h> {
         Self { house, cookies: BTreeMap::new(), token: String::new(), address: None }
     }
 
-    /// At this address, as a trusted proxy says.
+    /// A browser with this address, as forwarded by a trusted proxy.
     pub(crate) fn at(house: &'h House, address: &'static str) -> Self {
         Self { address: Some(address), ..Self::new(house) }
     }
 
-    /// With an account that waits for approval.
+    /// Signed in with a new account that waits for approval.
     pub(crate) fn signed_up(house: &'h House, login: &str) -> Self {
         let mut browser = Self::new(house);
         browser.get("/settings/sign-up");
@@ -73,7 +73,7 @@ impl<'h> Browser<'h> {
         browser
     }
 
-    /// And with one that is approved.
+    /// Signed in with a new approved account.
     pub(crate) fn approved(house: &'h House, login: &str) -> Self {
         let browser = Self::signed_up(house, login);
         house.accounts.approve_account(browser.account(), &house.act()).unwrap();

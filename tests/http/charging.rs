@@ -1,4 +1,5 @@
-//! What is charged, as properties: several nodes cost one each that is found, and what a client holds already is free.
+//! Properties of charging: several nodes cost one each if found, and an answer that the client
+//! already has is free.
 
 use std::collections::HashSet;
 
@@ -10,13 +11,13 @@ use uuid::Uuid;
 use crate::house::{House, generous};
 use crate::sample::ENGINE;
 
-/// So many ids may be asked for at once.
+/// The largest number of ids in one request.
 const IDS_MAX: usize = 50;
 
-/// Cases of each property; a case is a request or three.
+/// Cases per property. A case makes one to three requests.
 const CASES: u32 = 48;
 
-/// An id that was asked for, in a spelling that UUIDs allow.
+/// A requested id, in one of the spellings that UUIDs allow.
 #[derive(Clone, Debug)]
 struct Wanted {
     id: Uuid,
@@ -32,7 +33,7 @@ impl Wanted {
     }
 }
 
-/// Few different ids, so that they repeat; about a third of them nobody's.
+/// Few different ids, so that they repeat. About a third of them do not exist.
 fn wanted() -> impl Strategy<Value = Wanted> {
     (0..20_u32, any::<bool>(), any::<bool>()).prop_map(|(number, is_upper, spaced)| {
         let is_held = number % 3 != 0;
@@ -74,7 +75,7 @@ fn several_nodes_answer_each_id_once_and_cost_what_is_found() {
             let body = answered.json();
             prop_assert_eq!(ids_of(&body["nodes"], Some("id")), text(held.clone()));
             prop_assert_eq!(ids_of(&body["missing"], None), text(missing));
-            // Each is what it is alone.
+            // A node is the same as in a single request.
             let alone = house.get(&format!("/api/v1/node/{}", held[0].id), &key).json();
             prop_assert_eq!(&body["nodes"][0], &alone);
         }
@@ -83,7 +84,8 @@ fn several_nodes_answer_each_id_once_and_cost_what_is_found() {
     });
 }
 
-/// What a client says it holds: the very version, one among others, a weak form of it, anything, or what it is not.
+/// Values of `If-None-Match`: the exact version, a list with it, its weak form, `*`, or other
+/// values. The second field says whether it matches.
 fn held_tags() -> impl Strategy<Value = (fn(&str) -> String, bool)> {
     prop_oneof![
         Just((str::to_owned as fn(&str) -> String, true)),
@@ -116,7 +118,7 @@ fn a_version_that_is_held_is_not_sent_again_and_is_free() {
         prop_assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong version: {}", tag);
         let before = left();
         let again = house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", &held(&tag))]);
-        // Who held the packed form hears of that one.
+        // For the compressed form the tag is weak.
         prop_assert_eq!(again.header("etag").trim_start_matches("W/"), tag.as_str());
         prop_assert_eq!(u64::from(before - left()), u64::from(!is_known));
         if is_known {
@@ -124,7 +126,7 @@ fn a_version_that_is_held_is_not_sent_again_and_is_free() {
         } else {
             prop_assert_eq!((again.status, &again.body), (200, &first.body), "the same bytes under one version");
         }
-        // Another form is another version.
+        // Another format is another version.
         let other = if format == "md" { "txt" } else { "md" };
         let other = house.get(&format!("/api/v1/node/{id}?format={other}"), &key);
         prop_assert_ne!(other.header("etag"), tag.as_str());

@@ -1,4 +1,4 @@
-//! Documents and probes: open to all, and as the table says.
+//! Documents and probes: public, and consistent with the table of operations.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -57,11 +57,11 @@ fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing(
     }
 }
 
-/// Of the sample corpus.
+/// Examples from the sample corpus.
 static EXAMPLES: LazyLock<Examples> =
     LazyLock::new(|| Examples::of(&Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap()));
 
-/// As the quick start serves it, so that the examples of the copies run.
+/// The setting of the quick start, so that the examples in the copies work.
 fn copied() -> Setting<'static> {
     Setting {
         base_url: "http://127.0.0.1:8080",
@@ -71,7 +71,7 @@ fn copied() -> Setting<'static> {
     }
 }
 
-/// Renews the copies if it is told to; the next run compares.
+/// Compares the copies. With `HORNBOOK_RENEW_DOCUMENTS` it writes them first.
 #[test]
 fn rendered_documents_are_as_they_are_checked_in() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -114,7 +114,7 @@ fn documents_are_served_as_they_are_rendered() {
     }
 }
 
-/// What only readers of the source understand, and phrases that stopped readers.
+/// Terms that only readers of the source understand, and phrases that are hard to read.
 const SIGNS: &[&str] = &[
     "cargo",
     "Rust",
@@ -152,7 +152,7 @@ fn documents_show_no_sign_of_the_source_language() {
     }
 }
 
-/// An empty schema, or one that is `true`, is a value that no generated client has a type for.
+/// Collects values without a type. Client generators have no type for an empty schema or `true`.
 fn untyped(schema: &Value, place: &str, found: &mut Vec<String>) {
     let typed = ["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
     if !typed.iter().any(|keyword| schema.get(keyword).is_some()) {
@@ -181,7 +181,7 @@ fn every_value_of_an_answer_has_a_type() {
     }
 }
 
-/// GET where a path answers it, with another operation if need be.
+/// GET if any operation answers it on this path.
 fn method_of(operation: &Operation) -> &'static str {
     let is_its_path =
         |other: &Operation| other.route.map(|route| route.path) == operation.route.map(|route| route.path);
@@ -237,7 +237,7 @@ fn answers_have_the_headers_that_are_described_and_no_others() {
             operation.name
         );
     }
-    // These two are on answers that no operation of the table gave here.
+    // These two are on other answers than those of operations here.
     seen.extend(["retry-after", "allow"].map(str::to_owned));
     let unseen: Vec<&str> =
         HEADERS.iter().map(|header| header.name).filter(|name| !seen.contains(&name.to_lowercase())).collect();
@@ -305,7 +305,7 @@ fn the_page_for_people_is_whole_in_itself_and_leads_nowhere_wrong() {
     }
 }
 
-/// What the script of the page reads of a form.
+/// The page's script reads these parts of a form.
 #[test]
 fn every_operation_has_a_form_with_a_field_for_each_parameter() {
     let page = crate::pages::open().get_with("/docs", &[]).text();

@@ -1,4 +1,4 @@
-//! Bodies of requests, and doors: what answers beside the operations, with the same limits and headers.
+//! Request bodies, and doors: handlers besides the operations, with the same limits and headers.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use crate::house::{Answered, House, Opening, generous};
 use crate::http2::{ask, talk};
 
-/// Answers with what it is sent.
+/// Answers with the request body.
 struct Echo;
 
 impl Door for Echo {

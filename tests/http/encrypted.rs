@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::house::{Answered, House, generous, wait_until};
 
-/// Writes a certificate of our own making, and tells it.
+/// Writes a self-signed certificate and returns it.
 fn certify(folder: &Path) -> CertificateDer<'static> {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["law.example".to_owned()]).unwrap();
     std::fs::write(folder.join("cert.pem"), cert.pem()).unwrap();
@@ -34,7 +34,7 @@ impl Encrypted {
         Self::open_changed(|_| ())
     }
 
-    /// With other settings than usual.
+    /// With changed HTTP settings.
     pub(crate) fn open_changed(change: impl FnOnce(&mut HttpSettings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let certificate = certify(folder.path());
@@ -127,7 +127,7 @@ fn a_client_without_tls_is_closed_and_others_are_served() {
     let _ = plain.read_to_end(&mut bytes);
     assert!(!bytes.starts_with(b"HTTP/"), "an answer in the clear");
     assert_eq!(ask(house.address, &certificate).unwrap().status, 200);
-    // It is counted behind the connection's end.
+    // It is counted after the connection ends.
     let refused = || house.metric("hornbook_connections_refused_total{why=\"handshake\"}");
     wait_until("the refusal's count", || (refused() - 1.0).abs() < 1e-9);
 }

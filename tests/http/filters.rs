@@ -1,4 +1,4 @@
-//! The filters of a search, through REST, as a tool, and on its page.
+//! The filters of a search: over REST, as a tool, and on the search page.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn a_union_counts_each_provision_once_however_it_is_written() {
     assert_eq!(both["total"], state + federal);
     assert_eq!(ids(&search(&house, "&jurisdiction=XA&jurisdiction=US")), ids(&both));
     assert_eq!(ids(&search(&house, "&jurisdiction=us%2C%20xa")), ids(&both));
-    // A city lies in its state.
+    // A city is part of its state.
     assert_eq!(total(&house, "&jurisdiction=XA,XA-PORT-ARDEN,XA"), state);
     assert!(total(&house, "&jurisdiction=XA-PORT-ARDEN") < state);
 }

@@ -1,4 +1,4 @@
-//! A company formation from the intake of a program to the finished company, over real sockets.
+//! A company formation from the program's intake to the completed company, over real sockets.
 
 use std::sync::{Arc, Barrier};
 
@@ -18,7 +18,7 @@ use crate::house::{Answered, House, Opening, generous};
 
 const HANDOFF: &str = "/api/v1/formation/handoff";
 
-/// Words that stand nowhere else.
+/// Words that occur nowhere else.
 const PERSON: &str = "Quillibrant Ondarza";
 const STREET: &str = "77 Vexley Terrace";
 const EMAIL: &str = "q.ondarza@mail.example";
@@ -32,7 +32,7 @@ fn open(tariff: Tariff) -> House {
     House::open_as(Opening { doors, ..Opening::usual(tariff) }, |_| ())
 }
 
-/// A good one for Delaware.
+/// A valid intake for Delaware.
 pub(crate) fn intake() -> Value {
     let address = json!({ "street": STREET, "city": "Dover", "state": "DE", "zip": "19901" });
     json!({
@@ -74,7 +74,7 @@ pub(crate) fn accept(house: &House, path: &str) -> Answered {
     post(house, path, &[("Origin", "https://law.example"), ("Sec-Fetch-Site", "same-origin")], "confirmed=yes")
 }
 
-/// Order id and tracking token, as the page shows them.
+/// The order id and the tracking token on the page.
 pub(crate) fn order_on(page: &Answered) -> (OrderId, Option<String>) {
     assert_eq!(page.status, 200, "{}", page.text());
     let text = page.text();
@@ -223,7 +223,7 @@ fn only_a_form_of_this_site_with_its_tick_orders() {
         assert_eq!(post(&house, &path, &[("Origin", "https://law.example")], body).status, 422, "{body}");
     }
     assert!(house.accounts.orders().unwrap().is_empty());
-    // As browsers send it from a page that sends no referrer.
+    // As a browser sends it from a page without a referrer.
     let accepted = post(&house, &path, &[("Origin", "null"), ("Sec-Fetch-Site", "same-origin")], "confirmed=yes");
     let (first, token) = order_on(&accepted);
     let again = post(&house, &path, &[("Origin", "null")], "confirmed=yes");

@@ -1,4 +1,5 @@
-//! Industry codes over HTTP: found by what people say and by code, with their place in the hierarchy, for nothing.
+//! Industry codes over HTTP: found by plain descriptions and by code, with their place in the
+//! hierarchy, for free.
 
 use hornbook::accounts::scope::Scope;
 use serde_json::{Value, json};

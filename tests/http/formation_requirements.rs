@@ -1,4 +1,4 @@
-//! What a state requires of a new company: complete for every state, honest about what is unverified, and free.
+//! The requirements of states for a new company: complete for every state, marked where unverified, and free.
 
 use hornbook::accounts::formation;
 use hornbook::accounts::scope::Scope;
@@ -41,7 +41,7 @@ fn one_kind_of_company_is_answered_with_what_it_takes() {
     let tax = &llc["annualDuties"][0];
     assert_eq!((&tax["kind"], &tax["everyYears"]), (&"tax".into(), &1.into()));
     assert_eq!(tax["fee"]["amountCents"], 30_000);
-    // The sample corpus has no law of Delaware: the citation is all there is.
+    // The sample corpus has no law of Delaware, so there is only the citation.
     assert_eq!(llc["statute"]["citation"], "Del. Code tit. 6, § 18-201");
     assert!(llc["statute"]["nodeId"].is_null() && llc["statute"]["path"].is_null());
 }
@@ -79,7 +79,7 @@ fn what_is_unverified_or_unknown_is_said() {
     assert!(seen.iter().all(|count| *count > 0), "all three occur: {seen:?}");
 }
 
-/// Counts the figures anywhere in a value by their certainty, and checks that each has a source and a date.
+/// Counts the figures anywhere in a value by certainty, and checks that each has a source and a date.
 fn count_figures(value: &Value, counted: &mut [u64; 3]) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| count_figures(value, counted)),
@@ -137,7 +137,7 @@ fn it_is_free_and_leaves_no_ledger_entry_even_with_an_empty_wallet() {
     house.get(&format!("{PATH}?state=NY"), &other).error(403, "insufficient_scope");
 }
 
-/// A citation that the grammar cannot read, or reads as another state's, would never become a link.
+/// A citation that the grammar cannot parse, or parses as another state's, would never become a link.
 #[test]
 fn every_statute_is_cited_as_its_state_cites() {
     let house = House::open(generous());
@@ -157,7 +157,7 @@ fn every_statute_is_cited_as_its_state_cites() {
     }
 }
 
-/// What is asked for here can be ordered: both parts know the same states and kinds of company.
+/// Every company described here can be ordered: both parts have the same states and entity types.
 #[test]
 fn orders_take_every_state_and_kind_of_company() {
     for state in UsState::ALL {

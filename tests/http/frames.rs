@@ -1,4 +1,4 @@
-//! HTTP/2 clients that request little and stay long: frames written by hand, and responses that are not read.
+//! HTTP/2 clients that request little and stay long: handwritten frames, and responses that are not read.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -22,14 +22,14 @@ const UNKNOWN: u8 = 0xfa;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// A server whose timeouts are one second.
+/// A server with timeouts of one second.
 fn impatient() -> House {
     let second = Duration::from_secs(1);
     let timeouts = Timeouts { head: second, idle: second, unread: second, read_rate_min: 1 << 20 };
     House::open_changed(generous(), |http| http.timeouts = timeouts)
 }
 
-/// A new connection: preface, and settings with this window for each response.
+/// Opens a connection: preface, and settings with this window for each response.
 fn open(house: &House, window: u32) -> TcpStream {
     let mut stream = TcpStream::connect(house.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -57,7 +57,7 @@ fn request(stream: u32, path: &str, key: Option<&str>) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &head(path, key))
 }
 
-/// Whether the server closes a connection with these first bytes, while the others are sent 50 ms apart.
+/// Returns whether the server closes a connection that sends `first`, then each of `then` 50 ms apart.
 fn is_ended(mut stream: TcpStream, first: &[u8], then: impl IntoIterator<Item = Vec<u8>> + Send + 'static) -> bool {
     // The server may close the connection before all of it is sent.
     let _ = stream.write_all(first);
@@ -83,7 +83,7 @@ fn is_ended(mut stream: TcpStream, first: &[u8], then: impl IntoIterator<Item = 
     is_ended
 }
 
-/// Single bytes.
+/// The bytes one by one.
 fn dribbled(bytes: &[u8]) -> Vec<Vec<u8>> {
     bytes.iter().map(|byte| vec![*byte]).collect()
 }
@@ -148,7 +148,7 @@ fn unread_responses_close_the_connection_whatever_else_is_sent() {
     let pings = std::iter::repeat_n(frame(PING, 0, 0, &[0; 8]), 2000);
     assert!(is_ended(open(&house, 0), &burst, pings), "with a window of zero");
 
-    // Others are requested and read meanwhile: each response has its own deadline.
+    // Other responses are requested and read meanwhile, but each response has its own deadline.
     let held = request(1, "/api/v1/openapi.json", None);
     let more = (1..2000).map(|number| {
         let stream = 2 * number + 1;

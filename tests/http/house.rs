@@ -1,4 +1,4 @@
-//! A server over the sample corpus on a real socket, and a client that sends exactly what it is told to.
+//! A server with the sample corpus on a real socket, and a client that sends exact bytes.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -32,7 +32,7 @@ use crate::sample::ENGINE;
 /// Threads for heavy work.
 const PERMITS: usize = 2;
 
-/// A running server; dropped, it stops.
+/// A running server; stopped when dropped.
 pub(crate) struct House {
     pub(crate) address: SocketAddr,
     pub(crate) metrics_address: SocketAddr,
@@ -51,16 +51,16 @@ pub(crate) struct Occupied {
     _ends: Vec<Sender<Infallible>>,
 }
 
-/// What tests choose of a server in addition to its HTTP settings.
+/// Options of a test server besides its HTTP settings.
 pub(crate) struct Opening {
     pub(crate) tariff: Tariff,
     pub(crate) durability: Durability,
     pub(crate) unread_bytes_per_account_max: usize,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) which_requests: Logged,
-    /// Who takes payments by card.
+    /// The provider of card payments.
     pub(crate) cards: Option<Arc<dyn CardPayments>>,
-    /// What answers beside the operations.
+    /// Handlers besides the operations.
     pub(crate) doors: fn(&Arc<Service>) -> Doors,
 }
 
@@ -78,7 +78,7 @@ impl Opening {
     }
 }
 
-/// A tariff that tests do not run into unless they want to.
+/// A tariff with limits that tests do not reach by accident.
 pub(crate) fn generous() -> Tariff {
     let mut tariff = Tariff::CONTRACT;
     tariff.free.limits.per_minute = 100_000;
@@ -97,12 +97,12 @@ impl House {
         Self::open_changed(tariff, |http| http.cross_origins = cross_origins)
     }
 
-    /// With other settings than usual.
+    /// With changed HTTP settings.
     pub(crate) fn open_changed(tariff: Tariff, change: impl FnOnce(&mut HttpSettings)) -> Self {
         Self::open_as(Opening::usual(tariff), change)
     }
 
-    /// In the mode in which an answer waits until its debit is on disk.
+    /// In strict mode: an answer waits until its debit is on disk.
     pub(crate) fn open_strict(tariff: Tariff) -> Self {
         Self::open_as(Opening { durability: Durability::Strict, ..Opening::usual(tariff) }, |_| ())
     }
@@ -186,33 +186,33 @@ impl House {
         }
     }
 
-    /// Every line of the log so far.
+    /// All lines of the log so far.
     pub(crate) fn log(&self) -> String {
         self.log.flush();
         String::from_utf8(self.logged.0.lock().unwrap().clone()).unwrap()
     }
 
-    /// Asks the listener of metrics.
+    /// Sends a request to the metrics listener.
     pub(crate) fn watch(&self, method: &str, path: &str) -> Answered {
         let request = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         exchange(self.metrics_address, request.as_bytes())
     }
 
-    /// The page of metrics.
+    /// The metrics page.
     pub(crate) fn metrics(&self) -> String {
         let page = self.watch("GET", "/metrics");
         assert_eq!(page.status, 200);
         page.text()
     }
 
-    /// The value of one metric, with its labels as they are written.
+    /// The value of a metric; `name` includes its labels.
     pub(crate) fn metric(&self, name: &str) -> f64 {
         let page = self.metrics();
         let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         value.map_or(0.0, |value| value.parse().unwrap())
     }
 
-    /// Keeps all threads for heavy work busy until what it returns is dropped.
+    /// Keeps all threads for heavy work busy until the returned value is dropped.
     pub(crate) fn occupied(&self) -> Occupied {
         let (began, has_begun) = channel();
         let occupy = |_| {
@@ -238,7 +238,7 @@ impl House {
         Act { actor: "test".to_owned(), at: self.clock.now().wall }
     }
 
-    /// An approved account with so many credits.
+    /// Creates an approved account with this many credits.
     pub(crate) fn account(&self, credits: u32) -> AccountId {
         let id = self.accounts.create_account("test".to_owned(), &self.act()).unwrap().id;
         self.accounts.approve_account(id, &self.act()).unwrap();
@@ -254,7 +254,7 @@ impl House {
         self.accounts.create_key(wish, &self.act(), &mut SystemEntropy).unwrap().secret.reveal()
     }
 
-    /// A key of an account of its own, for everything.
+    /// A key with all scopes, of a new account.
     pub(crate) fn any_key(&self) -> String {
         self.key(self.account(0), &Scope::ALL)
     }
@@ -275,7 +275,7 @@ impl House {
         self.raw(&format!("{text}\r\n"))
     }
 
-    /// Sends these bytes and reads until the server closes.
+    /// Sends these bytes and reads until the server closes the connection.
     pub(crate) fn raw(&self, text: &str) -> Answered {
         exchange(self.address, text.as_bytes())
     }
@@ -290,10 +290,10 @@ fn exchange(address: SocketAddr, sent: &[u8]) -> Answered {
     Answered::read(&bytes)
 }
 
-/// No answer has more headers, whatever it answers.
+/// The largest size of a response head.
 const HEAD_BYTES_MAX: usize = 8 << 10;
 
-/// A log that is kept.
+/// A log in memory.
 #[derive(Clone, Default)]
 struct Logbook(Arc<Mutex<Vec<u8>>>);
 
@@ -320,7 +320,7 @@ impl Drop for House {
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
-    /// Names in lower case.
+    /// Header names are in lower case.
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
@@ -361,7 +361,7 @@ impl Answered {
         self.header(name).parse().unwrap_or_else(|_| panic!("{name} is '{}': {self:?}", self.header(name)))
     }
 
-    /// The Error object with this code, checked to be one.
+    /// The Error object of the response, after checking its status, code and fields.
     pub(crate) fn error(&self, status: u16, code: &str) -> Value {
         let body = self.json();
         assert_eq!((self.status, body["error"].as_str()), (status, Some(code)), "{body:#}");
@@ -373,7 +373,7 @@ impl Answered {
     }
 }
 
-/// Looks again until it holds, for at most thirty seconds.
+/// Waits until the condition holds, for at most thirty seconds.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..3000 {
         if holds() {

@@ -1,4 +1,4 @@
-//! HTTP/2 without TLS: what its frames may carry and must not reach an operation.
+//! HTTP/2 without TLS: frames can carry requests that must not reach an operation.
 
 use bytes::Bytes;
 use h2::client::SendRequest;
@@ -96,8 +96,8 @@ fn what_frames_may_carry_is_refused_with_the_error_object() {
     });
 }
 
-/// Over HTTP/2 the host is named beside the headers. It decides as in HTTP/1 who may send forms and who reaches the agents'
-/// address.
+/// HTTP/2 sends the host in `:authority` instead of a header. As in HTTP/1, it decides who may send
+/// forms and who may use the MCP endpoint.
 #[test]
 fn the_authority_is_the_host() {
     let house = crate::mcp::open();

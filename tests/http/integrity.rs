@@ -1,4 +1,5 @@
-//! Files of a snapshot that change while it is served: what is damaged is never shown, and the service says so.
+//! Snapshot files that change while they are served: damaged data is never shown, and the service
+//! reports the damage.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -19,7 +20,7 @@ use crate::swaps::TwoCorpora;
 
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// A server over a snapshot of its own, whose files can be changed under it.
+/// A server with its own snapshot, whose files can be changed.
 struct Served {
     corpora: TwoCorpora,
     folder: PathBuf,
@@ -48,7 +49,7 @@ impl Served {
         Snapshot::open(&self.folder).unwrap()
     }
 
-    /// The id and record of the first node that the filter picks.
+    /// The id and the record of the first node that matches.
     fn node(&self, pick: impl Fn(&NodeRecord) -> bool) -> (String, NodeRecord) {
         let snapshot = self.snapshot();
         let found = (0..snapshot.outline.len()).map(NodeOrdinal).find_map(|node| {
@@ -59,7 +60,7 @@ impl Served {
     }
 }
 
-/// Changes one bit of a file in place, as a failing memory or disk would; changing it again mends it.
+/// Flips one bit of a file in place, as failing memory or a failing disk would. A second call restores it.
 fn flip(file: &Path, at: u64) {
     for path in [file.parent().unwrap(), file] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -71,7 +72,7 @@ fn flip(file: &Path, at: u64) {
     file.write_all_at(&byte, at).unwrap();
 }
 
-/// Where in texts.bin the middle of a text lies.
+/// The offset in texts.bin of the middle of a text.
 fn middle_of(served: &Served, span: Span) -> u64 {
     let snapshot = served.snapshot();
     let text = snapshot.texts.get(span).unwrap().as_bytes().to_vec();
@@ -119,7 +120,7 @@ fn a_text_whose_bit_flips_while_it_is_served_is_a_500_at_every_door() {
         middle_of(&served, zone_record.wording(0).text),
         &[zone.clone(), point_in_a_zone_of(&served, &zone_defining)],
     );
-    // A snippet shows a part: one whose middle was changed is not shown.
+    // A snippet shows a part of the text. If its middle is damaged, it is not shown.
     let search = "/api/v1/search?q=%22Arden+Rev.+Stat.+%C2%A7+24-2-201%22&limit=1";
     let hit = json(search).json()["results"][0].clone();
     let shown = hit["snippet"].as_str().unwrap().to_owned();
@@ -137,7 +138,7 @@ fn a_text_whose_bit_flips_while_it_is_served_is_a_500_at_every_door() {
     assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));
     assert_eq!(house.metric("hornbook_snapshot_intact"), 0.0);
     assert_eq!(json(&node).json()["text"], before["text"], "what is whole is still answered");
-    // Whole again, and taken up again.
+    // After the snapshot is restored and reloaded.
     house.service.renew(served.corpora.data.path()).unwrap();
     assert_eq!(served.readiness(), (200, "ready".to_owned()));
     assert_eq!(house.metric("hornbook_snapshot_intact"), 1.0);
@@ -167,7 +168,7 @@ fn a_call_that_fails_after_its_debit_is_refunded() {
     assert_eq!((house.get(&path, &key).status, left()), (200, 49_998));
 }
 
-/// The address of a call that shows the provision which defines a zone.
+/// The path of a call that shows the provision which defines a zone.
 fn point_in_a_zone_of(served: &Served, node_id: &str) -> String {
     let layer = served.house.get("/api/v1/gis/XA-PORT-ARDEN", &served.key).json();
     let features = layer["geojson"]["features"].as_array().unwrap();

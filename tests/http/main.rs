@@ -1,4 +1,5 @@
-//! The HTTP service over real sockets and the sample corpus: the table walked, answers field by field, the transport.
+//! The HTTP service over real sockets and the sample corpus: all operations, responses field by
+//! field, the transport.
 
 mod agents_form_companies;
 mod answers;

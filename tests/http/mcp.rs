@@ -1,4 +1,4 @@
-//! The Model Context Protocol over real sockets: lists, calls, versions, keys, limits.
+//! MCP over real sockets: lists, calls, versions, keys, limits.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) fn open_as(opening: Opening) -> House {
     House::open_as(Opening { doors: with_mcp, ..opening }, |_| ())
 }
 
-/// Posts a message as it is written.
+/// Posts a message exactly as given.
 pub(crate) fn post(house: &House, body: &str, headers: &[(&str, &str)]) -> Answered {
     post_to(house, MCP_PATH, body, headers)
 }
@@ -53,7 +53,7 @@ fn post_to(house: &House, path: &str, body: &str, headers: &[(&str, &str)]) -> A
     house.raw(&format!("{text}\r\n{body}"))
 }
 
-/// A request of an agent in some version of the protocol.
+/// A request of an agent in a version of the protocol.
 pub(crate) fn ask(house: &House, version: &str, method: &str, params: Value, key: Option<&str>) -> Answered {
     ask_at(house, MCP_PATH, version, method, params, key)
 }
@@ -94,7 +94,7 @@ pub(crate) fn tool_result(house: &House, tool: &str, arguments: Value, key: &str
     result
 }
 
-/// Good arguments for the tool of an operation.
+/// Valid arguments for the tool of an operation.
 pub(crate) fn arguments(operation: &Operation) -> Value {
     if let Some(body) = operation.body {
         return serde_json::from_str(body.example).unwrap();
@@ -290,7 +290,7 @@ fn handshakes_and_lists_have_a_loose_limit_for_each_key_and_address() {
     tool_result(&house, "law.search", json!({ "q": "deposit" }), &one);
 }
 
-/// Whatever is posted without a good key counts, and each member of a list.
+/// Everything posted without a valid key counts, and so does each member of a batch.
 #[test]
 fn nothing_is_read_without_being_counted() {
     let notified = r#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
@@ -310,14 +310,14 @@ fn nothing_is_read_without_being_counted() {
         let statuses: Vec<u16> = (0..6).map(|_| post(&house, body, headers).status).collect();
         assert!(!statuses[..5].contains(&429) && statuses[5] == 429, "{what}: {statuses:?}");
     }
-    // Five a minute: a list of six is one too long, whatever its members are.
+    // Five messages a minute are allowed, so a batch of six is refused, whatever its members are.
     for member in [notified, call, "7", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#] {
         let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
         let text = post(&house, &listed(member, 6), &[]).text();
         assert!(text.contains("try again in"), "{member}: {text}");
         assert_eq!(post(&house, notified, &[]).status, 429, "{member}");
     }
-    // With a good key there are ten requests for each message that costs nothing.
+    // With a valid key, the limit of requests is ten times that of free messages.
     let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
     let bearer = format!("Bearer {}", house.any_key());
     let statuses: Vec<u16> = (0..52).map(|_| post(&house, call, &[("Authorization", &bearer)]).status).collect();
@@ -339,7 +339,7 @@ fn a_list_of_calls_may_be_sent_again_and_two_keys_for_one_call_are_refused() {
     );
     assert_eq!((first.number("x-credits-cost"), again.number("x-credits-cost")), (2, 0));
     assert_eq!(again.number("x-research-allotment-remaining"), 49_998, "nothing is charged twice");
-    // A call's own key goes before that of the list.
+    // The idempotency key of a call takes precedence over that of the batch.
     let with_own = |id: u32, own: &str| {
         let mut search = search(id);
         search["params"]["_meta"] = json!({ "hornbook/idempotencyKey": own });

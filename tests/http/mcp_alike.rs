@@ -1,5 +1,4 @@
-//! REST and the Model Context Protocol, cell by cell: the same calls have the same answers, costs, figures and refusals,
-//! whichever way they come in.
+//! REST and MCP compared: the same calls have the same answers, costs, limits and refusals over both protocols.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -16,7 +15,7 @@ use crate::house::{Answered, House, Opening, generous, wait_until};
 use crate::mcp::{arguments, call, open, open_as, tools};
 use crate::operations::{NOBODY, address, ask};
 
-/// The headers that say what a call cost and what is left.
+/// The headers with the cost of a call and the remaining credits and limits.
 const FIGURES: [&str; 8] = [
     "x-credits-remaining",
     "x-research-allotment-remaining",
@@ -28,7 +27,7 @@ const FIGURES: [&str; 8] = [
     "x-corpus-snapshot",
 ];
 
-/// The tools whose operation REST has too.
+/// The tools whose operation is also available over REST.
 fn shared() -> impl Iterator<Item = (&'static Operation, &'static str)> {
     tools().filter(|(operation, _)| operation.route.is_some())
 }
@@ -37,8 +36,8 @@ fn figures(answered: &Answered) -> Vec<&str> {
     FIGURES.iter().map(|name| answered.header(name)).collect()
 }
 
-/// The JSON of an answer without what differs between two calls: the time that it took, what it made anew, and whether its
-/// own debit is in the ledger yet.
+/// The JSON of an answer without the members that differ between calls: the time it took, what it
+/// created, and whether its own debit is in the ledger yet.
 fn timeless(mut body: Value) -> Value {
     if let Some(members) = body.as_object_mut() {
         for name in ["tookMs", "reviewUrl", "expiresAt", "ledger"] {
@@ -136,8 +135,8 @@ fn one_idempotency_key_is_one_charge_whichever_way_the_retry_comes() {
     assert_eq!(structured(&other)["error"], "validation_error");
 }
 
-/// Callers of both ways at once, some of whom leave before the answer: what the ledger holds is what was answered, and
-/// at most one for each who left.
+/// Concurrent callers over both protocols, some of whom disconnect before the answer. Every
+/// answered call is charged once, and each abandoned call at most once.
 #[test]
 fn mixed_callers_of_one_account_are_charged_once_each_even_if_some_hang_up() {
     const CALLERS: u64 = 8;

@@ -1,9 +1,10 @@
 //! The corpus of bad messages: `mcp_messages/*.txt`, one case a line, `status what | how | body`.
 //!
-//! `what` is an error's code, `ok` for a result, `tool` for a tool's error, `list` for a list of responses, `-` for an
-//! empty body, `http` for the Error object. `how` is `old` for no headers, `now` with the method and the name of the
-//! headers of the current version, or the version that the header names. In the body `\xHH` is a byte, `<<text*N>>` a
-//! text N times, `$META` the `_meta` of a good request.
+//! `what` is an error code, `ok` for a result, `tool` for a tool error, `list` for a batch of
+//! responses, `-` for an empty body, `http` for the Error object. `how` is `old` for no headers,
+//! `now` for those of the current version, followed by the method and the name, or the version to
+//! send in the header. In the body, `\xHH` is a byte, `<<text*N>>` repeats a text N times, and
+//! `$META` is the `_meta` of a valid request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -38,7 +39,7 @@ fn every_message_of_the_corpus_is_answered_as_it_says_and_nothing_is_charged() {
     assert_eq!(answered.number("x-credits-cost"), 1);
 }
 
-/// Whatever is done to a good message, the answer is a message of the protocol, and none is a mistake of the service.
+/// For any mutation of a valid message, the answer is an MCP message, and none is an internal error.
 #[test]
 fn no_mutilated_message_is_answered_by_another_layer_or_breaks_anything() {
     let house = open();
@@ -72,7 +73,7 @@ fn no_mutilated_message_is_answered_by_another_layer_or_breaks_anything() {
 }
 
 struct Case {
-    /// File and line, for people.
+    /// File and line, for messages.
     place: String,
     status: u16,
     what: String,
@@ -156,7 +157,7 @@ fn send(house: &House, key: &str, case: &Case) -> Answered {
     Answered::read(&received)
 }
 
-/// What an answer is, as a case says it.
+/// The kind of an answer, in the notation of the cases.
 fn kind(answered: &Answered) -> String {
     if answered.body.is_empty() {
         return "-".to_owned();

@@ -18,7 +18,7 @@ fn lines(house: &House) -> Vec<Value> {
     house.log().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A key that was never issued, though its checksum is right.
+/// A key with a valid checksum that was never issued.
 fn invented_key() -> String {
     PlainKey::generate(KeyKind::Live, &mut SeededEntropy(5)).unwrap().reveal()
 }
@@ -78,7 +78,7 @@ fn the_log_names_a_key_only_once_it_is_known_to_be_good() {
     let unknown = Some("unknown".to_owned());
     for bad in [invented_key(), revoked, mistyped] {
         assert_eq!(logged("/api/v1/me", Some(&bad)), (401, unknown.clone()));
-        // A key means nothing where none is needed.
+        // A key has no effect where none is needed.
         assert_eq!(logged("/api/v1", Some(&bad)), (200, unknown.clone()));
     }
     assert_eq!(logged("/api/v1/me", None), (401, None));
@@ -105,7 +105,7 @@ fn errors_alone_are_logged_where_that_is_chosen() {
     assert_eq!(statuses, [422, 404]);
 }
 
-/// A connection whose first answer lies unread, so that dropping it resets it: its client is gone for certain.
+/// A connection with an unread response. Dropping it sends a reset, so the server certainly notices.
 fn resettable(house: &House) -> TcpStream {
     let mut stream = TcpStream::connect(house.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -126,7 +126,8 @@ fn every_charged_call_has_its_line_even_if_its_client_disconnected() {
         let costs = lines(&house).into_iter().filter(|line| line["message"] == message);
         costs.filter_map(|line| line["cost"].as_u64()).sum::<u64>()
     };
-    // All threads for heavy work are taken until all wait. Then some are charged and under way when the connections break.
+    // All threads for heavy work are occupied until the requests wait. Then some of them are
+    // charged and in progress when the connections break.
     for _ in 0..100 {
         let mut streams: Vec<TcpStream> = (0..CLIENTS).map(|_| resettable(&house)).collect();
         let taken = house.occupied();
@@ -136,9 +137,9 @@ fn every_charged_call_has_its_line_even_if_its_client_disconnected() {
         wait_until("a search", || house.service.waiting() > 0);
         let before = left();
         drop(taken);
-        // On a busy machine all may have been told to come back by then.
+        // On a busy machine all may have been refused as overloaded by then.
         let is_over = || house.metric("hornbook_requests_under_way") < 0.5;
-        // Without a pause, in which all might be answered.
+        // Polls without a pause, because all might be answered during one.
         let deadline = Instant::now() + Duration::from_secs(30);
         while left() >= before && !is_over() {
             assert!(Instant::now() < deadline, "neither a charge nor the end of all came");

@@ -1,4 +1,4 @@
-//! What needs no key is limited by the address that asks.
+//! Requests without a key are limited by client address.
 
 use hornbook::http::Proxies;
 

@@ -1,5 +1,5 @@
-//! Walks the operations table over a real socket: what every operation must do, whichever it is. An operation without a
-//! working address here fails the tests.
+//! Checks all operations over a real socket: the rules that every operation must follow. An
+//! operation without a valid path here fails the tests.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ fn path_of(operation: &Operation) -> &'static str {
     operation.route.unwrap().path
 }
 
-/// An address that answers 200.
+/// A path that is answered with 200.
 pub(crate) fn address(house: &House, operation: &Operation) -> String {
     let path = path_of(operation);
     match operation.name {
@@ -59,12 +59,12 @@ pub(crate) fn order_address(house: &House, path: &str) -> String {
     format!("{}?token={token}", path.replace("{orderId}", &order.id.to_string()))
 }
 
-/// The operations that have an address. What only agents can call is tested in `mcp`.
+/// The operations with a route. Those that only agents can call are tested in `mcp`.
 pub(crate) fn addressed() -> impl Iterator<Item = &'static Operation> {
     OPERATIONS.iter().filter(|operation| operation.route.is_some())
 }
 
-/// Calls an operation at an address, with the example of its body if it takes one.
+/// Calls an operation at a path, with its example body if it takes one.
 pub(crate) fn ask(house: &House, operation: &Operation, path: &str, key: Option<&str>) -> Answered {
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let (method, body) = match operation.body {
@@ -130,7 +130,7 @@ fn without_a_good_key_there_is_a_401_and_what_is_open_needs_none() {
     }
 }
 
-/// Which scopes open which operation: first the endpoints of the contract, as its table has them, then ours.
+/// The scopes that allow each operation: first the endpoints of the contract, in its order, then ours.
 const OPENED_BY: &[(&str, &[Scope])] = &[
     ("search", &[Scope::Search]),
     ("node", &[Scope::Node]),
@@ -250,7 +250,7 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
                     ask(&house, operation, &format!("{path}?{query}"), Some(&key)).error(404, "not_found");
                 }
                 Location::Path => {
-                    // The other places of the path are filled with something that a path may have.
+                    // The other placeholders of the path are replaced by a harmless value.
                     let mut path = path_of(operation).replace(&format!("{{{name}}}"), bad);
                     while let Some((before, (_, behind))) =
                         path.split_once('{').map(|(b, r)| (b, r.split_once('}').unwrap()))

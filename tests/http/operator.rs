@@ -1,4 +1,4 @@
-//! The operator's page: nothing for anybody else, and what its forms do.
+//! The operator's page: hidden from all others, and the effects of its forms.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use hornbook::web::shell::{PageSettings, Shell};
 use crate::browser::{Browser, between, pages};
 use crate::house::{House, Opening, generous};
 
-/// A program without a data directory; `tests/cli/people.rs` has the real one.
+/// A program without a data directory; `tests/cli/people.rs` tests the real one.
 struct NoDirectory;
 
 impl Machinery for NoDirectory {
@@ -71,7 +71,7 @@ fn to_others_there_is_nothing_here() {
         assert_eq!(customer.post(path, fields).status, 404, "{path}");
     }
     assert_eq!(status(&house, waiting), AccountStatus::Pending);
-    // A role that is taken away ends with the next request.
+    // When a role is taken away, the next request has no access.
     let mut former = operator(&house);
     assert_eq!(former.get("/operator").status, 200);
     house.accounts.set_role(former.account(), Role::Customer, &house.act()).unwrap();

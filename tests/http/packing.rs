@@ -1,4 +1,4 @@
-//! Compressed answers: chosen by what the client takes, the same behind the packing, with tags that say so.
+//! Compressed responses: chosen by `Accept-Encoding`, equal to the plain ones, and with their own tags.
 
 use std::io::Read;
 
@@ -39,7 +39,7 @@ impl Client {
     }
 }
 
-/// A node whose answer is large.
+/// A node with a large response.
 fn long_node() -> String {
     let snapshot = ENGINE.snapshot();
     let texts = (0..snapshot.outline.len()).filter_map(|node| {

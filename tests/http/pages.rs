@@ -1,4 +1,5 @@
-//! The pages for people: what every page has, what visitors may do, hostile text, and that pages say what the API says.
+//! The pages for people: common properties of all pages, what visitors may do, hostile text, and
+//! the same facts as in the API.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,7 @@ pub(crate) fn with(service: &Arc<Service>, reads_per_minute: u32, searches_per_m
     vec![Arc::new(Files), Arc::new(MapParts::new(Arc::clone(&shell))), Arc::new(Site::new(shell))]
 }
 
-/// Everybody may search.
+/// Visitors may read and search.
 pub(crate) fn open() -> House {
     House::open_as(
         Opening { doors: |service| with(service, 10_000, 10_000, true), ..Opening::usual(generous()) },
@@ -30,7 +31,7 @@ pub(crate) fn open() -> House {
     )
 }
 
-/// As a server comes: reading, no free search.
+/// The default settings: visitors may read, but not search for free.
 pub(crate) fn usual() -> House {
     House::open_as(Opening { doors: |service| with(service, 60, 0, false), ..Opening::usual(generous()) }, |_| ())
 }
@@ -252,13 +253,13 @@ fn without_an_account_a_server_as_it_comes_lets_read_and_try_samples() {
     for path in ["/robots.txt", "/sitemap.xml"] {
         assert_eq!(visit(&house, path).status, 404, "{path}");
     }
-    // Some of the minute's sixty are gone already.
+    // Some of the sixty requests of the minute are already used.
     let statuses: Vec<u16> = (0..60).map(|_| visit(&house, "/browse").status).collect();
     assert!(statuses.contains(&200) && statuses.last() == Some(&429), "{statuses:?}");
     let too_fast = visit(&house, "/browse");
     assert!(too_fast.number("retry-after") >= 1);
     is_page(&too_fast, "429");
-    // The API asks for a key as before.
+    // The API still requires a key.
     house.get_with("/api/v1/coverage", &[BROWSER]).error(401, "invalid_api_key");
 }
 
@@ -280,7 +281,7 @@ fn a_server_for_its_accounts_alone_lets_nobody_read() {
     assert_eq!(visit(&house, "/").status, 200, "the page of the search says what to do");
 }
 
-/// What the script of the contents opens in place is what the page of the level has.
+/// The script of the contents loads the same entries in place that the page of the level has.
 #[test]
 fn levels_of_the_contents_open_in_place_as_their_pages_show_them() {
     let house = open();
@@ -334,7 +335,7 @@ fn sitemaps_have_every_provision_once() {
     assert_eq!(visit(&house, "/sitemap/nothing-0.xml").status, 404);
 }
 
-/// Builds law from lines in our own format, and serves it on a server whose pages are open.
+/// Builds law from lines in the native format, and serves it on a server whose pages are open.
 fn serving(lines: &[serde_json::Value]) -> (House, tempfile::TempDir) {
     let data = tempfile::tempdir().unwrap();
     let plan = "name = \"Test\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"Bast\"\nlevel = \"state\"\n\
@@ -351,7 +352,7 @@ fn serving(lines: &[serde_json::Value]) -> (House, tempfile::TempDir) {
     (house, data)
 }
 
-/// The page to which a citation leads.
+/// The page that a citation redirects to.
 fn cited(house: &House, citation: &str) -> String {
     let found = visit(house, &format!("/law/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
     assert_eq!(found.status, 303, "{citation}: {}", found.text());
@@ -383,7 +384,7 @@ fn what_a_reader_must_know_stands_before_the_first_word() {
             "Code § 2",
             "<p class=\"banner mild\" role=\"note\">This wording is in effect from <time datetime=\"2030-01-01\">",
         ),
-        // Old law is no news.
+        // An old date gets no banner.
         ("Code § 5", "<p class=\"also\" role=\"note\">This wording is in effect from <time datetime=\"1975-07-01\">"),
         ("Code § 3", "There is another wording under this citation, <a href=\"#wordings\">below</a>"),
     ] {
@@ -418,13 +419,13 @@ fn a_long_provision_has_contents_of_its_own_and_parts_that_are_drawn_when_seen()
     assert!(page.len() < text.len() + 60_000, "{} bytes", page.len());
 }
 
-/// `a` to `z`, then `aa` to `zz` as drafters go on.
+/// `a` to `z`, then `aa` to `zz`, as drafters continue.
 fn letters(place: u8) -> String {
     let letter = char::from(b'a' + place % 26);
     String::from(letter).repeat(usize::from(place / 26) + 1)
 }
 
-/// Law that tries to be more than text.
+/// Law that contains markup and control characters.
 #[test]
 fn hostile_text_is_shown_and_does_nothing() {
     let data = tempfile::tempdir().unwrap();
@@ -464,7 +465,7 @@ fn hostile_text_is_shown_and_does_nothing() {
         assert_eq!(answered.status, 200, "{path}");
         is_page(&answered, path);
         let text = answered.text();
-        // A heading of a megabyte stands on its own page alone.
+        // A heading of a megabyte is only on its own page.
         assert!(text.len() < 1 << 20 || text.contains("og:title"), "{path}: {} bytes", text.len());
         for never in [
             "<img",

@@ -1,4 +1,4 @@
-//! Buying packs: by arrangement with the operator, and by card through a Stripe that is played here.
+//! Buying packs: by arrangement with the operator, and by card with a fake Stripe.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ fn wallet(house: &House, account: AccountId) -> i64 {
     house.accounts.account(account, house.clock.now()).unwrap().remaining.wallet
 }
 
-/// Without free units.
+/// A tariff without free units.
 fn metered_only() -> Tariff {
     let mut tariff = generous();
     tariff.free.monthly_units = 0;
@@ -62,7 +62,7 @@ pub(crate) fn doors(service: &Arc<Service>) -> Doors {
     vec![Arc::new(webhook), Arc::new(ReturnPages::new(shell)), Arc::new(review)]
 }
 
-/// A server that takes cards.
+/// A server that accepts cards.
 fn by_card(tariff: Tariff) -> (House, FakeStripe) {
     by_card_with(tariff, doors)
 }
@@ -92,7 +92,7 @@ fn by_arrangement_a_purchase_is_requested_for_nothing_and_the_operator_confirms_
     house.accounts.pay_purchase(purchases[0].id, None, &house.act()).unwrap();
     assert_eq!(wallet(&house, account), 5000);
     assert!(house.get_with(CHECKOUT, &[]).json()["howToBuy"].as_str().unwrap().contains("operator"));
-    // Stripe's door is open only where Stripe is.
+    // Stripe's webhook exists only if Stripe is configured.
     house
         .raw("POST /api/v1/billing/webhook HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
         .error(404, "not_found");
@@ -121,7 +121,7 @@ fn an_idempotency_key_buys_once() {
                 scope.spawn(|| {
                     loop {
                         let answered = buy_with(&house, &key, &pro, retry);
-                        // Another copy is being answered.
+                        // Another copy is in progress.
                         if answered.status != 503 {
                             return bought(&answered)["purchase"].clone();
                         }
@@ -170,7 +170,7 @@ fn a_pack_paid_by_card_is_credited_once_however_often_stripe_says_so() {
     });
     stripe.deliver(&notice, house.address);
     stripe.deliver(&stripe.paid(&session), house.address);
-    // It was paid: that its page was closed means nothing now.
+    // The session is paid, so its expiry has no effect.
     stripe.deliver(&stripe.expired(&session), house.address);
     assert_eq!(wallet(&house, account), 1000);
     let view = house.accounts.account(account, house.clock.now()).unwrap();
@@ -221,7 +221,7 @@ fn only_our_price_in_our_currency_buys() {
         let reply = bought(&buy(&house, &key, "starter"));
         let mut session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
         session[name] = value;
-        // Taken, for sending it again would change nothing; the operator finds it.
+        // The notice is accepted, because sending it again would change nothing. The operator sees the problem.
         stripe.deliver(&stripe.paid(&session), house.address);
     }
     assert_eq!(wallet(&house, account), 0);
@@ -238,8 +238,9 @@ fn refunds_and_disputes_take_credits_back_in_any_order() {
     let key = house.key(account, &Scope::ALL);
     let reply = bought(&buy(&house, &key, "starter"));
     let session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
-    // The refund overtakes the payment, and so does the notice of another dispute, which is kept until then. One of a
-    // payment that is none of ours is taken too: refused, it would come again for days.
+    // The refund and the notice of another dispute arrive before the payment, and are kept until it
+    // arrives. A notice about a payment that is not ours is accepted too, because Stripe would
+    // repeat a refused one for days.
     let early = stripe.disputed(&session, "charge.dispute.created", "needs_response");
     let mut foreign = session.clone();
     foreign["id"] = serde_json::json!("cs_foreign");
@@ -276,7 +277,7 @@ fn while_stripe_fails_nothing_is_lost_and_the_same_request_gets_the_same_page() 
     let key = house.key(account, &Scope::ALL);
     let starter = json!({ "pack": "starter" }).to_string();
     let retry = "Idempotency-Key: one\r\n";
-    // One hiccup is not noticed.
+    // A single failure has no effect.
     stripe.fail(&[Fault::Refuse(500)]);
     assert!(bought(&buy(&house, &key, "pro"))["checkoutUrl"].is_string());
     for faults in [[Fault::Refuse(503); 2], [Fault::LoseAnswer; 2]] {
@@ -288,7 +289,7 @@ fn while_stripe_fails_nothing_is_lost_and_the_same_request_gets_the_same_page() 
     let pages = stripe.sessions().len();
     let reply = bought(&buy_with(&house, &key, &starter, retry));
     assert_eq!((&reply["purchase"], stripe.sessions().len()), (&json!("buy-2"), pages), "the page that was made");
-    // Without a key nobody can ask again: what could not be paid is cancelled.
+    // Without an idempotency key the request cannot be repeated, so the purchase is cancelled.
     stripe.fail(&[Fault::Refuse(400)]);
     buy(&house, &key, "bulk").error(503, "payment_unavailable");
     let purchases = house.accounts.purchases().unwrap();
@@ -303,7 +304,7 @@ fn while_stripe_fails_nothing_is_lost_and_the_same_request_gets_the_same_page() 
 fn a_stripe_that_hangs_keeps_nobody_from_searching() {
     let (house, stripe) = by_card(generous());
     let key = house.any_key();
-    // More than there are threads for heavy work.
+    // More than the threads for heavy work.
     stripe.fail(&[Fault::Hold; 4]);
     std::thread::scope(|scope| {
         let buyers: Vec<_> = (0..4).map(|_| scope.spawn(|| buy(&house, &key, "starter").status)).collect();
@@ -314,7 +315,7 @@ fn a_stripe_that_hangs_keeps_nobody_from_searching() {
     });
 }
 
-/// The address to pay at, as the review page shows it.
+/// The payment URL on the review page.
 pub(crate) fn pay_url(page: &Answered) -> String {
     assert_eq!(page.status, 200, "{}", page.text());
     let text = page.text();
@@ -333,7 +334,7 @@ fn a_company_is_formed_and_paid_by_card() {
     let review = handed_over.json()["reviewUrl"].as_str().unwrap().replace("https://law.example", "");
     assert!(house.get_with(&review, &[]).text().contains("$110.00") && stripe.received().is_empty());
 
-    // The order stands even if there is no page to pay on yet.
+    // The order is made even if there is no payment page yet.
     stripe.fail(&[Fault::Refuse(503); 2]);
     let accepted = post(&house, &review, &[], "confirmed=yes");
     assert!(accepted.status == 200 && !accepted.text().contains("checkout.example"), "{}", accepted.text());

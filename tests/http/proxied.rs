@@ -1,4 +1,4 @@
-//! Behind proxies: which of them may name the client of a request, and whose limits apply.
+//! Behind proxies: which proxies may name the client of a request, and whose limits apply.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn house(proxies: &str, announce: bool, per_address: usize) -> House {
     })
 }
 
-/// The client that the last line of the log names.
+/// The client in the last line of the log.
 fn client(house: &House) -> String {
     let log = house.log();
     let line: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
@@ -82,7 +82,7 @@ fn the_cap_counts_the_real_address() {
     assert!(is_free, "its place is not given back");
 }
 
-/// None if the connection ends without an answer.
+/// Sends the bytes and reads the response; `None` if the connection ends without one.
 fn send(house: &House, bytes: &[u8]) -> Option<Answered> {
     let mut stream = TcpStream::connect(house.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

@@ -1,18 +1,18 @@
-//! Refusals: small whatever was sent, in their own words, and free.
+//! Refusals: small for any request, with a clear message, and free.
 
 use hornbook::accounts::ids::AccountId;
 use hornbook::accounts::scope::Scope;
 
 use crate::house::{Answered, House, generous};
 
-/// No refusal is longer, so that a small request cannot make a large answer.
+/// The largest size of a refusal, so that a small request cannot cause a large response.
 const REFUSAL_BYTES_MAX: usize = 4 << 10;
 
 fn left(house: &House, account: AccountId) -> u32 {
     house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment
 }
 
-/// A query of so many parameters with names of this form, none of which any call knows.
+/// A query with this many parameters, none of which any operation knows.
 fn names(count: usize, name: impl Fn(usize) -> String) -> String {
     (0..count).map(name).collect::<Vec<_>>().join("&")
 }
@@ -26,7 +26,7 @@ fn a_refusal_is_small_whatever_was_sent() {
     let paths = [
         (422, format!("{checkout}?{}", names(2_000, |n| format!("{n:x}")))),
         (422, format!("{checkout}?{}", names(64, |n| format!("{n:03}{}", "x".repeat(110))))),
-        // What JSON writes in two bytes.
+        // A character that JSON writes in two bytes.
         (422, format!("{checkout}?{}", names(50, |n| format!("{n:03}{}", "%5C".repeat(50))))),
         (422, format!("{checkout}?{long}")),
         (422, format!("/api/v1/search?q=a&jurisdiction={long}&mode={}", "")),

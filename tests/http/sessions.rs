@@ -1,4 +1,4 @@
-//! Signing in over real connections: what other sites, thieves of cookies and the curious get.
+//! Signing in over real connections, and what other sites, cookie thieves and guessers can achieve.
 
 use crate::browser::{Browser, OURS, PASSWORD, SESSION, between, open_pages, open_pages_behind_a_proxy};
 
@@ -21,7 +21,7 @@ fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
     assert_eq!(browser.get("/settings").header("location"), "/settings/sign-in");
     assert_eq!(browser.sign_in("JANE@example.org", PASSWORD).header("location"), "/settings?signed-in");
     assert_eq!(browser.get("/settings?signed-in").status, 200);
-    // Over plain http elsewhere a browser drops the cookie, and the person is told why.
+    // Without TLS a browser drops the cookie, and the person is told why.
     let mut dropping = Browser::new(&house);
     assert_eq!(dropping.get("/settings?signed-in").header("location"), "/settings/sign-in?again");
     assert!(dropping.get("/settings/sign-in?again").text().contains("did not keep the sign-in"));
@@ -52,7 +52,7 @@ fn forms_of_other_sites_and_forms_without_their_token_do_nothing() {
         browser.token = token.to_owned();
         assert_eq!(browser.post("/settings/keys", fields).status, 403, "{token}");
     }
-    // Signing somebody else in by a form of another site is refused as well.
+    // Login CSRF: a form of another site cannot sign somebody in either.
     let mut victim = Browser::new(&house);
     assert_eq!(victim.post("/settings/sign-in", &[("login", "mallory"), ("password", PASSWORD)]).status, 403);
     assert_eq!(keys(), before);
@@ -91,7 +91,7 @@ fn a_session_that_was_planted_opens_nothing() {
     let mut thief = Browser::new(&house);
     thief.cookies.insert(SESSION.to_owned(), planted);
     assert_eq!(thief.get("/settings").status, 303);
-    // Signing in again gives another one and ends the one before.
+    // Signing in again creates a new session and ends the previous one.
     victim.get("/settings");
     victim.post("/settings/sign-in", &[("login", "jane"), ("password", PASSWORD)]);
     assert_ne!(victim.cookies[SESSION], given);
@@ -119,7 +119,7 @@ fn nobody_learns_who_has_an_account() {
     for nobody in ["john", "jane@example.org", "no name", ""] {
         assert_eq!(asked(nobody, "not hers at all"), wrong_password, "{nobody}");
     }
-    // A link that never was answers like one that is used up.
+    // A link that never existed is answered like a used one.
     let mut browser = Browser::new(&house);
     let made = house.accounts.create_account("Jo".to_owned(), &house.act()).unwrap().id;
     let mut entropy = hornbook::accounts::entropy::SystemEntropy;
@@ -155,7 +155,7 @@ fn guesses_are_limited_by_name_and_by_address() {
     let refused = browser.post("/settings/sign-in", &[("login", "jane"), ("password", PASSWORD)]);
     assert_eq!(refused.status, 429, "also the right one");
     assert!(refused.number("retry-after") >= 1);
-    // A name that nobody has is limited alike.
+    // An unknown name is limited in the same way.
     let of_nobody: Vec<u16> = (0..8)
         .map(|_| browser.post("/settings/sign-in", &[("login", "john"), ("password", "guess number x")]).status)
         .collect();
@@ -169,8 +169,8 @@ fn guesses_are_limited_by_name_and_by_address() {
     assert!(many.ends_with(&[429]), "an address may not try many names: {many:?}");
 }
 
-/// Whoever guesses a password from elsewhere, all the time, keeps its owner neither from signing in where they did before
-/// nor from changing it.
+/// An attacker who guesses passwords from another network all the time cannot keep the owner from
+/// signing in from a known network, nor from changing the password.
 #[test]
 fn guesses_from_elsewhere_keep_nobody_out() {
     let house = open_pages_behind_a_proxy();
@@ -189,7 +189,7 @@ fn guesses_from_elsewhere_keep_nobody_out() {
     owner.get("/settings");
     let changed = owner.post("/settings/password", &[("current", PASSWORD), ("password", "battery staple")]);
     assert_eq!(changed.status, 303, "{}", changed.text());
-    // Guesses from there are limited too, also of somebody who is signed in.
+    // Guesses from the known network are limited too, and so are those of a signed-in person.
     let guesses: Vec<u16> =
         (0..8).map(|_| Browser::at(&house, "2001:db8:1::6").sign_in("jane", "guess number x").status).collect();
     assert!(guesses.ends_with(&[429]), "{guesses:?}");
@@ -225,7 +225,7 @@ fn new_accounts_and_changes_are_paced_and_who_waits_has_no_keys() {
     };
     let made: Vec<u16> = (0..9).map(|number| sign_up(number, "203.0.113.9")).collect();
     assert!(made.starts_with(&[303]) && made.ends_with(&[429]), "{made:?}");
-    // One site of many networks is no way around it.
+    // An IPv6 site with many networks counts as one.
     let made: Vec<u16> = ["2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:1:3::1"]
         .iter()
         .cycle()

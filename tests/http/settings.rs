@@ -28,7 +28,7 @@ fn a_key_is_shown_once_works_and_ends() {
     browser.get("/settings");
     assert_eq!(browser.post("/settings/keys/revoke", &[("key", &id)]).status, 303);
     assert_eq!((house.get("/api/v1/me", &key).status, house.get("/api/v1/me", &second).status), (401, 200));
-    // A key of somebody else is none, and neither is the one on which pages are metered.
+    // Another account's key is refused, and so is the key that meters the pages.
     house.any_key();
     let own = browser.account();
     let may_not = |key: &&KeyView| key.record.account != own || key.record.prefix == "web pages";
@@ -53,7 +53,7 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
     };
     crate::house::wait_until("the entry", || entries().iter().any(is_ours));
     assert!(browser.get("/settings").text().contains("search: "), "the chart has it");
-    // What is typed and mistyped costs nothing.
+    // Suggestions and corrections while typing cost nothing.
     let before = entries().len();
     for typed in ["se", "secu", "security dep"] {
         let told = browser.get(&format!("/suggest?q={}", typed.replace(' ', "+")));
@@ -63,12 +63,12 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
     browser.get("/?q=secuirty+depositt");
     crate::house::wait_until("the second search", || entries().len() > before);
     assert!(entries().iter().all(|entry| entry.operation.as_deref() != Some("suggest")));
-    // Who waits for approval sees what visitors see: nothing here.
+    // A person who waits for approval has the rights of a visitor: none here.
     let mut waiting = Browser::signed_up(&house, "john");
     assert_eq!(waiting.get("/?q=an+own+question").status, Browser::new(&house).get("/?q=an+own+question").status);
 }
 
-/// A page is paid for as a whole: one that fails costs nothing, whatever it asked before.
+/// A page is charged as a whole: one that fails costs nothing, even if some of its calls succeeded.
 #[test]
 fn a_page_that_fails_costs_nothing_and_one_of_several_calls_says_what_all_cost() {
     let house = open_pages();
@@ -98,7 +98,7 @@ fn a_page_that_fails_costs_nothing_and_one_of_several_calls_says_what_all_cost()
     crate::house::wait_until("the debits", || spent() == 7);
 }
 
-/// Where reading is not free, somebody with an empty wallet reads nothing, and nothing is charged or given.
+/// If reading is not free, a person without credits can read nothing, and the ledger gets no entry.
 #[test]
 fn who_has_no_credits_reads_nothing_where_reading_costs() {
     let mut tariff = crate::house::generous();
@@ -153,7 +153,7 @@ fn the_export_is_the_ledger() {
         ];
         assert_eq!(row.iter().collect::<Vec<_>>(), expected);
     }
-    // The pages of the list hold the same, each once.
+    // The pages of the list contain the same entries, each once.
     let (mut shown, mut path) = (Vec::new(), "/settings/ledger".to_owned());
     loop {
         let page = browser.get(&path).text();
@@ -162,7 +162,7 @@ fn the_export_is_the_ledger() {
         path = next.to_owned();
     }
     assert_eq!(shown, entries.iter().map(|entry| entry.id.to_string()).collect::<Vec<_>>());
-    // Entries of others are not available by their number.
+    // Another account's entry cannot be reached by its number.
     let other = Browser::approved(&house, "john").account();
     let entry = house.accounts.grant(other, Credits(5), "for john".to_owned(), &house.act()).unwrap();
     let peek = browser.get(&format!("/settings/ledger.csv?from={entry}"));

@@ -1,5 +1,6 @@
-//! The default mode, `strict`, beyond the happy path: an answer leaves when its debit is on disk, refusals cost nothing,
-//! retries are charged once, and callers at once are charged exactly for what they were answered.
+//! The default mode, `strict`, beyond the simple case: an answer is sent when its debit is on disk,
+//! refusals cost nothing, retries are charged once, and concurrent callers are charged exactly for
+//! their answers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +10,7 @@ use hornbook::accounts::scope::Scope;
 use crate::house::{House, generous};
 use crate::operations::NODE;
 
-/// The operations of the usage entries of an account, latest first.
+/// The operations in the usage entries of an account, latest first.
 fn charged(house: &House, account: AccountId) -> Vec<String> {
     let entries = house.accounts.recent_entries(account, 200).unwrap();
     entries.into_iter().filter_map(|entry| entry.operation).collect()
@@ -29,7 +30,7 @@ fn an_answer_leaves_when_its_debit_is_stored() {
         [("/api/v1/coverage", "coverage"), (node.as_str(), "node"), ("/api/v1/search?q=deposit", "search")]
     {
         assert_eq!(house.get(path, &key).status, 200);
-        // In the mode `window` this entry would come up to 50 ms later.
+        // In `window` mode this entry would appear up to 50 ms later.
         assert_eq!(charged(&house, account)[0], operation);
     }
 }

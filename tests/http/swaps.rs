@@ -1,4 +1,4 @@
-//! Snapshots that take each other's place while clients ask.
+//! Snapshots that are swapped while clients send requests.
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::sample::build_plan;
 const SWAPS: usize = 100;
 const CLIENTS: usize = 4;
 
-/// The sample corpus in two wordings, of which one data directory serves the other in turn.
+/// The sample corpus in two wordings, in one data directory that serves them alternately.
 pub(crate) struct TwoCorpora {
     pub(crate) data: tempfile::TempDir,
-    /// Id and the word that only its texts have.
+    /// The id of each, and the word that only its texts contain.
     pub(crate) snapshots: [(String, &'static str); 2],
 }
 
@@ -50,7 +50,7 @@ impl TwoCorpora {
     }
 }
 
-/// The same sources with another word for the landlord.
+/// Copies the sources with another word for the landlord.
 fn copy_with(from: &Path, to: &Path, word: &str) {
     fs::create_dir(to).unwrap();
     for entry in from.read_dir().unwrap() {
@@ -64,7 +64,7 @@ fn copy_with(from: &Path, to: &Path, word: &str) {
     }
 }
 
-/// A connection that is kept.
+/// A keep-alive connection.
 struct Client {
     stream: BufReader<TcpStream>,
     key: String,
@@ -77,7 +77,7 @@ impl Client {
         Self { stream: BufReader::new(stream), key: key.to_owned() }
     }
 
-    /// Status, the snapshot that the headers name, and the body.
+    /// The status, the snapshot named in the headers, and the body.
     fn get(&mut self, path: &str) -> (u16, String, Value) {
         let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\n\r\n", self.key);
         self.stream.get_mut().write_all(request.as_bytes()).unwrap();
@@ -174,7 +174,7 @@ fn a_bad_snapshot_is_refused_with_the_reason_and_the_old_one_stays() {
     still_good();
 }
 
-/// Turns one bit in the middle of a file, which its owner made read-only.
+/// Flips one bit in the middle of a read-only file.
 fn damage(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
     let middle = bytes.len() / 2;

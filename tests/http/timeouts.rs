@@ -1,4 +1,4 @@
-//! Clients that keep the service waiting, and a service that has more to do than it can.
+//! Clients that keep the service waiting, and an overloaded service.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -13,7 +13,7 @@ use crate::house::{Answered, House, generous, wait_until};
 
 const QUESTION: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// A server whose timeouts are one second.
+/// A server with timeouts of one second.
 fn impatient() -> House {
     House::open_changed(generous(), impatiently)
 }
@@ -47,7 +47,7 @@ fn silent_clients_are_closed_and_half_a_head_is_answered_with_408() {
     dripping.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
     let (reader, mut writer) = (dripping.try_clone().unwrap(), dripping.try_clone().unwrap());
     std::thread::spawn(move || {
-        // Some progress at any time, and yet never a head.
+        // Constant progress, but the head never ends.
         while writer.write_all(b"X: y\r\n").is_ok() {
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -78,7 +78,7 @@ fn connect_narrow(house: &House) -> TcpStream {
 fn connect_narrow_over(house: &House, certificate: Option<&CertificateDer<'static>>) -> Box<dyn ReadWrite> {
     let stream = connect_narrow(house);
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // The test must not wait for a server that no longer reads.
+    // The test must not wait for a server that stopped reading.
     stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
     match certificate {
         None => Box::new(stream),
@@ -90,7 +90,7 @@ trait ReadWrite: Read + Write + Send {}
 
 impl<S: Read + Write + Send> ReadWrite for S {}
 
-/// Runs the test without TLS and with TLS.
+/// Runs the test without and with TLS.
 fn with_and_without_tls(change: impl Fn(&mut HttpSettings), test: impl Fn(&House, Option<&CertificateDer<'static>>)) {
     test(&House::open_changed(generous(), &change), None);
     let encrypted = Encrypted::open_changed(&change);
@@ -102,7 +102,7 @@ fn a_client_that_asks_and_never_reads_is_closed() {
     with_and_without_tls(impatiently, |house, certificate| {
         let mut streams: Vec<_> = (0..3).map(|_| connect_narrow_over(house, certificate)).collect();
         for stream in &mut streams {
-            // More responses than all buffers hold, and one byte after the requests.
+            // More responses than all buffers can hold, and one byte after the requests.
             let _ = stream.write_all(&[&LARGE.repeat(120)[..], b"G"].concat());
             let _ = stream.flush();
         }
@@ -115,7 +115,8 @@ fn a_client_that_asks_and_never_reads_is_closed() {
 fn a_client_that_reads_too_slowly_is_closed() {
     let change = |http: &mut HttpSettings| {
         impatiently(http);
-        // Faster than any client: all waits count, though each is too short for a timeout by itself.
+        // Faster than any client can read, so that all waits add up although each is too short for
+        // a timeout by itself.
         http.timeouts.read_rate_min = u32::MAX;
     };
     with_and_without_tls(change, |house, certificate| {
@@ -123,7 +124,7 @@ fn a_client_that_reads_too_slowly_is_closed() {
         let (mut read, mut piece) = (0, vec![0; 256 << 10]);
         let mut asked = 0;
         let is_closed = loop {
-            // A request for each read, so that there is always more to read.
+            // One request for each read, so that there is always more to read.
             if stream.write_all(LARGE).is_err() {
                 break true;
             }
@@ -157,7 +158,7 @@ fn a_client_that_sends_nothing_more_still_gets_its_answers() {
             None => {
                 stream.write_all(&both).unwrap();
                 stream.shutdown(Shutdown::Write).unwrap();
-                // The server has seen the end of the stream before the response is made.
+                // The server sees the end of the stream before the response is ready.
                 wait_until("the search", || house.service.waiting() == 1);
                 drop(taken);
                 rest(stream)
@@ -229,7 +230,7 @@ fn no_more_searches_wait_than_can_be_served_in_time() {
         most = most.max(house.service.waiting());
     }
     assert!(streams.into_iter().all(|stream| Answered::read(&rest(stream)).status == 503));
-    // One more may have come in to learn that the queue is full.
+    // A request may be counted before the full queue refuses it.
     assert!(most <= 2 * 128 + 16, "{most} waited");
     assert_eq!(house.service.waiting(), 0);
     drop(taken);

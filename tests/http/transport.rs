@@ -1,4 +1,4 @@
-//! What HTTP itself can get wrong: each refusal has its status and the Error object.
+//! Errors in HTTP itself: each refusal has its status and the Error object.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ fn paths_and_methods_that_are_unknown_are_refused_in_words() {
         refused.error(405, "method_not_allowed");
         assert_eq!(refused.header("allow"), "GET, HEAD, OPTIONS");
     }
-    // Who asks is looked at first.
+    // The key is checked first.
     house.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).error(401, "invalid_api_key");
     let bearer = format!("Bearer {}", house.any_key());
     let refused = house.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Accept", "image/png")]);
@@ -113,7 +113,7 @@ fn one_connection_carries_many_requests_and_each_has_its_own_id() {
 const MESSAGE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 const HEAD: &str = "POST /api/mcp HTTP/1.1\r\nHost: law.example\r\nContent-Type: application/json\r\n";
 
-/// Many clients send bodies in chunks, or wait for a word before they send one.
+/// Many clients send bodies in chunks, or wait for `100 Continue` before they send one.
 #[test]
 fn bodies_in_chunks_and_bodies_that_wait_for_a_word_are_read() {
     let house = crate::mcp::open();
@@ -126,7 +126,7 @@ fn bodies_in_chunks_and_bodies_that_wait_for_a_word_are_read() {
     for byte in format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n{chunks}").bytes() {
         stream.write_all(&[byte]).unwrap();
     }
-    // On the same connection, with a word in between.
+    // The second request on the same connection waits for `100 Continue`.
     let asking = |framing: &str| format!("{HEAD}{framing}Expect: 100-continue\r\nConnection: close\r\n\r\n");
     let mut answered = Vec::new();
     let mut byte = [0];
@@ -143,7 +143,7 @@ fn bodies_in_chunks_and_bodies_that_wait_for_a_word_are_read() {
     answered.clear();
     stream.read_to_end(&mut answered).unwrap();
     assert_eq!(Answered::read(&answered).body, expected.body, "one word, and no other");
-    // Who does not wait is not told.
+    // A client that does not wait gets no `100 Continue`.
     let sent = asking(&format!("Content-Length: {}\r\n", MESSAGE.len())) + MESSAGE;
     assert_eq!(house.raw(&sent).body, expected.body);
 }
@@ -197,7 +197,8 @@ fn bodies_that_never_come_are_bounded_and_leave_everything_else_alone() {
         stream.write_all(&vec![b' '; sent]).unwrap();
         stream
     };
-    // What the server answers to one more, or its connection while it waits for the rest.
+    // Sends one more request. Returns the answer, or the connection if the server waits for the
+    // rest of the body.
     let next = |sent: usize| {
         let mut next = post(sent);
         next.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
@@ -210,21 +211,23 @@ fn bodies_that_never_come_are_bounded_and_leave_everything_else_alone() {
         next.read_to_end(&mut refusal).unwrap();
         Ok(refusal)
     };
-    // Heads that promise bodies take no room: of what comes, a sixth of 64 MB from one address.
+    // A head that announces a body reserves no memory. The bytes of unfinished bodies of one
+    // address are limited to a sixth of 64 MB.
     let promised: Vec<TcpStream> = (0..300).map(|_| post(0)).collect();
     assert!(next(1).is_err(), "it waits for the rest");
     let hold = || -> Vec<TcpStream> { (0..170).map(|_| post(65_535)).collect() };
     let (mut waiting, mut began) = (hold(), Instant::now());
     let mut refusal = Vec::new();
     wait_until("every byte to be read", || {
-        // On a busy machine the first may have been given up before the last was read.
+        // On a busy machine the first may have timed out before the last was read.
         if began.elapsed() > Duration::from_secs(5) {
             waiting.clear();
             (waiting, began) = (hold(), Instant::now());
         }
         match next(65_535) {
             Ok(answer) => refusal = answer,
-            // Several that came at once near the end were refused, and left room.
+            // Several requests near the limit arrived at the same time and were refused, so there
+            // is space again.
             Err(more) => waiting.push(more),
         }
         !refusal.is_empty()

@@ -1,4 +1,4 @@
-//! Connections between their requests.
+//! Connections between requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn connect(house: &House) -> TcpStream {
     stream
 }
 
-/// Reads until so many answers have begun, and one more moment for the rest of the last.
+/// Reads until this many responses have begun. The last one may be incomplete.
 fn read_answers(stream: &mut TcpStream, wanted: usize) {
     let mut received = Vec::new();
     let mut piece = [0; 64 << 10];
@@ -27,7 +27,7 @@ fn read_answers(stream: &mut TcpStream, wanted: usize) {
         assert!(length > 0, "{begun} answers of {wanted}");
         received.extend_from_slice(&piece[..length]);
         begun += begins(&received);
-        // What may be the beginning of one stays.
+        // Keeps the last bytes, which may be the start of the next one.
         let kept = received.len().min(14);
         received.drain(..received.len() - kept);
     }
@@ -67,7 +67,7 @@ fn a_client_that_pipelines_and_reads_late_gets_every_response() {
     let mut writer = stream.try_clone().unwrap();
     let request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
     let writing = std::thread::spawn(move || writer.write_all(&request.repeat(REQUESTS)).unwrap());
-    // Until the buffers of both sides are full of what nobody reads.
+    // Until the buffers of both sides are full.
     let answered = || house.metric("hornbook_requests_total{operation=\"other\",status=\"200\"}");
     let mut before = -1.0;
     wait_until("an answer that cannot be sent", || {

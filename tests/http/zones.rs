@@ -1,4 +1,4 @@
-//! The zones at a point: against what shapely says, and as the service answers them.
+//! The zones at a point, compared with the results of shapely, and in the responses of the service.
 
 use hornbook::accounts::scope::Scope;
 use hornbook_corpus::zoning::shape::Position;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::house::{House, generous};
 use crate::sample::ENGINE;
 
-/// A line of `zones-at-points.jsonl`; the script beside it wrote them.
+/// A line of `zones-at-points.jsonl`, which the script next to it wrote.
 #[derive(Deserialize)]
 struct Known {
     layer: String,
@@ -87,7 +87,7 @@ fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provis
     assert!(body["provisions"].as_array().unwrap().len() <= cited, "none for the placeholder: {body:#}");
 }
 
-/// The point where most zones meet that cite the same provision.
+/// The point with the most zones that cite the same provision.
 fn crowded(zones_of: impl Fn(&Known) -> Vec<String>) -> Known {
     let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
     let repeated = |known: &Known| {
@@ -136,7 +136,8 @@ fn a_key_without_the_scope_node_gets_citations_and_no_texts() {
     assert_eq!(short.json()["zones"], whole.json()["zones"]);
     assert_eq!(short.json()["zones"][0]["citation"], "Port Arden Mun. Code § 17.24.020");
     assert!(whole.json()["provisions"][0]["text"].as_str().unwrap().len() > 50);
-    // Otherwise a key with less would be told that it holds the texts already.
+    // With equal tags, a client that has the answer without texts would get a 304 instead of the
+    // one with texts.
     assert_ne!(short.header("etag"), whole.header("etag"));
 }
 

@@ -1,4 +1,4 @@
-//! Zoning maps: their pages, their parts, and who may have them.
+//! Zoning maps: their pages, their parts, and who may load them.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::sample::ENGINE;
 
 const MILLBROOK: &str = "/zoning/XA-MILLBROOK";
 
-/// Where the parts of the map on a page are.
+/// The base path of the map parts on a page.
 fn parts_of(page: &str) -> String {
     between(page, "data-parts=\"", "\"").unwrap().to_owned()
 }
@@ -26,7 +26,7 @@ fn zones(house: &House, parts: &str) -> Value {
     visit(house, &format!("{parts}/zones")).json()
 }
 
-/// The tile of a zoom in which the middle of the layer lies.
+/// The tile of this zoom level that contains the centre of the layer.
 fn middle(zones: &Value, z: u32) -> (u32, u32) {
     let degrees = |at: usize| zones["bbox"][at].as_f64().unwrap();
     let (lon, lat) = ((degrees(0) + degrees(2)) / 2.0, (degrees(1) + degrees(3)) / 2.0);
@@ -60,7 +60,7 @@ fn the_list_has_every_published_layer_with_its_counts_and_leads_to_its_map() {
     assert!(list.text().contains("<a href=\"/zoning\" aria-current=\"page\">Zoning</a>"), "the navigation knows it");
 }
 
-/// A citation as pages set it: its number stays on the line of the section sign.
+/// A citation as pages render it: the number stays on the line of the section sign.
 fn shown(citation: &str) -> String {
     citation.replace('§', "<span class=\"whole\">§") + "</span>"
 }
@@ -124,7 +124,7 @@ fn tiles_are_those_of_the_operation_and_are_kept_for_good() {
     let again = house.get_with(&path, &[BROWSER, ("If-None-Match", tile.header("etag"))]);
     assert_eq!((again.status, again.body.len()), (304, 0));
     assert_eq!(again.header("cache-control"), tile.header("cache-control"));
-    // From the cache the same bytes come.
+    // From the cache: the same bytes.
     assert_eq!(visit(&house, &path).body, tile.body);
 
     let other = path.replace(&ENGINE.snapshot().manifest.snapshot, "another");
@@ -151,7 +151,7 @@ fn a_part_of_a_map_is_compressed_once_in_each_coding() {
     for (path, headers, is_first) in [
         (format!("{parts}/zones"), &[BROWSER][..], true),
         (format!("{parts}/11/{x}/{y}"), &[BROWSER], true),
-        // The same bytes for programs.
+        // The API returns the same bytes.
         ("/api/v1/gis/XA-MILLBROOK/zones".to_owned(), &of_api, false),
         (format!("/api/v1/gis/XA-MILLBROOK/tiles/11/{x}/{y}"), &of_api, false),
     ] {
@@ -180,7 +180,7 @@ fn a_part_of_a_map_is_compressed_once_in_each_coding() {
         }
         assert_eq!(get("identity").body, plain.body, "{path}");
     }
-    // What is not kept is compressed every time.
+    // A page, which is not cached, is compressed every time.
     let before = compressions(&house);
     for _ in 0..2 {
         assert_eq!(
@@ -222,7 +222,7 @@ fn many_that_ask_at_once_for_a_part_of_a_map_have_it_cut_and_compressed_once() {
     }
 }
 
-/// Every feature lies in the tiles of its layer at every zoom, and is told with its own zone.
+/// Every feature of a layer is in the tiles, with its own zone.
 #[test]
 fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
     let house = open();
@@ -269,7 +269,7 @@ fn without_scripts_there_is_a_picture_in_both_colours() {
             "{look}"
         );
         assert!(!text.contains("<style") && !text.contains("<script"));
-        // Each part reaches over the next one, so that no seam shows between them.
+        // The parts overlap, so that there is no visible seam.
         let places = text.split("<svg x=\"").skip(1).map(|part| {
             let numbers = part.split('"').step_by(2).take(4).map(|number| number.parse::<i32>().unwrap());
             numbers.collect::<Vec<_>>()
@@ -281,7 +281,7 @@ fn without_scripts_there_is_a_picture_in_both_colours() {
     }
 }
 
-/// Many that ask at once get one picture, from a bucket of its own.
+/// Concurrent requests share one picture, which has a separate rate limit.
 #[test]
 fn a_picture_is_drawn_once_kept_packed_and_paced_apart() {
     let house = usual();
@@ -327,7 +327,7 @@ fn where_reading_needs_an_account_the_page_is_paid_for_and_its_parts_come_with_i
     assert_eq!(opened.status, 200);
     assert!(!opened.headers.contains_key("x-credits-cost"), "the page was paid for");
 
-    // The pass is for this person and this map.
+    // The pass is valid only for this person and this map.
     for (path, why) in [
         (zones.clone(), "no pass"),
         (format!("{zones}?pass=00"), "a bad one"),
@@ -363,7 +363,7 @@ fn a_tile_beyond_the_world_is_refused_with_its_rule() {
     house.get("/api/v1/gis/XA-GREYFORD/zones", &key).error(404, "not_found");
 }
 
-/// A layer whose names try to be more than text, and whose table has several pages.
+/// A layer with markup in its names, and with a table of several pages.
 #[test]
 fn hostile_names_are_shown_and_long_tables_have_pages() {
     let data = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
-//! Bytes as data files write them: `\r \n \t \0 \xHH \\` stand for single ones; `{text*N}` for a text N times; `{end}`
-//! for a Host, `Connection: close` and the end of a head; `{key}` for an `Authorization` header.
+//! The notation of bytes in data files: `\r \n \t \0 \xHH \\` for single bytes; `{text*N}` for a
+//! text repeated N times; `{end}` for a Host header, `Connection: close` and the end of a head;
+//! `{key}` for an `Authorization` header.
 
 pub(crate) fn unescaped(text: &str, key: &str) -> Vec<u8> {
     let mut out = Vec::new();
@@ -31,7 +32,7 @@ pub(crate) fn unescaped(text: &str, key: &str) -> Vec<u8> {
     out
 }
 
-/// What a pair of braces stands for, and what follows it.
+/// The bytes that a pair of braces stands for, and the text after it.
 fn filled_in<'t>(inside: &'t str, key: &str) -> Option<(Vec<u8>, &'t str)> {
     if let Some(behind) = inside.strip_prefix("end}") {
         return Some((b"Host: law.example\r\nConnection: close\r\n\r\n".to_vec(), behind));

@@ -1,4 +1,4 @@
-//! A disk made of memory that remembers what was synced, can lose the rest, and can fail on demand.
+//! A simulated disk in memory that records events and syncs and fails on demand.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use redb::{Builder, Database, StorageBackend};
 
 pub(crate) const SECTOR_BYTES: usize = 512;
 
-/// What the disk was asked to do, in order.
+/// An operation on the disk.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     Write {
@@ -18,20 +18,20 @@ pub(crate) enum Event {
     },
     SetLen(u64),
     Sync,
-    /// A client was told that its debit is safe.
+    /// A client got the answer that its debit is durable.
     Acknowledged(u64),
 }
 
-/// How the disk fails, if it does.
+/// A fault of the disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fault {
-    /// So many writes and length changes, or syncs, still succeed.
+    /// The number of writes and length changes, or of syncs, that succeed before it.
     pub(crate) after: u64,
     pub(crate) on: FaultOn,
     pub(crate) error: i32,
-    /// Until it is taken back, or once.
+    /// Until the fault is removed, or once.
     pub(crate) lasting: bool,
-    /// Whether what is owed cannot be written down either.
+    /// If true, records of owed refunds cannot be written either.
     pub(crate) everywhere: bool,
 }
 
@@ -50,15 +50,15 @@ struct Contents {
     events: Vec<Event>,
     recording: bool,
     fault: Option<Fault>,
-    /// Faults that came to pass.
+    /// The number of faults so far.
     fired: u64,
     stalled: bool,
-    /// The file beside the database.
+    /// The file of owed refunds next to the database.
     owed: Vec<Vec<u8>>,
     seal_key: Option<[u8; SEAL_KEY_BYTES]>,
 }
 
-/// The disk itself; it survives the database that is opened on it.
+/// A handle to the disk; its contents survive the databases opened on it.
 #[derive(Clone, Default)]
 pub(crate) struct Disk {
     contents: Arc<Mutex<Contents>>,
@@ -67,7 +67,7 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// A disk with an empty state on it.
+    /// A disk with an empty state database.
     pub(crate) fn with_schema() -> Self {
         let disk = Self::default();
         let database = disk.database().unwrap();
@@ -113,12 +113,12 @@ impl Disk {
         self.lock().fault = fault;
     }
 
-    /// How many writes and syncs failed so far.
+    /// The number of failed writes and syncs so far.
     pub(crate) fn faults_fired(&self) -> u64 {
         self.lock().fired
     }
 
-    /// Lets no sync come to its end until told otherwise.
+    /// While stalled, no sync returns.
     pub(crate) fn stall(&self, stalled: bool) {
         self.lock().stalled = stalled;
         self.moving.notify_all();

@@ -1,4 +1,4 @@
-//! What the tests of drafts and orders share: an intake, and the acts of its program and of its person.
+//! Shared by the tests of drafts and orders: an intake, and the steps of the program and of the person.
 
 use hornbook::accounts::changes::{Acceptance, DraftContent, DraftView, OpenedDraft};
 use hornbook::accounts::entropy::SeededEntropy;
@@ -14,7 +14,7 @@ use super::{act, customer, read, start};
 
 pub(crate) const DAY_MILLIS: u64 = 86_400_000;
 
-/// Words that stand nowhere else.
+/// Words that occur nowhere else.
 pub(crate) const PRIVATE: [&str; 4] =
     ["Quillibrant Ondarza", "77 Vexley Terrace", "q.ondarza@mail.example", "Ondarza Holdings LLC"];
 

@@ -1,4 +1,4 @@
-//! What the tests of accounts share: a state in memory, a standing clock, and a call as a client would make it.
+//! Shared by the tests of accounts: a state in memory, a manual clock, and calls like those of a client.
 
 #![expect(dead_code, reason = "each test file uses a part of it")]
 
@@ -29,7 +29,7 @@ pub(crate) fn act(now: Now) -> Act {
     Act { actor: "test".to_owned(), at: now.wall }
 }
 
-/// The contract's tariff without limits on the pace, which tests of money would run into.
+/// The contract's tariff without rate limits, which tests of charging would exceed.
 pub(crate) fn fast_settings(durability: Durability, monthly_units: u32) -> Settings {
     let mut tariff = Tariff::CONTRACT;
     tariff.free.limits.per_minute = u32::MAX;
@@ -49,7 +49,7 @@ pub(crate) struct Customer {
     pub(crate) key_ids: Vec<KeyId>,
 }
 
-/// An approved account with so many credits and keys.
+/// Creates an approved account with this many credits and keys.
 pub(crate) fn customer(accounts: &Accounts, credits: u32, keys: usize, now: Now) -> Customer {
     let act = act(now);
     let account = accounts.create_account("test".to_owned(), &act).unwrap().id;
@@ -69,7 +69,7 @@ pub(crate) fn customer(accounts: &Accounts, credits: u32, keys: usize, now: Now)
     customer
 }
 
-/// A whole call of this cost whose work succeeds.
+/// A complete call of this cost whose work succeeds.
 pub(crate) fn call(
     accounts: &Accounts,
     key: &str,
@@ -93,7 +93,7 @@ pub(crate) fn failing_call(accounts: &Accounts, key: &str, cost: u32, now: Now) 
     }
 }
 
-/// Waits until the writer has repaired what a fault broke.
+/// Waits until the writer has recovered from a fault.
 pub(crate) fn wait_until_healthy(accounts: &Accounts) -> Result<(), LedgerError> {
     for _ in 0..2000 {
         if accounts.health().is_ok() {

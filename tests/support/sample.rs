@@ -1,4 +1,4 @@
-//! The sample corpus, built once for a test program and open for searching.
+//! The sample corpus, built once for a test program and opened for searching.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -12,7 +12,7 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("snapshot");
     build_at(&out);
-    // The files stay mapped after the folder is gone.
+    // The files stay mapped after the folder is deleted.
     Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap()
 });
 
@@ -21,7 +21,7 @@ pub(crate) fn build_at(out: &Path) {
     build_plan(plan, Destination::Folder(out.to_owned()));
 }
 
-/// Builds a plan as the command does without options.
+/// Builds a plan like the command without options.
 pub(crate) fn build_plan(plan: PathBuf, destination: Destination) -> Built {
     let options = BuildOptions {
         plan,

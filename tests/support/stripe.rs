@@ -1,4 +1,5 @@
-//! A Stripe for tests: opens pages, once for each idempotency key, and sends signed notices, again until they are taken.
+//! A fake Stripe: creates checkout sessions, once per idempotency key, and sends signed notices,
+//! repeatedly until accepted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,22 +15,22 @@ use serde_json::{Value, json};
 pub(crate) const SECRET_KEY: &str = "sk_test_0123456789abcdef";
 pub(crate) const WEBHOOK_SECRET: &str = "whsec_0123456789abcdef";
 
-/// How the next request for a page fares.
+/// What happens to the next request for a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
-    /// Answered with this status.
+    /// Refused with this status.
     Refuse(u16),
-    /// The page is made, and the answer is lost.
+    /// The session is created, but the answer is lost.
     LoseAnswer,
     /// Answered only after `release`.
     Hold,
 }
 
-/// A request for a page as it arrived.
+/// A received request for a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) path: String,
-    /// Names in lower case.
+    /// Header names are in lower case.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) form: BTreeMap<String, String>,
 }
@@ -37,7 +38,7 @@ pub(crate) struct Received {
 #[derive(Default)]
 struct Desk {
     received: Vec<Received>,
-    /// By idempotency key.
+    /// Sessions by idempotency key.
     sessions: BTreeMap<String, Value>,
     faults: VecDeque<Fault>,
     is_released: bool,
@@ -72,12 +73,12 @@ impl FakeStripe {
         format!("http://{}", self.address)
     }
 
-    /// The next requests fare like this, one each.
+    /// Applies these faults to the next requests, one each.
     pub(crate) fn fail(&self, faults: &[Fault]) {
         self.shared.0.lock().unwrap().faults.extend(faults);
     }
 
-    /// Answers what is held.
+    /// Answers the held requests.
     pub(crate) fn release(&self) {
         self.shared.0.lock().unwrap().is_released = true;
         self.shared.1.notify_all();
@@ -87,14 +88,14 @@ impl FakeStripe {
         self.shared.0.lock().unwrap().received.clone()
     }
 
-    /// The pages that there are, oldest first.
+    /// All sessions, oldest first.
     pub(crate) fn sessions(&self) -> Vec<Value> {
         let mut sessions: Vec<Value> = self.shared.0.lock().unwrap().sessions.values().cloned().collect();
         sessions.sort_by_key(|session| session["number"].as_u64());
         sessions
     }
 
-    /// The page behind a URL where a customer pays.
+    /// The session at a URL where a customer pays.
     pub(crate) fn session_at(&self, url: &str) -> Value {
         self.sessions().into_iter().find(|session| session["url"] == url).unwrap_or_else(|| panic!("no page at {url}"))
     }
@@ -109,7 +110,7 @@ impl FakeStripe {
         Notice(event.to_string())
     }
 
-    /// The customer pays.
+    /// The notice that the customer has paid.
     pub(crate) fn paid(&self, session: &Value) -> Notice {
         let mut paid = session.clone();
         paid["payment_status"] = json!("paid");
@@ -138,12 +139,12 @@ impl FakeStripe {
         self.notice(kind, &dispute)
     }
 
-    /// Sends a notice once and gives the status of the answer; 0 if there is none.
+    /// Sends a notice once and returns the status of the answer; 0 if there is none.
     pub(crate) fn send(&self, notice: &Notice, to: SocketAddr) -> u16 {
         send_signed(notice, &signature(WEBHOOK_SECRET, now(), &notice.0), to)
     }
 
-    /// Sends a notice until it is taken, as Stripe does.
+    /// Sends a notice until it is accepted, as Stripe does.
     pub(crate) fn deliver(&self, notice: &Notice, to: SocketAddr) {
         for _ in 0..300 {
             if self.send(notice, to) == 200 {
@@ -243,7 +244,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Status 0: the connection ends without an answer.
+/// The status and body of the answer. With status 0, the connection ends without an answer.
 fn reply(received: &Received, (desk, released): &(Mutex<Desk>, Condvar)) -> (u16, String) {
     let mut desk = desk.lock().unwrap();
     desk.received.push(received.clone());

@@ -1,5 +1,6 @@
-//! No package of Cargo.lock has a known fault, and none is older than the floors of `deny.toml`. Neither needs a network:
-//! the known faults are in `advisories.tsv`, as of the day that its second line names.
+//! No package of Cargo.lock has a known vulnerability, and none is older than the minimum versions
+//! of `deny.toml`. No network is needed: the known vulnerabilities are in `advisories.tsv`, as of
+//! the day in its second line.
 
 use semver::{Version, VersionReq};
 

@@ -1,10 +1,10 @@
-//! Groups of modules that import each other in a circle, found as strongly connected components.
+//! Groups of modules that import each other in a cycle, found as strongly connected components.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::Source;
 
-/// Each circle as the names of its modules, in order.
+/// Each cycle as the names of its modules, in order.
 pub(crate) fn of(sources: &[Source]) -> Vec<Vec<String>> {
     let modules: BTreeSet<&[String]> = sources.iter().map(|source| source.module.as_slice()).collect();
     let edges: BTreeMap<&[String], BTreeSet<&[String]>> =
@@ -22,7 +22,7 @@ pub(crate) fn of(sources: &[Source]) -> Vec<Vec<String>> {
     circles.into_iter().collect()
 }
 
-/// The modules that a source names, each the longest beginning of a path that is a file.
+/// The modules that a source imports: for each path, its longest prefix that is a file.
 fn targets<'s>(source: &Source, modules: &BTreeSet<&'s [String]>) -> BTreeSet<&'s [String]> {
     let nearest = |path: &Vec<String>| {
         let lengths = (1..=path.len()).rev();

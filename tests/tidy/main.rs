@@ -1,5 +1,6 @@
-//! House rules as tests: what ARCHITECTURE.md claims about who may import whom, where `unsafe` may be, and who knows
-//! hyper. A rule that fails names the file and what it found there.
+//! Project rules as tests: the claims of ARCHITECTURE.md on which module may import which, where
+//! `unsafe` may be used, and which files use hyper. A failed rule reports the file and the
+//! violation.
 
 mod advisories;
 mod circles;
@@ -11,7 +12,8 @@ use std::path::Path;
 
 use source::{Source, package, text_of};
 
-/// Each room of `src` and the rooms it may use. Nothing points back: a row names only rows above it.
+/// Each top-level module of `src` and the modules it may use. A row may only name rows above it, so
+/// there are no cycles.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("bus_error", &[]),
     ("byte_cache", &[]),
@@ -107,7 +109,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The files that may hold `unsafe`, in every package.
+/// The files that may contain `unsafe`, in every package.
 const UNSAFE_FILES: &[&str] = &[
     "corpus/src/embed/vector.rs",
     "corpus/src/section_file.rs",
@@ -116,10 +118,10 @@ const UNSAFE_FILES: &[&str] = &[
     "src/bus_error.rs",
 ];
 
-/// The files and folders that may name hyper or what belongs to it.
+/// The files and folders that may use hyper and its companion crates.
 const HYPER_PLACES: &[&str] = &["src/http/", "src/client.rs"];
 
-/// Words that mark work left undone.
+/// Words that mark unfinished work.
 const LEFTOVERS: &[&str] = &["todo", "unimplemented", "dbg"];
 
 #[test]
@@ -164,8 +166,8 @@ fn accounts_know_no_corpus_and_search_knows_no_accounts() {
     }
 }
 
-/// The ledger waits while a change runs: records are found by their keys or an index. A roll-up reads a bounded number of
-/// the oldest blocks.
+/// The ledger waits while a change runs, so records must be found by their keys or an index. A
+/// roll-up reads a limited number of the oldest blocks.
 #[test]
 fn no_change_of_accounts_scans_a_table() {
     let scans = |source: &Source| text_of(&source.path).contains("writing.scan(") && source.path.starts_with("src/");
@@ -177,7 +179,8 @@ fn no_change_of_accounts_scans_a_table() {
     assert_eq!(scanning, ["src/accounts/ledger/rollup.rs"]);
 }
 
-/// The server counts what a way in does not count itself; those that do are listed with the call by which they do it.
+/// The server counts the requests of every interface that does not count them itself. Those that do
+/// are listed here, with the call they use.
 #[test]
 fn every_way_in_is_counted() {
     let counts_itself = [("src/mcp/door.rs", ".take_request("), ("src/web/zoning/parts.rs", ".pace_map_part(")];
@@ -221,7 +224,7 @@ fn unsafe_stands_only_where_architecture_says() {
 fn only_the_http_rooms_and_the_client_know_hyper() {
     for source in every_source() {
         let is_named = ["hyper", "hyper_util", "http_body_util"].iter().any(|word| source.words.contains(*word));
-        // As a word alone it is a heading of a page.
+        // The word h2 alone may be an HTML heading.
         let knows = is_named || source.code.contains("h2::");
         let may = HYPER_PLACES.iter().any(|place| source.path.starts_with(place));
         assert!(!knows || may, "{} names hyper", source.path);

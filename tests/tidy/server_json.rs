@@ -1,5 +1,5 @@
-//! `server.json`, which registries of the Model Context Protocol read: it says what is true, and keeps to what their
-//! schema of 2025-12-11 asks of the parts that it has.
+//! `server.json`, which MCP registries read: its claims are true, and its parts follow the
+//! registries' schema of 2025-12-11.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn check_input(input: &Map<String, Value>) {
     assert!(["string", "number", "boolean", "filepath"].contains(&format), "{format}");
 }
 
-/// Each name in braces has its variable, and each variable is used.
+/// Checks that each name in braces has a variable, and that each variable is used.
 fn check_variables(of: &Map<String, Value>, used: &str) {
     let none = Map::new();
     let variables = of.get("variables").and_then(Value::as_object).unwrap_or(&none);

@@ -1,20 +1,21 @@
-//! A source file as the rules see it: its words without comments, strings and unit tests, and what it imports.
+//! A source file as the rules see it: its identifiers without comments, strings and unit tests, and
+//! its imports.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(crate) struct Source {
-    /// From the root of the project.
+    /// The path from the root of the project.
     pub(crate) path: String,
-    /// Its module's path within the package; empty for `lib.rs` and `main.rs`.
+    /// The path of its module in the package; empty for `lib.rs` and `main.rs`.
     pub(crate) module: Vec<String>,
     pub(crate) text: String,
-    /// Without comments and unit tests.
+    /// The text without comments and unit tests.
     pub(crate) code: String,
-    /// Every identifier of the code.
+    /// All identifiers in the code.
     pub(crate) words: BTreeSet<String>,
-    /// The names of macros that are called.
+    /// The names of called macros.
     pub(crate) macros: BTreeSet<String>,
     /// Paths within the package that the code names, from its root.
     pub(crate) imports: BTreeSet<Vec<String>>,
@@ -27,7 +28,7 @@ impl Source {
     }
 }
 
-/// All sources below a folder of the project but files of unit tests, in the order of their paths.
+/// All sources in a folder of the project except files of unit tests, sorted by path.
 pub(crate) fn package(folder: &str) -> Vec<Source> {
     let root = project().join(folder);
     let mut files = Vec::new();
@@ -82,7 +83,7 @@ fn read(file: &Path, root: &Path) -> Source {
     }
 }
 
-/// The text with comments blanked out. Strings are kept, so that what looks like a comment in one stays.
+/// The text without comments. Strings are kept, even if they look like comments.
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
@@ -95,7 +96,7 @@ fn without_comments(text: &str) -> String {
     out
 }
 
-/// Where a line's comment begins: the first `//` outside of a string.
+/// The start of a line's comment: the first `//` outside a string.
 fn comment_start(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
     let mut in_string = false;
@@ -112,12 +113,12 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// Whether the quote is a character literal: `'"'` or `b'"'`.
+/// Returns whether the quote is a character literal: `'"'` or `b'"'`.
 fn is_quoted_quote(bytes: &[u8], place: usize) -> bool {
     place > 0 && bytes[place - 1] == b'\'' && bytes.get(place + 1) == Some(&b'\'')
 }
 
-/// Unit tests come last in a file, in a module of their own.
+/// The code without its unit tests, which are last in a file, in their own module.
 fn without_unit_tests(code: &str) -> &str {
     code.split("#[cfg(test)]\nmod tests {").next().unwrap_or(code)
 }
@@ -126,7 +127,7 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// Identifiers, `::`, and single punctuation marks; strings are passed over.
+/// Identifiers, `::`, and single punctuation marks; strings are skipped.
 fn tokens(code: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = code;
@@ -166,14 +167,14 @@ fn string_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// Every path within the package that begins with `crate`, `super` or `self`, and every `use` of a module beside or
-/// below, each from the root of the package.
+/// All paths in the package that start with `crate`, `super` or `self`, and all `use` declarations
+/// of modules next to or below this one, each from the root of the package.
 fn imports(tokens: &[String], module: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     let mut place = 0;
     while place < tokens.len() {
         let begins_use = tokens[place] == "use";
-        // `pub(in crate::search)` says who may see, and uses nothing.
+        // `pub(in crate::search)` declares visibility and imports nothing.
         let begins_path = ["crate", "hornbook", "super", "self"].contains(&tokens[place].as_str())
             && tokens.get(place + 1).is_some_and(|next| next == "::")
             && (place == 0 || !["::", "in"].contains(&tokens[place - 1].as_str()));
@@ -189,7 +190,7 @@ fn imports(tokens: &[String], module: &[String]) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// Reads a path, or a tree of them in braces, and gives the place behind it.
+/// Parses a path, or a tree of paths in braces, and returns the index of the next token.
 fn tree(tokens: &[String], mut place: usize, above: &[String], found: &mut Vec<Vec<String>>) -> usize {
     let at = |place: usize| tokens.get(place).map_or("", String::as_str);
     let mut path = above.to_vec();
@@ -213,7 +214,7 @@ fn tree(tokens: &[String], mut place: usize, above: &[String], found: &mut Vec<V
         }
         place += 1;
     }
-    // Another name for the same.
+    // An alias of the same path.
     place += if at(place) == "as" { 2 } else { 0 };
     if path.len() > above.len() {
         found.push(path);
@@ -225,7 +226,7 @@ fn from_root(path: Vec<String>, module: &[String]) -> Option<Vec<String>> {
     let mut base = module.to_vec();
     let mut parts = path.into_iter().peekable();
     match parts.peek()?.as_str() {
-        // The binary calls the library by its name.
+        // The binary uses the library by its name.
         "crate" | "hornbook" => {
             parts.next();
             base.clear();
@@ -238,7 +239,7 @@ fn from_root(path: Vec<String>, module: &[String]) -> Option<Vec<String>> {
                 base.pop();
             }
         }
-        // Another crate, or a module below: the circles tell which by looking whether there is such a file.
+        // Another crate, or a module below. The check for cycles decides by looking for such a file.
         _ => {}
     }
     base.extend(parts);

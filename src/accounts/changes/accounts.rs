@@ -38,7 +38,8 @@ impl Accounts {
         })
     }
 
-    /// Lets an account in. The first approval brings the grant of the free tier's profile; a later one brings nothing.
+    /// Approves an account. The first approval gives the grant of the free tier's profile; later
+    /// ones give nothing.
     pub fn approve_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
         let grant = self.grant_on_approval()?;
         let act = act.clone();
@@ -53,8 +54,8 @@ impl Accounts {
         })
     }
 
-    /// On a state without any account: one that is approved, with a key for everything, in one commit. Nothing once there
-    /// is an account: what is shown once is not made twice.
+    /// Creates an approved account with a key for all scopes, in one commit, on a state that never
+    /// had an account. Otherwise returns None: the key is shown only once, so it is not made twice.
     pub fn create_demo_account(&self, act: &Act, entropy: &mut dyn Entropy) -> Result<Option<IssuedKey>, ChangeError> {
         let grant = self.grant_on_approval()?;
         let (secret, act) = (PlainKey::generate(KeyKind::Test, entropy).map_err(ChangeError::Entropy)?, act.clone());
@@ -80,7 +81,7 @@ impl Accounts {
         Ok(made.map(|record| IssuedKey { record, secret }))
     }
 
-    /// The grant of the free tier's profile, if it is one that an entry can hold.
+    /// The grant of the free tier's profile, checked to fit into a ledger entry.
     pub(super) fn grant_on_approval(&self) -> Result<Credits, ChangeError> {
         let grant = self.settings().tariff.free.credits_on_approval;
         if grant.0 > 0 {
@@ -89,7 +90,7 @@ impl Accounts {
         Ok(grant)
     }
 
-    /// Shuts an account out; its keys and sessions stop working before this returns.
+    /// Disables an account; its keys and sessions stop working before this returns.
     pub fn disable_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -131,7 +132,7 @@ pub(super) fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis)
     Ok(record)
 }
 
-/// Returns the credits that came with the approval.
+/// Approves an account and returns the credits that came with the approval.
 pub(super) fn approve(
     poster: &mut Poster<'_>,
     record: &mut AccountRecord,

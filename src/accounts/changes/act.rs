@@ -1,4 +1,4 @@
-//! Who makes a change, when and why; what of it goes into the audit log, and the limits of what is typed.
+//! The actor and time of a change, its record in the audit log, and limits on typed texts and amounts.
 
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::Credits;
@@ -8,12 +8,12 @@ use crate::accounts::records::ActRecord;
 use crate::clock::UnixMillis;
 use crate::hidden;
 
-/// Amounts beyond this are slips of the finger; an entry could not hold much more.
+/// Larger amounts are typing errors; an entry could not hold much more.
 pub const CREDITS_MAX: u32 = 1_000_000_000;
 
 const NAME_CHARS_MAX: usize = 200;
 
-/// Who makes a change, when.
+/// The actor and the time of a change.
 #[derive(Clone, Debug)]
 pub struct Act {
     pub actor: String,
@@ -29,7 +29,7 @@ pub(super) fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
     Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
 }
 
-/// Puts an act into the audit log, in the transaction of its change.
+/// Records an act in the audit log, in the transaction of its change.
 pub(in crate::accounts) fn audit(
     poster: &mut Poster<'_>,
     act: &Act,
@@ -42,7 +42,7 @@ pub(in crate::accounts) fn audit(
     Ok(())
 }
 
-/// Who did it and why, for the ledger.
+/// The actor and the reason, for the ledger.
 pub(super) fn note(act: &Act, reason: String) -> Result<Note, ChangeError> {
     check_text("actor", &act.actor)?;
     check_text("reason", &reason)?;

@@ -1,5 +1,5 @@
-//! Pages on which a payment provider takes payments for us: one for each purchase by card, and for each order while it
-//! is open.
+//! Checkouts: pages on which a payment provider takes payments for us. There is one for each
+//! purchase by card, and one at a time for each unpaid order.
 
 use super::act::{Act, audit, check_text};
 use super::orders::random_uuid;
@@ -13,11 +13,12 @@ use crate::accounts::records::{CheckoutPage, CheckoutRecord, OrderRecord, Payabl
 use crate::clock::UnixMillis;
 use crate::state::{Index, Table};
 
-/// A provider's page is open for a day; an older one is not handed out any more.
+/// A provider's page is open for a day; an older page than this is not handed out any more.
 const PAGE_USED_MILLIS: i64 = 23 * 3_600_000;
 
 impl Accounts {
-    /// A checkout for an order that waits for its payment: the latest, if its page is still open.
+    /// Returns a checkout for an order that waits for its payment: an existing one whose page is
+    /// still open, or a new one.
     pub fn open_order_checkout(
         &self,
         id: OrderId,
@@ -45,7 +46,7 @@ impl Accounts {
         })
     }
 
-    /// Remembers the page that the provider made.
+    /// Stores the page that the provider created.
     pub fn checkout_made(&self, id: CheckoutId, page: CheckoutPage) -> Result<CheckoutRecord, ChangeError> {
         check_text("id of the provider's page", &page.session)?;
         self.change(move |poster| {
@@ -56,7 +57,8 @@ impl Accounts {
         })
     }
 
-    /// The operator has seen to what was wrong with a payment: to the first `shown` problems, for others may have come since.
+    /// Closes the first `shown` problems of a payment, which the operator has solved. Others may
+    /// have been added since.
     pub fn close_payment_problems(
         &self,
         id: CheckoutId,

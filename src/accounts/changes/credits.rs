@@ -15,7 +15,6 @@ use crate::accounts::purse::Hold;
 use crate::clock::UnixMillis;
 
 impl Accounts {
-    /// Gives credits away.
     pub fn grant(
         &self,
         id: AccountId,
@@ -54,7 +53,8 @@ impl Accounts {
         })
     }
 
-    /// Takes credits out of a wallet: held first, like a call, so that it cannot be overdrawn in between.
+    /// Takes credits from a wallet. They are held first, as for a call, so that the wallet cannot
+    /// be overdrawn in between.
     #[expect(
         clippy::too_many_arguments,
         reason = "the fields of one ledger entry, of a private function with two callers"
@@ -97,8 +97,9 @@ const fn command(kind: EntryKind) -> &'static str {
     }
 }
 
-/// Credits that a change is about to take. Dropped unsettled they go back: at once if the change is refused, and after
-/// a failed commit only when the writer has read from the file whether it happened.
+/// Credits that a change is about to take. If dropped before they are settled, they are released:
+/// at once if the change is refused, and after a failed commit only when the writer has read from
+/// the file whether it happened.
 struct HeldCredits {
     account: Arc<AccountState>,
     hold: Option<Hold>,

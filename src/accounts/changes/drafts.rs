@@ -1,4 +1,4 @@
-//! Drafts of formation orders: handed over by a program, reviewed by a person, accepted once or wiped.
+//! Drafts of formation orders: created by a program, reviewed by a person, then accepted once or removed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,29 +20,30 @@ use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::hex;
 use crate::state::{Index, Reading, StateError, Table, Writing};
 
-/// Drafts that an account may have open: more than people review in two weeks.
+/// The maximum number of open drafts of an account: more than people review in two weeks.
 pub const OPEN_DRAFTS_MAX: usize = 100;
 
-/// Orders of an account that may wait for their payment.
+/// The maximum number of orders of an account that wait for their payment.
 pub const UNPAID_ORDERS_MAX: usize = 20;
 
-/// The answer to an acceptance may be lost on its way, so it is given again for an hour. Later the link shows no token.
+/// How long the response to an acceptance is given again, because it may be lost. Later the link
+/// shows no token.
 const TOKEN_SHOWN_AGAIN_MILLIS: i64 = 3_600_000;
 
-/// What a draft holds, and the order takes over.
+/// The content of a draft, which the order takes over.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DraftContent {
     pub entity_name: String,
     pub entity_type: String,
     pub jurisdiction: String,
-    /// What the order will cost, in US cents; none where it is not known.
+    /// The price of the order, in US cents; None if it is not known.
     pub price_cents: Option<u32>,
-    /// The whole intake, as formation has it.
+    /// The whole intake, as `formation` represents it.
     pub intake: Value,
 }
 
-/// A draft as it is handed to its maker. Its token is nowhere else.
+/// A new draft, as returned to the program that created it. Its token is stored nowhere.
 #[derive(Debug)]
 pub struct OpenedDraft {
     pub id: DraftId,
@@ -50,18 +51,19 @@ pub struct OpenedDraft {
     pub expires_at: UnixMillis,
 }
 
-/// What is behind a link.
+/// What a link leads to.
 #[derive(Clone, Debug)]
 pub enum DraftView {
     Open { content: DraftContent, expires_at: UnixMillis },
     Accepted { order: OrderRecord, at: UnixMillis },
 }
 
-/// An order that a person accepted.
+/// The result of accepting a draft.
 #[derive(Clone, Debug)]
 pub struct Acceptance {
     pub order: OrderRecord,
-    /// None if it was accepted too long ago to show it again.
+    /// None if the order was accepted too long ago to show the token again, or with another key of
+    /// the directory.
     pub tracking_token: Option<String>,
     /// False if it was accepted before.
     pub is_new: bool,
@@ -71,12 +73,12 @@ fn owner_of_draft(id: DraftId, token: &LinkToken) -> Owner<'_> {
     Owner { kind: "draft", id: id.0, secret: token.bytes() }
 }
 
-/// For what follows from a request and is looked for by it.
+/// The owner of data that is derived from a request and found by it.
 fn owner_of_retry(secret: &[u8]) -> Owner<'_> {
     Owner { kind: "draft link", id: Uuid::nil(), secret }
 }
 
-/// Recognises an intake, and says nothing about it to who does not have the key.
+/// Recognizes an intake, and reveals nothing about it to anyone without the key.
 fn fingerprint(key: &SealKey, content: &[u8]) -> Result<String, ChangeError> {
     let mut bytes = [0; 16];
     let owner = Owner { kind: "draft request", ..owner_of_retry(content) };
@@ -85,8 +87,9 @@ fn fingerprint(key: &SealKey, content: &[u8]) -> Result<String, ChangeError> {
 }
 
 impl Accounts {
-    /// Keeps an intake for a person who gets the link. The same intake, sent again with its idempotency key, finds the
-    /// draft that there is; None if the idempotency key belongs to another intake.
+    /// Stores an intake for the person who gets the link. The same intake, sent again with its
+    /// idempotency key, returns the existing draft. None if the idempotency key belongs to another
+    /// intake.
     pub fn open_draft(
         &self,
         owner: AccountId,
@@ -102,7 +105,8 @@ impl Accounts {
         let json = to_json(content)?;
         let token = match retry {
             None => LinkToken::generate(entropy),
-            // Follows from the idempotency key, so that the link can be given again although only a hash of it is stored.
+            // Derived from the idempotency key, so that the link can be returned again although
+            // only its hash is stored.
             Some(retry) => {
                 LinkToken::generate(&mut key.derived(owner_of_retry(format!("{owner}\0{retry}").as_bytes())))
             }
@@ -123,7 +127,8 @@ impl Accounts {
                     let is_the_same = known.request == record.request;
                     return Ok((is_the_same.then_some((known.id, known.expires_at)), nothing_more()));
                 }
-                // Its draft expired, and the sweep that would find it by its age must not take the new one.
+                // The known draft expired. The cleanup that would find it by its age must not
+                // remove the new draft.
                 poster.writing.remove(Table::DraftAges, &age_key(known.expires_at, &digest))?;
             }
             let open = open_drafts(&poster.writing, owner)?;
@@ -140,7 +145,7 @@ impl Accounts {
         Ok(kept.map(|(id, expires_at)| OpenedDraft { id, token, expires_at }))
     }
 
-    /// What the holder of a link sees. Nothing for an unknown link, an expired draft, or a disabled account.
+    /// What the holder of a link sees. None for an unknown link, an expired draft, or a disabled account.
     pub fn draft(
         &self,
         token: &LinkToken,
@@ -159,7 +164,8 @@ impl Accounts {
         })
     }
 
-    /// Makes the draft behind a link an order that waits for its payment. Once: a second acceptance finds the order.
+    /// Turns the draft of a link into an order that waits for its payment. This happens once: a
+    /// second acceptance returns the same order.
     pub fn accept_draft(
         &self,
         token: &LinkToken,
@@ -169,7 +175,7 @@ impl Accounts {
         let digest = token.digest();
         let found = self.shared.with_reading(|reading| live_draft(reading, &digest, act.at))?;
         let Some(draft) = found.filter(|record| self.may_have_drafts(record.account)) else { return Ok(None) };
-        // Follows from the link, so that the answer can be given again although only a hash of it is stored.
+        // Derived from the link, so that the token can be returned again although only its hash is stored.
         let tracking_token = {
             let key = self.shared.seal_key(entropy)?;
             let owner = Owner { kind: "tracking token", ..owner_of_draft(draft.id, token) };
@@ -183,7 +189,7 @@ impl Accounts {
             }
         };
         Ok(accepted.map(|(order, at, is_new)| {
-            // Another key of the directory would make another token, which opens nothing.
+            // With another key of the directory, the derived token is a different one, which opens nothing.
             let is_its_own = order.token.matches(&KeyDigest::of_secret(&tracking_token));
             let is_shown = is_its_own && act.at < at.plus_millis(TOKEN_SHOWN_AGAIN_MILLIS);
             Acceptance { order, tracking_token: is_shown.then_some(tracking_token), is_new }
@@ -207,7 +213,7 @@ impl Accounts {
         serde_json::from_slice(&content).map_err(|_| damaged().into())
     }
 
-    /// The order that the draft would become.
+    /// Builds the order that the draft becomes.
     fn order_of(
         &self,
         draft: &DraftRecord,
@@ -235,7 +241,7 @@ impl Accounts {
         })
     }
 
-    /// Puts the order in the place of its draft, unless another acceptance was first or the draft is gone.
+    /// Replaces the draft with the order, unless another acceptance was first or the draft is gone.
     fn take_over(
         &self,
         digest: KeyDigest,
@@ -261,7 +267,7 @@ impl Accounts {
             }
             draft.state = DraftState::Accepted { order: order.id, at: act.at };
             put_json(&mut poster.writing, Table::Drafts, digest.bytes(), &draft)?;
-            // No longer open, so no longer counted as such.
+            // The draft is no longer open, so it is no longer counted as open.
             poster.writing.put(Table::DraftAges, &age_key(draft.expires_at, &digest), &[])?;
             put_order(poster, &order)?;
             audit(poster, &act, "order accept", format!("{} of {}", order.id, order.account))?;
@@ -269,7 +275,7 @@ impl Accounts {
         })
     }
 
-    /// How many drafts wait to be reviewed.
+    /// The number of drafts that wait for a review.
     pub fn open_draft_count(&self) -> Result<usize, ChangeError> {
         Ok(self.shared.with_reading(|reading| {
             let mut open = 0;
@@ -295,7 +301,7 @@ fn open_drafts(writing: &Writing, owner: AccountId) -> Result<usize, StateError>
     Ok(writing.owned_by(Index::OpenDrafts, &owner.to_string())?.len())
 }
 
-/// Removes a draft and its place in the order of expiry.
+/// Removes a draft and its entry in the table of expiry times.
 pub(super) fn remove_draft(writing: &mut Writing, digest: &[u8], expires_at: UnixMillis) -> Result<(), StateError> {
     writing.remove(Table::DraftAges, &[&age(expires_at)[..], digest].concat())?;
     writing.remove(Table::Drafts, digest)
@@ -307,12 +313,12 @@ fn age_key(expires_at: UnixMillis, digest: &KeyDigest) -> Vec<u8> {
     [&age(expires_at)[..], digest.bytes()].concat()
 }
 
-/// In the order of the times, also of those before 1970.
+/// Bytes that sort by time, including times before 1970.
 fn age(at: UnixMillis) -> [u8; AGE_BYTES] {
     (at.0 as u64 ^ 1 << 63).to_be_bytes()
 }
 
-/// Removes up to so many drafts that expired by `now`; true if there may be more.
+/// Removes up to `most` drafts that expired by `now`. Returns true if more may be left.
 pub(in crate::accounts) fn expire(writing: &mut Writing, now: UnixMillis, most: usize) -> Result<bool, StateError> {
     let end = [&age(now)[..], &[0xff; 64]].concat();
     let expired = writing.keys_before(Table::DraftAges, &end, most)?;

@@ -14,14 +14,14 @@ use crate::accounts::scope::ScopeSet;
 use crate::clock::UnixMillis;
 use crate::state::Table;
 
-/// A key as it is handed to its owner: the only time its text exists.
+/// A new key, as handed to its owner. Its text exists only here.
 #[derive(Debug)]
 pub struct IssuedKey {
     pub record: KeyRecord,
     pub secret: PlainKey,
 }
 
-/// What a new key should be.
+/// The properties of a new key.
 #[derive(Clone, Debug)]
 pub struct KeyWish {
     pub account: AccountId,
@@ -50,7 +50,7 @@ impl Accounts {
         Ok(IssuedKey { record, secret })
     }
 
-    /// A new key with the scopes of the old one, which keeps working for `overlap_millis`.
+    /// Creates a key with the scopes of the old one, which keeps working for `overlap_millis`.
     pub fn rotate_key(
         &self,
         id: KeyId,
@@ -79,7 +79,7 @@ impl Accounts {
             };
             let record = new_key(poster, &wish, digest, prefix, at, Some(id))?;
             audit(poster, &act, "key rotate", format!("{id} of {}, replaced by {}", record.account, record.id))?;
-            // An overlap never makes the old key live longer than it would have.
+            // The overlap never extends the life of the old key.
             old.expires_at = Some(old.expires_at.map_or(ends_at, |expires_at| expires_at.min(ends_at)));
             put_json(&mut poster.writing, Table::Keys, &id.to_key(), &old)?;
             let added = record.clone();
@@ -92,7 +92,7 @@ impl Accounts {
         Ok(IssuedKey { record, secret })
     }
 
-    /// Ends a key. No call that authenticates after this returned gets in.
+    /// Revokes a key. Every call that authenticates after this returns is refused.
     pub fn revoke_key(&self, id: KeyId, act: &Act) -> Result<KeyRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -140,7 +140,7 @@ fn key(poster: &Poster<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
     get_json(&poster.writing, Table::Keys, &id.to_key())?.ok_or_else(|| ChangeError::not_found("key", id))
 }
 
-/// The key of an account's pages ends with the account alone.
+/// Refuses the key of an account's web pages, which ends only with the account.
 fn check_has_text(key: &KeyRecord) -> Result<(), ChangeError> {
     if key.kind != KeyKind::Web {
         return Ok(());

@@ -1,5 +1,5 @@
-//! One-time links: for the first operator, for people who are invited, and for forgotten passwords. There is no mail: who
-//! makes a link hands it over.
+//! One-time links: for the first operator, for invited people, and for forgotten passwords. The
+//! program sends no mail: the person who creates a link passes it on.
 
 use super::accounts::{approve, new_account};
 use super::act::{Act, audit};
@@ -20,34 +20,34 @@ use crate::accounts::records::{from_json, get_json, put_json, read_json};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, StateError, Table, Writing};
 
-/// The purpose of the first operator's link, as it is stored.
+/// The purpose of the first operator's link, as stored.
 const FIRST_OPERATOR: &str = "firstOperator";
 
 /// Three days.
 pub const LINK_MILLIS: i64 = 3 * MILLIS_PER_DAY;
 
-/// What a link asks of whoever opens it.
+/// What the person who opens a link must choose.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LinkView {
-    /// A name and a password; the account is the operator's.
+    /// A name and a password, for a new account with the operator role.
     FirstOperator,
-    /// A name and a password for an account that has no person yet.
+    /// A name and a password, for an account that has no person yet.
     Invited { account: AccountId, name: String },
     /// A new password.
     NewPassword { login: Login },
 }
 
-/// What whoever opened a link chose.
+/// The choice of the person who opened a link.
 #[derive(Clone, Debug)]
 pub struct LinkAnswer {
-    /// None where the account has a person.
+    /// None if the account has a person.
     pub login: Option<Login>,
     pub password: Password,
 }
 
 impl Accounts {
-    /// A link that lets whoever has it choose how to sign in to an account: once, for three days. The account's earlier
-    /// links end.
+    /// Creates a link with which a person can choose how to sign in to an account, once, within
+    /// three days. The account's earlier links end.
     pub fn make_link(
         &self,
         id: AccountId,
@@ -70,7 +70,7 @@ impl Accounts {
         Ok(token)
     }
 
-    /// Where nobody is an operator, a link that makes one. It replaces the one before.
+    /// Creates a link that makes an operator, if there is none yet. It replaces the previous link.
     pub fn first_operator_link(&self, act: &Act, entropy: &mut dyn Entropy) -> Result<Option<LinkToken>, ChangeError> {
         if self.has_operator() {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Accounts {
         Ok(Some(token))
     }
 
-    /// What a link is for. Nothing for one that is unknown, used or too old.
+    /// The purpose of a link. None for a link that is unknown, used or expired.
     pub fn link(&self, token: &LinkToken, now: UnixMillis) -> Result<Option<LinkView>, ChangeError> {
         let found: Option<LinkRecord> =
             self.shared.with_reading(|reading| read_json(reading, Table::Links, token.digest().bytes()))?;
@@ -104,7 +104,8 @@ impl Accounts {
         }))
     }
 
-    /// Uses a link: once. Sessions that the old password opened end. Nothing for a link that does not work any more.
+    /// Uses a link, once. Sessions that were opened with the old password end. None for a link that
+    /// no longer works.
     pub fn use_link(
         &self,
         token: &LinkToken,
@@ -135,7 +136,7 @@ impl Accounts {
 }
 
 impl Accounts {
-    /// Links that nobody used in time leave the file.
+    /// Removes expired links from the file.
     pub(in crate::accounts) fn expire_links(&self, now: UnixMillis) -> Result<(), ChangeError> {
         let mut expired: Vec<Vec<u8>> = Vec::new();
         self.shared.with_reading(|reading| {
@@ -157,7 +158,7 @@ impl Accounts {
     }
 }
 
-/// What a person chose, as the writer gets it.
+/// The choice of a person, as passed to the writer.
 struct Chosen {
     login: Result<Login, ChangeError>,
     password: StoredPassword,
@@ -185,7 +186,7 @@ fn make_operator(
     Ok((person, after))
 }
 
-/// A new password for the account's person, or the account's first person.
+/// Sets a new password for the account's person, or adds the account's first person.
 fn give_sign_in(
     poster: &mut Poster<'_>,
     id: AccountId,
@@ -200,7 +201,7 @@ fn give_sign_in(
     }
     if let Some(person) = get_json::<PersonRecord>(&poster.writing, Table::People, &id.to_key())? {
         audit(poster, &act, "password reset", id.to_string())?;
-        // A link never takes a role away.
+        // A link never takes the operator role away.
         let role = if person.role == Role::Operator { Role::Operator } else { role };
         return replace_password(poster, PersonRecord { role, ..person }, password, &act);
     }
@@ -219,7 +220,7 @@ fn put_link(
     put_json(&mut poster.writing, Table::Links, digest.bytes(), &link)
 }
 
-/// Removes the links that an index finds for an owner.
+/// Removes the links that an index has for an owner.
 fn remove_links(writing: &mut Writing, index: Index, owner: &str) -> Result<(), StateError> {
     let links = writing.owned_by(index, owner)?;
     links.iter().try_for_each(|(key, _)| writing.remove(Table::Links, key))

@@ -1,4 +1,4 @@
-//! What is left to do when `state.key` is lost for good: give up what is sealed with it.
+//! The last resort when `state.key` is lost for good: giving up the data that is sealed with it.
 
 use super::act::{Act, audit};
 use super::drafts::remove_draft;
@@ -9,7 +9,8 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::sealed::{SealedCount, SealedRecords};
 
 impl Accounts {
-    /// Counts what is sealed with the key that is lost, and removes it if that is confirmed. Refused while the key is there.
+    /// Counts the data sealed with the lost key, and removes it if `is_confirmed`. Refused while
+    /// the key exists.
     pub fn give_up_sealed(&self, is_confirmed: bool, act: &Act) -> Result<SealedCount, ChangeError> {
         if self.shared.has_seal_key()? {
             return Err(ChangeError::Refused("state.key is there, so that nothing has to be given up".to_owned()));

@@ -1,8 +1,8 @@
-//! Changes made by operators, payment providers and reviewers: accounts, keys, grants, purchases, drafts, orders, people,
-//! sessions.
+//! Changes made by operators, payment providers and reviewers to accounts, keys, grants, purchases,
+//! drafts, orders, people and sessions.
 //!
-//! The ledger's writer checks and applies each change in a transaction of its own, so two changes cannot conflict. It
-//! is in effect in memory before its response is sent.
+//! The ledger's writer checks and applies each change in its own transaction, so two changes cannot
+//! conflict. A change is in effect in memory before its response is sent.
 
 mod accounts;
 mod act;

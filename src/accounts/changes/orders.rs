@@ -18,7 +18,7 @@ use crate::accounts::records::{
 use crate::accounts::sealing::Owner;
 use crate::state::{Index, StateError, Table};
 
-/// What a formation order begins with when the operator opens it.
+/// The details of a formation order that the operator opens.
 #[derive(Clone, Debug)]
 pub struct OrderWish {
     pub account: AccountId,
@@ -28,7 +28,7 @@ pub struct OrderWish {
 }
 
 impl Accounts {
-    /// Opens a formation order and returns the tracking token, which is shown once.
+    /// Opens a formation order and returns its tracking token, which is shown once.
     pub fn create_order(
         &self,
         order: OrderWish,
@@ -62,8 +62,8 @@ impl Accounts {
         Ok((record, token))
     }
 
-    /// Moves an order forward. Completing it raises the account's allotment for good, and removes the intake: what it was
-    /// needed for is done.
+    /// Moves an order to a later stage. Completing it raises the account's allotment for good and
+    /// removes the intake, which is no longer needed.
     pub fn advance_order(&self, id: OrderId, to: OrderStage, act: &Act) -> Result<OrderRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -89,7 +89,8 @@ impl Accounts {
         })
     }
 
-    /// The payment arrived: an order that waited for it goes on. The same payment reported again changes nothing.
+    /// Records the payment of an order and moves the order on if it waited for that. The same
+    /// payment reported again changes nothing.
     pub fn pay_order(
         &self,
         id: OrderId,
@@ -132,7 +133,7 @@ impl Accounts {
         })
     }
 
-    /// The intake of an order, which holds names and addresses of people: reading it is an act of its own.
+    /// The intake of an order. It contains names and addresses of people, so reading it is recorded as an act.
     pub fn order_intake(
         &self,
         id: OrderId,
@@ -149,7 +150,7 @@ impl Accounts {
     }
 }
 
-/// The order is paid, and goes on if it waited for that.
+/// Records the payment of the order, and moves the order on if it waited for that.
 pub(super) fn settle(
     poster: &mut Poster<'_>,
     record: &mut OrderRecord,
@@ -174,12 +175,12 @@ pub(super) fn random_uuid(entropy: &mut dyn Entropy) -> Result<uuid::Uuid, Chang
     Ok(uuid::Builder::from_random_bytes(random).into_uuid())
 }
 
-/// Whose the sealed intake of an order is.
+/// The owner of an order's sealed intake.
 pub(super) fn owner_of_order(id: &OrderId) -> Owner<'_> {
     Owner { kind: "order", id: id.0, secret: id.0.as_bytes() }
 }
 
-/// As hard to guess as a key.
+/// A new tracking token, as hard to guess as a key.
 pub(super) fn tracking_token(entropy: &mut dyn Entropy) -> Result<String, ChangeError> {
     let token = PlainKey::generate(KeyKind::Live, entropy).map_err(ChangeError::Entropy)?;
     Ok(token.reveal().replacen("hb_live_", "hb_order_", 1))

@@ -1,17 +1,17 @@
-//! A payment counts once, whatever it pays.
+//! Ensures that a payment counts once, whatever it pays for.
 
 use crate::accounts::error::ChangeError;
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{Payable, get_json, put_json};
 use crate::state::Table;
 
-/// What a payment paid already.
+/// What a payment has already paid for.
 pub(super) fn paid_by(poster: &Poster<'_>, reference: &str) -> Result<Option<Payable>, ChangeError> {
     Ok(get_json(&poster.writing, Table::Payments, reference.as_bytes())?)
 }
 
-/// Notes what a payment pays, and refuses one that paid something already. What gives credits or lets an order go on for a
-/// payment calls this, and nothing else writes the table.
+/// Records what a payment pays for, and refuses a payment that already paid for something. All code
+/// that gives credits or moves an order on for a payment calls this; nothing else writes the table.
 pub(super) fn count(poster: &mut Poster<'_>, reference: Option<&str>, pays: Payable) -> Result<(), ChangeError> {
     let Some(reference) = reference else { return Ok(()) };
     if let Some(paid) = paid_by(poster, reference)? {

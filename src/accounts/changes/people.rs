@@ -1,4 +1,4 @@
-//! People: signing up, changing a password, a role, and leaving.
+//! People: signing up, changing a password or a role, and deleting an account.
 
 use super::accounts::{approve, new_account};
 use super::act::{Act, audit};
@@ -24,24 +24,24 @@ use crate::accounts::scope::ScopeSet;
 use crate::clock::UnixMillis;
 use crate::state::{Index, StateError, Table};
 
-/// A person who wants an account.
+/// A person who requests an account.
 #[derive(Clone, Debug)]
 pub struct SignUp {
     pub login: Login,
     pub password: Password,
-    /// Let in at once, or wait for the operator.
+    /// Whether the account is approved at once or waits for the operator.
     pub approve: bool,
 }
 
 impl Accounts {
-    /// Who has this name and password? It takes the same work whether anybody has the name.
+    /// Checks a name and its password. This takes the same work whether or not anybody has the name.
     pub fn prove(&self, login: &str, password: &str) -> Option<Proof> {
         let login = login.parse::<Login>().ok();
         let person = login.and_then(|login| self.shared.directory().register.named(&login).cloned());
         self.check_password(person.as_deref(), password)
     }
 
-    /// The same for a person who is known, before something that a session alone may not do.
+    /// Checks the password of a known person, before an action for which a session is not enough.
     pub fn prove_again(&self, account: AccountId, password: &str) -> Option<Proof> {
         let person = self.shared.directory().register.person(account).cloned();
         self.check_password(person.as_deref(), password)
@@ -62,12 +62,12 @@ impl Accounts {
         person.filter(|_| is_right).map(Proof::of)
     }
 
-    /// How many passwords were checked or stored, for the metrics.
+    /// The number of passwords checked or stored, for the metrics.
     pub fn passwords_checked(&self) -> u64 {
         self.shared.passwords_checked.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Argon2 takes its time, which the writer's thread does not have: passwords are hashed before a change.
+    /// Hashes a password before a change is queued, because Argon2 is too slow for the writer's thread.
     pub(super) fn store_password(
         &self,
         login: Option<&Login>,
@@ -82,7 +82,7 @@ impl Accounts {
         StoredPassword::of(password, self.settings().password_work, entropy)
     }
 
-    /// An account with its person. Nobody else has the name.
+    /// Creates an account and its person. The name must not be taken.
     pub fn sign_up(&self, wish: SignUp, act: &Act, entropy: &mut dyn Entropy) -> Result<Proof, ChangeError> {
         let SignUp { login, password, approve: at_once } = wish;
         let password = self.store_password(Some(&login), &password, entropy)?;
@@ -95,7 +95,7 @@ impl Accounts {
             let mut owner = new_account(poster, login.to_string(), act.at)?;
             owner.signed_up = true;
             put_account(poster, &owner)?;
-            // The account speaks for itself.
+            // The account itself is the actor.
             let act = Act { actor: owner.id.to_string(), ..act };
             audit(poster, &act, "account create", owner.id.to_string())?;
             let mut credits = 0;
@@ -112,7 +112,7 @@ impl Accounts {
         })
     }
 
-    /// Takes the place of the password and ends every session. The proof opens a new one.
+    /// Replaces the password and ends every session. The proof opens a new one.
     pub fn change_password(
         &self,
         proof: Proof,
@@ -131,7 +131,7 @@ impl Accounts {
         })
     }
 
-    /// What the person may do from now on.
+    /// Changes the role of a person.
     pub fn set_role(&self, id: AccountId, role: Role, act: &Act) -> Result<(), ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -144,8 +144,9 @@ impl Accounts {
         })
     }
 
-    /// Removes name, password, sessions and keys. The ledger stays, with the number of the account alone. Credits that are
-    /// left are lost, and orders under way must be completed first.
+    /// Removes name, password and sessions of a person, and revokes the keys. The ledger stays,
+    /// with only the number of the account. Remaining credits are lost. Orders in progress must be
+    /// completed or discarded first.
     pub fn delete_account(&self, proof: Proof, act: &Act) -> Result<(), ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -186,19 +187,20 @@ impl Accounts {
         self.shared.directory().register.person(account).cloned()
     }
 
-    /// Whether anybody can run the service from its pages.
+    /// Whether any person has the operator role.
     pub fn has_operator(&self) -> bool {
         self.shared.directory().register.people().any(|person| person.role == Role::Operator)
     }
 }
 
-/// The name of an account whose person left.
+/// The name of an account whose person deleted it.
 pub const DELETED_NAME: &str = "deleted";
 
 /// The prefix that the ledger shows for calls from pages.
 const WEB_PREFIX: &str = "web pages";
 
-/// A person and the key on which their calls are metered. `no_key` is the digest of nothing: no text is that key.
+/// Creates a person and the key on which their calls are metered. `no_key` is a random digest: no
+/// text is that key.
 pub(super) fn new_person(
     poster: &mut Poster<'_>,
     id: AccountId,
@@ -227,7 +229,7 @@ pub(super) fn add_person(directory: &mut Directory, person: PersonRecord, key: K
     directory.register.put_person(person);
 }
 
-/// Another password: everything that the old one opened is closed.
+/// Replaces the password and ends all sessions that were opened with the old one.
 pub(super) fn replace_password(
     poster: &mut Poster<'_>,
     mut person: PersonRecord,
@@ -247,7 +249,7 @@ pub(super) fn replace_password(
     Ok((person, Box::new(after)))
 }
 
-/// Revokes the keys of an account and forgets their names.
+/// Revokes the keys of an account and removes their names.
 fn revoke_keys(poster: &mut Poster<'_>, id: AccountId, at: UnixMillis) -> Result<Vec<KeyRecord>, StateError> {
     let mut keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;
     for key in &mut keys {

@@ -1,4 +1,4 @@
-//! The proof that somebody is the person of an account, and what it still proves when it is used.
+//! The proof that somebody is the person of an account, and its check when it is used.
 
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::AccountId;
@@ -7,8 +7,8 @@ use crate::accounts::people::PersonRecord;
 use crate::accounts::records::get_json;
 use crate::state::Table;
 
-/// That somebody proved to be the person of an account: by the password, a link, or signing up. It opens a session, unless
-/// the password changed since.
+/// Proof that somebody is the person of an account: by the password, a link, or signing up. It
+/// opens a session, unless the password was changed since.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof {
     account: AccountId,
@@ -29,7 +29,7 @@ pub(super) fn person_of(poster: &Poster<'_>, id: AccountId) -> Result<PersonReco
     get_json(&poster.writing, Table::People, &id.to_key())?.ok_or_else(|| ChangeError::not_found("person", id))
 }
 
-/// The person as proved, unless the password changed since.
+/// The person of a proof. Refused if the password was changed since.
 pub(super) fn proved(poster: &Poster<'_>, proof: Proof) -> Result<PersonRecord, ChangeError> {
     let person = person_of(poster, proof.account)?;
     if person.passwords == proof.passwords {

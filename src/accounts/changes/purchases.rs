@@ -22,32 +22,32 @@ use crate::clock::UnixMillis;
 use crate::hex;
 use crate::state::{Index, Table};
 
-/// How many purchases of an account may wait for their payment.
+/// The maximum number of purchases of an account that wait for their payment.
 pub const OPEN_PURCHASES_MAX: usize = 10;
 
-/// A provider's page is open for a day. What is paid there at its last moment counts all the same.
+/// How long a provider's page is open. A payment at the last moment still counts.
 const PAGE_MILLIS: i64 = 24 * 3_600_000;
 
-/// What a customer wants to buy.
+/// A purchase that a customer requests.
 #[derive(Clone, Debug)]
 pub struct PurchaseWish {
     pub account: AccountId,
     pub pack: PackName,
     /// The request's idempotency key.
     pub retry: Option<String>,
-    /// On a page of the payment provider, not by arrangement with the operator.
+    /// Paid on a page of the payment provider, not by arrangement with the operator.
     pub by_card: bool,
 }
 
-/// What a request came to.
+/// The result of a purchase request.
 #[derive(Clone, Debug)]
 pub enum OpenedPurchase {
     New(Box<PurchaseRecord>),
-    /// The idempotency key was used for it before.
+    /// The idempotency key was used for this purchase before.
     Known(Box<PurchaseRecord>),
     /// The idempotency key was used for another pack.
     OtherPack,
-    /// [`OPEN_PURCHASES_MAX`] wait already.
+    /// [`OPEN_PURCHASES_MAX`] purchases are already waiting.
     TooManyOpen,
 }
 
@@ -62,7 +62,8 @@ impl Accounts {
         })
     }
 
-    /// A request by the customer. The same request, sent again with its idempotency key, finds the same purchase.
+    /// Opens a purchase for a customer. The same request, sent again with its idempotency key,
+    /// returns the same purchase.
     pub fn open_purchase(
         &self,
         wish: PurchaseWish,
@@ -112,7 +113,8 @@ impl Accounts {
         })
     }
 
-    /// The payment arrived: credits and tier change with it, once. The same payment reported again changes nothing.
+    /// Records the payment of a purchase. Credits and tier change with it, once. The same payment
+    /// reported again changes nothing.
     pub fn pay_purchase(
         &self,
         id: PurchaseId,
@@ -162,7 +164,8 @@ impl Accounts {
         })
     }
 
-    /// Takes the credits of a purchase back, if they are still there. The tier stays: it is the highest ever bought.
+    /// Takes the credits of a purchase back, if they are still there. The tier stays, because it is
+    /// the highest ever bought.
     pub fn refund_purchase(&self, id: PurchaseId, reason: String, act: &Act) -> Result<EntryNumber, ChangeError> {
         let found = self.shared.with_reading(|reading| read_json(reading, Table::Purchases, &id.to_key()))?;
         let record: PurchaseRecord = found.ok_or_else(|| ChangeError::not_found("purchase", id))?;
@@ -219,7 +222,7 @@ fn new_purchase(
     Ok(record)
 }
 
-/// The provider's notice that its page is closed may have been lost.
+/// Cancels a purchase whose page is closed: the provider's notice of that may have been lost.
 fn cancel_if_page_is_closed(
     poster: &mut Poster<'_>,
     known: &mut PurchaseRecord,
@@ -234,7 +237,7 @@ fn cancel_if_page_is_closed(
     Ok(())
 }
 
-/// Gives the credits of a purchase, and the tier of its pack.
+/// Posts the credits of a purchase, and raises the account's tier to that of the pack.
 pub(super) fn credit(
     poster: &mut Poster<'_>,
     record: &mut PurchaseRecord,

@@ -1,7 +1,8 @@
-//! What a payment provider reports of the payments on its pages.
+//! Reports of a payment provider on the payments on its pages.
 //!
-//! Reports come late, repeated and in any order, and some come again after a crash. So a report is never a step: it is
-//! merged into what is known of the payment, and the ledger then follows from that. Merging the same twice changes nothing.
+//! Reports arrive late, repeated and in any order, and some arrive again after a crash. So a report
+//! is never a step of a sequence: it is merged into what is known about the payment, and the ledger
+//! is then made to match. Merging the same report twice changes nothing.
 
 use super::act::{Act, audit, check_text, note};
 use super::checkouts::{checkout, named, put_checkout};
@@ -23,7 +24,7 @@ use crate::accounts::records::{
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, Table};
 
-/// What a payment provider reports. Amounts are in the smallest unit of the currency.
+/// A report of a payment provider. Amounts are in the smallest unit of the currency.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PaymentReport {
     /// The money arrived.
@@ -32,45 +33,46 @@ pub enum PaymentReport {
         session: String,
         payment: String,
         amount: u64,
-        /// As in ISO 4217, in lower case.
+        /// The ISO 4217 code, in lower case.
         currency: String,
     },
     /// The page was closed, or the money did not arrive.
     NotPaid { checkout: CheckoutId, session: String },
-    /// This went back to the payer, over all refunds that had not failed when the provider wrote it.
+    /// The total that went back to the payer, over all refunds that had not failed when the
+    /// provider wrote the report.
     Refunded { checkout: CheckoutId, payment: String, amount: u64, at_sec: i64 },
-    /// Something else happened to a payment.
+    /// Another event of a payment.
     Event { payment: String, event: PaymentEvent },
 }
 
-/// What came of a report.
+/// The result of a report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ReportResult {
     Applied,
-    /// It says nothing new.
+    /// The report contains nothing new.
     Known,
-    /// It is kept, and the operator has to look at it: the text says why.
+    /// The report is stored, and the operator must look at it; the text is the reason.
     Problem(String),
-    /// It is of a payment that is not known, and kept for when that is reported.
+    /// The payment is not known yet. The report is kept until the payment is reported.
     Kept,
-    /// It names no checkout of ours.
+    /// The report names no checkout of ours.
     Unknown,
 }
 
-/// What is kept of a payment that is not known; a payment of ours has one or two.
+/// The maximum number of reports kept for an unknown payment. A payment of ours has one or two.
 const EARLY_REPORTS_MAX: usize = 32;
 
-/// Providers repeat a notice for some days; what is known by then of no payment is of none of ours.
+/// Providers repeat a notice for some days. A payment that is still unknown after this time is not ours.
 const EARLY_MILLIS: i64 = 30 * MILLIS_PER_DAY;
 
-/// Prices are in this currency.
+/// The currency of all prices.
 const CURRENCY: &str = "usd";
 
-/// What a change does in memory: the account with new credits, if any.
+/// The effect of a change in memory: the account and the credits it gained or lost, if any.
 type Effect = Option<(AccountRecord, i64)>;
 
 impl Accounts {
-    /// Merges what the payment provider reports into what is known of the payment.
+    /// Merges a report of the payment provider into what is known about the payment.
     pub fn report_payment(&self, report: PaymentReport, act: &Act) -> Result<ReportResult, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -99,7 +101,7 @@ impl Accounts {
 }
 
 impl Accounts {
-    /// Reports of payments that never came are forgotten.
+    /// Removes the reports of payments that never arrived.
     pub(in crate::accounts) fn expire_early_reports(&self, now: UnixMillis) -> Result<(), ChangeError> {
         let mut expired: Vec<Vec<u8>> = Vec::new();
         self.shared.with_reading(|reading| {
@@ -170,7 +172,7 @@ fn apply(
         }
         PaymentReport::Refunded { payment, amount, at_sec, .. } => {
             if record.payment.as_ref().is_some_and(|paid| *paid != payment) {
-                // Of a second payment, which was reported as a problem when it came.
+                // It belongs to a second payment, which was reported as a problem when it arrived.
                 return Ok((ReportResult::Known, None));
             }
             let cents = u32::try_from(amount).unwrap_or(u32::MAX).min(record.amount_cents);
@@ -195,14 +197,14 @@ fn apply(
     }
 }
 
-/// What was new, in words.
+/// The new information of an event, as text.
 enum Merged {
     Dispute(String),
     FailedRefund(String),
 }
 
 impl Merged {
-    /// What the operator has to see to, if anything.
+    /// The problem that the operator must solve, if any.
     fn failure(self) -> Option<String> {
         match self {
             Self::Dispute(_) => None,
@@ -215,7 +217,7 @@ fn to_be_paid_back(what: &str) -> String {
     format!("{what}, so that what was paid for is the customer's again; pay the money back another way")
 }
 
-/// Notes what happened to the payment of a checkout; nothing if it was known.
+/// Records an event of a checkout's payment. None if the event was known.
 fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merged>, ChangeError> {
     let cents = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
     match event {
@@ -237,7 +239,7 @@ fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merg
             };
             let what = format!("dispute {dispute} is {state_name}");
             match record.disputes.iter_mut().find(|known| known.id == dispute) {
-                // A dispute that has ended stays so: its beginning may be reported after its end.
+                // A dispute that has ended stays ended: its beginning may be reported after its end.
                 Some(known) if known.state != DisputeState::Open || state == DisputeState::Open => return Ok(None),
                 Some(known) => known.state = state,
                 None => {
@@ -250,8 +252,8 @@ fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merg
     }
 }
 
-/// Keeps what happened to a payment that is not known yet, or is none of ours: its provider sends other services' notices
-/// to everybody who listens.
+/// Keeps an event of a payment that is not known yet, or that is not ours: the provider sends the
+/// notices of other services to every listener.
 fn keep_early(poster: &mut Poster<'_>, payment: &str, event: PaymentEvent, at: UnixMillis) -> Result<(), ChangeError> {
     check_text("payment reference", payment)?;
     let known: Option<EarlyReports> = get_json(&poster.writing, Table::EarlyReports, payment.as_bytes())?;
@@ -271,7 +273,8 @@ fn take_early(poster: &mut Poster<'_>, payment: &str) -> Result<Vec<PaymentEvent
     Ok(early.reports)
 }
 
-/// The provider made one page for a checkout. A report may come before we have noted which.
+/// Whether the report is about the page of this checkout. The provider created one page for it; a
+/// report may arrive before that page is recorded.
 fn is_of_page(record: &CheckoutRecord, session: &str) -> bool {
     record.page.as_ref().is_none_or(|page| page.session == session)
 }
@@ -311,10 +314,10 @@ fn paid(
         let text = format!("it was paid by {}, though it was marked as paid before; refund it", payment_of(record));
         return problem(poster, record, act, text);
     }
-    // Also if it was cancelled meanwhile: the money is here.
+    // Also if it was cancelled meanwhile, because the money has arrived.
     let account = credit(poster, &mut bought, record.payment.clone(), act)?;
     audit(poster, act, "purchase paid", format!("{id} of {}, {} credits", bought.account, bought.credits))?;
-    // What was refunded or disputed before we heard of the payment.
+    // Applies refunds and disputes that were reported before the payment.
     let back = reverse(poster, record, id, act, "reported before the payment")?;
     Ok((ReportResult::Applied, Some((account, i64::from(bought.credits.0) + back))))
 }
@@ -340,8 +343,9 @@ fn order_paid(
     Ok((ReportResult::Applied, None))
 }
 
-/// The result of a report whose payment paid something already. If it paid the same thing, because the operator confirmed it
-/// by hand first, only refunds that were reported before are left to do.
+/// The result of a report whose payment has already paid for something. If it paid for the same
+/// thing, because the operator confirmed it by hand first, only earlier reported refunds remain to
+/// be applied.
 fn counted(
     poster: &mut Poster<'_>,
     record: &mut CheckoutRecord,
@@ -378,7 +382,7 @@ fn not_paid(
     Ok((ReportResult::Applied, None))
 }
 
-/// Part of the payment went back, or came back to us.
+/// Handles a report that part of the payment went back to the payer, or came back to us.
 fn reversed(
     poster: &mut Poster<'_>,
     record: &mut CheckoutRecord,
@@ -391,7 +395,8 @@ fn reversed(
     Ok((ReportResult::Applied, effect))
 }
 
-/// Makes the ledger agree with what of the payment is still ours. Returns what the wallet gains.
+/// Makes the ledger match the part of the payment that is still ours. Returns what the wallet
+/// gains; negative for a loss.
 fn reverse(
     poster: &mut Poster<'_>,
     record: &CheckoutRecord,
@@ -409,7 +414,7 @@ fn reverse(
     let target = record.reversed_credits(bought.credits);
     let credits = i64::from(bought.reversed.0) - i64::from(target.0);
     if credits != 0 {
-        // Credits that come back are the customer's again, as if bought.
+        // Credits that come back belong to the customer again, as if bought.
         let kind = if credits < 0 { EntryKind::Refund } else { EntryKind::Purchase };
         let note = note(act, format!("pack {}: {why}", bought.pack.tier()))?;
         poster.append(correction(bought.account, kind, credits, act.at, Reference::Purchase(id), note));
@@ -427,7 +432,7 @@ fn payment_of(record: &CheckoutRecord) -> &str {
     record.payment.as_deref().unwrap_or("an unknown payment")
 }
 
-/// The checkout behind a payment.
+/// The checkout of a payment.
 fn checkout_paid_by(poster: &Poster<'_>, payment: &str) -> Result<Option<CheckoutRecord>, ChangeError> {
     Ok(owned_json(&poster.writing, Index::CheckoutsByPayment, &payment)?.pop())
 }

@@ -1,5 +1,5 @@
-//! Runs a change on the writer's thread: what it reads and writes of accounts, and what it does in memory once it is
-//! durable.
+//! Runs a change on the writer's thread: how it reads and writes accounts, and its effect in memory
+//! once it is durable.
 
 use std::sync::{Arc, OnceLock};
 
@@ -35,7 +35,7 @@ impl Shared {
         let (promise, ticket) = ticket();
         let run = Box::new(move |poster: &mut Poster<'_>| {
             let (value, after) = run(poster)?;
-            // Empty until here: a change runs once.
+            // Empty until now, because a change runs once.
             let _ = makes.set(value);
             Ok(after)
         });
@@ -58,7 +58,7 @@ pub(super) fn put_account(poster: &mut Poster<'_>, record: &AccountRecord) -> Re
     Ok(put_json(&mut poster.writing, Table::Accounts, &record.id.to_key(), record)?)
 }
 
-/// The account's record and purse follow what was committed.
+/// Updates the account's record and purse in memory after the commit.
 pub(super) fn updated(record: AccountRecord, credits: i64) -> After {
     Box::new(move |directory| {
         if let Some(state) = directory.account(record.id) {
@@ -72,7 +72,7 @@ pub(in crate::accounts) fn nothing_more() -> After {
     Box::new(|_| {})
 }
 
-/// Removes name and password of an account, if it has a person.
+/// Removes the name and password of an account, if it has a person.
 pub(crate) fn forget_person(writing: &mut Writing, id: AccountId) -> Result<(), StateError> {
     let person: Option<PersonRecord> = get_json(writing, Table::People, &id.to_key())?;
     let Some(person) = person else { return Ok(()) };

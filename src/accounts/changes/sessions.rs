@@ -1,4 +1,5 @@
-//! Signed-in browsers: a session begins with a proof, and ends with its time, its owner's word, or a new password.
+//! Sessions of signed-in browsers. A session begins with a proof. It ends when its time is over,
+//! when its owner ends it, or with a new password.
 
 use super::act::{Act, audit};
 use super::proof::{Proof, proved};
@@ -18,12 +19,12 @@ use crate::clock::{Now, UnixMillis};
 use crate::hex;
 use crate::state::{Index, StateError, Table, Writing};
 
-/// Browsers of a person that are signed in at once; with another, the one that was not used for longest is signed out.
+/// The maximum number of sessions of a person. One more ends the session that was unused for the longest time.
 pub const SESSIONS_MAX: usize = 20;
 
 const DEVICE_CHARS_MAX: usize = 80;
 
-/// A person who is signed in. Only a live session makes one.
+/// A person who is signed in. Only a live session creates one.
 #[derive(Clone, Debug)]
 pub struct SignedIn {
     pub account: AccountId,
@@ -35,13 +36,13 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// What ends this session.
+    /// The digest of the session's token, which identifies the session.
     pub fn digest(&self) -> KeyDigest {
         self.digest
     }
 }
 
-/// Tells the sessions of a person apart, and opens none of them.
+/// Identifies a session among those of a person, and cannot open it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SessionId([u8; 8]);
 
@@ -72,7 +73,7 @@ pub struct SessionView {
 }
 
 impl Accounts {
-    /// Signs a browser in. Its token is always new: one that somebody else planted opens nothing.
+    /// Signs a browser in. The token is always new, so a token planted by somebody else opens nothing.
     pub fn open_session(
         &self,
         proof: Proof,
@@ -110,7 +111,7 @@ impl Accounts {
         Ok(token)
     }
 
-    /// Who is signed in with this token? In memory; being asked counts as use.
+    /// The person who is signed in with this token. Reads only memory, and counts as use of the session.
     pub fn session(&self, token: &LinkToken, now: Now) -> Option<SignedIn> {
         let digest = token.digest();
         let directory = self.shared.directory();
@@ -126,7 +127,7 @@ impl Accounts {
         Some(SignedIn { account, login, role, status, session: SessionId::of(&digest), digest })
     }
 
-    /// The live sessions of a person, the last used first.
+    /// The live sessions of a person, the most recently used first.
     pub fn sessions(&self, account: AccountId, now: UnixMillis) -> Vec<SessionView> {
         let idle_millis = self.settings().session_idle_millis;
         let directory = self.shared.directory();
@@ -145,7 +146,7 @@ impl Accounts {
         views
     }
 
-    /// Signs out one browser of a person, or all others than `keep`. Returns how many there were.
+    /// Ends one session of a person, or all except one. Returns how many were ended.
     pub fn end_sessions(&self, account: AccountId, which: EndSessions, act: &Act) -> Result<usize, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -165,7 +166,7 @@ impl Accounts {
         })
     }
 
-    /// When sessions were last used reaches the disk here, and those that ended leave it.
+    /// Stores when sessions were last used, and removes the sessions that ended.
     pub(in crate::accounts) fn maintain_sessions(&self, now: UnixMillis) -> Result<(), ChangeError> {
         let idle_millis = self.settings().session_idle_millis;
         let sessions: Vec<_> = self.shared.directory().register.sessions().cloned().collect();
@@ -181,7 +182,7 @@ impl Accounts {
             end(poster, &ended)?;
             let mut seen = Vec::new();
             for (session, record) in due {
-                // It may have been ended since the list was made.
+                // The session may have ended since the list was made.
                 if poster.writing.get(Table::Sessions, session.digest.bytes())?.is_some() {
                     put_json(&mut poster.writing, Table::Sessions, session.digest.bytes(), &record)?;
                     seen.push((session, record.last_seen_at));
@@ -198,7 +199,7 @@ impl Accounts {
     }
 }
 
-/// Which sessions of a person end.
+/// Which sessions of a person to end.
 #[derive(Clone, Copy, Debug)]
 pub enum EndSessions {
     One(SessionId),
@@ -215,7 +216,7 @@ pub(super) fn sessions_of(
     found.iter().map(read).collect()
 }
 
-/// Takes every session of an account out of the file; the caller takes them out of memory after the commit.
+/// Removes every session of an account from the file; the caller removes them from memory after the commit.
 pub(super) fn end_sessions_of(poster: &mut Poster<'_>, account: AccountId) -> Result<Vec<KeyDigest>, StateError> {
     let ended = sessions_of(&poster.writing, account)?;
     let ended: Vec<KeyDigest> = ended.into_iter().map(|(digest, _)| digest).collect();
@@ -227,7 +228,7 @@ fn end(poster: &mut Poster<'_>, sessions: &[KeyDigest]) -> Result<(), StateError
     sessions.iter().try_for_each(|digest| poster.writing.remove(Table::Sessions, digest.bytes()))
 }
 
-/// All sessions of the account but the `keep` that were used last.
+/// All sessions of the account except the `keep` most recently used ones.
 fn longest_unused(writing: &Writing, account: AccountId, keep: usize) -> Result<Vec<KeyDigest>, StateError> {
     let mut sessions = sessions_of(writing, account)?;
     sessions.sort_by_key(|(_, record)| std::cmp::Reverse(record.last_seen_at));

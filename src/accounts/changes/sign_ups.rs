@@ -1,4 +1,5 @@
-//! Accounts that people made on the pages and that wait for the operator: how many there may be, and for how long.
+//! Limits on accounts that people created on the pages and that wait for the operator: their
+//! number, and how long they wait.
 
 use super::act::{Act, audit};
 use super::run::{account, forget_person, nothing_more};
@@ -13,13 +14,13 @@ use crate::accounts::records::{AccountRecord, AccountStatus, KeyRecord, all_from
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, StateError, Table};
 
-/// So many may wait; nobody looks through more.
+/// The maximum number of waiting sign-ups; nobody looks through more.
 pub const PENDING_SIGN_UPS_MAX: usize = 1000;
 
-/// So long one may wait.
+/// How long a sign-up may wait.
 pub const PENDING_MILLIS: i64 = 30 * MILLIS_PER_DAY;
 
-/// How the index calls them.
+/// The owner under which the index lists them.
 const PENDING: &str = "pending";
 
 pub(super) fn check_room(poster: &Poster<'_>) -> Result<(), ChangeError> {
@@ -32,7 +33,7 @@ pub(super) fn check_room(poster: &Poster<'_>) -> Result<(), ChangeError> {
 }
 
 impl Accounts {
-    /// Accounts that nobody approved in time are removed, as if they had never been.
+    /// Removes accounts that nobody approved in time, as if they had never existed.
     pub(in crate::accounts) fn expire_sign_ups(&self, now: UnixMillis) -> Result<(), ChangeError> {
         let found = self.shared.with_reading(|reading| reading.indexed(Index::PendingSignUps))?;
         let pending: Vec<AccountRecord> = all_from_json(Index::PendingSignUps, &found)?;
@@ -69,7 +70,7 @@ impl Accounts {
     }
 }
 
-/// Whether somebody had something to do with the account since it was made.
+/// Whether the account was used since it was created: it has a wallet, a key, a purchase or an order.
 fn is_used(poster: &Poster<'_>, id: AccountId, keys: &[KeyRecord]) -> Result<bool, StateError> {
     let (writing, owner) = (&poster.writing, id.to_string());
     Ok(writing.get(Table::Wallets, &id.to_key())?.is_some()

@@ -1,8 +1,9 @@
-//! Blocks: some 150 ledger entries that fill one page. A commit writes a page anyway, so a debit costs its own 20 to 30
-//! bytes instead of a row's overhead.
+//! Blocks of some 150 ledger entries that fill one page. A commit writes a page anyway, so a debit
+//! costs only its own 20 to 30 bytes, without the overhead of a row.
 //!
-//! Layout: entry count (u16), time of the first entry (i64), hash of the last entry (32 bytes), then the entries. The
-//! hash of each entry is computed from the one before; only the last hash of a block is stored.
+//! Layout: entry count (u16), time of the first entry (i64), hash of the last entry (32 bytes),
+//! then the entries. The hash of each entry is computed from the hash of the entry before; only the
+//! last hash of a block is stored.
 
 use crate::accounts::ids::EntryNumber;
 use crate::clock::UnixMillis;
@@ -10,11 +11,11 @@ use crate::state::codec::{Decoder, Encoder, Malformed};
 
 use super::entry::Entry;
 
-/// With key, checksum and page header this stays within one page of 4096 bytes.
+/// With key, checksum and page header, a block stays within one page of 4096 bytes.
 const BLOCK_BYTES: usize = 4000;
 const HEADER_BYTES: usize = 2 + 8 + 32;
 
-/// The block that grows: the newest entries.
+/// The growing block, which contains the newest entries.
 #[derive(Clone)]
 pub(crate) struct TailBlock {
     pub(crate) first: EntryNumber,
@@ -35,13 +36,13 @@ impl TailBlock {
         self.count == 0
     }
 
-    /// Adds the entry that follows, unless the block is full.
+    /// Adds the next entry. Returns false if the block is full.
     pub(crate) fn push(&mut self, entry: &Entry, hash: [u8; 32]) -> bool {
         let mut encoder = Encoder::default();
         let first_at = if self.is_empty() { entry.draft.at } else { self.first_at };
         let after = if self.is_empty() { first_at } else { self.last_at };
         entry.encode(after, &mut encoder);
-        // An entry with a long note may exceed a block on its own; then it is alone in one.
+        // An entry with a long note may be larger than a block; then it gets its own block.
         let full = HEADER_BYTES + self.entries.len() + encoder.bytes.len() > BLOCK_BYTES;
         if !self.is_empty() && full {
             return false;
@@ -61,7 +62,7 @@ impl TailBlock {
         encoder.bytes
     }
 
-    /// Takes a stored block up again, to append to it.
+    /// Loads a stored block to append to it.
     pub(crate) fn resume(first: EntryNumber, bytes: &[u8]) -> Result<Self, Malformed> {
         let block = Block::parse(first, bytes)?;
         let (hash, count, first_at) = (block.hash, block.count, block.first_at);

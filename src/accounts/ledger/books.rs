@@ -1,4 +1,4 @@
-//! Double entry: every credit added to one book is taken from another, so all books together are zero.
+//! Double entry: every credit added to one book is taken from another, so the sum of all books is zero.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::state::codec::{Decoder, Encoder, Malformed};
 
 use super::entry::{Draft, EntryKind, Reference};
 
-/// What each side of the house holds. Sources count down, so the sum is zero at all times.
+/// The balance of each book. Sources of credits count down, so the sum is always zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Books {
@@ -25,7 +25,7 @@ impl Books {
         *self.other_side(draft) -= draft.credits;
     }
 
-    /// Where the credits of an entry came from or went to.
+    /// The book that the credits of an entry came from or went to.
     fn other_side(&mut self, draft: &Draft) -> &mut i64 {
         match (draft.kind, draft.reference) {
             (EntryKind::Usage, _) | (EntryKind::Refund, Reference::None | Reference::Entry(_)) => &mut self.spent,

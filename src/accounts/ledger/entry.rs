@@ -31,27 +31,27 @@ impl EntryKind {
     }
 }
 
-/// What an entry belongs to.
+/// The object that an entry refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reference {
     None,
-    /// The usage that a refund gives back.
+    /// The usage entry that a refund gives back.
     Entry(EntryNumber),
     Purchase(PurchaseId),
 }
 
-/// Who did it and why; usage needs neither.
+/// The actor and the reason of an entry; usage needs neither.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Note {
     pub(crate) actor: String,
     pub(crate) reason: String,
 }
 
-/// The short number of an operation's name; the names have a table of their own.
+/// The short number of an operation's name; a separate table contains the names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct OperationCode(pub(crate) u16);
 
-/// An entry before it has its place.
+/// An entry before it is appended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Draft {
     pub(crate) at: UnixMillis,
@@ -59,18 +59,18 @@ pub(crate) struct Draft {
     pub(crate) account: AccountId,
     pub(crate) key: Option<KeyId>,
     pub(crate) operation: Option<OperationCode>,
-    /// What the account gained; usage is negative.
+    /// The credits that the account gained; negative for usage.
     pub(crate) credits: i64,
-    /// The part of a usage that the allotment paid; negative when a refund gives it back.
+    /// The part of a usage that the allotment paid; negative in a refund.
     pub(crate) from_allotment: i64,
-    /// The month whose allotment that was.
+    /// The month of that allotment.
     pub(crate) month: Month,
     pub(crate) reference: Reference,
     pub(crate) note: Option<Note>,
 }
 
 impl Draft {
-    /// What gives this debit back, given the debit's number.
+    /// The refund of this debit, given the debit's number.
     pub(crate) fn refunded(self, debit: EntryNumber) -> Self {
         Self {
             kind: EntryKind::Refund,
@@ -82,12 +82,12 @@ impl Draft {
         }
     }
 
-    /// What the wallet gained.
+    /// The credits that the wallet gained.
     pub(crate) fn to_wallet(&self) -> i64 {
         self.credits + self.from_allotment
     }
 
-    /// Bought credits that go back, whether or not they are still there.
+    /// Bought credits that are taken back, whether or not they were spent.
     pub(crate) fn taken_back(&self) -> i64 {
         match (self.kind, self.reference) {
             (EntryKind::Refund, Reference::Purchase(_)) => -self.credits,
@@ -96,14 +96,14 @@ impl Draft {
     }
 }
 
-/// An entry in its place.
+/// An entry with its number and its balance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) number: EntryNumber,
     pub(crate) draft: Draft,
-    /// The account's entry before this one.
+    /// The account's previous entry.
     pub(crate) previous: Option<EntryNumber>,
-    /// The account's wallet after it.
+    /// The account's wallet after this entry.
     pub(crate) balance_after: i64,
 }
 
@@ -114,7 +114,7 @@ const REFERS_TO_ENTRY: u8 = 1 << 6;
 const REFERS_TO_PURCHASE: u8 = 1 << 7;
 
 impl Entry {
-    /// The link: the hash of the entry before, then every field at full width.
+    /// The hash that links the entry: over the hash of the entry before, then every field at full width.
     pub(crate) fn hash_after(&self, before: &[u8; 32]) -> [u8; 32] {
         let draft = &self.draft;
         let mut hashed = [0u8; 104];
@@ -154,7 +154,7 @@ impl Entry {
         hasher.finalize().into()
     }
 
-    /// Compact form; time and numbers are differences to what stands before it in its block.
+    /// Encodes the entry in compact form. The time is the difference from the entry before it in its block.
     pub(crate) fn encode(&self, after: UnixMillis, to: &mut Encoder) {
         let draft = &self.draft;
         let mut flags = draft.kind as u8;

@@ -1,4 +1,5 @@
-//! The state of the ledger's writer in memory: the head, the growing block, every wallet and every month's use.
+//! The writer's view of the ledger in memory: the head, the growing block, every wallet, and the
+//! use of every month.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -56,10 +57,10 @@ impl Head {
 /// An account's posted balance and its newest entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Wallet {
-    /// Below zero by at most what was taken back.
+    /// Negative by at most the credits that were taken back.
     pub(crate) balance: i64,
     pub(crate) newest: Option<EntryNumber>,
-    /// Bought credits that refunds and disputes ever took, spent or not.
+    /// All bought credits that refunds and disputes ever took back, spent or not.
     pub(crate) taken_back: i64,
 }
 
@@ -106,7 +107,7 @@ impl Posted {
         })
     }
 
-    /// Posted use by month of one account.
+    /// The posted use of one account by month.
     pub(crate) fn months(&self, account: AccountId) -> impl Iterator<Item = (i32, u32)> + '_ {
         let range = (account, Month(i32::MIN))..=(account, Month(i32::MAX));
         self.allotments.range(range).map(|((_, month), used)| (month.0, *used))
@@ -135,7 +136,7 @@ pub(crate) fn read_wallets(reading: &Reading) -> Result<HashMap<AccountId, Walle
 pub(crate) fn allotment_key(account: AccountId, month: Month) -> [u8; 8] {
     let mut key = [0; 8];
     key[..4].copy_from_slice(&account.to_key());
-    // The sign bit turned over keeps months before 1970 in front.
+    // With the sign bit flipped, months before 1970 sort first.
     key[4..].copy_from_slice(&((month.0 as u32) ^ 1 << 31).to_be_bytes());
     key
 }
@@ -202,8 +203,8 @@ pub(crate) fn entries_after(
     }
 }
 
-/// The entries of an account from one of them on, newest first, found by following each to the one before it. Nothing from
-/// an entry that is another's.
+/// The entries of an account from `from` on, newest first. Each entry links to the account's
+/// previous one. Empty if `from` belongs to another account.
 pub(crate) fn entries_from(
     reading: &Reading,
     account: AccountId,
@@ -228,7 +229,7 @@ fn follow(
             let Some((key, payload)) = reading.at_or_before(Table::Ledger, &number.to_key())? else { break };
             block = block_entries(&key, &payload)?;
         }
-        // Entries before the last roll-up are no longer there one by one.
+        // Entries before the last roll-up are no longer stored one by one.
         let Ok(at) = block.binary_search_by_key(&number, |entry| entry.number) else { break };
         if block[at].draft.account != account {
             break;
@@ -239,11 +240,12 @@ fn follow(
     Ok(found)
 }
 
-/// More calls than this are not looked through: the start must not wait for them. Nearly 17,000 a second for a minute.
+/// The maximum number of calls to read, so that the start does not wait long: nearly 17,000 a
+/// second for a minute.
 const RECENT_MAX: usize = 1_000_000;
 
-/// The charged calls since then with their keys: they refill the rate windows after a restart. Goes back block by block
-/// until one has none.
+/// The charged calls since `since` with their keys. They restore the rate windows after a restart.
+/// Reads blocks backwards until one has no entry since then.
 pub(crate) fn calls_since(reading: &Reading, since: UnixMillis) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
     let mut found = Vec::new();
     let mut before = u64::MAX;

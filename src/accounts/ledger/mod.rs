@@ -1,7 +1,8 @@
 //! The ledger: append-only, double entry, each entry linked to the one before it by hash.
 //!
-//! `entry` and `block` are stored, `books` is the double entry, `poster` the only way to append, `load` reads the
-//! ledger at start, `verify` proves every invariant, `rollup` turns old usage into daily rows.
+//! `entry` and `block` define what is stored, `books` the double entry. `poster` is the only way to
+//! append. `load` reads the ledger at start, `verify` checks every invariant, `rollup` turns old
+//! usage into daily rows.
 
 pub mod entry;
 

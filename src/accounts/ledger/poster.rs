@@ -1,4 +1,5 @@
-//! Appends to the ledger, one transaction at a time. A poster that is dropped has posted nothing.
+//! Appends to the ledger, one transaction at a time. A poster that is dropped before its commit has
+//! posted nothing.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +12,7 @@ use super::block::TailBlock;
 use super::entry::{Draft, Entry, OperationCode};
 use super::load::{HEAD_KEY, Head, Posted, Wallet, allotment_key};
 
-/// How many acts were recorded so far.
+/// The number of acts recorded so far.
 const ACTS_KEY: &[u8] = b"acts";
 
 pub(crate) struct Poster<'p> {
@@ -21,14 +22,14 @@ pub(crate) struct Poster<'p> {
     full_blocks: Vec<TailBlock>,
 }
 
-/// What a poster adds to the posted state once its commit is durable.
+/// The changes to the posted state, applied once the poster's commit is durable.
 pub(crate) struct Changes {
     head: Head,
     tail: TailBlock,
     wallets: HashMap<AccountId, Wallet>,
     allotments: BTreeMap<(AccountId, Month), u32>,
     operations: HashMap<String, OperationCode>,
-    /// Administrative acts that this transaction records.
+    /// The administrative acts that this transaction records.
     pub(crate) acts: Vec<ActRecord>,
 }
 
@@ -45,8 +46,8 @@ impl<'p> Poster<'p> {
         Self { writing, posted, changes, full_blocks: Vec::new() }
     }
 
-    /// Gives a draft its place. Admission held its credits before, so a balance below zero is a broken promise, not
-    /// somebody's mistake, unless bought credits were taken back that had been spent or held.
+    /// Appends a draft as the next entry. Admission held its credits before, so an overdrawn wallet
+    /// is a bug, unless bought credits were taken back that had been spent or held.
     pub(crate) fn append(&mut self, draft: Draft) -> Entry {
         let mut wallet = self.wallet(draft.account);
         let balance_after = wallet.balance + draft.to_wallet();
@@ -56,7 +57,7 @@ impl<'p> Poster<'p> {
             "{} would be overdrawn to {balance_after} by {draft:?}",
             draft.account
         );
-        // An entry that cannot be read back would take the whole ledger with it.
+        // An entry that cannot be read back would make the whole ledger unreadable.
         let fits = |amount: i64| i32::try_from(amount).is_ok();
         assert!(fits(draft.credits) && fits(draft.from_allotment), "amounts beyond what is stored: {draft:?}");
         let changes = &mut self.changes;
@@ -104,7 +105,7 @@ impl<'p> Poster<'p> {
             return *code;
         }
         let count = self.posted.operations.len() + self.changes.operations.len();
-        // Operations are rows of a table in the program: there are dozens.
+        // Operations are rows of a table in the program; there are only dozens.
         let code = OperationCode(u16::try_from(count + 1).unwrap_or(u16::MAX));
         self.changes.operations.insert(name.to_owned(), code);
         code
@@ -118,7 +119,7 @@ impl<'p> Poster<'p> {
         &self.changes.head
     }
 
-    /// Writes what changed and commits. An error leaves it open whether the commit happened.
+    /// Writes the changes and commits. After an error, it is unknown whether the commit happened.
     pub(crate) fn commit(mut self) -> Result<Changes, StateError> {
         if self.changes.head.entries > self.posted.head.entries {
             self.write_entries()?;

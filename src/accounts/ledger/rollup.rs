@@ -1,8 +1,9 @@
-//! Turns old usage into one row per day and account. Sums and the hash chain remain provable: a checkpoint keeps the
-//! number and hash of the last removed entry, and a digest covers the rows that replaced them. Each roll-up appends an
-//! entry with this digest, so the chain covers it.
+//! Turns old usage entries into one row per day and account. Sums and the hash chain can still be
+//! verified: a checkpoint keeps the number and hash of the last removed entry, and a digest covers
+//! the rows that replaced the entries. Each roll-up appends an entry with this digest, so the chain
+//! covers it.
 //!
-//! Entries other than usage are rare and kept: they move to the archive unchanged.
+//! Entries other than usage are rare. They move to the archive unchanged.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +20,13 @@ use super::entry::{Draft, Entry, EntryKind, Note, Reference};
 use super::load::{CHECKPOINT_KEY, block_entries, parse_block};
 use super::poster::Poster;
 
-/// Some 30,000 entries a transaction: debits wait no longer for one than for a big commit.
+/// Some 30,000 entries per transaction, so that debits wait no longer for it than for a big commit.
 const BLOCKS_PER_STEP: usize = 200;
 
-/// The account under which the house keeps its own notes.
+/// The account to which the service posts its own notes.
 pub(crate) const HOUSE: AccountId = AccountId(0);
 
-/// Where the live chain begins.
+/// The point where the remaining hash chain begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Checkpoint {
     pub(crate) step: u32,
@@ -60,7 +61,7 @@ impl Checkpoint {
     }
 }
 
-/// What one account used on one day.
+/// The usage of one account on one day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct DaySums {
     pub(crate) calls: u64,
@@ -91,7 +92,8 @@ impl DaySums {
     }
 }
 
-/// Moves the oldest blocks that lie wholly before `before` into the archive. Returns how many entries went.
+/// Moves the oldest blocks whose entries are all older than `before` into the archive. Returns the
+/// number of entries moved.
 pub(crate) fn step(poster: &mut Poster<'_>, before: UnixMillis, at: UnixMillis) -> Result<u64, ChangeError> {
     let mut checkpoint = Checkpoint::parse(poster.writing.get(Table::Meta, CHECKPOINT_KEY)?)?;
     let tail = EntryNumber(poster.head().tail_first);
@@ -162,7 +164,7 @@ fn testimony(checkpoint: &Checkpoint, at: UnixMillis) -> Draft {
     }
 }
 
-/// Links the rows of a step to those of the steps before.
+/// Links the rows of a step to those of the steps before it.
 pub(crate) struct ArchiveDigest(Sha256);
 
 impl ArchiveDigest {
@@ -209,7 +211,7 @@ pub(crate) enum Archived {
     Entry(Entry),
 }
 
-/// Is given the key, the payload and what they mean.
+/// Called with the key, the payload and the parsed row.
 pub(crate) type VisitRow<'v> = dyn FnMut(&[u8], &[u8], Archived) + 'v;
 
 /// Visits the rows of one step in the order of the digest.

@@ -1,4 +1,4 @@
-//! Verifies every entry's link, every balance, every sum, and every record that refers to the ledger.
+//! Verifies every entry's hash link, every balance, every sum, and every record that refers to the ledger.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -19,18 +19,18 @@ use super::entry::{Draft, Entry, EntryKind, Reference};
 use super::load::{Head, block_entries, parse_block, read_allotments, read_operations, read_wallets};
 use super::rollup::{ArchiveDigest, Archived, Checkpoint, HOUSE, each_row};
 
-/// What was proven, in numbers.
+/// The result of a successful verification, in numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proof {
     pub accounts: u64,
     pub keys: u64,
-    /// Entries ever made.
+    /// All entries ever appended.
     pub entries: u64,
-    /// Those of them that were rolled up.
+    /// The entries among them that were rolled up.
     pub rolled_up: u64,
     pub books: Books,
-    /// Hash of the last entry: whoever noted an earlier one can prove that nothing before it changed.
+    /// The hash of the last entry. Anyone who noted an earlier one can prove that nothing before it changed.
     pub last_hash: String,
 }
 
@@ -70,18 +70,18 @@ impl From<StateError> for VerifyError {
 }
 
 impl Accounts {
-    /// Proves the ledger as it is at this moment, while debits go on.
+    /// Verifies the ledger as it is at this moment, while debits continue.
     pub fn verify_ledger(&self) -> Result<Proof, VerifyError> {
         self.shared.with_reading(|reading| Ok(verify(reading)))?
     }
 }
 
-/// Proves the ledger of a state that nobody else uses, such as a backup.
+/// Verifies the ledger of a state that nobody else uses, such as a backup.
 pub(crate) fn verify_state(state: &State) -> Result<Proof, VerifyError> {
     verify(&state.read()?)
 }
 
-/// Sums while walking, to be compared with what is stored.
+/// Sums computed from the entries, to be compared with the stored ones.
 #[derive(Default)]
 struct Walk {
     number: u64,
@@ -164,7 +164,7 @@ fn walk_block(
 }
 
 impl Walk {
-    /// Returns how many entries the row stands for.
+    /// Adds a row of the archive. Returns the number of entries that it replaces.
     fn archived(&mut self, row: Archived) -> u64 {
         match row {
             Archived::Day { day, account, sums } => {
@@ -282,8 +282,8 @@ fn check_purchases(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
     ensure(unknown.is_none(), || format!("entries refer to purchase {unknown:?}, which does not exist"))
 }
 
-/// Whether the entries of a purchase give all of its credits, then take and return parts of them, and leave what the record
-/// says.
+/// Whether the entries of a purchase first give all of its credits, then take and return parts of
+/// them, and leave the credits that the record states.
 fn is_sound(record: &PurchaseRecord, drafts: &[Draft]) -> bool {
     let all = i64::from(record.credits.0);
     let mut left = 0;
@@ -301,7 +301,7 @@ fn is_sound(record: &PurchaseRecord, drafts: &[Draft]) -> bool {
     drafts.is_empty() || left == all - i64::from(record.taken_back().0)
 }
 
-/// No two idempotency records share a debit.
+/// Checks that each idempotency record has its own debit, which exists and was not refunded.
 fn check_idempotency(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
     let mut seen = HashSet::new();
     let mut wrong = None;

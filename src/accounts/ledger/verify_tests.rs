@@ -1,5 +1,5 @@
-//! Verification must fail if an invariant is broken: a state with some history is forged in one place at a time, with
-//! valid checksums, and each forgery must be reported.
+//! Verification must fail if an invariant is broken. Each case forges one place in a state with
+//! some history, with valid checksums. Each forgery must be reported.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::state::{State, StateError, Table, Writing};
 const CALLS: u64 = 1000;
 const OWNER: AccountId = AccountId(1);
 
-/// Calls with and without idempotency keys, a purchase, a refund, a roll-up and calls after it.
+/// Creates calls with and without idempotency keys, a purchase, refunds, and a roll-up of the older calls.
 fn history(data: &Path) -> Proof {
     let clock = ManualClock::at(Day::from_civil(2026, 5, 14).start());
     let mut tariff = Tariff::CONTRACT;
@@ -105,7 +105,7 @@ fn forged(original: &Path, forge: Forge) -> Result<Proof, VerifyError> {
     verify_state(&state)
 }
 
-/// The record number `at` of a table.
+/// Record number `at` of a table.
 fn record(writing: &Writing, table: Table, at: usize) -> (Vec<u8>, Vec<u8>) {
     let mut records = Vec::new();
     let collect = &mut |key: &[u8], payload: &[u8]| {
@@ -122,7 +122,7 @@ fn change_record(
     at: usize,
     change: impl FnOnce(&mut [u8]),
 ) -> Result<(), StateError> {
-    // The house has the first wallet, without a balance.
+    // The first wallet is that of the service, without a balance.
     let at = if table == Table::Wallets { at + 1 } else { at };
     let (key, mut payload) = record(writing, table, at);
     change(&mut payload);
@@ -146,7 +146,7 @@ fn change_head(writing: &mut Writing, change: impl FnOnce(&mut Head)) -> Result<
     writing.put(Table::Meta, HEAD_KEY, &head.to_bytes())
 }
 
-/// Changes the second entry that is still there one by one, keeping the hash that its block states.
+/// Changes the second entry that is not rolled up, and keeps the hash stored in its block.
 fn change_entry(writing: &mut Writing, change: impl FnOnce(&mut Draft)) -> Result<(), StateError> {
     let (key, payload) = record(writing, Table::Ledger, 0);
     let hash = parse_block(&key, &payload)?.hash;
@@ -193,7 +193,7 @@ fn a_debit_given_back_twice_is_found_even_across_a_roll_up() {
         refund(clock.now().wall);
         accounts.verify_ledger().unwrap();
         if roll_up {
-            // Enough behind it to fill its block.
+            // Enough later entries to fill its block.
             let act = Act { actor: "test".to_owned(), at: clock.now().wall };
             for _ in 0..40 {
                 accounts.grant(OWNER, Credits(1), "x".repeat(200), &act).unwrap();

@@ -1,4 +1,4 @@
-//! The name with which a person signs in: an e-mail address or another word.
+//! The name with which a person signs in: an e-mail address or another name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 const LOGIN_CHARS_MIN: usize = 3;
 pub const LOGIN_CHARS_MAX: usize = 100;
 
-/// In lower case, so that a name has one form. Letters, digits and `.`, `_`, `-`, `+`, `@` alone: no two names look alike.
+/// A name in lower case, so that it has one form. Only letters, digits and `.`, `_`, `-`, `+`, `@`
+/// are allowed, so that no two names look alike.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Login(String);

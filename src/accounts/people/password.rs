@@ -1,5 +1,5 @@
-//! Passwords: argon2id with a salt of its own for each. Checking one takes some 20 ms of one core and 19 MiB on
-//! purpose, so it is done on a thread that may wait, and few at a time.
+//! Passwords: argon2id, each with its own salt. Checking one takes some 20 ms of one core and 19
+//! MiB on purpose, so it is done on a thread that may block, and only a few at a time.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use crate::accounts::key::same_bytes;
 use crate::hex;
 
 pub const PASSWORD_CHARS_MIN: usize = 10;
-/// Longer ones are no better, and each byte is hashed.
+/// Longer passwords are no better, and each byte must be hashed.
 pub const PASSWORD_CHARS_MAX: usize = 200;
 
 const SALT_BYTES: usize = 16;
 const HASH_BYTES: usize = 32;
 
-/// What checking a password costs whoever does it.
+/// The cost of checking a password.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PasswordWork {
     pub memory_kib: u32,
@@ -30,12 +30,12 @@ impl PasswordWork {
     pub const DEFAULT: Self = Self { memory_kib: 19 * 1024, passes: 2 };
 }
 
-/// A new password that follows the rules. Does not print itself.
+/// A new password that follows the rules. `Debug` does not show it.
 #[derive(Clone)]
 pub struct Password(String);
 
 impl Password {
-    /// Length is what counts; a rule of digits and signs makes passwords alike.
+    /// Checks the rules. Length is what counts; rules about digits and signs make passwords alike.
     pub fn new(text: &str) -> Result<Self, String> {
         match text.chars().count() {
             PASSWORD_CHARS_MIN..=PASSWORD_CHARS_MAX if !is_monotonous(text) => Ok(Self(text.to_owned())),
@@ -64,7 +64,7 @@ impl fmt::Debug for Password {
     }
 }
 
-/// What is stored of a password. Does not print itself.
+/// The stored form of a password. `Debug` does not show it.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredPassword {
@@ -83,7 +83,7 @@ impl StoredPassword {
         Ok(Self { work, salt: hex::encode(&salt), hash: hex::encode(&hash) })
     }
 
-    /// What nobody's password matches, checked in the place of a person who does not exist.
+    /// A value that no password matches. It is checked in place of a person who does not exist.
     pub(crate) fn of_nobody(work: PasswordWork) -> Self {
         Self { work, salt: hex::encode(&[0; SALT_BYTES]), hash: hex::encode(&[0; HASH_BYTES]) }
     }
@@ -102,7 +102,7 @@ impl fmt::Debug for StoredPassword {
     }
 }
 
-/// None for work that argon2 does not know.
+/// None if argon2 rejects the parameters or cannot get the memory.
 fn hash(password: &str, salt: &[u8], work: PasswordWork) -> Option<[u8; HASH_BYTES]> {
     let params = Params::new(work.memory_kib, work.passes, 1, Some(HASH_BYTES)).ok()?;
     let mut hash = [0; HASH_BYTES];

@@ -1,4 +1,4 @@
-//! What is stored of people, sessions and links, as JSON.
+//! The stored records of people, sessions and links, as JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ use crate::clock::UnixMillis;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// See and change the own account.
+    /// May see and change their own account.
     Customer,
-    /// And run the service: approve, confirm, move orders, swap snapshots.
+    /// May also run the service: approve, confirm, move orders, swap snapshots.
     Operator,
 }
 
@@ -31,14 +31,14 @@ impl Role {
     }
 }
 
-/// Who may make an account on the pages.
+/// Who may create an account on the pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignUpPolicy {
-    /// Whom the operator invites.
+    /// People whom the operator invites.
     Invited,
-    /// Anybody, but the operator approves the account.
+    /// Anybody, but the operator must approve the account.
     Approval,
-    /// Anybody, at once.
+    /// Anybody, without approval.
     Open,
 }
 
@@ -50,10 +50,10 @@ pub struct PersonRecord {
     pub login: Login,
     pub role: Role,
     pub(crate) password: StoredPassword,
-    /// Counts the passwords there were: what one proved is void once there is another.
+    /// Counts the passwords that the person has had. A new password makes all earlier proofs void.
     pub(crate) passwords: u32,
     pub password_changed_at: UnixMillis,
-    /// On which calls from pages are metered.
+    /// The key on which calls from pages are metered.
     pub web_key: KeyId,
 }
 
@@ -62,22 +62,22 @@ pub struct PersonRecord {
 #[serde(rename_all = "camelCase")]
 pub struct SessionRecord {
     pub account: AccountId,
-    /// The kind of browser, for its owner.
+    /// The kind of browser, shown to its owner.
     pub device: String,
     pub created_at: UnixMillis,
-    /// Lags at most a minute behind.
+    /// At most a minute behind.
     pub last_seen_at: UnixMillis,
-    /// Whatever is done with it until then.
+    /// The session ends then, however much it is used.
     pub expires_at: UnixMillis,
 }
 
-/// What a one-time link is good for.
+/// The purpose of a one-time link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LinkPurpose {
     /// Creating the first operator's account.
     FirstOperator,
-    /// Choosing name and password of an account, or a new password where it has a person.
+    /// Choosing the name and password of an account, or a new password if it has a person.
     SignIn { account: AccountId, role: Role },
 }
 

@@ -1,4 +1,4 @@
-//! People and sessions in memory: every page asks who is signed in, and none may wait for the disk.
+//! People and sessions in memory: every page checks who is signed in, and must not wait for the disk.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::accounts::records::{from_json, read_all_json};
 use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table};
 
-/// The stored time of last use lags at most this much behind.
+/// The stored time of last use is at most this far behind.
 const LAST_SEEN_EVERY_MILLIS: i64 = 60_000;
 
 pub(crate) struct SessionState {
@@ -27,7 +27,7 @@ impl SessionState {
         Self { digest, record, last_seen: AtomicI64::new(last_seen), last_seen_stored: AtomicI64::new(last_seen) }
     }
 
-    /// The first moment at which it no longer works.
+    /// The first moment at which the session no longer works.
     pub(crate) fn ends_at(&self, idle_millis: i64) -> UnixMillis {
         self.last_seen().plus_millis(idle_millis).min(self.record.expires_at)
     }
@@ -40,7 +40,7 @@ impl SessionState {
         UnixMillis(self.last_seen.load(Ordering::Relaxed))
     }
 
-    /// The record as it is to be stored now, if what is stored lags too far behind.
+    /// The record to store now, if the stored one is too far behind.
     pub(crate) fn due(&self) -> Option<SessionRecord> {
         let (seen, stored) = (self.last_seen(), self.last_seen_stored.load(Ordering::Relaxed));
         let is_due = seen.0.saturating_sub(stored) >= LAST_SEEN_EVERY_MILLIS;
@@ -60,7 +60,7 @@ pub(crate) struct Register {
 }
 
 impl Register {
-    /// Takes over what is stored, with what is known of the use of sessions since.
+    /// Takes over the stored records, and keeps what is known about later use of sessions.
     pub(crate) fn take_over(&mut self, stored: StoredPeople) {
         let known = std::mem::take(self);
         for person in stored.people {
@@ -87,7 +87,7 @@ impl Register {
         self.by_login.get(login).and_then(|account| self.people.get(account))
     }
 
-    /// Adds a person, or takes the place of the account's person.
+    /// Adds a person, or replaces the account's person.
     pub(crate) fn put_person(&mut self, person: PersonRecord) {
         self.remove_person(person.account);
         self.by_login.insert(person.login.clone(), person.account);
@@ -119,7 +119,7 @@ impl Register {
     }
 }
 
-/// People and sessions as the file has them.
+/// People and sessions as stored in the file.
 pub(crate) struct StoredPeople {
     people: Vec<PersonRecord>,
     sessions: Vec<(KeyDigest, SessionRecord)>,

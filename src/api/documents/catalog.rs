@@ -1,4 +1,4 @@
-//! `/.well-known/api-catalog`: where the service describes itself, as a linkset (RFC 9727, RFC 9264).
+//! `/.well-known/api-catalog`: links to the descriptions of this service, as a linkset (RFC 9727, RFC 9264).
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(super) fn document(base: &str) -> Value {
     })
 }
 
-/// RFC 9727 asks for these beside the answer, of HEAD too.
+/// The value of the `Link` header that RFC 9727 requires, also in responses to HEAD.
 pub(super) fn links() -> String {
     let (catalog, api) = (Document::Catalog.paths()[0], Document::Discovery.paths()[0]);
     format!("<{catalog}>; rel=\"api-catalog\"; type=\"{}\", <{api}>; rel=\"item\"", essence(Document::Catalog))

@@ -1,4 +1,5 @@
-//! The discovery document: the table as a client's first look at the service.
+//! The discovery document, which a client reads first to learn about the service. It is rendered from the
+//! operations table.
 
 use serde_json::{Value, json};
 

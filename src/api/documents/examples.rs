@@ -1,4 +1,5 @@
-//! Examples that run: ids, citations and words of the snapshot that is served, put into the addresses of the table.
+//! Working examples: fills the example URLs of the operations table with ids, citations and words of the
+//! served snapshot.
 
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::zoning::layer::LayerStatus;
@@ -8,26 +9,27 @@ use hornbook_corpus::zoning::tiles::grid;
 use super::super::corpus::Corpus;
 use crate::percent;
 
-/// So many provisions are looked at for a good one.
+/// How many provisions are considered as examples.
 const LOOKED_AT_MAX: u32 = 20_000;
 
-/// A heading that reads as a search.
+/// How many words a heading may have to be a good search query.
 const HEADING_WORDS: std::ops::RangeInclusive<usize> = 2..=6;
 
-/// Of a coordinate: a tenth of a meter.
+/// Decimal places of a coordinate, precise to a tenth of a meter.
 const DECIMALS: usize = 6;
 
-/// Of an example: a few streets.
+/// Zoom of an example tile, which covers a few streets.
 const TILE_ZOOM: u8 = 15;
 
-/// What the places of example addresses are filled with. What a snapshot does not have stays a word in capitals.
+/// Values for the placeholders in example URLs. A placeholder without a value in the snapshot becomes a
+/// word in capitals.
 #[derive(Clone, Debug)]
 pub struct Examples {
     values: Vec<(&'static str, String)>,
 }
 
 impl Examples {
-    /// Chosen from the snapshot, the same for the same snapshot.
+    /// Chooses values from the snapshot. The same snapshot always gives the same values.
     pub fn of(corpus: &Corpus) -> Self {
         let mut values = provision(corpus).map_or_else(Vec::new, |node| of_provision(corpus, node));
         values.extend(layer(corpus).into_iter().flat_map(|(short_code, point)| {
@@ -45,7 +47,7 @@ impl Examples {
         Self { values }
     }
 
-    /// The address of an example, its `{places}` filled.
+    /// Fills the `{placeholders}` of an example URL.
     pub(crate) fn fill(&self, template: &str) -> String {
         let mut out = String::new();
         let mut rest = template;
@@ -61,10 +63,10 @@ impl Examples {
         out + rest
     }
 
-    /// The value that an example gives a parameter, not encoded; none where the snapshot has none.
+    /// The value that an example gives a parameter, not percent-encoded. `None` if the snapshot has none.
     pub(crate) fn value(&self, template: &str) -> Option<String> {
         let Some(place) = template.strip_prefix('{').and_then(|place| place.strip_suffix('}')) else {
-            // Nothing but spaces is encoded in the table.
+            // The table percent-encodes nothing but spaces.
             return Some(template.replace("%20", " "));
         };
         self.values.iter().find(|(name, _)| *name == place).map(|(_, value)| value.clone())
@@ -90,7 +92,7 @@ fn of_provision(corpus: &Corpus, node: NodeOrdinal) -> Vec<(&'static str, String
     values
 }
 
-/// A provision in force with a short heading that others cite, or what comes nearest to that.
+/// The best example provision: one in force, with a short heading, that other provisions cite.
 fn provision(corpus: &Corpus) -> Option<NodeOrdinal> {
     let snapshot = corpus.snapshot();
     let outline = &snapshot.outline;
@@ -104,11 +106,11 @@ fn provision(corpus: &Corpus) -> Option<NodeOrdinal> {
             + u8::from(HEADING_WORDS.contains(&words)) * 2
             + u8::from(is_cited)
     };
-    // The first of the best.
+    // `max_by_key` returns the last maximum, so this is the first of the best.
     provisions.rev().max_by_key(merit)
 }
 
-/// The smallest layer that clients may see, and a point in one of its zones.
+/// The smallest published layer, and a point in one of its zones.
 fn layer(corpus: &Corpus) -> Option<(&ShortCode, Position)> {
     let layers = corpus.snapshot().zoning.iter().filter(|layer| layer.entry().status == LayerStatus::Published);
     let layer = layers.min_by_key(|layer| layer.entry().vertex_count)?;

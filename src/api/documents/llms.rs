@@ -1,4 +1,4 @@
-//! `/llms.txt`: what a language model must know to use the service well, in Markdown.
+//! `/llms.txt`: what a language model needs to know to use the service, in Markdown.
 
 use super::super::operation::Operation;
 use super::super::operations::OPERATIONS;
@@ -39,7 +39,7 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
     out
 }
 
-/// Nothing for an operation without an address.
+/// `None` for an operation without a route.
 fn described(operation: &Operation, setting: &Setting<'_>) -> Option<String> {
     let parameters: String = operation.parameters.iter().map(parameter).collect();
     let Operation { name, summary, details, .. } = operation;

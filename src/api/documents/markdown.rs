@@ -1,13 +1,13 @@
-//! The table in Markdown, for README.md and for language models.
+//! The operations table in Markdown, for README.md and for language models.
 
 use super::super::operation::{Metering, Method, Operation, Per, Route};
 use super::super::operations::OPERATIONS;
 
-/// Between these two lines of README.md stands [`operations`].
+/// README.md contains the output of [`operations`] between these two lines.
 pub const README_BEGIN: &str = "<!-- rendered from src/api/operations.rs by 'make documents' -->\n";
 pub const README_END: &str = "<!-- until here -->\n";
 
-/// Every operation as a row.
+/// A Markdown table with a row for each operation.
 pub fn operations() -> String {
     let rows = OPERATIONS.iter().filter_map(|operation| {
         let (Route { method, path, .. }, summary) = (operation.route?, operation.summary);

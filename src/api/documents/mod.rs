@@ -1,7 +1,8 @@
-//! The table as documents: the name, address and form of each. The documentation for people is a page, in `web/docs`.
+//! The operations table rendered as documents: the name, path and media type of each. The documentation
+//! for people is a web page, in `web/docs`.
 //!
-//! Each document has a checked-in copy under `docs/rendered`, so that a review of a change shows what its readers will
-//! see. `make documents` renews the copies and the table in README.md.
+//! Each document has a checked-in copy in `docs/rendered`, so that a code review shows what its readers
+//! will see. `make documents` updates the copies and the table in README.md.
 
 mod catalog;
 mod discovery;
@@ -13,36 +14,36 @@ use super::openapi;
 use crate::accounts::tier::Tariff;
 pub use examples::Examples;
 
-/// Where the documentation for people is.
+/// Path of the documentation for people.
 pub const DOCS_PATH: &str = "/docs";
 
-/// What documents say that is not in the table.
+/// Data in the documents that does not come from the operations table.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'s> {
-    /// How clients see the service, without a slash at its end.
+    /// The base URL that clients use, without a slash at its end.
     pub base_url: &'s str,
-    /// Id of the snapshot that is served.
+    /// Id of the served snapshot.
     pub snapshot: &'s str,
-    /// Of that snapshot.
+    /// Examples from that snapshot.
     pub examples: &'s Examples,
     pub tariff: &'s Tariff,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Document {
-    /// A program's first look at the service.
+    /// What a program reads first to learn about the service.
     Discovery,
     OpenApi,
     /// For language models.
     Llms,
-    /// Which of these there are, as RFC 9727 has it.
+    /// The list of these documents, in the format of RFC 9727.
     Catalog,
 }
 
 impl Document {
     pub const ALL: [Self; 4] = [Self::Discovery, Self::OpenApi, Self::Llms, Self::Catalog];
 
-    /// Where it is found.
+    /// The paths at which it is served.
     pub const fn paths(self) -> &'static [&'static str] {
         match self {
             Self::Discovery => &["/api/v1", "/.well-known/hornbook.json"],
@@ -60,7 +61,7 @@ impl Document {
         }
     }
 
-    /// Of the checked-in copy.
+    /// File name of the checked-in copy.
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::Discovery => "discovery.json",

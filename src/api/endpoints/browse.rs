@@ -25,7 +25,7 @@ pub(in crate::api) const PAGE: Param<Whole<1, 100_000>> = Param::page_number("fr
 
 pub(in crate::api) const LIMIT: Param<Whole<1, 1000>> = Param::with_default("limit", "1000", "children per page");
 
-/// More children than this are read on a thread of their own.
+/// More children than this are read on a worker thread.
 const CHILDREN_LIGHT: usize = 64;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -34,10 +34,10 @@ const CHILDREN_LIGHT: usize = 64;
 pub(in crate::api) struct BrowseReply<'s> {
     /// In code order.
     nodes: Vec<Child<'s>>,
-    /// From 1.
+    /// The page number, from 1.
     page: u32,
     page_size: u32,
-    /// How many children there are on all pages.
+    /// The number of children on all pages.
     total: usize,
 }
 
@@ -47,7 +47,7 @@ pub(in crate::api) struct BrowseReply<'s> {
 struct Child<'s> {
     #[serde(flatten)]
     link: NodeLink<'s>,
-    /// 0 for a provision without parts.
+    /// The number of direct children; 0 for a provision without parts.
     child_count: usize,
 }
 
@@ -81,7 +81,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     }))
 }
 
-/// The children on a page, and how many there are on all.
+/// The children on one page, and the number of children on all pages.
 fn one_page(mut children: impl Iterator<Item = NodeOrdinal>, page: u32, limit: u32) -> (Vec<NodeOrdinal>, usize) {
     let (page, limit) = (page as usize, limit as usize);
     let before = children.by_ref().take((page - 1).saturating_mul(limit)).count();

@@ -1,4 +1,4 @@
-//! `checkout`: the packs, and how to buy one on this box.
+//! `checkout`: the packs of credits, and how to buy one on this server.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,7 +36,7 @@ const HOW_TO_BUY_BY_CARD: &str = "Send POST to this address with your API key an
                                   checkoutUrl of the answer in a browser and pay there. The credits are there within a \
                                   minute of the payment, for every key of the account.";
 
-/// For a purchase that the operator has to confirm.
+/// How to pay for a purchase that the operator has to confirm.
 pub(super) const HOW_TO_PAY_AN_OPERATOR: &str = "Pay the operator of this service as agreed with them, and name this \
                                                  purchase. As soon as they confirm the payment, every key of the \
                                                  account can use the credits.";

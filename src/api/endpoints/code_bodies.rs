@@ -1,4 +1,4 @@
-//! `code-bodies`: what can be browsed and filtered by.
+//! `code-bodies`: the code bodies that can be browsed and used as filters.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
 }
 
 impl Corpus {
-    /// Keeps what is the same for everybody.
+    /// Keeps an answer that is the same for every caller.
     pub(in crate::api) fn keep(&self, place: &std::sync::OnceLock<Bytes>, reply: Reply) -> Reply {
         if let Body::Bytes(bytes) = &reply.body {
             place.get_or_init(|| bytes.clone());

@@ -1,5 +1,5 @@
-//! `connector-fetch`: one provision in the shape that connectors for research look for, by its id, a citation or an
-//! address of this service.
+//! `connector-fetch`: one provision in the form that research connectors expect. It is found by its id,
+//! by a citation or by a URL of this service.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::search::QUERY_CHARS_MAX;
 pub(in crate::api) const ID: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("id", "id of a search result, a citation, or an address of this service");
 
-/// Characters of a text. Such connectors cannot ask for another part.
+/// Maximum number of characters of a text. These connectors cannot ask for another part.
 const TEXT_CHARS_MAX: usize = 50_000;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub(in crate::api) struct ConnectorDocument<'s> {
     id: NodeId,
     /// Citation and heading.
     title: String,
-    /// As Markdown, with its notes and its source.
+    /// The provision as Markdown, with its notes and its source. At most the first 50,000 characters.
     text: String,
     url: String,
     metadata: ConnectorMetadata<'s>,
@@ -45,11 +45,11 @@ struct ConnectorMetadata<'s> {
     citation: &'s str,
     code_body: Option<&'s str>,
     status: &'static str,
-    /// Through when the edition is current, if the source says so.
+    /// The day through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
     current_through: Option<Day>,
     source_url: Option<&'s str>,
-    /// Of the whole text.
+    /// The number of characters of the whole text.
     total_chars: usize,
 }
 
@@ -61,7 +61,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
         let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
         Reply::json(&document(&node, &corpus, &base_url))
     });
-    // A citation may name nothing, which is known only once it was looked for.
+    // Only the lookup shows whether the citation names a provision.
     Ok(Prepared { charge: Charge::AfterWork, ..work })
 }
 

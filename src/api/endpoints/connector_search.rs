@@ -1,4 +1,4 @@
-//! `connector-search`: search in the shape that connectors for research look for: ids, titles and addresses.
+//! `connector-search`: search in the form that research connectors expect: ids, titles and URLs.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::search::{Abandoned, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest
 pub(in crate::api) const QUERY: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");
 
-/// Such connectors read every result.
+/// Number of results. These connectors read all of them.
 const RESULTS: u32 = 10;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub(in crate::api) struct ConnectorResults {
 struct ConnectorResult {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
-    /// Citation and heading, and the status of what is not in force.
+    /// Citation and heading, followed by the status if the law is not in force.
     title: String,
     url: String,
 }

@@ -1,4 +1,4 @@
-//! `coverage`: which jurisdictions are held, and how much of each.
+//! `coverage`: the jurisdictions in this snapshot, and how much law of each it contains.
 
 use std::sync::Arc;
 
@@ -40,10 +40,10 @@ struct JurisdictionReply<'s> {
     name: &'s str,
     #[schemars(with = "String")]
     level: Level,
-    /// Its own nodes, without those of the jurisdictions within it.
+    /// The number of its own nodes, without those of its sub-jurisdictions.
     node_count: u32,
     searchable_chunks: u32,
-    /// Whether it is listed but has no law yet.
+    /// Whether the jurisdiction is listed but has no law yet.
     placeholder: bool,
     #[schemars(with = "Option<String>")]
     parent: Option<&'s ShortCode>,
@@ -51,7 +51,7 @@ struct JurisdictionReply<'s> {
     gis_status: &'static str,
     /// `linked`, `pending` or null.
     gis_citation_quality: Option<&'static str>,
-    /// Its own code bodies, and which parts of each are here.
+    /// Its own code bodies, and which parts of each this corpus contains.
     code_bodies: Vec<CodeBodyReply<'s>>,
 }
 
@@ -62,9 +62,10 @@ struct CodeBodyReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: CodeBodyId,
     name: &'s str,
-    /// How many of its provisions are in force on the day.
+    /// The number of its provisions that are in force on the day `asOf`.
     in_force_count: u32,
-    /// Through when its editions are current; of several, the oldest. Null if no source says so.
+    /// The day through which its editions are current; the oldest such day if there are several. Null if
+    /// no source states it.
     #[schemars(with = "Option<String>")]
     current_through: Option<Day>,
     parts: &'s BodyParts,

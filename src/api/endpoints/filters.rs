@@ -1,6 +1,7 @@
-//! What narrows a call to a part of the corpus: jurisdictions, code bodies, a subtree, subjects, statuses, a least score.
+//! Filters that limit a call to a part of the corpus: jurisdictions, code bodies, a subtree, tags,
+//! statuses, a minimum score.
 //!
-//! Several values of one parameter are alternatives; several parameters all hold.
+//! Several values of one parameter are alternatives. Several parameters must all match.
 
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, OrdinalRange, ShortCode};
@@ -34,7 +35,7 @@ pub(in crate::api) const STATUSES: Param<Option<AnyOf<StatusChoice>>> =
 pub(in crate::api) const MIN_SCORE: Param<Option<Share>> =
     Param::optional("minScore", "least score of results and counts");
 
-/// A status by its name, or `current`.
+/// A status by its name, or `current` for in force.
 pub(in crate::api) struct StatusChoice(Status);
 
 const STATUS_NAMES: [&str; Status::ALL.len() + 1] = {
@@ -58,7 +59,7 @@ impl Choice for StatusChoice {
     }
 }
 
-/// What the filters of a search leave.
+/// The filter of a search. Invalid values are added to `violations`.
 pub(super) fn filter(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Filter {
     Filter {
         ranges: ranges(call, violations),
@@ -85,7 +86,7 @@ fn ranges(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Option<Ordinal
     parts.into_iter().reduce(|one, other| one.common(&other))
 }
 
-/// Tags by their places in the catalogue.
+/// Tags as their positions in the catalogue.
 fn tags(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Option<Vec<u16>> {
     let known = &call.corpus.catalogue().tags;
     let mut places = Vec::new();
@@ -109,7 +110,7 @@ fn within(corpus: &Corpus, id: NodeId) -> Result<OrdinalRange, Violation> {
         .ok_or_else(|| Violation::new(SUBTREE.rule.name, format!("there is no node {id}; /api/v1/browse lists them")))
 }
 
-/// A jurisdiction with its sub-jurisdictions.
+/// The nodes of a jurisdiction and of its sub-jurisdictions.
 pub(super) fn subtree(corpus: &Corpus, code: &ShortCode) -> Result<OrdinalRange, Violation> {
     match corpus.catalogue().jurisdiction(code) {
         Some(jurisdiction) => Ok(jurisdiction.subtree),
@@ -120,7 +121,7 @@ pub(super) fn subtree(corpus: &Corpus, code: &ShortCode) -> Result<OrdinalRange,
     }
 }
 
-/// The code body that the parameter of this name gives.
+/// The code body with this id. `name` is the parameter that gave the id.
 pub(super) fn code_body<'s>(corpus: &'s Corpus, id: CodeBodyId, name: &str) -> Result<&'s CodeBody, Violation> {
     corpus
         .catalogue()

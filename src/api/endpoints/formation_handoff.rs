@@ -1,4 +1,5 @@
-//! `formation-handoff`: an intake is checked as a whole, kept sealed, and waits for a person behind a link.
+//! `formation-handoff`: checks a whole intake, stores it encrypted, and returns a link where a person
+//! reviews it.
 
 use std::sync::Arc;
 
@@ -23,17 +24,18 @@ use crate::formation::{naics, price};
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FormationHandoff")]
 pub(in crate::api) struct HandoffReply {
-    /// A page for the person who orders: it shows the intake, and lets them accept it and pay. Anyone who has the link can do that.
+    /// A page where the person who orders reviews the intake, accepts it and pays. Anyone who has the
+    /// link can do this.
     review_url: String,
-    /// The time in UTC, as RFC 3339 writes it. From then on the link does not work, and the intake is deleted.
+    /// When the link stops working and the intake is deleted. A time in UTC, in the format of RFC 3339.
     expires_at: String,
-    /// What the order will cost, the fee of the state included, in US cents; null if it is not known yet.
+    /// The price of the order in US cents, including the state's fee; null if it is not known yet.
     price_cents: Option<u32>,
     /// What to do with the link.
     next: &'static str,
 }
 
-/// A good intake.
+/// A valid intake.
 pub(in crate::api) const EXAMPLE: &str = r#"{"state": "DE", "entityType": "llc", "names": ["Elm Street Tools LLC"], "naics": "541511",
     "people": [{"name": "Ada Example", "roles": ["organizer", "member"], "address": {"street": "12 Elm Street", "city": "Dover", "state": "DE", "zip": "19901"}}],
     "registeredAgent": {"name": "Example Agents Inc.", "address": {"street": "1 Main Street", "city": "Wilmington", "state": "DE", "zip": "19801"}},
@@ -84,7 +86,7 @@ fn content(
     })
 }
 
-/// All of them: who corrects one fault at a time asks a person ten times.
+/// Reports all faults at once. Otherwise a client would have to ask a person once for each fault.
 fn invalid(faults: Vec<Fault>) -> ApiError {
     let violation = |Fault { field, message }: Fault| {
         let told = if field.is_empty() { message } else { format!("`{field}` {message}") };

@@ -1,4 +1,4 @@
-//! `formation-lookup-naics`: industry codes by what somebody says about a business.
+//! `formation-lookup-naics`: finds industry codes from a description of a business.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::api::parameters::{Param, Text, Whole};
 use crate::api::reply::Reply;
 use crate::formation::naics::{EDITION, Found, FoundBy, Hit, Industry, Level, lookup};
 
-/// A description of a business is short. Each of its words may have to be compared with all words that are known.
+/// A description of a business is short. Each of its words may have to be compared with every known word.
 const QUERY_CHARS_MAX: usize = 256;
 
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
@@ -23,9 +23,9 @@ pub(in crate::api) const LIMIT: Param<Whole<1, 50>> = Param::with_default("limit
 pub(in crate::api) struct NaicsReply {
     /// The edition of the classification.
     edition: &'static str,
-    /// Best first; empty if nothing fits.
+    /// The best match first; empty if nothing matches.
     industries: Vec<FoundIndustry>,
-    /// The query with its unknown words corrected, which is what was looked up; null if nothing was corrected.
+    /// The query with its unknown words corrected, which is what was looked up. Null if nothing was corrected.
     did_you_mean: Option<String>,
 }
 
@@ -33,12 +33,12 @@ pub(in crate::api) struct NaicsReply {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FoundIndustry")]
 struct FoundIndustry {
-    /// Forms ask for six digits, which is the level `national_industry`.
+    /// The NAICS code. Forms ask for six digits, which is the level `national_industry`.
     code: &'static str,
     title: &'static str,
     level: Level,
     found_by: FoundBy,
-    /// From the sector to the industry itself.
+    /// The levels from the sector down to the industry itself.
     hierarchy: Vec<IndustryReply>,
 }
 

@@ -1,4 +1,5 @@
-//! `formation-requirements`: what a state requires of a new company, with the provisions that say so where they are held.
+//! `formation-requirements`: what a state requires of a new company, with links to the statutes that this
+//! corpus contains.
 
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ pub(in crate::api) struct RequirementsReply {
     entity_types: Vec<TypeReply>,
 }
 
-/// How many figures this answer has, by how certain they are.
+/// The number of figures in this answer, by how certain they are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
 struct FigureCounts {
     verified: u32,
@@ -54,14 +55,14 @@ struct TypeReply {
     entity_type: EntityType,
     filing_office: &'static FilingOffice,
     form: &'static Form,
-    /// The provision on what the form must say.
+    /// The provision that lists what the form must state.
     statute: ProvisionReply,
     name: NameReply,
     filing_fee: &'static Figure,
     facts: FactsReply,
-    /// Null if they are not known.
+    /// Null if unknown.
     annual_duties: Option<&'static [Duty]>,
-    /// Null if they are not known, empty if there are none.
+    /// Null if unknown, empty if there are none.
     expedite_options: Option<&'static [ExpediteOption]>,
     /// Empty if none is recorded.
     publication_duties: &'static [PublicationDuty],
@@ -73,10 +74,10 @@ struct TypeReply {
 #[schemars(rename = "CitedProvision")]
 struct ProvisionReply {
     citation: &'static str,
-    /// Null if this corpus does not have it.
+    /// Null if this corpus does not contain the provision.
     #[schemars(with = "Option<uuid::Uuid>")]
     node_id: Option<NodeId>,
-    /// Its path on this service; null if this corpus does not have it.
+    /// The path of the provision on this service; null if this corpus does not contain it.
     path: Option<String>,
 }
 
@@ -84,14 +85,14 @@ struct ProvisionReply {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FormationNameRule")]
 struct NameReply {
-    /// Whether the name must have one of the designators.
+    /// Whether the name must contain one of the designators.
     designator_required: bool,
-    /// In any case, with or without periods.
+    /// Accepted in upper or lower case, with or without periods.
     designators: &'static [String],
     statute: Option<ProvisionReply>,
 }
 
-/// What the form must say, and what it may say.
+/// What the form must state, and what it may state.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FormationFacts")]
 struct FactsReply {
@@ -214,7 +215,7 @@ mod tests {
         assert!(unknown.starts_with("0 of 5 figures are unverified"), "{unknown}");
     }
 
-    /// A corpus with one section that is cited as one of Virginia's, in words of ours.
+    /// A corpus with one section, cited as a section of the Code of Virginia. Its text is made up.
     fn corpus_with(citation_number: &str) -> Corpus {
         let dir = tempfile::tempdir().unwrap();
         let line = format!(

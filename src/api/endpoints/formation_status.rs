@@ -31,9 +31,9 @@ pub(in crate::api) struct OrderReply {
     jurisdiction: String,
     /// All stages in order, whether reached or not.
     stages: Vec<StageReply>,
-    /// The time in UTC, as RFC 3339 writes it.
+    /// When the order was created. A time in UTC, in the format of RFC 3339.
     created_at: String,
-    /// The time in UTC, as RFC 3339 writes it.
+    /// When the order was last updated. A time in UTC, in the format of RFC 3339.
     updated_at: String,
 }
 
@@ -42,7 +42,7 @@ pub(in crate::api) struct OrderReply {
 struct StageReply {
     stage: OrderStage,
     status: StatusReply,
-    /// When it was reached; null if it was not, or was skipped.
+    /// When the stage was reached; null if it was not reached or was skipped.
     at: Option<String>,
 }
 
@@ -61,13 +61,13 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let accounts = Arc::clone(call.accounts);
     let work = Prepared::heavy(move |_| {
         let tracked = accounts.track_order(order, &token).map_err(|error| unreadable(&error))?;
-        // The same words for a wrong token and an unknown order: guessing reveals nothing.
+        // The same message for a wrong token and an unknown order, so that guessing reveals nothing.
         let order = tracked.ok_or_else(|| {
             ApiError::not_found("there is no such order with this token; check both the order id and the token")
         })?;
         Reply::json(&OrderReply::from(order))
     });
-    // Most of those who ask for an order that is not theirs to see are mistaken: that costs nothing.
+    // Charged only if the order is found. Most failed lookups are mistakes, and they cost nothing.
     Ok(Prepared { charge: Charge::AfterWork, ..work })
 }
 

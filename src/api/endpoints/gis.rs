@@ -1,4 +1,4 @@
-//! `gis`: a municipality's zoning layer, sent as it is stored.
+//! `gis`: the zoning layer of a municipality, sent as it is stored.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::api::reply::{Reply, StoredLayer};
 pub(in crate::api) const SHORT_CODE: Param<ShortCode> =
     Param::in_path("shortCode", "short code of a municipality, from coverage");
 
-/// What a stored layer looks like. The builder writes it; here it is only described.
+/// The JSON of a stored layer. The builder writes it; this type only describes it.
 #[derive(JsonSchema)]
 #[schemars(rename = "ZoningLayer", rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes stored bytes")]
@@ -51,7 +51,7 @@ struct Feature {
     geometry: Map<String, Value>,
 }
 
-/// RFC 7946 allows both.
+/// RFC 7946 allows a string or a number.
 pub(super) fn feature_id(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number"] })
 }
@@ -66,7 +66,7 @@ struct FeatureProperties {
     citation: Option<String>,
     node_id: Option<Uuid>,
     citation_status: String,
-    /// The properties that the publisher gave it.
+    /// The properties that the publisher gave the feature.
     source: Map<String, Value>,
 }
 
@@ -79,7 +79,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     Ok(Prepared { version: Some(version), ..Prepared::light(work) })
 }
 
-/// The layer of a jurisdiction, for an operation that is about one.
+/// The published layer of a jurisdiction, or the error if there is none.
 pub(in crate::api) fn published_or_not_found<'s>(
     corpus: &'s Corpus,
     short_code: &ShortCode,
@@ -91,7 +91,7 @@ pub(in crate::api) fn published_or_not_found<'s>(
     })
 }
 
-/// A layer that clients may see; a draft is the operator's alone.
+/// A layer that clients may see. Only the operator may see drafts.
 pub(in crate::api) fn published<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Option<&'s LayerEntry> {
     let layer = corpus.snapshot().zoning.layer(short_code)?;
     Some(layer.entry()).filter(|entry| entry.status == LayerStatus::Published)

@@ -32,13 +32,14 @@ pub(in crate::api) struct PointReply<'s> {
     short_code: &'s ShortCode,
     lat: f64,
     lon: f64,
-    /// Of the layer. `linked`: every zone cites a node. `pending`: some citations are placeholders.
+    /// The citation quality of the layer. `linked`: every zone cites a node. `pending`: some citations
+    /// are placeholders.
     citation_quality: &'static str,
-    /// In the order of the layer. Several where zones overlap or the point is on their edges, none where the land has no
-    /// zone.
+    /// The zones at the point, in the order of the layer. Several if zones overlap or the point is on
+    /// their edges; none if the land has no zone.
     zones: Vec<ZoneReply<'s>>,
-    /// The provisions that define these zones, each once, for a key that has the scope `node` too; empty for others, who
-    /// have the `citation` and the `nodeId` of each zone.
+    /// The provisions that define these zones, each once, if the key also has the scope `node`. Other
+    /// keys get an empty list, and the `citation` and `nodeId` of each zone.
     provisions: Vec<NodeReply<'s>>,
 }
 
@@ -61,7 +62,7 @@ struct ZoneReply<'s> {
     on_boundary: bool,
 }
 
-/// Which keys get the texts of provisions.
+/// A key needs one of these scopes to get the texts of provisions.
 const MAY_READ_TEXTS: ScopeSet = ScopeSet::of(&[Scope::Node]);
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
@@ -80,9 +81,9 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let asked = AskedDay::today(call);
     let with_texts = call.caller.scopes.has_any_of(MAY_READ_TEXTS);
     let form = if with_texts { "texts" } else { "ids" };
-    // Without a comma, which separates the tags of If-None-Match.
+    // Contains no comma, because commas separate the tags in `If-None-Match`.
     let version = match with_texts {
-        // The texts are those of the day.
+        // The texts depend on the day.
         true => format!("{}-{short_code}-{}_{}-{form}-{}", corpus.id(), point.lat, point.lon, asked.day),
         false => format!("{}-{short_code}-{}_{}-{form}", corpus.id(), point.lat, point.lon),
     };
@@ -118,7 +119,7 @@ fn zone<'s>(found: &Found<'s>) -> ZoneReply<'s> {
     }
 }
 
-/// Of each provision that a zone cites, in the order of the zones.
+/// The provisions that the zones cite, each once, in the order of the zones.
 fn provisions<'s>(
     corpus: &'s Corpus,
     zones: &[ZoneReply<'_>],

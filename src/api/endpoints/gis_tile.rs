@@ -1,4 +1,4 @@
-//! `gis-tile`: the part of a zoning layer that lies in one tile of the map, simplified for its zoom.
+//! `gis-tile`: the part of a zoning layer in one map tile, simplified for its zoom.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Whole};
 use crate::api::reply::{Reply, json};
 
-/// Tiles of a side of the world at the last zoom.
+/// Number of tiles along each side of the world at the maximum zoom.
 const TILES_MAX: u32 = 1 << ZOOM_MAX;
 
 pub(in crate::api) const Z: Param<Whole<0, { ZOOM_MAX as u32 }>> = Param::in_path("z", "zoom of the tile");
@@ -31,7 +31,7 @@ pub(in crate::api) const X: Param<Whole<0, { TILES_MAX - 1 }>> =
 pub(in crate::api) const Y: Param<Whole<0, { TILES_MAX - 1 }>> =
     Param::in_path("y", "row of the tile, from the north; less than 2 to the power of z");
 
-/// Columns of features: the nth entry of each list is about the nth feature of the tile.
+/// The features of a tile as columns: the nth entry of each list is about the nth feature of the tile.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ZoningTile")]
@@ -41,20 +41,21 @@ pub(in crate::api) struct TileReply<'s> {
     z: u8,
     x: u32,
     y: u32,
-    /// Units of the tile's side. Coordinates count from its north-west corner.
+    /// The length of the tile's side in grid units. Coordinates start at its north-west corner.
     grid: i32,
-    /// Shapes are cut off so many units outside of the tile.
+    /// Shapes are cut off this many units outside of the tile.
     buffer: i32,
-    /// The place of each feature in the layer's list of features.
+    /// The index of each feature in the layer's list of features.
     features: Vec<usize>,
-    /// The place of its zone in the list of `gis-zones`.
+    /// The index of each feature's zone in the `zones` of `gis-zones`.
     zones: Vec<usize>,
-    /// The place of its category there.
+    /// The index of each feature's category in the `categories` of `gis-zones`.
     categories: Vec<usize>,
-    /// Its rings, each as x, y, and then the steps to each next vertex; the first vertex is not repeated. Outer rings run
-    /// clockwise on the screen, holes counter-clockwise.
+    /// The rings of each feature. Each ring has x and y of its first vertex, then the steps to each next
+    /// vertex; the first vertex is not repeated. Outer rings run clockwise on the screen, holes
+    /// counter-clockwise.
     rings: Vec<Vec<Vec<i32>>>,
-    /// Names of features whose own name is not that of their zone, by their place in the layer.
+    /// The names of features that differ from the name of their zone, by the index of the feature in the layer.
     names: BTreeMap<usize, &'s str>,
 }
 
@@ -81,7 +82,8 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         let damaged = |error| ApiError::internal(format!("{short_code}: {error}"));
         let (places, legend) = (layer.places().map_err(damaged)?, layer.legend().map_err(damaged)?);
         cancellation.check()?;
-        // Once it is begun it is kept, even if its caller disconnects: others may wait for it.
+        // Once begun, a tile is finished and cached even if the caller disconnects, because other calls
+        // may wait for it.
         let features = cut(places, legend, tile);
         let made = written(layer.entry(), places, tile, &features)?;
         corpus.maps.put(part, made.clone());
@@ -123,7 +125,7 @@ fn written(
     json(&reply, 16 * features.len() + 8 * vertices)
 }
 
-/// Small numbers take few bytes.
+/// Encodes each vertex as a step from the one before it, because small numbers take fewer bytes.
 fn steps(ring: &TileRing) -> Vec<i32> {
     let mut steps = Vec::with_capacity(2 * ring.len());
     let (mut x, mut y) = (0, 0);

@@ -1,4 +1,5 @@
-//! `gis-zones`: the zones and categories of a layer, with counts, extents and what defines each; without shapes.
+//! `gis-zones`: the zones and categories of a layer, with counts, extents and the provisions that define
+//! them; no shapes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::api::reply::{Reply, json};
 pub(in crate::api) struct ZonesReply<'s> {
     #[schemars(with = "String")]
     short_code: &'s ShortCode,
-    /// Of the jurisdiction.
+    /// The name of the jurisdiction.
     name: Option<&'s str>,
     /// `linked`: every zone cites a node. `pending`: some citations are placeholders.
     citation_quality: &'static str,
@@ -34,9 +35,9 @@ pub(in crate::api) struct ZonesReply<'s> {
     bbox: [f64; 4],
     source: SourceReply<'s>,
     tiles: TilesReply,
-    /// Those with the most features first.
+    /// Sorted by the number of features, the largest first.
     categories: Vec<CategoryReply<'s>>,
-    /// By code.
+    /// Sorted by code.
     zones: Vec<ZoneReply<'s>>,
 }
 
@@ -50,7 +51,7 @@ struct SourceReply<'s> {
     url: Option<&'s str>,
 }
 
-/// How `gis-tile` cuts the layer.
+/// How `gis-tile` divides the layer into tiles.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ZoningTiles")]
@@ -74,7 +75,7 @@ struct CategoryReply<'s> {
 struct ZoneReply<'s> {
     code: &'s str,
     name: Option<&'s str>,
-    /// Its place in `categories`.
+    /// The index of its category in `categories`.
     category: usize,
     citation: Option<&'s str>,
     #[schemars(with = "Option<uuid::Uuid>")]
@@ -84,7 +85,7 @@ struct ZoneReply<'s> {
     /// Why it cites no node: `unknown-zone-code`, `no-provision-named` or `provision-not-held`.
     #[schemars(with = "Option<String>")]
     reason: Option<PlaceholderReason>,
-    /// Known codes with similar spelling, for one that is unknown.
+    /// Known codes with a similar spelling, if this code is unknown.
     near: &'s [String],
     features: usize,
     /// West, south, east and north of all its features, in degrees.

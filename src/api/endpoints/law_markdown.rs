@@ -1,4 +1,5 @@
-//! The text of a provision as Markdown: its tables as tables, everything else word for word.
+//! Writes the text of a provision as Markdown. Tables become Markdown tables. Everything else is copied
+//! word for word.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,7 +28,8 @@ fn add_line(line: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// Titles and remarks around a table are paragraphs. Cells that another one covers are empty, so that columns line up.
+/// Titles and remarks around a table become paragraphs. Cells covered by another cell are empty, so that
+/// columns line up.
 fn add_table(text: &str, lines: &[SetLine], layout: LayoutRef<'_>, out: &mut String) {
     let is_row = |line: &SetLine| line.kind != LineKind::TableNote;
     let first = lines.iter().position(is_row).unwrap_or(lines.len());
@@ -37,7 +39,7 @@ fn add_table(text: &str, lines: &[SetLine], layout: LayoutRef<'_>, out: &mut Str
     let ranges: Vec<(Range<usize>, LineKind)> = rows.iter().map(|line| (line.range.clone(), line.kind)).collect();
     let columns = set_table(text, &ranges, layout.marks).columns;
     out.push('\n');
-    // A table of Markdown has a head of one row.
+    // A Markdown table has exactly one header row.
     if rows.first().is_some_and(|row| row.kind != LineKind::TableHead) {
         add_row("", columns, out);
         add_row(&vec!["---"; columns].join("\t"), columns, out);

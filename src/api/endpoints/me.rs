@@ -13,7 +13,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::reply::Reply;
 
-/// Ledger entries that are shown.
+/// Number of ledger entries shown.
 const ENTRIES: usize = 20;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,7 +42,7 @@ struct RateLimitReply {
 #[schemars(rename = "LedgerEntry")]
 struct EntryReply {
     id: u64,
-    /// The time in UTC, as RFC 3339 writes it.
+    /// When the entry was made. A time in UTC, in the format of RFC 3339.
     at: String,
     kind: EntryKind,
     operation: Option<String>,
@@ -107,7 +107,8 @@ impl From<EntryView> for EntryReply {
     }
 }
 
-/// The state could not be read: the same as if the ledger could not be written, for both are one file.
+/// The accounts could not be read. The error is that of a ledger that cannot be written, because both are
+/// in one file.
 pub(super) fn unreadable(error: &ChangeError) -> ApiError {
     match error {
         ChangeError::Ledger(error) => ApiError::from(*error),

@@ -1,5 +1,5 @@
-//! One operation in each file: its parameters, the types of its answer, what only it checks, and its work. `paging` and
-//! `filters` are what several of them share.
+//! One operation per file: its parameters, the types of its answer, its own checks, and its work. Several
+//! operations share `paging` and `filters`.
 
 pub(super) mod browse;
 pub(super) mod checkout;

@@ -1,4 +1,4 @@
-//! `node`: one provision or container, whole.
+//! `node`: one provision or container, with all its data.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ use crate::search::LawOnDay;
 pub(in crate::api) struct NodeReply<'s> {
     #[serde(skip)]
     node: NodeOrdinal,
-    /// The place of the wording that is shown in the record, and of its first note among the parts that have layouts.
+    /// The index of the shown wording in the record. `first_note` is the index of its first note among
+    /// the parts that have layouts.
     #[serde(skip)]
     place: usize,
     #[serde(skip)]
@@ -49,7 +50,7 @@ pub(in crate::api) struct NodeReply<'s> {
     pub(super) code_body: Option<&'s str>,
     #[schemars(with = "Option<uuid::Uuid>")]
     code_body_id: Option<CodeBodyId>,
-    /// What the publisher calls this level: title, chapter, section.
+    /// What the publisher calls this level, such as title, chapter or section.
     level: String,
     number: Option<String>,
     #[schemars(with = "String")]
@@ -64,21 +65,21 @@ pub(in crate::api) struct NodeReply<'s> {
     tags: Vec<&'s str>,
     notes: Vec<NoteReply<'s>>,
     source_credit: Option<&'s str>,
-    /// The first day of this wording, if the source says so.
+    /// The first day on which this wording is law, if the source states it.
     #[schemars(with = "Option<String>")]
     effective_from: Option<Day>,
-    /// The first day on which this wording is law no more, if the source says so.
+    /// The first day on which this wording is no longer law, if the source states it.
     #[schemars(with = "Option<String>")]
     effective_to: Option<Day>,
     /// The publisher's words on when this wording is law.
     validity_remark: Option<String>,
-    /// What the edition cannot say of the day that was asked about; null if that is nothing.
+    /// What the edition does not know about the requested day; null if there is nothing to say.
     notice: Option<String>,
-    /// Whether the edition ended over a year before that day.
+    /// Whether the edition ended more than a year before that day.
     is_outdated: bool,
-    /// Where the law is now, of what was renumbered or transferred, as far as that is known.
+    /// Where the law is now, if this provision was renumbered or transferred and its new place is known.
     successors: Vec<NodeLink<'s>>,
-    /// The wordings of other days.
+    /// The wordings for other days.
     wordings: Vec<WordingReply<'s>>,
     former_citations: Vec<String>,
     parallel_citations: Vec<String>,
@@ -86,10 +87,10 @@ pub(in crate::api) struct NodeReply<'s> {
     pub(super) provenance: Provenance<'s>,
 }
 
-/// What a provision usually has in addition to its text.
+/// Typical size of a provision's data in addition to its text.
 const BESIDE_TEXT_BYTES: usize = 2 << 10;
 
-/// A note of the publisher.
+/// A note by the publisher.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Note")]
 struct NoteReply<'s> {
@@ -101,13 +102,13 @@ struct NoteReply<'s> {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Wording")]
 struct WordingReply<'s> {
-    /// Its place in the record, by which layouts know it.
+    /// Its index in the record, which identifies its layout.
     #[serde(skip)]
     place: usize,
-    /// The publisher's words on when it is law, or else its heading.
+    /// The publisher's words on when it is law, or its heading if there are none.
     label: String,
     heading: String,
-    /// What it is while it is current.
+    /// Its status on the days on which it is law.
     #[schemars(with = "String")]
     status: Status,
     #[schemars(with = "Option<String>")]
@@ -123,9 +124,9 @@ struct WordingReply<'s> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Provenance<'s> {
-    /// The address that the text was read from, which may be that of a copy.
+    /// The URL that the text was read from. It may be the URL of a copy.
     pub(super) source_url: Option<String>,
-    /// The address of the provision at its publisher, if that has one for each.
+    /// The URL of the provision at its publisher, if the publisher has one for each provision.
     pub(super) official_url: Option<String>,
     publisher: Option<&'s str>,
     edition: Option<&'s str>,
@@ -138,8 +139,9 @@ pub(super) struct Provenance<'s> {
     snapshot: &'s str,
 }
 
-/// The edition of a form: a number that is raised with every change of how it is written, because a client that holds an
-/// older one must get the new one. The version is told before anything is written, so it cannot be a hash of that.
+/// The edition of a format. Raise it whenever the output of the format changes, because a client that
+/// holds the older output must get the new one. The version of an answer is computed before the answer is
+/// written, so it cannot be a hash of the output.
 const fn edition(format: Format) -> u32 {
     match format {
         Format::Json | Format::Markdown | Format::Text => 3,
@@ -152,7 +154,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let asked = AskedDay::of(call);
     let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);
     let currency = Currency::of(call.corpus, node, &asked.law.shown(node), asked.day)?;
-    // Text, snapshot, form and what the day changes: everything else in the answer follows from these.
+    // The text, the snapshot, the format, and what depends on the day determine everything in the answer.
     let stretch = asked.law.stretch().unwrap_or_default();
     let day = format!("{stretch}{}", currency.knowledge.letter());
     let version = format!("{hash}-{}-{}{}-{day}", call.corpus.id(), format.name(), edition(format));
@@ -222,7 +224,8 @@ impl<'s> NodeReply<'s> {
         })
     }
 
-    /// Everything that who quotes it must know: what is no longer law says so before its first word.
+    /// Everything that a person who quotes the law must know. Before the text it states whether the law
+    /// is in force.
     pub(super) fn as_markdown(&self, corpus: &Corpus) -> String {
         self.set_as_markdown(|part| corpus.snapshot().layouts.of_part(self.node, part))
     }
@@ -251,7 +254,7 @@ impl<'s> NodeReply<'s> {
         out + &format!("\n---\n{}\n", self.origin())
     }
 
-    /// The law and nothing beside it but its name, its standing and where it is from.
+    /// Only the law, with its citation, heading, status lines and source.
     fn as_text(&self) -> String {
         let standing: String = self.standing().into_iter().map(|line| line + "\n").collect();
         format!(
@@ -264,7 +267,7 @@ impl<'s> NodeReply<'s> {
         )
     }
 
-    /// What a reader must know before the first word: status, days, successors, and what the edition cannot say.
+    /// What a reader must know before the text: status, days, successors, and what the edition does not know.
     fn standing(&self) -> Vec<String> {
         let mut facts = vec![format!("Status: {}", self.status.as_str())];
         facts.extend(self.effective_from.map(|day| format!("from {day}")));
@@ -281,7 +284,7 @@ impl<'s> NodeReply<'s> {
         lines
     }
 
-    /// Publisher, edition, address and hash, as far as they are known.
+    /// Publisher, edition, URLs and hash, as far as they are known.
     fn origin(&self) -> String {
         let Provenance { publisher, edition, current_through, source_url, official_url, content_hash, .. } =
             &self.provenance;
@@ -308,7 +311,7 @@ fn notes<'s>(corpus: &'s Corpus, wording: &Wording) -> Result<Vec<NoteReply<'s>>
     notes.map(|note| Ok(NoteReply { topic: note.topic.clone(), text: texts.get(note.text)? })).collect()
 }
 
-/// All but the one that is shown, in the order of the record.
+/// All wordings except the shown one, in the order of the record.
 fn other_wordings<'s>(
     corpus: &'s Corpus,
     record: &NodeRecord,
@@ -333,7 +336,7 @@ fn other_wordings<'s>(
 }
 
 impl WordingReply<'_> {
-    /// Its status and its days, as far as the source says.
+    /// Its status and its days, as far as the source states them.
     fn days(&self) -> String {
         let mut facts = vec![self.status.as_str().to_owned()];
         facts.extend(self.effective_from.map(|day| format!("from {day}")));
@@ -342,7 +345,8 @@ impl WordingReply<'_> {
     }
 }
 
-/// What says that it was cited before as this provision, or else the one provision that its remark names.
+/// The provisions that list this citation as a former one. If there are none, the only provision that
+/// this one refers to.
 fn successors<'s>(
     corpus: &'s Corpus,
     law: &LawOnDay,
@@ -358,7 +362,8 @@ fn successors<'s>(
         bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former).map(|(bearer, _)| bearer).collect();
     if found.is_empty() {
         found.extend(snapshot.references.outgoing(node).take(2));
-        // A remark that names several says more than where the provision went.
+        // If it refers to several provisions, its text says more than where the provision went, so none
+        // is used.
         found.truncate(if found.len() == 1 { 1 } else { 0 });
     }
     found.into_iter().filter(|&other| other != node).map(|other| corpus.link(law, other)).collect()
@@ -393,7 +398,7 @@ mod tests {
 
     use super::*;
 
-    /// A provision with everything that a form can write.
+    /// A provision with every field that a format can write.
     fn whole() -> NodeReply<'static> {
         let link = || NodeLink {
             id: NodeId(Uuid::from_u128(2)),
@@ -462,7 +467,7 @@ mod tests {
         }
     }
 
-    /// Raise the edition of a form whose bytes change, and write its new hash here.
+    /// If the bytes of a format change, raise its edition and write its new hash here.
     #[test]
     fn a_form_that_is_written_otherwise_has_another_edition() {
         let node = whole();

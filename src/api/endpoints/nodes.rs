@@ -1,4 +1,4 @@
-//! `nodes`: several nodes at once, each found one costs what one alone costs.
+//! `nodes`: several nodes in one call. Each node found costs as much as one call of `node`.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub(in crate::api) const IDS: Param<Ids<50>> = Param::required("ids", "comma-sep
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Nodes")]
 pub(in crate::api) struct NodesReply<'s> {
-    /// In the order in which they were requested, each once.
+    /// In the order of the request, each once.
     nodes: Vec<NodeReply<'s>>,
-    /// Ids without a node. They cost nothing.
+    /// Requested ids that have no node. They cost nothing.
     #[schemars(with = "Vec<uuid::Uuid>")]
     missing: Vec<NodeId>,
 }

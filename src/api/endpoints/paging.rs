@@ -1,4 +1,4 @@
-//! Pages of results: which one is asked for, and which there are.
+//! Pages of results: the page that a call asks for, and the pages that exist.
 
 use crate::api::error::Violation;
 use crate::api::operation::CheckedCall;
@@ -30,12 +30,12 @@ impl Paging {
         }
     }
 
-    /// How many results stand before the page.
+    /// The number of results before the page.
     pub(super) fn skipped(self) -> usize {
         (self.page as usize - 1) * self.limit as usize
     }
 
-    /// The pages of so many results, as far as they can be asked for.
+    /// The pages of `total` results, without those that a call cannot ask for.
     pub(super) fn pages(self, total: usize) -> Pages {
         let reachable = RESULTS_MAX / self.limit;
         let needed = total.div_ceil(self.limit as usize);

@@ -1,4 +1,4 @@
-//! `purchase`: a request to buy a pack. It costs no credits; the price is the table's.
+//! `purchase`: a request to buy a pack. It costs no credits. The price of the pack is in the tariff.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::api::reply::Reply;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PurchaseRequest")]
 pub(in crate::api) struct PurchaseRequest {
-    /// The name of a pack of `GET /api/v1/billing/checkout`.
+    /// The name of a pack from `GET /api/v1/billing/checkout`.
     #[expect(dead_code, reason = "only its schema is used: `wanted` names every fault in its own words")]
     pack: PackName,
 }
@@ -34,15 +34,15 @@ pub(in crate::api) struct PurchaseRequest {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Purchase")]
 pub(in crate::api) struct PurchaseReply {
-    /// Its id, such as `buy-17`.
+    /// The id of the purchase, such as `buy-17`.
     purchase: String,
     pack: PackName,
     price_cents: u32,
     credits: u32,
-    /// The credits are there once it is `paid`.
+    /// The credits are available once this is `paid`.
     status: PurchaseStatus,
     how_to_pay: &'static str,
-    /// Where to pay by card, if that is possible and the purchase is not paid yet.
+    /// Where to pay by card, if card payments are possible and the purchase is not paid yet.
     checkout_url: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     Ok(Prepared::outside(move || buy(&accounts, cards.as_deref(), wish, &act)))
 }
 
-/// All that is wrong with the body at once.
+/// Reads the name of the pack. The error lists everything that is wrong with the body.
 fn wanted(body: &JsonObject) -> Result<PackName, ApiError> {
     let mut violations: Vec<Violation> = body
         .keys()
@@ -108,7 +108,8 @@ fn buy(
         (Some(cards), Some(checkout)) if is_open => {
             let page = page(accounts, cards, checkout, &purchase);
             Some(page.or_else(|error| {
-                // A caller who cannot send the same request again could never pay this purchase.
+                // Without an idempotency key the caller cannot repeat the request, and so could never pay
+                // for this purchase.
                 if !is_repeatable {
                     accounts.cancel_purchase(purchase.id, act).map_err(|error| unreadable(&error))?;
                 }
@@ -133,7 +134,7 @@ fn buy(
     })
 }
 
-/// The page of a checkout, opened now if it has none yet.
+/// The URL of the payment page of a checkout. Opens the page if there is none yet.
 fn page(
     accounts: &Accounts,
     cards: &dyn CardPayments,

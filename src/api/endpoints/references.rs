@@ -1,4 +1,5 @@
-//! `references`: what a provision cites and what cites it, page by page; the first of each also stand in a node's answer.
+//! `references`: what a provision cites and what cites it, page by page. The answer of `node` also has
+//! the first of each.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
 use crate::search::LawOnDay;
 
-/// So many of each direction stand in a node's own answer.
+/// How many references of each direction the answer of `node` contains.
 const SHOWN_WITH_NODE: usize = 20;
 
 pub(in crate::api) const DIRECTION: Param<Direction> =

@@ -1,4 +1,4 @@
-//! `resolve`: what a citation names.
+//! `resolve`: finds the provisions that a citation names.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(in crate::api) const CITATION: Param<Text<QUERY_CHARS_MAX>> =
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Resolution")]
 pub(in crate::api) struct ResolveReply {
-    /// One for each citation, in order.
+    /// One answer for each citation, in order.
     answers: Vec<CitationAnswer>,
 }
 

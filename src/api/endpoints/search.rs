@@ -1,4 +1,4 @@
-//! `search`: provisions by meaning and by words.
+//! `search`: finds provisions by meaning and by words.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -43,34 +43,36 @@ pub(in crate::api) const EXACT: Param<bool> =
 #[schemars(rename = "SearchResponse")]
 pub(in crate::api) struct SearchReply<'s> {
     results: Vec<SearchResultItem<'s>>,
-    /// From 1.
+    /// The page number, from 1.
     page: u32,
     page_size: u32,
-    /// The number of provisions that match, on all pages.
+    /// The number of matching provisions on all pages.
     total: u32,
     took_ms: u32,
     /// `hybrid`, `semantic` or `keyword`.
     mode: &'static str,
-    /// `deep` if the sentence encoder of the corpus read the query, else `fast`.
+    /// `deep` if the sentence encoder of the corpus read the query, otherwise `fast`.
     depth: &'static str,
-    /// What was searched for instead of `q`; only if words of it were misspelt. `exact=true` searches for `q` itself.
+    /// What was searched for instead of `q`; present only if words of `q` were misspelled. `exact=true`
+    /// searches for `q` itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     corrected_query: Option<&'s str>,
-    /// Only if `q` names a jurisdiction or a code ("in DC", "Virginia law"), and no parameter narrows the search to a part of
-    /// the law: which, and what follows from it. `exact=true` searches everywhere.
+    /// The jurisdiction or code that `q` names ("in DC", "Virginia law"), and its effect. Present only if
+    /// no parameter narrows the search to a part of the law. `exact=true` searches everywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     understood: Option<&'s UnderstoodPlace>,
-    /// Only if the request says `facets=true`.
+    /// Present only if the request has `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     facets: Option<FacetsReply<'s>>,
     /// The day whose law was searched.
     #[schemars(with = "String")]
     as_of: Day,
-    /// What the editions of the results cannot say of that day, by code body, and phrases of the query that restrict nothing.
+    /// What the editions of the results do not know about that day, by code body, and phrases of the
+    /// query that restrict nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
-    /// Only if the query cites law that is not in this corpus, or names a jurisdiction without law here: which, and what is
-    /// here instead.
+    /// What the query cites that is not in this corpus, or the jurisdiction it names that has no law
+    /// here, and what is here instead. Left out if there is nothing of this kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_here: Vec<NotHere>,
 }
@@ -81,7 +83,7 @@ struct NotHere {
     /// Null for a jurisdiction.
     citation: Option<String>,
     answer: AnswerKind,
-    /// The reason, and what is here.
+    /// Why it is not here, and what is here instead.
     message: String,
 }
 
@@ -102,24 +104,25 @@ struct SearchResultItem<'s> {
     code_body_id: CodeBodyId,
     /// The passage of the text that matches best.
     snippet: &'s str,
-    /// Where the query's words are in the snippet.
+    /// The positions of the query's words in the snippet.
     highlights: Vec<Highlight>,
-    /// What it is on the day.
+    /// Its status on the day `asOf`.
     #[schemars(with = "String")]
     status: Status,
-    /// The first day of this wording, if the source says so.
+    /// The first day on which this wording is law, if the source states it.
     #[schemars(with = "Option<String>")]
     effective_from: Option<Day>,
-    /// The first day on which this wording is law no more, if the source says so.
+    /// The first day on which this wording is no longer law, if the source states it.
     #[schemars(with = "Option<String>")]
     effective_to: Option<Day>,
-    /// Through when the edition is current, if the source says so.
+    /// The day through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
     current_through: Option<Day>,
     /// Higher is better. At most 1; lower for law that is not in force.
     score: f32,
-    /// Only if the query is nothing but a citation: how the provision is related to the one it names. They are listed in
-    /// this order: `named`, `citing` (its text cites a named one), `cited` (a named one cites it), `neighbour`.
+    /// How the provision is related to the one that the query names; present only if the query is nothing
+    /// but a citation. Results are listed in this order: `named`, `citing` (its text cites a named one),
+    /// `cited` (a named one cites it), `neighbour`.
     #[serde(skip_serializing_if = "Option::is_none")]
     relation: Option<Relation>,
 }
@@ -220,7 +223,7 @@ fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<V
         .into_iter()
         .map(|CitationAnswer { citation, answer, message, .. }| NotHere { citation, answer, message })
         .collect();
-    // A citation that is not here says of its jurisdiction what is to be said.
+    // A missing citation already reports on its jurisdiction.
     if let Some(name) = response.not_loaded.as_deref().filter(|_| not_here.is_empty()) {
         let message = format!("{name} is listed, but this corpus does not have its law yet");
         not_here.push(NotHere { citation: None, answer: AnswerKind::Placeholder, message });
@@ -228,7 +231,8 @@ fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<V
     Ok(not_here)
 }
 
-/// Which of what an edition cannot say is noticed beside a list: of the day that was named all, of today what is old.
+/// Whether a list of results shows the notice. For today only if the edition ended more than a year ago;
+/// for a day that the call gave also in other cases.
 fn is_noticed(knowledge: Knowledge, asked: &AskedDay) -> bool {
     match knowledge {
         Knowledge::LongPast => true,

@@ -1,4 +1,4 @@
-//! `suggest`: headings and citations by what was typed of them, and what was meant.
+//! `suggest`: completes headings and citations from what was typed so far, and corrects typing errors.
 
 use std::sync::Arc;
 
@@ -19,14 +19,15 @@ use crate::search::{Abandoned, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse,
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");
 
-/// More than anybody reads while typing are not offered.
+/// At most 20, because nobody reads more while typing.
 pub(in crate::api) const LIMIT: Param<Whole<1, 20>> = Param::with_default("limit", "10", "number of suggestions");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Suggestions")]
 pub(in crate::api) struct SuggestReply {
-    /// Best first: what begins with the words, then what contains them, then what nearly matches.
+    /// The best first: those that begin with the words, then those that contain them, then those that
+    /// nearly match.
     suggestions: Vec<SuggestionReply>,
     /// The text with each word that does not occur in the law replaced by a similar one; null if every word occurs.
     did_you_mean: Option<String>,
@@ -40,7 +41,7 @@ struct SuggestionReply {
     kind: &'static str,
     /// The heading or the citation, as the law writes it.
     text: String,
-    /// A node with this heading or citation: the first that is in force.
+    /// A node with this heading or citation: the first one in force.
     #[schemars(with = "uuid::Uuid")]
     node_id: NodeId,
     citation: String,
@@ -52,7 +53,7 @@ struct SuggestionReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     effective_to: Option<Day>,
-    /// How many nodes have this heading or citation.
+    /// The number of nodes with this heading or citation.
     count: u32,
     /// Whether it matches only if a typing error is assumed.
     is_guess: bool,

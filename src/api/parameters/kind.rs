@@ -1,4 +1,4 @@
-//! What kinds of values parameters take, and how their texts are read.
+//! The kinds of parameter values, and how they are parsed from text.
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::ShortCode;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// More than white space, without control characters.
+    /// Not only white space, and no control characters.
     Text {
         chars_max: usize,
     },
@@ -25,19 +25,19 @@ pub enum Kind {
     ShortCode,
     /// A day of the calendar.
     Date,
-    /// Comma-separated, or given several times.
+    /// Comma-separated, or the parameter repeated.
     Uuids {
         most: usize,
     },
-    /// In the same way.
+    /// A list like `Uuids`.
     ShortCodes {
         most: usize,
     },
-    /// In the same way.
+    /// A list like `Uuids`.
     Choices {
         of: &'static [&'static str],
     },
-    /// In the same way: each as a text, none with a comma.
+    /// A list like `Uuids`. Each text follows the rule of `Text` and has no comma.
     Texts {
         most: usize,
         chars_max: usize,
@@ -45,7 +45,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What it takes, as a message says it.
+    /// The rule in words, for messages and documents.
     pub fn rule(self) -> String {
         match self {
             Self::Text { chars_max } => {
@@ -69,17 +69,17 @@ impl Kind {
         }
     }
 
-    /// Whether it takes several values, and so may be given several times.
+    /// Whether it takes several values. Such a parameter may be repeated.
     pub fn is_list(self) -> bool {
         matches!(self, Self::Uuids { .. } | Self::ShortCodes { .. } | Self::Choices { .. } | Self::Texts { .. })
     }
 
-    /// Whether a text keeps the rule.
+    /// Whether a text follows the rule.
     pub fn takes(self, text: &str) -> bool {
         self.read(&[text]).is_some()
     }
 
-    /// Only a list may occur more than once.
+    /// Parses the texts that were sent. Only lists use more than the first text.
     pub(super) fn read<'c>(self, given: &[&'c str]) -> Option<Value<'c>> {
         let text = *given.first()?;
         match self {
@@ -90,7 +90,8 @@ impl Kind {
                 number.filter(|number| (min..=max).contains(number)).map(Value::Integer)
             }
             Self::Number { min, max } => {
-                // What JSON would take, and nothing that only Rust reads as a number.
+                // Accepts only the characters of JSON numbers, so that text such as `inf`, which Rust
+                // parses, is refused.
                 let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"-+.eE".contains(&byte));
                 let number: Option<f64> = is_plain.then(|| text.parse().ok()).flatten();
                 number.filter(|number| (f64::from(min)..=f64::from(max)).contains(number)).map(Value::Number)
@@ -117,7 +118,7 @@ impl Kind {
     }
 }
 
-/// All the values of a list, each read alone; none if there are too many.
+/// All values of a list, each parsed alone. `None` if one is invalid or there are too many.
 fn read_list<'c, T>(given: &[&'c str], most: usize, read: impl Fn(&'c str) -> Option<T>) -> Option<Vec<T>> {
     let texts = given.iter().flat_map(|text| text.split(',')).map(|text| text.trim_matches(' '));
     let values: Option<Vec<T>> = texts.take(most + 1).map(read).collect();
@@ -134,26 +135,26 @@ fn read_short_code(text: &str) -> Option<ShortCode> {
     (text == text.trim()).then(|| text.parse().ok()).flatten()
 }
 
-/// Only the usual form with hyphens: braces, URNs and bare digits are other people's habits.
+/// Accepts only the usual form with hyphens, not braces, URNs or bare digits.
 fn read_uuid(text: &str) -> Option<Uuid> {
     (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten()
 }
 
-/// A value that keeps its rule.
+/// A value that follows its rule.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::api) enum Value<'c> {
     Text(&'c str),
     Integer(u32),
     Number(f64),
     Boolean(bool),
-    /// Its place among the choices.
+    /// The index among the choices.
     Choice(usize),
     Uuid(Uuid),
     ShortCode(ShortCode),
     Date(Day),
     Uuids(Vec<Uuid>),
     ShortCodes(Vec<ShortCode>),
-    /// Their places among the choices.
+    /// The indexes among the choices.
     Choices(Vec<usize>),
     Texts(Vec<&'c str>),
 }

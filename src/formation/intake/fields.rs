@@ -1,4 +1,5 @@
-//! A walk over JSON that goes on after a fault, and remembers each by the path of its field.
+//! Reads the fields of JSON objects. It continues after a fault, and records each fault with the
+//! path of its field.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,13 +7,13 @@ use serde_json::{Map, Value};
 
 use crate::hidden;
 
-/// Faults that are told; one that reads so many begins with them.
+/// The maximum number of faults that are listed.
 pub const FAULTS_MAX: usize = 100;
 
-/// What is wrong with one field.
+/// A fault in one field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Such as `people[1].address.zip`.
+    /// The path of the field, such as `people[1].address.zip`.
     pub field: String,
     pub message: String,
 }
@@ -33,7 +34,8 @@ impl Faults {
         }
     }
 
-    /// In the order of the fields as they are read. The last says how many there are beside those that are told.
+    /// The faults in the order in which the fields were read. If there are more than listed, a last
+    /// entry gives their number.
     pub(super) fn into_list(self) -> Vec<Fault> {
         let mut found = self.found.into_inner();
         if self.untold.get() > 0 {
@@ -44,7 +46,7 @@ impl Faults {
     }
 }
 
-/// So many characters at most.
+/// The maximum length of a text in characters, and whether it may have several lines.
 #[derive(Clone, Copy)]
 pub(super) struct Length {
     most: usize,
@@ -56,13 +58,13 @@ impl Length {
         Self { most, takes_lines: false }
     }
 
-    /// Of several lines.
+    /// A text that may have several lines.
     pub(super) const fn paragraph(most: usize) -> Self {
         Self { most, takes_lines: true }
     }
 }
 
-/// The fields of one object, with the path that leads to it.
+/// The fields of one object, and the path to the object.
 pub(super) struct Fields<'a> {
     object: &'a Map<String, Value>,
     path: String,
@@ -87,7 +89,7 @@ impl<'a> Fields<'a> {
         self.faults.add(self.path_of(name), message.into());
     }
 
-    /// Whether it was given, good or not. Null counts as not given.
+    /// Whether the field was given, valid or not. Null counts as not given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.object.get(name).is_some_and(|value| !value.is_null())
     }
@@ -97,7 +99,7 @@ impl<'a> Fields<'a> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    /// Something without which there is no intake: a fault if it was not given.
+    /// Returns `value`, and adds a fault if the field was not given: no intake can do without it.
     pub(super) fn needed<T>(&self, name: &str, value: Option<T>) -> Option<T> {
         if value.is_none() && !self.has(name) {
             self.fault(name, "is missing");
@@ -159,7 +161,7 @@ impl<'a> Fields<'a> {
         percent
     }
 
-    /// One of a few words, in any case.
+    /// One of a few words, in upper or lower case.
     pub(super) fn choice<T: Copy>(&self, name: &'static str, all: &[T], word: fn(T) -> &'static str) -> Option<T> {
         let value = self.value(name)?;
         let found =
@@ -170,7 +172,7 @@ impl<'a> Fields<'a> {
         found.copied()
     }
 
-    /// A list of such words, each at most once.
+    /// A list of such words; each word may be given once.
     pub(super) fn choices<T: Copy + PartialEq>(
         &self,
         name: &'static str,
@@ -189,14 +191,14 @@ impl<'a> Fields<'a> {
         chosen
     }
 
-    /// With their places in the list.
+    /// The texts of a list, with their positions in it.
     pub(super) fn texts(&self, name: &'static str, most: usize, length: Length) -> Vec<(usize, String)> {
         let values = self.list(name, most).iter().enumerate();
         let text = |(at, value)| Some((at, self.text_at(value, &format!("{name}[{at}]"), length)?));
         values.filter_map(text).collect()
     }
 
-    /// An empty list where it is none, or too long.
+    /// The entries of a list. Empty if the field is not a list, or if the list is too long.
     fn list(&self, name: &'static str, most: usize) -> &'a [Value] {
         let Some(value) = self.value(name) else { return &[] };
         let Some(list) = value.as_array() else {
@@ -213,7 +215,7 @@ impl<'a> Fields<'a> {
         list
     }
 
-    /// An entry is nothing where it is wrong: the others keep their places.
+    /// Reads a list of objects. An invalid entry is None, so that the others keep their positions.
     pub(super) fn objects<T>(
         &self,
         name: &'static str,
@@ -224,7 +226,7 @@ impl<'a> Fields<'a> {
         entries.map(|(at, value)| self.object_at(value, &format!("{name}[{at}]"), &read)).collect()
     }
 
-    /// Nothing if it was not given, and nothing in it if it is wrong.
+    /// Reads an object. The outer None means that it was not given; the inner None means that it is invalid.
     pub(super) fn object<T>(&self, name: &'static str, read: impl Fn(&Fields<'_>) -> Option<T>) -> Option<Option<T>> {
         self.value(name).map(|value| self.object_at(value, name, &read))
     }
@@ -240,11 +242,11 @@ impl<'a> Fields<'a> {
         made
     }
 
-    /// A field that nothing reads is a misspelt one.
+    /// Adds a fault for each field that nothing has read: its name is misspelt.
     pub(super) fn refuse_unknown(&self) {
         let known = self.known.borrow();
         for name in self.object.keys().filter(|name| !known.contains(&name.as_str())) {
-            // A name is the caller's own text, and may be long.
+            // The name is text from the caller and may be long.
             let short: String = name.chars().take(40).collect();
             self.fault(&short, format!("is not known; the fields here are {}", known.join(", ")));
         }

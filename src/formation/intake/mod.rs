@@ -1,8 +1,9 @@
-//! The intake of a company formation: what a program hands over for a person to review.
+//! The intake of a company formation: the data that a program hands over for a person to review.
 //!
-//! [`Intake`] is the checked form, [`read`] makes one of JSON or says everything that is wrong with it at once. `fields`
-//! walks the JSON and remembers faults by their paths; `parts` reads people, addresses and shares; `rules` compares the
-//! whole with what the state requires.
+//! [`Intake`] is the checked form. [`read`] creates one from JSON, or lists everything that is
+//! wrong with it. `fields` reads the JSON and records faults with their paths. `parts` reads
+//! people, addresses and shares. `rules` compares the whole intake with the requirements of the
+//! state.
 
 mod fields;
 mod parts;
@@ -21,14 +22,14 @@ use crate::clock::Day;
 pub use fields::{FAULTS_MAX, Fault};
 use fields::{Faults, Fields, Length};
 
-/// Names that may be given, in order of preference.
+/// The maximum number of names, which are given in order of preference.
 pub const NAMES_MAX: usize = 5;
-/// People that may be given.
+/// The maximum number of people.
 pub const PEOPLE_MAX: usize = 50;
-/// Classes of shares that may be given.
+/// The maximum number of share classes.
 pub const SHARE_CLASSES_MAX: usize = 10;
 
-/// All that is needed to form a company. 'formation.requirements' says what a state asks for.
+/// All data needed to form a company. 'formation.requirements' lists what a state requires.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationIntake")]
@@ -39,13 +40,13 @@ pub struct Intake {
     /// One to five names with their designator, such as "Acme Tools LLC", the preferred one first.
     #[schemars(length(min = 1, max = 5))]
     pub names: Vec<String>,
-    /// What the company is for.
+    /// The purpose of the company.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
-    /// The six-digit NAICS 2022 code of its main activity; 'formation.lookup_naics' finds it.
+    /// The six-digit NAICS 2022 code of the company's main activity; 'formation.lookup_naics' finds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naics: Option<String>,
-    /// Everybody with a part in it.
+    /// Everybody who has a role in the company.
     #[schemars(length(min = 1, max = 50))]
     pub people: Vec<Person>,
     pub registered_agent: RegisteredAgent,
@@ -53,10 +54,10 @@ pub struct Intake {
     pub principal_office: Option<Address>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mailing_address: Option<Address>,
-    /// Where the state forwards legal papers that are served on it.
+    /// The address to which the state forwards legal papers that are served on the company.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_address: Option<Address>,
-    /// The county in which the office is.
+    /// The county of the office.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub county: Option<String>,
     /// Who manages a limited liability company.
@@ -70,7 +71,7 @@ pub struct Intake {
     /// How long the company lasts, if not perpetually.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<String>,
-    /// The day on which it begins, as YYYY-MM-DD, if not on filing.
+    /// The day on which the company begins, as YYYY-MM-DD, if not the day of filing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_date: Option<String>,
     /// Whether a nonprofit corporation has members.
@@ -82,12 +83,12 @@ pub struct Intake {
     /// Who gets the assets of a nonprofit corporation when it is dissolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assets_on_dissolution: Option<String>,
-    /// Whom to ask about the order.
+    /// The person to ask about the order.
     pub contact: Contact,
-    /// Name of one of the state's expedite options.
+    /// The name of one of the state's expedite options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expedite: Option<String>,
-    /// Anything else the person who files should know.
+    /// Anything else that the person who files the documents should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
@@ -106,24 +107,24 @@ pub struct Person {
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Share of a member, shareholder or partner in percent.
+    /// The share of a member, shareholder or partner, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 100))]
     pub ownership_percent: Option<f64>,
 }
 
-/// What somebody is to the company.
+/// The role of a person in the company.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "FormationRole")]
 pub enum Role {
-    /// Signs for a limited liability company.
+    /// Signs the documents of a limited liability company.
     Organizer,
-    /// Of a limited liability company or a nonprofit corporation.
+    /// Member of a limited liability company or of a nonprofit corporation.
     Member,
-    /// Of a limited liability company.
+    /// Manager of a limited liability company.
     Manager,
-    /// Signs for a corporation.
+    /// Signs the documents of a corporation.
     Incorporator,
     Director,
     Officer,
@@ -184,22 +185,22 @@ impl Management {
 #[schemars(rename = "FormationAddress")]
 pub struct Address {
     pub street: String,
-    /// Suite, floor, unit.
+    /// Suite, floor or unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub street2: Option<String>,
     pub city: String,
-    /// Postal code of a state or territory; outside of the United States a region, if there is one.
+    /// Postal code of a state or territory. Outside the United States, a region, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Five or nine digits; outside of the United States a postal code, if there is one.
+    /// ZIP code of five or nine digits. Outside the United States, a postal code, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zip: Option<String>,
-    /// Two letters; US unless given.
+    /// Country code of two letters; US if not given.
     #[serde(default = "home", skip_serializing_if = "is_home")]
     pub country: String,
 }
 
-/// The country of an address that names none.
+/// The country of an address without a country.
 const HOME: &str = "US";
 
 fn home() -> String {
@@ -210,14 +211,14 @@ fn is_home(country: &str) -> bool {
     country == HOME
 }
 
-/// Who takes legal papers for the company.
+/// The agent who accepts legal papers for the company.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationAgent")]
 pub struct RegisteredAgent {
     /// Name of a person or of a company.
     pub name: String,
-    /// A street address in the state; no post office box.
+    /// A street address in the state, not a post office box.
     pub address: Address,
     /// Whether the agent has agreed to serve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -228,11 +229,11 @@ pub struct RegisteredAgent {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationShareClass")]
 pub struct ShareClass {
-    /// Such as "common".
+    /// Name of the class, such as "common".
     pub class: String,
     #[schemars(range(min = 1))]
     pub count: u64,
-    /// In dollars, such as "0.0001"; none for shares without par value.
+    /// Par value of one share in dollars, such as "0.0001"; none for shares without par value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub par_value: Option<String>,
 }
@@ -251,14 +252,14 @@ const NAME: Length = Length::line(120);
 const LINE: Length = Length::line(200);
 const PARAGRAPH: Length = Length::paragraph(2000);
 
-/// What the checks need to know beside the intake.
+/// The data that the checks need in addition to the intake.
 pub struct Known<'k> {
     pub requirements: &'k dyn Fn(UsState, EntityType) -> Option<&'static Requirements>,
     pub is_naics_code: &'k dyn Fn(&str) -> bool,
     pub today: Day,
 }
 
-/// Reads an intake, or says everything that is wrong with it.
+/// Reads an intake, or lists everything that is wrong with it.
 pub fn read(body: &Map<String, Value>, known: &Known<'_>) -> Result<Intake, Vec<Fault>> {
     let faults = Faults::default();
     let intake = read_all(&Fields::of_whole(body, &faults), known);
@@ -269,9 +270,9 @@ pub fn read(body: &Map<String, Value>, known: &Known<'_>) -> Result<Intake, Vec<
     }
 }
 
-/// Nothing where a part without which there is no intake is missing or wrong.
+/// None if a part that no intake can do without is missing or invalid.
 fn read_all(fields: &Fields<'_>, known: &Known<'_>) -> Option<Intake> {
-    // Each is read before any is missed: a caller wants to hear of all of them.
+    // All fields are read before a missing one is reported, so that the caller gets all faults at once.
     let state = fields.choice("state", &UsState::ALL, UsState::code);
     let entity_type = fields.choice("entityType", &EntityType::ALL, EntityType::name);
     let (state, entity_type) = (fields.needed("state", state), fields.needed("entityType", entity_type));

@@ -1,17 +1,17 @@
-//! The parts of an intake: people, addresses, the agent, shares, whom to ask.
+//! The parts of an intake: people, addresses, the registered agent, shares, the contact.
 
 use super::fields::{Fields, Length};
 use super::{Address, Contact, LINE, NAME, Person, RegisteredAgent, Role, ShareClass};
 use crate::formation::entity_type::EntityType;
 use crate::formation::us_state::UsState;
 
-/// Territories, and addresses of the armed forces.
+/// Postal codes of territories, and of addresses of the armed forces.
 const OTHER_POSTAL_CODES: [&str; 8] = ["PR", "GU", "VI", "AS", "MP", "AA", "AE", "AP"];
 
 const EMAIL_CHARS_MAX: usize = 254;
 const SHARES_MAX: u64 = 1_000_000_000_000;
 
-/// The roles that a kind of company has.
+/// The roles that people can have in an entity type.
 pub(super) const fn roles(entity_type: EntityType) -> &'static [Role] {
     match entity_type {
         EntityType::Llc => &[Role::Organizer, Role::Member, Role::Manager, Role::Officer],
@@ -23,7 +23,7 @@ pub(super) const fn roles(entity_type: EntityType) -> &'static [Role] {
 
 const OWNERS: [Role; 5] = [Role::Member, Role::Shareholder, Role::GeneralPartner, Role::LimitedPartner, Role::Manager];
 
-/// While the kind of company is not known, every role may be right.
+/// Reads a person. While the entity type is unknown, every role is accepted.
 pub(super) fn person(fields: &Fields<'_>, entity_type: Option<EntityType>) -> Option<Person> {
     let name = fields.needed_text("name", NAME);
     let allowed = entity_type.map_or(&Role::ALL[..], roles);

@@ -1,4 +1,5 @@
-//! What holds for an intake as a whole: what the state requires of this kind of company, and what contradicts itself.
+//! The rules for an intake as a whole: what the state requires of this entity type, and what
+//! contradicts itself.
 
 use super::fields::Fields;
 use super::{Known, Management, Person, RegisteredAgent, Role};
@@ -7,10 +8,10 @@ use crate::formation::entity_type::EntityType;
 use crate::formation::requirements::{Fact, Requirements};
 use crate::formation::us_state::UsState;
 
-/// A day that is further away is a slip of the finger.
+/// A later day is taken as a typing error.
 const DAYS_AHEAD_MAX: i32 = 366;
 
-/// What was read, as far as it was good.
+/// The valid parts of what was read.
 pub(super) struct Given<'g> {
     pub(super) fields: &'g Fields<'g>,
     pub(super) names: &'g [(usize, String)],
@@ -66,7 +67,7 @@ fn check_date(given: &Given<'_>, today: Day) {
         given.fields.fault("effectiveDate", "must be a day as YYYY-MM-DD");
         return;
     };
-    // Where it is still yesterday a company may be formed yesterday.
+    // Yesterday in UTC is accepted, because it may still be today in the time zone of the state.
     if day.0 < today.0 - 1 {
         given.fields.fault("effectiveDate", "is past; a company cannot begin before its documents are filed");
     } else if day.0 > today.0 + DAYS_AHEAD_MAX {
@@ -74,7 +75,7 @@ fn check_date(given: &Given<'_>, today: Day) {
     }
 }
 
-/// A day that there is.
+/// Parses a day that exists in the calendar.
 fn day(text: &str) -> Option<Day> {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts.as_slice() else { return None };
@@ -91,7 +92,7 @@ fn day(text: &str) -> Option<Day> {
     (found.civil() == (year, month, day)).then_some(found)
 }
 
-/// Hundredths of a percent may be lost in rounding.
+/// Allows for hundredths of a percent lost in rounding.
 const PERCENT_MAX: f64 = 100.01;
 
 fn check_shares_of_owners(given: &Given<'_>) {
@@ -122,7 +123,7 @@ fn is_post_office_box(street: &str) -> bool {
     plain.starts_with("pobox") || plain.starts_with("postofficebox")
 }
 
-/// Fields that only some kinds of company have.
+/// Refuses fields that only other entity types have.
 fn check_fields_of(given: &Given<'_>, entity_type: EntityType) {
     let of = [
         ("management", EntityType::Llc, "a limited liability company"),
@@ -138,7 +139,7 @@ fn check_fields_of(given: &Given<'_>, entity_type: EntityType) {
     }
 }
 
-/// Returns the facts that are missing.
+/// Adds a fault for each required fact that is missing, and returns these facts.
 fn check_required(given: &Given<'_>, state: UsState, entity_type: EntityType, known: &Known<'_>) -> Vec<Fact> {
     let Some(requirements) = (known.requirements)(state, entity_type) else {
         given.fields.fault("entityType", format!("is not offered in {}", state.name()));
@@ -162,7 +163,7 @@ fn check_required(given: &Given<'_>, state: UsState, entity_type: EntityType, kn
     missing
 }
 
-/// What was given and is wrong, and what no intake can do without.
+/// Whether the fault is already reported: the field was given and is invalid, or no intake can do without it.
 fn is_told_already(given: &Given<'_>, field: &str) -> bool {
     given.fields.has(field) || matches!(field, "names" | "registeredAgent" | "contact")
 }
@@ -229,7 +230,7 @@ const fn field_of(fact: Fact) -> &'static str {
     }
 }
 
-/// The roles of those whom a fact names; none where it names nobody.
+/// The roles of the people that a fact names; empty if it names nobody.
 const fn roles_of(fact: Fact) -> &'static [Role] {
     match fact {
         Fact::Organizers => &[Role::Organizer],
@@ -242,7 +243,7 @@ const fn roles_of(fact: Fact) -> &'static [Role] {
     }
 }
 
-/// Whether somebody has one of these roles. Where an entry could not be read, that may be the one.
+/// Whether somebody has one of these roles. An entry that could not be read counts as such a person.
 fn has_role(given: &Given<'_>, wanted: &[Role]) -> bool {
     let has = |person: &Option<Person>| match person {
         None => true,
@@ -251,7 +252,7 @@ fn has_role(given: &Given<'_>, wanted: &[Role]) -> bool {
     given.people.iter().any(has)
 }
 
-/// What a kind of company is by its nature.
+/// Checks for the people that an entity type always needs.
 fn check_people_of(given: &Given<'_>, entity_type: EntityType) {
     let needs = |wanted: Role, what: &str| {
         if given.fields.has("people") && !has_role(given, &[wanted]) {

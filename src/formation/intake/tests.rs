@@ -29,7 +29,7 @@ fn address(state: &str) -> Value {
     json!({ "street": "12 Elm Street", "city": "Dover", "state": state, "zip": "19901" })
 }
 
-/// An intake with every field that its kind of company has.
+/// An intake with every field that its entity type has.
 fn whole(state: UsState, entity_type: EntityType) -> Value {
     let rule = &requirements().unwrap().of(state).unwrap().of(entity_type).unwrap().name;
     let name = format!("Acme Tools {}", rule.designators.first().map_or("Club", String::as_str));
@@ -85,7 +85,7 @@ fn a_whole_intake_is_good_in_every_state_for_every_kind_of_company() {
     }
 }
 
-/// Where a fact is given, and how it is taken away.
+/// Removes a fact. Returns the intake, and the field in which the fact was given.
 fn without(fact: Fact, mut intake: Value) -> (Value, &'static str) {
     let object = intake.as_object_mut().unwrap();
     let field = match fact {
@@ -131,7 +131,7 @@ fn without(fact: Fact, mut intake: Value) -> (Value, &'static str) {
     (intake, field)
 }
 
-/// What a person confirms must be what is filed.
+/// The text that a person confirms must be the text that is filed.
 #[test]
 fn text_that_looks_otherwise_than_it_is_is_refused_in_every_field() {
     let given = |pointer: &str, hidden: char| {
@@ -159,7 +159,7 @@ fn whatever_a_state_requires_is_missed_once_and_nothing_else() {
             for fact in &found.facts.required {
                 let (intake, field) = without(*fact, whole(state, entity_type));
                 let missed = fields_at_fault(&intake);
-                // Who manages is needed by the choice of managers too.
+                // The choice of managers requires a manager too.
                 let is_expected = missed == [field] || (*fact == Fact::ManagersOrMembers && missed == [field, field]);
                 assert!(is_expected, "{state} {} {}: {missed:?}", entity_type.name(), fact.name());
             }
@@ -276,7 +276,7 @@ fn a_flood_of_faults_is_cut_and_counted() {
     assert!(found[FAULTS_MAX].1.contains("400 more"));
 }
 
-/// The schema is what programs are shown; the walk is what is checked.
+/// Programs see the schema, and the reader checks the fields. Both must agree.
 #[test]
 fn the_schema_has_exactly_the_fields_that_are_read() {
     let schema = serde_json::to_value(schemars::schema_for!(Intake)).unwrap();

@@ -1,4 +1,5 @@
-//! The index of everything that industries are called: which phrases have a term, and what each industry is about.
+//! The index of the phrases that describe industries: the phrases that contain each term, and the
+//! topic of each industry.
 //!
 //! It is built once, from 12,000 phrases in some tens of milliseconds, and takes a few megabytes.
 
@@ -10,7 +11,7 @@ use super::phrases::{self, Phrase};
 use super::spelling::Vocabulary;
 use super::terms::words_of;
 
-/// The place of a term in the index.
+/// The number of a term in the index.
 pub(super) type TermNumber = usize;
 
 pub(super) struct Index {
@@ -18,22 +19,22 @@ pub(super) struct Index {
     terms: HashMap<String, TermNumber>,
     postings: Vec<Postings>,
     pub(super) phrases: Vec<IndexedPhrase>,
-    /// What an industry is about, for those that can be found by words.
+    /// The topics of the industries that can be found by words.
     pub(super) topics: Vec<Topic>,
 }
 
-/// The phrases that have a term, in order.
+/// The phrases that contain a term, in order.
 #[derive(Default)]
 pub(super) struct Postings {
     pub(super) phrases: Vec<u32>,
-    /// How much the term tells industries apart: the logarithm of the part that has it.
+    /// How well the term distinguishes industries: `ln(1 + N / n)`, where `n` of `N` industries contain it.
     pub(super) weight: f32,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct IndexedPhrase {
     pub(super) industry: u32,
-    /// The length of the vector of its terms' weights.
+    /// The length of the vector of the term weights.
     pub(super) length: f32,
 }
 
@@ -42,11 +43,12 @@ pub(super) struct Topic {
     pub(super) direction: Direction,
 }
 
-/// A vector of length one in whole numbers: a lookup compares it with 1,400 others, which takes a tenth of the time.
+/// A unit vector in whole numbers. A lookup compares it with 1,400 others, in a tenth of the time
+/// that floats take.
 pub(super) struct Direction([i16; DIMS]);
 
 impl Direction {
-    /// What stands for one. The sum of the products of two directions is at most its square, which fits.
+    /// The integer for 1.0. The sum of the products of two directions is at most its square, which fits.
     const ONE: f32 = 8192.0;
 
     pub(super) fn of(vector: &Vector) -> Self {
@@ -78,7 +80,7 @@ impl Index {
         index
     }
 
-    /// Adds a phrase and returns its terms, each once.
+    /// Adds a phrase and returns its distinct terms.
     fn add(&mut self, phrase: &Phrase<'_>) -> Vec<TermNumber> {
         let number = self.phrases.len() as u32;
         let text = if phrase.is_title { phrases::without_exceptions(phrase.text) } else { phrase.text.to_owned() };
@@ -117,13 +119,13 @@ impl Index {
         &self.postings[term]
     }
 
-    /// What an unknown word weighs: as much as one that a single industry has.
+    /// The weight of an unknown word: the same as that of a term that only one industry has.
     pub(super) fn weight_max(&self) -> f32 {
         (1.0 + self.topics.len() as f32).ln()
     }
 }
 
-/// The mean direction of an industry's phrases.
+/// The mean direction of each industry's phrases.
 fn topics(phrases: &[Phrase<'_>]) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
     for phrases in phrases.chunk_by(|one, next| one.industry == next.industry) {

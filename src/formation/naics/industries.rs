@@ -1,7 +1,8 @@
 //! All 2,125 codes of NAICS 2022, the North American Industry Classification System, with their titles and hierarchy.
 //!
-//! `codes.tsv` is made by `codes.py` from the workbook of the US Census Bureau (`make naics`). Its lines are in the order of the
-//! codes, which is also that of the hierarchy: an industry comes before everything below it.
+//! `codes.py` creates `codes.tsv` from the workbook of the US Census Bureau (`make naics`). Its
+//! lines are in the order of the codes, which is also the order of the hierarchy: an industry comes
+//! before everything below it.
 
 use std::sync::LazyLock;
 
@@ -11,17 +12,17 @@ use serde::Serialize;
 /// The edition of the classification.
 pub const EDITION: &str = "NAICS 2022";
 
-/// An industry of any level.
+/// An industry at any level.
 #[derive(Debug)]
 pub struct Industry {
-    /// Two to six digits, or `31-33`, `44-45` and `48-49` for the sectors that have several numbers.
+    /// Two to six digits, or `31-33`, `44-45` and `48-49` for the sectors with several numbers.
     pub code: &'static str,
     pub title: &'static str,
-    /// What it belongs to directly.
+    /// The industry directly above.
     parent: Option<usize>,
 }
 
-/// How deep an industry is in the hierarchy, outermost first.
+/// The level of an industry in the hierarchy, outermost first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "NaicsLevel")]
@@ -31,7 +32,7 @@ pub enum Level {
     IndustryGroup,
     /// Five digits: comparable between the United States, Canada and Mexico.
     NaicsIndustry,
-    /// Six digits: what forms ask for.
+    /// Six digits: the codes that forms ask for.
     NationalIndustry,
 }
 
@@ -51,7 +52,7 @@ impl Industry {
         }
     }
 
-    /// What it belongs to and itself, the sector first.
+    /// The industries above this one and itself, the sector first.
     pub fn path(&self) -> Vec<&'static Industry> {
         let mut path: Vec<&'static Self> = Vec::with_capacity(Level::ALL.len());
         path.extend(INDUSTRIES.binary_search_by(|industry| industry.code.cmp(self.code)).map(|at| &INDUSTRIES[at]));
@@ -66,7 +67,7 @@ impl Industry {
         self.code.contains('-')
     }
 
-    /// Whether a code begins with this one. Sectors with several numbers contain the codes of all of them.
+    /// Whether a code begins with this one. A sector with several numbers contains the codes of all of them.
     pub(super) fn contains(&self, code: &str) -> bool {
         match self.code.split_once('-') {
             Some((first, last)) => code.get(..2).is_some_and(|sector| (first..=last).contains(&sector)),
@@ -80,7 +81,7 @@ pub(super) fn all() -> &'static [Industry] {
     &INDUSTRIES
 }
 
-/// The industry with a code, which may be that of any level; a sector with several numbers is found by each of them.
+/// The industry with this code, at any level. A sector with several numbers is found by each of them.
 pub fn find(code: &str) -> Option<&'static Industry> {
     let at = INDUSTRIES.binary_search_by(|industry| industry.code.cmp(code));
     let exact = at.ok().map(|at| &INDUSTRIES[at]);

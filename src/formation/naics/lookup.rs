@@ -1,7 +1,8 @@
-//! The lookup: codes and their beginnings in the order of the hierarchy, words by how well they fit.
+//! The lookup of industries: by code in the order of the hierarchy, by words in the order of their scores.
 //!
-//! The score of an industry for words has three parts: how well the best of its phrases fits (the cosine of the terms'
-//! weights), how much of the query all its phrases together cover, and how near its topic is (the cosine of embeddings).
+//! The score of an industry has three parts: how well its best phrase matches (the cosine of the
+//! term weights), how much of the query all its phrases together cover, and how near its topic is
+//! (the cosine of the embeddings).
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,12 +17,12 @@ use super::phrases::PLAIN_WORDS;
 use super::spelling::Candidate;
 use super::terms::words_of;
 
-/// What a lookup found.
+/// The result of a lookup.
 #[derive(Debug)]
 pub struct Found {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// The query with its unknown words corrected, if there are any that could be.
+    /// The query with its unknown words corrected, if any could be corrected.
     pub did_you_mean: Option<String>,
 }
 
@@ -31,15 +32,15 @@ pub struct Hit {
     pub found_by: FoundBy,
 }
 
-/// What brought an industry into the answer.
+/// How an industry was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
-    /// Its code, or the beginning of it.
+    /// By its code, or by the beginning of its code.
     Code,
-    /// Words that it is called by.
+    /// By words that people use for it.
     Words,
-    /// Only that it is about something similar.
+    /// Only because its topic is similar.
     Meaning,
 }
 
@@ -63,8 +64,9 @@ fn is_code(query: &str) -> bool {
         && query.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
-/// An industry and all below it; for the beginning of a code, everything that begins so. A code that no industry has is
-/// shortened until one has it, at most to its sector: codes of other editions often differ only in their last digits.
+/// An industry and all below it, or all industries whose codes begin with the given digits. A code
+/// that no industry has is shortened until one has it, at most to its sector: codes of other
+/// editions often differ only in their last digits.
 fn by_code(code: &str) -> Vec<&'static Industry> {
     let lengths = (code.len().min(2)..=code.len()).rev();
     let found = lengths.filter_map(|length| code.get(..length)).map(industries_under).find(|found| !found.is_empty());
@@ -80,33 +82,35 @@ fn industries_under(code: &str) -> Vec<&'static Industry> {
     industries::all().iter().filter(is_under).collect()
 }
 
-/// More words of a query are not read: nobody describes a business at such length.
+/// The maximum number of words that are read of a query; nobody needs more to describe a business.
 const WORDS_MAX: usize = 32;
 
-/// For so many unknown words of a query, the first ones, similar words are looked for, which takes some 12 us each.
+/// The maximum number of unknown words of a query for which similar words are searched. Each search
+/// takes some 12 us.
 const UNKNOWN_MAX: usize = 10;
 
-/// How the parts of a score are weighed. Chosen on `tests/naics/dev.jsonl` and on plain phrases that were held back.
+/// The weights of the parts of a score. Chosen on `tests/naics/dev.jsonl` and on plain phrases that
+/// were held back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
     pub(super) covered: f32,
     pub(super) topic: f32,
-    /// What an industry above the six digits of the forms is worth, sectors first.
+    /// The factor for each level, sectors first. Forms ask for the last level, six digits.
     pub(super) levels: [f32; 5],
-    /// An industry that no word names must be this near to the query.
+    /// The minimum nearness of an industry that no word of the query matches.
     pub(super) topic_min: f32,
 }
 
 pub(super) const TUNING: Tuning =
     Tuning { covered: 0.25, topic: 1.0, levels: [0.75, 0.8, 0.85, 0.9, 1.0], topic_min: 0.45 };
 
-/// A term that a word of the query stands for, and how surely.
+/// A term that a word of the query may stand for, and how likely that is.
 struct Meant {
     term: TermNumber,
     likeness: f32,
 }
 
-/// What is asked for by one word of a query: one of several terms, the surest first.
+/// The terms that one word of a query may stand for, the most likely first.
 type Wanted = Vec<Meant>;
 
 pub(super) fn by_words(index: &Index, tuning: &Tuning, query: &str, limit: usize) -> Found {
@@ -123,8 +127,8 @@ pub(super) fn by_words(index: &Index, tuning: &Tuning, query: &str, limit: usize
     Found { hits, did_you_mean }
 }
 
-/// The best industries by their scores. Those that no word names come last, and only if there are too few others: to
-/// compare a query with every topic would take longer than all the rest.
+/// The best industries by their scores. Those that no word matches come last, and only if there are
+/// too few others: comparing a query with every topic would take longer than everything else.
 fn ranked(index: &Index, tuning: &Tuning, wanted: &[Wanted], query: &str, limit: usize) -> Vec<Hit> {
     let by_words = scores_by_words(index, tuning, wanted);
     let named = by_words.iter().filter(|score| **score > 0.0).count();
@@ -155,13 +159,14 @@ fn ranked(index: &Index, tuning: &Tuning, wanted: &[Wanted], query: &str, limit:
     scored.into_iter().map(hit).collect()
 }
 
-/// The industries whose codes are among the words of a query. A number of two or three digits may be anything.
+/// The industries whose codes are among the words of a query. Numbers of two or three digits may
+/// mean anything and are ignored.
 fn codes_in(query: &str) -> Vec<&'static Industry> {
     let words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= 4);
     words.take(WORDS_MAX).filter_map(industries::find).collect()
 }
 
-/// The industries that have a query as their title, those with six digits first.
+/// The industries whose title is the query, those with six digits first.
 fn titled(index: &Index, query: &str) -> Vec<&'static Industry> {
     let all = index.topics.iter().map(|topic| &industries::all()[topic.industry as usize]);
     let mut found: Vec<&Industry> = all.filter(|industry| industry.title.eq_ignore_ascii_case(query)).collect();
@@ -169,7 +174,7 @@ fn titled(index: &Index, query: &str) -> Vec<&'static Industry> {
     found
 }
 
-/// What each word of a query asks for, and the query with corrections.
+/// The possible terms of each word of a query, and the query with corrections.
 fn read(index: &Index, query: &str) -> (Vec<Wanted>, Option<String>) {
     let mut words = words_of(query);
     words.truncate(WORDS_MAX);
@@ -194,11 +199,11 @@ fn read(index: &Index, query: &str) -> (Vec<Wanted>, Option<String>) {
         }
     }
     let mut corrected = query.to_owned();
-    // From the last to the first, so that the places of those not yet corrected remain.
+    // From the last to the first, so that the positions of the remaining corrections stay valid.
     for (bytes, better) in corrections.into_iter().rev() {
         corrected.replace_range(bytes, better);
     }
-    // What was written as two words may be one: `lawn mower` and `lawnmower`.
+    // Two words may be written as one in the index: `lawn mower` and `lawnmower`.
     let joined = words.windows(2).map(|pair| format!("{}{}", pair[0].written, pair[1].written));
     wanted.extend(joined.filter_map(|word| term_of(index, &word)).map(certainly));
     (wanted, (corrected != query).then_some(corrected))
@@ -212,7 +217,7 @@ fn term_of(index: &Index, word: &str) -> Option<TermNumber> {
     words_of(word).first().and_then(|word| index.term(&word.term))
 }
 
-/// The part of each industry's score that its phrases give, by its place in the table.
+/// The part of each industry's score that comes from its phrases, by the position of the industry in the table.
 fn scores_by_words(index: &Index, tuning: &Tuning, wanted: &[Wanted]) -> Vec<f32> {
     let weight_of =
         |wanted: &Wanted| wanted.first().map_or(index.weight_max(), |meant| index.postings(meant.term).weight);
@@ -244,11 +249,12 @@ fn scores_by_words(index: &Index, tuning: &Tuning, wanted: &[Wanted]) -> Vec<f32
     scores
 }
 
-/// What a phrase or an industry has of a query.
+/// The part of a query that a phrase or an industry matches.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     shares: f32,
-    /// The word of the query that was counted last, from 1: each counts once, by the first term that it may mean.
+    /// The word of the query that was counted last, from 1. Each word counts once, by the first
+    /// term that it may mean.
     last: u8,
 }
 

@@ -1,7 +1,8 @@
-//! The industries of NAICS 2022 and the lookup that finds them by code, by title, and by plain descriptions.
+//! The industries of NAICS 2022, and the lookup that finds them by code, by title, and by plain descriptions.
 //!
-//! `industries` holds all codes. `phrases` adds how people call a business. `index` is built from both at the first lookup,
-//! `lookup` ranks, `spelling` corrects words, and `terms` says what a word is.
+//! `industries` contains all codes. `phrases` adds the words that people use for a business.
+//! `index` is built from both at the first lookup. `lookup` ranks, `spelling` corrects words, and
+//! `terms` splits a text into words.
 
 mod index;
 mod industries;

@@ -1,13 +1,14 @@
-//! What industries are called: their titles, and the plain words of `words.tsv` that people use instead.
+//! The names of industries: their titles, and the plain words of `words.tsv` that people use instead.
 //!
-//! `words.tsv` was written for this program. Each of its lines has a six-digit code, a tab, and phrases with `; ` between them.
+//! `words.tsv` was written for this program. Each of its lines has a six-digit code, a tab, and
+//! phrases with `; ` between them.
 
 use super::industries::{self, Industry};
 
-/// One way to call an industry.
+/// One name of an industry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phrase<'t> {
-    /// The place of the industry in the table.
+    /// The position of the industry in the table.
     pub(super) industry: usize,
     pub(super) text: &'t str,
     /// Whether it is the official title.
@@ -16,8 +17,9 @@ pub(super) struct Phrase<'t> {
 
 pub(super) const PLAIN_WORDS: &str = include_str!("words.tsv");
 
-/// The titles and plain words of every industry that can be found by words, industry by industry. An industry whose only
-/// subdivision has the same title is left out: the subdivision says the same and more.
+/// The titles and plain words of every industry that can be found by words, industry by industry.
+/// An industry whose only subdivision has the same title is left out, because the subdivision is
+/// more specific.
 pub(super) fn phrases<'t>(plain_words: &'t str) -> Vec<Phrase<'t>> {
     let mut phrases = Vec::new();
     let mut plain = plain_words.lines().filter_map(|line| line.split_once('\t')).peekable();
@@ -32,12 +34,12 @@ pub(super) fn phrases<'t>(plain_words: &'t str) -> Vec<Phrase<'t>> {
     phrases
 }
 
-/// The next line of the table is the first subdivision, if there is any.
+/// Whether the first subdivision has the same title. It is in the next line of the table, if there is any.
 fn is_repeated_below(at: usize, industry: &Industry) -> bool {
     industries::all().get(at + 1).is_some_and(|next| next.title == industry.title && industry.contains(next.code))
 }
 
-/// A title without what it excludes: `Oilseed (except Soybean) Farming` is nothing for somebody who grows soybeans.
+/// A title without its exceptions: `Oilseed (except Soybean) Farming` must not match a grower of soybeans.
 pub(super) fn without_exceptions(title: &str) -> String {
     let mut kept = String::with_capacity(title.len());
     let mut rest = title;

@@ -1,5 +1,5 @@
-//! How good the lookup is: MRR@5 over judged descriptions, one over the rank of the first right code. `tests/naics/README.md`
-//! says what the figures mean.
+//! The quality of the lookup: MRR@5 over judged descriptions, the mean of one over the rank of the
+//! first correct code. `tests/naics/README.md` explains the figures.
 
 use super::index::Index;
 use super::lookup::{TUNING, by_words, lookup};
@@ -10,7 +10,7 @@ struct Judged {
     codes: Vec<String>,
 }
 
-/// The lines of a file in `tests/naics`.
+/// Reads a file in `tests/naics`.
 fn judged(file: &str) -> Vec<Judged> {
     let text = std::fs::read_to_string(format!("{}/tests/naics/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let judged = text.lines().map(|line| {
@@ -21,7 +21,7 @@ fn judged(file: &str) -> Vec<Judged> {
     judged.collect()
 }
 
-/// MRR@5 of a lookup that gives codes, best first.
+/// MRR@5 of a lookup that returns codes, best first.
 fn mrr(judged: &[Judged], find: impl Fn(&str) -> Vec<&'static str>) -> f64 {
     let rank = |one: &Judged| find(&one.query).iter().position(|code| one.codes.iter().any(|right| right == code));
     judged.iter().filter_map(rank).map(|before| 1.0 / (before + 1) as f64).sum::<f64>() / judged.len() as f64
@@ -51,8 +51,8 @@ fn judged_codes_are_national_industries_and_no_description_is_judged_twice() {
     }
 }
 
-/// A stricter figure than that of the judged descriptions: every seventh plain phrase is kept out of the index and must be
-/// found by the other words of its industry.
+/// A stricter test than the judged descriptions: every seventh plain phrase is left out of the
+/// index, and must be found by the other words of its industry.
 #[test]
 fn plain_phrases_that_are_held_back_find_their_codes() {
     let (mut kept, mut held, mut number) = (String::new(), Vec::new(), 0);

@@ -1,24 +1,26 @@
-//! The words that industries are called by, as they are written: for words that are typed in part, wrongly, or apart.
+//! The words that people use for industries, as written: for query words that are incomplete,
+//! misspelt, split or joined.
 //!
-//! A description of nothing but unknown words is answered as quickly as others: an unknown word is compared with few known
-//! ones. They are kept by length, each with the set of its letters, which rules nearly all of them out; the distance to the
-//! rest is counted in the bits of one number.
+//! A description that consists only of unknown words is answered as quickly as others, because an
+//! unknown word is compared with few known ones. The known words are stored by length, each with
+//! the set of its letters. This set rules nearly all of them out. The edit distance to the rest is
+//! computed with bit operations on one number.
 
 use hornbook_corpus::edits::{TypedWord, edit_distance};
 
-/// No more known words stand in for an unknown one.
+/// The maximum number of known words that stand for an unknown one.
 const CANDIDATES_MAX: usize = 8;
 
-/// A shorter beginning of a word says too little.
+/// A shorter beginning of a word is too ambiguous.
 const PREFIX_CHARS_MIN: usize = 3;
 
-/// Words in order, each with the number of its term.
+/// Words in alphabetical order, each with the number of its term.
 #[derive(Default)]
 pub(super) struct Vocabulary {
     words: Vec<KnownWord>,
-    /// The words of ASCII, by their length.
+    /// The ASCII words, by their length.
     lengths: Vec<Outlines>,
-    /// The others, which are few, by their place.
+    /// The positions of the other words, which are few.
     accented: Vec<u32>,
 }
 
@@ -28,23 +30,24 @@ struct KnownWord {
     term: usize,
 }
 
-/// What rules words of a length out.
+/// Letter sets that rule out words of one length.
 #[derive(Default)]
 struct Outlines {
-    /// A bit for each letter that a word has. Words with few edits between them have few letters that only one of them has.
+    /// A bit for each letter that a word contains. If two words are few edits apart, each has few
+    /// letters that the other lacks.
     letters: Vec<u32>,
-    /// The places of the words.
+    /// The positions of the words.
     words: Vec<u32>,
 }
 
-/// So many outlines are looked at together, without a branch for each.
+/// The number of outlines that are checked together, without a branch for each.
 const OUTLINES_AT_ONCE: usize = 32;
 
 impl Outlines {
-    /// The places of the words that may be within so many edits of one with these letters.
+    /// The positions of the words that may be within `edits_max` edits of a word with these letters.
     fn near(&self, letters: u32, edits_max: u8) -> impl Iterator<Item = u32> {
         let is_near = move |other: u32| {
-            // An edit brings in one letter at most, and takes one out.
+            // An edit adds at most one letter and removes at most one.
             let (gone, new) = (letters & !other, other & !letters);
             if edits_max < 2 {
                 (gone & gone.wrapping_sub(1)) | (new & new.wrapping_sub(1)) == 0
@@ -60,19 +63,19 @@ impl Outlines {
     }
 }
 
-/// Counting bits would take an instruction that not every processor has.
+/// Counting bits would need an instruction that not every processor has.
 const fn has_two_at_most(bits: u32) -> bool {
     let but_one = bits & bits.wrapping_sub(1);
     but_one & but_one.wrapping_sub(1) == 0
 }
 
-/// A known word for one that is not known.
+/// A known word that may stand for an unknown one.
 pub(super) struct Candidate<'v> {
     pub(super) written: &'v str,
     pub(super) term: usize,
-    /// How sure it is that this word is meant, up to 1.
+    /// How likely it is that this word is meant, up to 1.
     pub(super) likeness: f32,
-    /// Whether what was typed is wrong, rather than not yet complete.
+    /// Whether the typed word is wrong, rather than incomplete.
     pub(super) is_correction: bool,
 }
 
@@ -81,7 +84,7 @@ impl Vocabulary {
         self.words.push(KnownWord { written, term });
     }
 
-    /// To be called when all words are in.
+    /// Must be called after all words are added.
     pub(super) fn sort(&mut self) {
         self.words.sort();
         self.words.dedup();
@@ -104,7 +107,7 @@ impl Vocabulary {
         self.words.binary_search_by(|word| word.written.as_str().cmp(written)).is_ok()
     }
 
-    /// The known words that begin with an unknown one, or else those nearest to it.
+    /// The known words that begin with the unknown one. If there are none, the known words nearest to it.
     pub(super) fn candidates(&self, unknown: &str) -> Vec<Candidate<'_>> {
         let begun = self.completions(unknown);
         if begun.is_empty() { self.corrections(unknown) } else { begun }
@@ -117,7 +120,7 @@ impl Vocabulary {
         let start = self.words.partition_point(|word| word.written.as_str() < begun);
         let matching = self.words[start..].iter().take_while(|word| word.written.starts_with(begun));
         let mut candidates: Vec<Candidate<'_>> = matching.map(|word| word.candidate(0.9, false)).collect();
-        // The shortest have the least that was not typed.
+        // The shortest have the fewest letters that were not typed.
         candidates.sort_by_key(|candidate| candidate.written.len());
         candidates.truncate(CANDIDATES_MAX);
         candidates
@@ -141,10 +144,11 @@ impl Vocabulary {
         near.into_iter().map(|(_, place)| self.words[place as usize].candidate(likeness, true)).collect()
     }
 
-    /// The nearest known words and others within so many edits of an unknown one, by their places.
+    /// The nearest known words, and some others within `edits_max` edits of the unknown one. Each
+    /// has its number of edits and its position.
     fn near(&self, unknown: &str, length: usize, edits_max: u8) -> Vec<(u8, u32)> {
         let mut near = Vec::new();
-        // A word that is too long to be typed is near none.
+        // A word of more than 64 letters has no near words.
         let Some(typed) = TypedWord::new(unknown) else { return near };
         let letters = letters_of(unknown);
         let mut nearest = edits_max;
@@ -165,7 +169,7 @@ impl Vocabulary {
         near
     }
 
-    /// The two known words that were written as one.
+    /// Splits a word into two known words that were written as one.
     pub(super) fn split<'w>(&self, joined: &'w str) -> Option<(&'w str, &'w str)> {
         let places = joined.char_indices().map(|(at, _)| at).filter(|at| *at >= 3 && joined.len() - at >= 3);
         places.map(|at| joined.split_at(at)).find(|(first, second)| self.knows(first) && self.knows(second))
@@ -191,7 +195,7 @@ mod tests {
     use crate::formation::naics::index::Index;
     use crate::formation::naics::phrases::PLAIN_WORDS;
 
-    /// By comparing with every word.
+    /// Finds the corrections by comparing with every word.
     fn plainly(known: &[KnownWord], unknown: &str) -> Vec<String> {
         let edits_max = match unknown.chars().count() {
             0..4 => return Vec::new(),
@@ -234,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Every known word, with two letters of it changed in a way that depends on the word alone.
+    /// Every seventh known word, with letters changed in a way that depends only on its position.
     #[test]
     fn corrections_of_misspelt_known_words_are_those_of_comparing_with_every_word() {
         let index = Index::new(PLAIN_WORDS);

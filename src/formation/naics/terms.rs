@@ -1,4 +1,4 @@
-//! What a word of a description, of a title or of a plain phrase is: lower case, without accents, stemmed.
+//! Splits a description, a title or a plain phrase into words: in lower case, without accents, stemmed.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -9,16 +9,16 @@ use hornbook_corpus::analyzer::{Analyzer, TokenRole};
 /// A word of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Word {
-    /// As it is written, in lower case.
+    /// The word as written, in lower case.
     pub(super) written: String,
-    /// Its stem, which other forms of the word share.
+    /// The stem, which other forms of the word share.
     pub(super) term: String,
-    /// Where it is in the text, in bytes.
+    /// The position in the text, in bytes.
     pub(super) bytes: std::ops::Range<usize>,
 }
 
-/// The words of a text without those that say nothing about a business, unless it has no others. Parts of a compound are
-/// words of their own: `t-shirt` is also `tshirt`.
+/// The words of a text without stop words, unless it has no others. The parts of a compound are
+/// separate words: `t-shirt` is also `tshirt`.
 pub(super) fn words_of(text: &str) -> Vec<Word> {
     let all = all_words_of(text);
     let telling: Vec<Word> = all.iter().filter(|word| !STOP_TERMS.contains(&word.term)).cloned().collect();
@@ -34,7 +34,7 @@ fn all_words_of(text: &str) -> Vec<Word> {
         analyzer.analyze(text, |token| {
             let bytes = token.bytes.range();
             let written = match token.role {
-                // A compound has the marks between its parts in the text, and none in its term.
+                // In the text, a compound has marks between its parts; in its term it has none.
                 TokenRole::Whole => token.text.to_owned(),
                 TokenRole::Word | TokenRole::Part => text[bytes.clone()].to_lowercase(),
             };
@@ -47,7 +47,7 @@ fn all_words_of(text: &str) -> Vec<Word> {
 static STOP_TERMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| all_words_of(STOP_WORDS).into_iter().map(|word| word.term).collect());
 
-/// What people say around a business when they describe it, besides what English is held together by.
+/// Common English words, and words that people put around a business when they describe it.
 const STOP_WORDS: &str = "a about all also am an and any are as at be been but by can do does doing for from get has have \
     he her his i if in into is it its like me mine more my no not of on one or other our out over own she so some such \
     than that the their them then there these they this those through to up us very via want was we what when where \

@@ -1,4 +1,4 @@
-//! The file as it is: complete, plausible, sourced. And mistakes in it, which are named.
+//! The real file must be complete and plausible, with sources. Mistakes in it must be reported.
 
 use std::collections::BTreeSet;
 
@@ -118,7 +118,7 @@ fn figures_that_are_certain_name_a_provision_or_a_page() {
     }
 }
 
-/// Figures that were read in the law itself.
+/// These figures were read in the law itself.
 #[test]
 fn figures_are_read_as_they_are_written() {
     let of = |state, kind| book().of(state).unwrap().of(kind).unwrap();

@@ -1,4 +1,4 @@
-//! The file of requirements as it is written: what a state and a kind of company may have, and what is in common.
+//! The structure of the requirements file: the entries of states and entity types, and the defaults.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::formation::requirements::{DutyKind, Fact};
 use crate::formation::us_state::UsState;
 
-/// The file as it is written.
+/// The whole file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenFile {
@@ -15,7 +15,7 @@ pub(super) struct WrittenFile {
     pub(super) states: BTreeMap<UsState, WrittenState>,
 }
 
-/// What most states have in common, by kind of company.
+/// The defaults for most states, by entity type.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenUsual {
@@ -40,7 +40,7 @@ pub(super) struct WrittenState {
     pub(super) website: String,
     pub(super) address: Option<String>,
     pub(super) sources: BTreeMap<String, WrittenSource>,
-    /// For every kind of company that has none of its own.
+    /// For every entity type without its own options.
     pub(super) expedite: Option<Vec<WrittenExpedite>>,
     pub(super) llc: WrittenType,
     pub(super) corporation: WrittenType,
@@ -61,19 +61,19 @@ pub(super) struct WrittenSource {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenType {
-    /// Where another office than that of the state takes it.
+    /// The filing office, if it is not the office of the state.
     pub(super) office: Option<WrittenOffice>,
     pub(super) form: String,
     pub(super) number: Option<String>,
     pub(super) statute: String,
     pub(super) name_statute: Option<String>,
-    /// In place of the usual ones.
+    /// Replaces the usual ones.
     pub(super) designators: Option<Vec<String>>,
     #[serde(default)]
     pub(super) designator_optional: bool,
-    /// In place of the usual ones.
+    /// Replaces the usual ones.
     pub(super) facts: Option<Vec<Fact>>,
-    /// In addition to the usual ones.
+    /// Added to the usual ones.
     #[serde(default)]
     pub(super) more_facts: Vec<Fact>,
     /// Whether designators and facts were compared with the statutes.
@@ -99,7 +99,7 @@ pub(super) struct WrittenOffice {
 pub(super) struct WrittenFigure {
     pub(super) usd: Option<f64>,
     pub(super) at_least: Option<f64>,
-    /// Why it is not known.
+    /// Why the amount is not known.
     pub(super) unknown: Option<String>,
     pub(super) note: Option<String>,
     pub(super) source: Option<String>,

@@ -1,33 +1,35 @@
-//! Fits what features are worth to judged queries, by pairwise logistic regression: of two candidates, the one with the
-//! better grade should have the higher score. A pair counts as much as nDCG changes if the two change places.
+//! Fits the feature weights to judged queries by pairwise logistic regression: of two candidates, the
+//! one with the better grade should get the higher score. The weight of a pair is the change of nDCG
+//! when the two change places.
 //!
-//! Weights stay at least 0 and near those that they start from, and nothing is random: the same lessons give the same
-//! weights.
+//! Weights stay at least 0 and near their start values. Nothing is random: the same lessons always give
+//! the same weights.
 
 use super::judged::ReadyQuery;
 use crate::search::{Candidates, Engine, Feature, Features, Filter, QueryKind, SearchError, SearchRequest};
 
-/// Candidates beyond this rank change no measure.
+/// Candidates beyond this rank do not affect any measure.
 const DEPTH: usize = 100;
 
-/// A difference of scores of one over this is a clear one.
+/// Multiplies score differences: a difference of 1 / `SHARPNESS` counts as clear.
 const SHARPNESS: f32 = 20.0;
 
-/// How strongly the weights are held where they start.
+/// How strongly the weights are pulled towards their start values.
 const HOLD: f32 = 0.02;
 
 const STEPS: usize = 600;
 
 const STEP: f32 = 0.05;
 
-/// What one query teaches: pairs of candidates by the difference of their features, better minus worse, with its weight.
+/// The training data of one query: pairs of candidates. Each pair has the difference of the features
+/// (better minus worse) and a weight.
 #[derive(Clone, Debug)]
 pub struct Lesson {
     pub kind: QueryKind,
     pairs: Vec<([f32; Feature::COUNT], f32)>,
 }
 
-/// The lessons of those queries for which a judged provision is among the candidates.
+/// Makes a lesson of each query whose candidates include a judged provision.
 pub fn lessons(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<Lesson>, SearchError> {
     let mut lessons = Vec::with_capacity(queries.len());
     for query in queries {
@@ -54,13 +56,14 @@ fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
             pairs.push((std::array::from_fn(|feature| better.0[feature] - worse.0[feature]), change));
         }
     }
-    // Each query counts as much as any other.
+    // Scaled so that all queries count equally.
     let total: f32 = pairs.iter().map(|(_, change)| change).sum();
     pairs.iter_mut().for_each(|(_, change)| *change /= total.max(f32::MIN_POSITIVE));
     pairs
 }
 
-/// The weights that order the lessons' pairs best, in the scale in which likeness in both spaces and interaction have a sum of 1.
+/// Fits the weights that order the pairs best. They are scaled so that similarity in both spaces and
+/// interaction sum to 1.
 pub fn fit(lessons: &[&Lesson], start: Features) -> Features {
     let count = lessons.len().max(1) as f32;
     let mut weights = start;

@@ -1,13 +1,14 @@
-//! The least that a search must reach: a table of nDCG@10 by kind of query and mode, kept in a file.
+//! The minimum quality that search must reach: a table of nDCG@10 by kind of query and mode, stored in a file.
 //!
-//! A line is `kind`, `mode` and the figure, separated by tabs. A figure may be missed by [`SLACK`].
+//! A line has the kind, the mode and the figure, separated by tabs. A measured value may be lower than
+//! its floor by up to [`SLACK`].
 
 use std::fmt;
 use std::path::Path;
 
 use crate::search::Mode;
 
-/// So much less than its floor is no loss: a query more or less in a small set.
+/// The tolerance below a floor. In a small set, one query more or less makes such a difference.
 pub const SLACK: f64 = 0.01;
 
 /// One line of the table.
@@ -18,11 +19,11 @@ pub struct Floor {
     pub ndcg: f64,
 }
 
-/// What a floor and a measurement came to.
+/// A floor and the measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     pub floor: Floor,
-    /// None if no query of the kind was asked in the mode.
+    /// `None` if no query of this kind was searched in this mode.
     pub reached: Option<f64>,
 }
 
@@ -32,7 +33,7 @@ impl Held {
     }
 }
 
-/// Why a table cannot be used.
+/// The reason why a table cannot be used.
 #[derive(Debug)]
 pub struct FloorsError(String);
 
@@ -63,14 +64,14 @@ fn floor(line: &str) -> Result<Floor, String> {
     Ok(Floor { kind: kind.to_owned(), mode, ndcg })
 }
 
-/// The table as it is kept.
+/// Formats a table as the content of its file.
 pub fn floors_text(floors: &[Floor]) -> String {
     let line = |floor: &Floor| format!("{}\t{}\t{:.3}\n", floor.kind, floor.mode, floor.ndcg);
     let head = "# The least nDCG@10 by kind and mode; 'hornbook eval --renew-floors' writes this file.\n".to_owned();
     floors.iter().fold(head, |text, floor| text + &line(floor))
 }
 
-/// Compares a table with what was measured.
+/// Compares the floors of a table with the measured values.
 pub fn held(floors: Vec<Floor>, measured: &[Floor]) -> Vec<Held> {
     let reached = |floor: &Floor| {
         measured.iter().find(|other| other.kind == floor.kind && other.mode == floor.mode).map(|other| other.ndcg)

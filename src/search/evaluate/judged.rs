@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::random::SplitMix64;
 use crate::search::{Depth, check_query};
 
-/// What a query is used for: fitting what is learned, choosing numbers by trial, or only reporting how good a search is.
+/// The purpose of a query: fitting learned weights, choosing numbers by trial, or only reporting quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
@@ -40,17 +40,18 @@ pub struct JudgedQuery {
 #[serde(deny_unknown_fields)]
 pub struct Judgement {
     pub citation: String,
-    /// What the source calls the provision; it decides where several bear the citation.
+    /// The source's identifier of the provision. It decides which one is meant if several provisions
+    /// have the citation.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// From 1 to 3, the best answer.
+    /// From 1 to 3; 3 is the best answer.
     pub grade: u8,
 }
 
 /// The best grade.
 pub(super) const GRADE_MAX: u8 = 3;
 
-/// Why a file of judged queries cannot be used.
+/// The reason why a file of judged queries cannot be used.
 #[derive(Debug)]
 pub enum JudgedError {
     Read { path: PathBuf, source: std::io::Error },
@@ -110,17 +111,17 @@ fn parse(text: &str) -> Result<Vec<JudgedQuery>, (usize, String)> {
     Ok(queries)
 }
 
-/// A judged query with the provisions of one snapshot.
+/// A judged query, matched with the provisions of one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadyQuery {
     pub id: String,
     pub kind: String,
     pub query: String,
-    /// Its words are searched for as they stand.
+    /// Whether its words are searched for as typed.
     pub is_exact: bool,
     pub depth: Depth,
     pub range: Option<OrdinalRange>,
-    /// Ascending by provision.
+    /// In ascending order of provisions.
     pub grades: Vec<(NodeOrdinal, u8)>,
 }
 
@@ -131,21 +132,23 @@ impl ReadyQuery {
     }
 }
 
-/// What a snapshot cannot be asked.
+/// The judged queries and provisions that cannot be used with a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftOut {
-    /// Queries none of whose provisions the snapshot holds, by id.
+    /// The ids of queries of which the snapshot contains no judged provision.
     pub queries: Vec<String>,
-    /// Judged provisions that it does not hold, of the other queries.
+    /// The number of judged provisions of the other queries that the snapshot does not contain.
     pub judgements: usize,
-    /// Citations that several provisions bear, with no reference to tell which is meant: all of them count.
+    /// Citations that several provisions have and whose reference does not decide between them. All of
+    /// these provisions count.
     pub ambiguous: Vec<String>,
-    /// Queries that no search takes, by id with the reason.
+    /// Queries that search refuses: the id and the reason.
     pub refused: Vec<String>,
 }
 
-/// Asks queries without their typing errors, to see what the errors cost. The others stay as they are.
+/// Replaces queries by their version without typing errors, to measure what the errors cost. Other
+/// queries stay unchanged.
 pub fn without_errors(queries: &mut [JudgedQuery]) {
     for query in queries {
         if let Some(clean) = query.clean.take() {
@@ -154,7 +157,7 @@ pub fn without_errors(queries: &mut [JudgedQuery]) {
     }
 }
 
-/// Matches queries with a snapshot.
+/// Matches queries with the provisions of a snapshot.
 pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<ReadyQuery>, LeftOut), JudgedError> {
     let mut left_out = LeftOut::default();
     let mut ready = Vec::with_capacity(queries.len());
@@ -182,7 +185,7 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
             continue;
         }
         left_out.judgements += missing;
-        // A provision that is judged twice has its better grade.
+        // A provision that is judged twice gets the better grade.
         grades.sort_unstable_by_key(|&(node, grade)| (node, std::cmp::Reverse(grade)));
         grades.dedup_by_key(|&mut (node, _)| node);
         let (id, kind, query) = (query.id.clone(), query.kind.clone(), query.query.clone());
@@ -191,7 +194,8 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
     Ok((ready, left_out))
 }
 
-/// The provisions that a judgement means: those that bear its citation, of several the one that its reference names.
+/// The provisions that a judgement means: those that have its citation. If there are several, the ones
+/// that its reference names.
 fn bearers(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal>, NodesError> {
     let found = snapshot.cited(&judgement.citation)?;
     let mut bearers: Vec<NodeOrdinal> = found
@@ -215,19 +219,21 @@ fn bearers(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal
     Ok(bearers)
 }
 
-/// Whether a source's own identifier is the one that a key was made from: `/us/usc/t42/s300aa–1` and `us/usc/t42/s300aa-1`.
+/// Whether a source's identifier and a key made from it are the same: `/us/usc/t42/s300aa–1` and
+/// `us/usc/t42/s300aa-1`.
 fn names(reference: &str, key: &str) -> bool {
     let folded = |text: &str| -> String { text.trim_matches('/').to_lowercase().replace('–', "-") };
     folded(reference) == folded(key)
 }
 
-/// Headings as queries: of that many provisions in force of one half, evenly drawn, each the one answer to its heading.
+/// Makes queries from the headings of up to this many provisions in force, drawn evenly, optionally
+/// from one half. Each provision is the only answer to its heading.
 pub fn headings(snapshot: &Snapshot, split: Option<Split>, count: usize) -> Result<Vec<ReadyQuery>, NodesError> {
     let half = |node: NodeOrdinal| match SplitMix64(u64::from(node.0)).draw() >> 63 {
         0 => Split::Tune,
         _ => Split::Report,
     };
-    // There are two halves: the first is for training too.
+    // There are only two halves; the first is also used for training.
     let split = split.map(|split| if split == Split::Train { Split::Tune } else { split });
     let outline = &snapshot.outline;
     let is_asked = |&node: &NodeOrdinal| {

@@ -1,8 +1,9 @@
-//! Judged queries made from a snapshot by rule, so that anybody can measure search over their own law: headings, those of law
-//! that is no longer in force, terms that the law defines, and sentences that cite another provision.
+//! Makes judged queries from a snapshot by rule, so that everyone can measure search over their own
+//! law. Queries are made from headings of law in force, headings of law no longer in force, terms that
+//! the law defines, and sentences that cite another provision.
 //!
-//! Such queries are easier than people's and have one answer each, which is not always the only good one. They show what
-//! a change does, not how good search is.
+//! Such queries are easier than those of real users. Each has one answer, which is not always the only
+//! good one. They show the effect of a change, not the quality of search.
 
 use std::collections::HashMap;
 
@@ -13,16 +14,16 @@ use super::judged::{GRADE_MAX, JudgedQuery, Judgement, Split};
 use crate::random::SplitMix64;
 use crate::search::{Engine, SearchError};
 
-/// How many words of a sentence around a citation make a query, at most.
+/// The maximum number of words that a query takes from the sentence around a citation.
 const SENTENCE_WORDS: usize = 24;
 
-/// With fewer words than this it says too little.
+/// A sentence with fewer words than this is too short to be a query.
 const SENTENCE_WORDS_MIN: usize = 8;
 
-/// A term that is defined has so many words at most.
+/// The maximum number of words of a defined term.
 const TERM_WORDS: usize = 5;
 
-/// Makes so many queries of each kind, from provisions drawn evenly, fewer where the law has fewer.
+/// Makes up to this many queries of each kind, from provisions drawn evenly.
 pub fn make(engine: &Engine, count: usize) -> Result<Vec<JudgedQuery>, SearchError> {
     let snapshot = engine.snapshot();
     let outline = &snapshot.outline;
@@ -57,7 +58,7 @@ fn query(snapshot: &Snapshot, kind: &str, text: &str, answer: NodeOrdinal) -> Re
     })
 }
 
-/// Headings that only one provision has.
+/// Queries from headings that only one provision has.
 fn headings(
     snapshot: &Snapshot,
     kind: &str,
@@ -80,7 +81,7 @@ fn headings(
     Ok(queries)
 }
 
-/// Terms that only one provision defines.
+/// Queries for terms that only one provision defines.
 fn definitions(snapshot: &Snapshot, nodes: &[NodeOrdinal], count: usize) -> Result<Vec<JudgedQuery>, SearchError> {
     let mut defined: HashMap<String, Vec<NodeOrdinal>> = HashMap::new();
     for &node in nodes {
@@ -101,7 +102,7 @@ fn definitions(snapshot: &Snapshot, nodes: &[NodeOrdinal], count: usize) -> Resu
     asked.map(|(node, term)| query(snapshot, "definition", &format!("what does {term} mean"), node)).collect()
 }
 
-/// What stands in quotation marks before `means`.
+/// The terms in quotation marks before `means`.
 fn terms_defined(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(" means").filter_map(|(at, _)| {
         let before = text[..at].trim_end().strip_suffix(['”', '"', '’'])?;
@@ -112,7 +113,7 @@ fn terms_defined(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Sentences that cite another provision, without the citation.
+/// Queries from sentences that cite another provision, without the citation.
 fn references(engine: &Engine, nodes: &[NodeOrdinal], count: usize) -> Result<Vec<JudgedQuery>, SearchError> {
     let snapshot = engine.snapshot();
     let mut queries = Vec::new();
@@ -135,7 +136,8 @@ fn references(engine: &Engine, nodes: &[NodeOrdinal], count: usize) -> Result<Ve
     Ok(queries)
 }
 
-/// The words of a sentence before and behind a place, the nearest first to be taken, in their order.
+/// The words before and after a citation in its sentence, in order. Of a long sentence, only the words
+/// nearest to the citation are taken.
 fn sentence_around(text: &str, start: usize, end: usize) -> String {
     let from = text[..start].rfind(['.', ';', '\n']).map_or(0, |at| at + 1);
     let until = text[end..].find(['.', ';', '\n']).map_or(text.len(), |at| end + at);

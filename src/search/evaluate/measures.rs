@@ -1,4 +1,4 @@
-//! The measures of one ranked list against its judgements.
+//! Measures of one ranked list against its judgements.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Measure {
-    /// How near the first ten come to the best possible ten: a hit of grade g gains 2^g - 1, less the lower it stands.
+    /// The gain of the first ten hits divided by the best possible gain. A hit of grade g at rank r
+    /// gains (2^g - 1) / log2(r + 1).
     Ndcg10,
-    /// One over the rank of the first judged hit among ten.
+    /// One divided by the rank of the first judged hit among the first ten; zero if there is none.
     Mrr10,
-    /// The part of the judged provisions that is among the first ten.
+    /// The share of the judged provisions that is among the first ten.
     Recall10,
-    /// The same among the first hundred.
+    /// The share of the judged provisions that is among the first hundred.
     Recall100,
-    /// One if the first hit is judged, else zero.
+    /// One if the first hit is judged, otherwise zero.
     First,
 }
 
@@ -31,7 +32,8 @@ impl Measure {
         }
     }
 
-    /// The measure of a list, given as the grade of each hit (0 for what is not judged), out of all grades judged.
+    /// Computes the measure of a list. `found` has the grade of each hit (0 if not judged), `judged`
+    /// has all judged grades.
     pub fn of(self, found: &[u8], judged: &[u8]) -> f64 {
         match self {
             Self::Ndcg10 => ndcg(found, judged, 10),
@@ -84,7 +86,7 @@ mod tests {
         // Rank 10 still counts, 1 / log2(11) = 0.289065; rank 11 does not.
         close(Measure::Ndcg10, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 3], &[3], 0.289_064_8);
         close(Measure::Ndcg10, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], &[3], 0.0);
-        // More judged than fit: eleven of grade 1, ten of them found, is perfect.
+        // More are judged than fit: ten of eleven provisions of grade 1 give a perfect list.
         close(Measure::Ndcg10, &[1; 10], &[1; 11], 1.0);
         close(Measure::Ndcg10, &[], &[3], 0.0);
     }

@@ -1,18 +1,19 @@
-//! Misspells queries by rule, to measure what slips of the fingers cost. The same seed gives the same slips.
+//! Misspells queries by rule, to measure what typing errors cost. The same seed gives the same errors.
 
 use std::ops::Range;
 
 use crate::random::SplitMix64;
 
-/// Shorter words are left alone: nobody could tell what they were.
+/// Shorter words stay unchanged: nobody could recognise them with an error.
 const LETTERS_MIN: usize = 5;
 
-/// So many words of a query are misspelt at most.
+/// The maximum number of misspelt words in a query.
 const WORDS_MAX: usize = 2;
 
 const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
 
-/// The query with one slip in each of one or two of its longer words; what has digits or stands in quotes is no word.
+/// Makes one typing error in one or two of the longer words. Words with digits and queries with quotes
+/// stay unchanged.
 pub fn misspelt(query: &str, seed: u64) -> String {
     let mut random = SplitMix64(query.bytes().fold(seed, |hash, byte| hash.rotate_left(5) ^ u64::from(byte)));
     let mut words = words_in(query);
@@ -46,7 +47,8 @@ fn words_in(query: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Two letters in the wrong order, one left out, one twice, or a neighbouring key; never in the first letter.
+/// Swaps two letters, drops or doubles one, or replaces one by a neighbouring key. The first letter
+/// never changes.
 fn slip_in(word: &str, random: &mut SplitMix64) -> String {
     let mut letters = word.as_bytes().to_vec();
     let at = 1 + random.index(letters.len() - 2);

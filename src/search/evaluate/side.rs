@@ -1,4 +1,4 @@
-//! What a setting answers to a judged query, to be shown next to what another answers.
+//! The results of one setting for a judged query, to show next to those of another setting.
 
 use hornbook_corpus::ids::NodeId;
 
@@ -6,7 +6,7 @@ use super::judged::ReadyQuery;
 use super::measures::Measure;
 use crate::search::{Engine, Filter, Mode, SearchError, SearchRequest};
 
-/// So many results are shown; nDCG@10 looks no further.
+/// The number of results to show; nDCG@10 considers no more.
 const SHOWN: u32 = 10;
 
 /// One side of a comparison.
@@ -16,19 +16,19 @@ pub struct Side {
     pub listed: Vec<Listed>,
 }
 
-/// A result as it is listed.
+/// A result in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The same in every snapshot of the law.
+    /// The id of the provision, which is the same in every snapshot.
     pub id: NodeId,
     pub citation: String,
     pub heading: String,
     pub is_living: bool,
-    /// 0 if it is not judged.
+    /// 0 if the result is not judged.
     pub grade: u8,
 }
 
-/// What an engine answers.
+/// Searches for a query and grades the results.
 pub fn side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<Side, SearchError> {
     let filter = Filter::within(query.range);
     let request =

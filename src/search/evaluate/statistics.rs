@@ -1,17 +1,17 @@
-//! Confidence intervals of means and tests of their difference, by resampling from a fixed seed, so that the same
-//! measurements always give the same figures.
+//! Confidence intervals of means and tests of their difference, by resampling. The seed is fixed, so
+//! that the same measurements always give the same figures.
 
 use serde::Serialize;
 
 use crate::random::SplitMix64;
 
-/// How often measurements are drawn again.
+/// The number of resamples.
 const RESAMPLES: usize = 10_000;
 
-/// What every series of draws begins with.
+/// The seed of every series of draws.
 const SEED: u64 = 0x5eed_0f1a_3000_0001;
 
-/// A mean with the interval that holds it in 95 of 100 cases.
+/// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     pub mean: f64,
@@ -20,7 +20,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The percentile bootstrap: means of as many draws with replacement.
+    /// The percentile bootstrap: draws as many values with replacement, again and again, and takes
+    /// percentiles of the means.
     pub fn of(values: &[f64]) -> Self {
         if values.is_empty() {
             return Self { mean: 0.0, low: 0.0, high: 0.0 };
@@ -35,23 +36,23 @@ impl Estimate {
     }
 }
 
-/// Two series over the same queries.
+/// The comparison of two series over the same queries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Paired {
-    /// The mean of first less second, with its interval.
+    /// The mean of first minus second, with its confidence interval.
     pub difference: Estimate,
-    /// How often a difference as large or larger comes about if it is chance which of the two is which.
+    /// The probability of a difference at least as large if chance decides which value belongs to which series.
     pub p_value: f64,
     pub better: usize,
     pub worse: usize,
 }
 
 impl Paired {
-    /// The paired randomisation test, two-sided: signs of the differences are drawn at random.
+    /// A two-sided paired randomisation test: the signs of the differences are drawn at random.
     ///
     /// # Panics
-    /// If the series are not equally long.
+    /// If the series have different lengths.
     pub fn of(first: &[f64], second: &[f64]) -> Self {
         assert_eq!(first.len(), second.len(), "paired series are of the same queries");
         let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
@@ -59,7 +60,7 @@ impl Paired {
         let mut random = SplitMix64(SEED);
         let as_large = (0..RESAMPLES).filter(|_| {
             let flipped: f64 = differences.iter().map(|d| if random.draw() >> 63 == 0 { *d } else { -d }).sum();
-            // Sums in another order differ by a hair.
+            // The order of summation changes the last digits.
             flipped.abs() >= observed - 1e-9
         });
         let p_value = (as_large.count() + 1) as f64 / (RESAMPLES + 1) as f64;
@@ -69,7 +70,7 @@ impl Paired {
     }
 }
 
-/// The value below which a part of the values lies; of ascending values, zero if there are none.
+/// The value at a share (0 to 1) of the values, which must be in ascending order; zero if there are none.
 pub fn percentile(ascending: &[f64], part: f64) -> f64 {
     let last = ascending.len().saturating_sub(1);
     ascending.get((last as f64 * part).round() as usize).copied().unwrap_or(0.0)
@@ -87,7 +88,7 @@ mod tests {
     fn intervals_hold_the_mean_and_narrow_with_more_values() {
         let coin: Vec<f64> = (0..100).map(|n| f64::from(n % 2)).collect();
         let wide = Estimate::of(&coin);
-        // The standard error of a hundred throws is 0.05, so 95 % lie within 0.098.
+        // The standard error of a hundred throws is 0.05, so the 95 % interval is 0.098 to each side.
         assert!((wide.mean - 0.5).abs() < 1e-9);
         assert!((wide.low - 0.402).abs() < 0.015 && (wide.high - 0.598).abs() < 0.015, "{wide:?}");
         let narrow = Estimate::of(&coin.repeat(25));
@@ -99,14 +100,14 @@ mod tests {
 
     #[test]
     fn differences_are_told_from_chance() {
-        // All three better: of the 8 ways to draw signs, all plus and all minus are as large.
+        // All three are better. Of the 8 ways to draw signs, two have a sum as large: all plus and all minus.
         let paired = Paired::of(&[1.0, 1.0, 1.0], &[0.5, 0.5, 0.5]);
         assert!((paired.p_value - 0.25).abs() < 0.02, "{paired:?}");
         assert_eq!((paired.better, paired.worse), (3, 0));
-        // Two of five worse by as much as three are better: a sum of one or more comes about in every draw.
+        // Three of five are better by 1, two are worse by 1. Every draw of signs has a sum of at least 1.
         let paired = Paired::of(&[1.0, 1.0, 1.0, 0.0, 0.0], &[0.0, 0.0, 0.0, 1.0, 1.0]);
         assert!((paired.p_value - 1.0).abs() < 1e-9, "{paired:?}");
-        // Twenty of twenty: 2 draws in 2^20.
+        // All twenty are better: 2 of the 2^20 ways to draw signs have a sum as large.
         assert!(Paired::of(&[0.6; 20], &[0.5; 20]).p_value < 0.001);
         let same = Paired::of(&[0.3, 0.4], &[0.3, 0.4]);
         assert_eq!((same.difference.mean, same.p_value, same.better, same.worse), (0.0, 1.0, 0, 0));

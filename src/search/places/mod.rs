@@ -1,9 +1,11 @@
-//! Places that a query names: `is weed legal in DC` asks for the law of the District.
+//! Finds the place that a query names: `is weed legal in DC` asks for the law of the District of Columbia.
 //!
-//! The names are those of the snapshot (`names`): its jurisdictions, and its codes where no section of them is cited.
-//! Whether a name means its place is judged by the words around it (`surroundings`). A certain place narrows the search as
-//! a filter would, and its words are not searched for. Where another reading is possible, the law of the place is only
-//! preferred. Of several places in one query none is chosen, unless one lies in the other.
+//! The known names (`names`) are those of the snapshot's jurisdictions and codes. The name of a code
+//! counts only if no section of the code is cited. The words around a name decide whether it means the
+//! place (`surroundings`). If that is certain, the place restricts the search like a filter, and its
+//! words are not searched for. If another reading is possible, the law of the place is only preferred.
+//! Certain places take precedence over uncertain ones. If several places remain, none is chosen, unless
+//! one lies in the others.
 
 mod names;
 mod surroundings;
@@ -20,7 +22,7 @@ use names::{Name, Names};
 use surroundings::{Judged, Spot, judge};
 use words::{WORD_BYTES_MAX, Word, key_in, next_word, words_in};
 
-/// The places of a snapshot, ready to be found in queries.
+/// The places of a snapshot, with a table for finding them in queries.
 #[derive(Debug)]
 pub(super) struct Places {
     places: Vec<Place>,
@@ -30,9 +32,10 @@ pub(super) struct Places {
 /// The place that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedPlace {
-    /// Its number among the places.
+    /// The index of the place.
     pub place: usize,
-    /// Where its words are in the query, with those that say no more: `in DC`, `under Virginia law`.
+    /// The byte ranges of its name in the query. If the place is certain, they include words that add
+    /// nothing: `in DC`, `under Virginia law`.
     pub bytes: Vec<Range<usize>>,
     pub is_certain: bool,
 }
@@ -54,9 +57,9 @@ impl Places {
         &self.places[place]
     }
 
-    /// The place that the plain pieces of a query name.
+    /// Finds the place that the plain pieces of a query name.
     pub(super) fn named_in(&self, query: &str, plain: &[Range<usize>]) -> Option<NamedPlace> {
-        // Most queries name none, and cost nothing but this.
+        // Most queries name no place; this check is all they cost.
         if !plain.iter().any(|piece| self.may_name_one(&query[piece.clone()])) {
             return None;
         }
@@ -93,7 +96,8 @@ impl Places {
             let end = at + 1 + name.rest.len();
             let spot = Spot { text: query, words: &words, name: at..end, is_first_piece, is_last_piece };
             if let Some(Judged { words: phrase, is_certain }) = judge(&spot, name.form) {
-                // The words around a name are taken out of the query only with it.
+                // The words around a name are included only if the place is certain: only then is the
+                // name removed from the query.
                 let said = if is_certain { phrase } else { at..end };
                 let bytes = words[said.start].bytes.start..words[said.end - 1].bytes.end;
                 readings.push(Reading { place: name.place, bytes, is_certain });
@@ -102,7 +106,7 @@ impl Places {
         }
     }
 
-    /// The longest known name at the start of some words. It may have commas: `Washington, D.C.`.
+    /// The longest known name at the start of `words`. It may contain commas: `Washington, D.C.`.
     fn name_at(&self, query: &str, words: &[Word]) -> Option<&Name> {
         let (first, behind) = words.split_first()?;
         self.names.beginning_with(&first.key).iter().find(|name| {

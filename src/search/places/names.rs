@@ -1,4 +1,4 @@
-//! The names of the places and codes of a snapshot, by their first words.
+//! The names of the places and codes of a snapshot, indexed by their first word.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ use super::words::keys_of;
 pub(in crate::search) struct Place {
     pub jurisdiction: ShortCode,
     pub name: String,
-    /// Also those of what lies in it; empty if its law is not loaded.
+    /// The nodes of the place and of the places within it; empty if its law is not loaded.
     pub nodes: OrdinalRange,
-    /// The jurisdictions that it lies in; of a code, its own first.
+    /// The jurisdictions that contain it, innermost first. For a code, the first one is its own jurisdiction.
     within: Vec<ShortCode>,
     is_code: bool,
 }
@@ -35,22 +35,22 @@ impl Place {
     }
 }
 
-/// What kind of name it is, which decides how much its surroundings must say.
+/// The form of a name. It decides how clear the words around the name must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The name of a state, a territory, a county, or of a city in several words.
+    /// The name of a state, a territory, or of a city or county in several words.
     Full,
-    /// The name of a city that is one word, which may be a word of everyday: Mobile, Orange.
+    /// The name of a city or county in one word, which may also be a common word: Mobile, Orange.
     City,
-    /// Two capitals: `NY`.
+    /// Two capital letters: `NY`.
     Postal,
-    /// Two capitals that also mean something else: `VA` is a department, `MD` a doctor.
+    /// Two capital letters that also mean something else: `VA` is a department, `MD` a doctor.
     AmbiguousPostal,
-    /// Two capitals that make an English word: `IN`, `OR`.
+    /// Two capital letters that form an English word: `IN`, `OR`.
     WordPostal,
-    /// `DC`, also in small letters.
+    /// `DC`, in capital or small letters.
     District,
-    /// The United States.
+    /// A name of the United States.
     Country,
     /// The word `federal`.
     Federal,
@@ -60,13 +60,13 @@ pub(super) enum Form {
 /// One name of a place.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
-    /// Its words behind the first.
+    /// The words after the first one.
     pub rest: Vec<String>,
     pub form: Form,
     pub place: usize,
 }
 
-/// The table of names.
+/// All names.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     by_first: HashMap<String, Vec<Name>>,
@@ -79,7 +79,7 @@ const AMBIGUOUS_POSTAL: &[&str] = &[
 
 const WORD_POSTAL: &[&str] = &["hi", "in", "me", "ok", "or"];
 
-/// What cities and others are called in full.
+/// Prefixes of the full names of cities, states and other places.
 const STYLES: &[&str] = &[
     "City of ",
     "City and County of ",
@@ -91,7 +91,7 @@ const STYLES: &[&str] = &[
     "Territory of ",
 ];
 
-/// Short names of codes that neither their names nor their citations give, by the keys of the codes.
+/// Short names of codes that appear neither in the code's name nor in its citations, by code key.
 const SHORT_NAMES: &[(&str, &[&str])] = &[
     ("us/usc", &["U.S.C.", "U.S. Code", "United States Code"]),
     ("us/cfr", &["C.F.R.", "Code of Federal Regulations"]),
@@ -100,16 +100,17 @@ const SHORT_NAMES: &[(&str, &[&str])] = &[
     ("sd/sdcl", &["SDCL"]),
 ];
 
-/// A name that is one short word means too much else.
+/// A code name of one word needs at least this many bytes: shorter words have too many other meanings.
 const CODE_WORD_BYTES_MIN: usize = 3;
 
 impl Names {
-    /// The names that begin with a word.
+    /// The names that begin with a word, longest first.
     pub(super) fn beginning_with(&self, first: &str) -> &[Name] {
         self.by_first.get(first).map_or(&[], Vec::as_slice)
     }
 
-    /// The places of a catalogue with their names: the states first, so that a city of the same name does not take theirs.
+    /// The places of a catalogue and their names. States come first, so that a city does not take the
+    /// name of a state.
     pub(super) fn of(catalogue: &Catalogue) -> (Vec<Place>, Self) {
         let (mut places, mut names) = (Vec::new(), Self::default());
         for jurisdiction in &catalogue.jurisdictions {
@@ -172,7 +173,7 @@ impl Names {
         }
     }
 
-    /// The first place that claims a name has it.
+    /// Adds a name. If several places have the same name, it belongs to the first of them.
     fn add(&mut self, name: &str, form: Form, place: usize) {
         let mut keys = keys_of(name).into_iter();
         let Some(first) = keys.next() else { return };
@@ -183,7 +184,7 @@ impl Names {
         let names = self.by_first.entry(first).or_default();
         if !names.iter().any(|known| known.rest == rest) {
             names.push(Name { rest, form, place });
-            // The longest that fits is the one that is meant.
+            // The longest name that matches is the one that is meant.
             names.sort_by_key(|name| std::cmp::Reverse(name.rest.len()));
         }
     }
@@ -198,12 +199,13 @@ fn postal(code: &str) -> Form {
     }
 }
 
-/// A name without what kind of place it is.
+/// A name without its prefix for the kind of place.
 fn bare(name: &str) -> &str {
     STYLES.iter().find_map(|style| name.strip_prefix(style)).unwrap_or(name)
 }
 
-/// `San Mateo Municipal Code of 2024-01-08`, `Code of Federal Regulations: titles 1, 12`, `Code of Virginia, converted`.
+/// Removes the edition from the name of a code, as in `San Mateo Municipal Code of 2024-01-08`,
+/// `Code of Federal Regulations: titles 1, 12` and `Code of Virginia, converted`.
 fn without_edition(name: &str) -> &str {
     let name = name.split([':', '(']).next().unwrap_or(name).trim_end();
     let name = name.strip_suffix(", converted").unwrap_or(name);
@@ -213,11 +215,11 @@ fn without_edition(name: &str) -> &str {
     }
 }
 
-/// A jurisdiction and those that it lies in.
+/// A jurisdiction and those that contain it, innermost first.
 fn around(catalogue: &Catalogue, innermost: Option<&ShortCode>) -> Vec<ShortCode> {
     let mut around: Vec<ShortCode> = Vec::new();
     let mut next = innermost;
-    // A catalogue whose jurisdictions lie in each other would lead round and round.
+    // This check prevents an endless loop if the jurisdictions of a catalogue contain each other.
     while let Some(code) = next.filter(|code| !around.contains(code)) {
         around.push(code.clone());
         next = catalogue.jurisdiction(code).and_then(|jurisdiction| jurisdiction.parent.as_ref());

@@ -1,8 +1,8 @@
-//! Whether a name means its place, by the words around it.
+//! Decides from the surrounding words whether a name means its place.
 //!
-//! `in Virginia`, `Virginia law` and `security deposit Virginia` mean the state; `Virginia creeper` is a plant, and
-//! `a Virginia landlord` may be either. A name that is also something else is better not understood than misunderstood:
-//! what is searched for in the wrong place is not found.
+//! `in Virginia`, `Virginia law` and `security deposit Virginia` mean the state. `Virginia creeper` is
+//! a plant. `a Virginia landlord` may or may not mean the state. If a name may mean something else,
+//! ignoring it is better than misreading it: a search in the wrong place does not find the right law.
 
 use std::ops::Range;
 
@@ -14,38 +14,39 @@ pub(super) struct Spot<'t> {
     pub text: &'t str,
     /// The words of the piece.
     pub words: &'t [Word],
-    /// Those of the name.
+    /// The indexes of the words of the name.
     pub name: Range<usize>,
-    /// Whether the query begins and ends with the piece.
+    /// Whether the query begins with this piece.
     pub is_first_piece: bool,
+    /// Whether the query ends with this piece.
     pub is_last_piece: bool,
 }
 
-/// A name that means its place, with the words that belong to it.
+/// A name that means its place, and the words that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Judged {
     pub words: Range<usize>,
     pub is_certain: bool,
 }
 
-/// What a name is taken for, together with the words around it.
+/// A name and the words around it that belong to it.
 struct Phrase {
     words: Range<usize>,
     has_preposition: bool,
     has_law: bool,
-    /// What is asked about was done there, or goes there.
+    /// The query is about something done in the place, or coming from or going there.
     is_doubtful: bool,
 }
 
 const PREPOSITIONS: &[&str] = &["in", "inside", "throughout", "under", "within"];
 
-/// The law of a place is what it is searched in: these words say nothing more.
+/// Words for law in general. They add nothing to the place, because its law is searched anyway.
 const LAW: &[&str] = &["code", "codes", "law", "laws", "statute", "statutes"];
 
-/// These do: a regulation is not a statute.
+/// Words for one kind of law. They stay in the query, because a regulation is not a statute.
 const KINDS_OF_LAW: &[&str] = &["ordinance", "ordinances", "regulation", "regulations", "rules"];
 
-/// Behind a word for law they make another thing of it: law enforcement, a statute of limitations.
+/// After a word for law, these words change its meaning: law enforcement, statute of limitations.
 const NOT_THE_LAW: &[&str] = &[
     "clerk",
     "clerks",
@@ -70,14 +71,14 @@ const NOT_THE_LAW: &[&str] = &[
     "student",
 ];
 
-/// Before `of` and a name.
+/// Kinds of place that can occur before `of` and a name.
 const KINDS_OF_PLACE: &[&str] = &["city", "commonwealth", "county", "state", "territory", "town", "village"];
 
-/// Behind `state` they name an agency or a place, which has a law of its own.
+/// After `state`, these words make an institution or another place: state police, state park.
 const STATE_AND: &[&str] =
     &["bar", "college", "fair", "ferries", "lottery", "park", "patrol", "police", "prison", "university"];
 
-/// Behind any name they make another one.
+/// After any name, these words make another name: Idaho Falls.
 const FEATURES: &[&str] = &[
     "airlines",
     "airport",
@@ -123,7 +124,7 @@ const FEATURES: &[&str] = &[
     "valley",
 ];
 
-/// Before any name they make another one.
+/// Before any name, these words make another name: Fort Washington.
 const BEFORE: &[&str] = &[
     "battleship",
     "camp",
@@ -142,10 +143,10 @@ const BEFORE: &[&str] = &[
     "uss",
 ];
 
-/// Before `of` and any name.
+/// Before `of` and any name, these words make another name: University of Virginia.
 const BEFORE_OF: &[&str] = &["bank", "bay", "coast", "gulf", "isle", "port", "strait", "treaty", "university"];
 
-/// Names of other things, by the name that they begin with.
+/// For the names of some places: the words that follow in names of other things, such as `Virginia creeper`.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("alaska", &["native", "natives", "pollock", "railroad"]),
     ("arizona", &["cypress", "sycamore"]),
@@ -183,10 +184,12 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("wyoming", &["toad"]),
 ];
 
-/// Behind a name they are about something of the place, or formed under its law, and may be regulated elsewhere, too.
+/// After a name, these words mean something that is in the place or was formed under its law, and that
+/// other law may regulate too.
 const OF_THE_PLACE: &[&str] = &["coast", "company", "companies", "corporation", "corporations", "coastline"];
 
-/// What was done in a place is often asked about in another: a company formed in Delaware, a license issued in Maryland.
+/// Something done in one place often matters under the law of another: a company formed in Delaware, a
+/// license issued in Maryland.
 const DONE_ELSEWHERE: &[&str] = &[
     "born",
     "chartered",
@@ -206,26 +209,27 @@ const DONE_ELSEWHERE: &[&str] = &[
     "registered",
 ];
 
-/// A place that somebody comes from or goes to may be where the law is asked for, or not.
+/// The place that something comes from or goes to may or may not be the one whose law is meant.
 const WAYS: &[&str] = &["from", "into", "to"];
 
-/// Before a name they ask for what is not there.
+/// Before a name, these words exclude the place.
 const NOT_THERE: &[&str] =
     &["beyond", "except", "excluding", "leaving", "non", "not", "out", "outside", "than", "without"];
 
-/// Before `federal law` they say that other law is asked about, which speaks of it.
+/// Before `federal law`, these words show that the query is about other law, which refers to federal law.
 const SPEAKS_OF: &[&str] = &["by", "conform", "from", "of", "to", "violate", "violates", "violating", "with"];
 
-/// Beside federal law the law of states is asked for.
+/// Before `federal`, these words show that state law is meant, too.
 const AND: &[&str] = &["and", "or"];
 
-/// What people say behind `in` and a city that they write in small letters.
+/// Words that typically follow `in` and the name of a city in small letters.
 const BEHIND_A_CITY: &[&str] = &[
     "a", "an", "and", "are", "before", "by", "can", "do", "does", "for", "from", "how", "if", "is", "may", "must",
     "on", "or", "that", "to", "what", "when", "where", "who", "with", "without",
 ];
 
-/// The words of a name and what they mean; nothing if they mean no place.
+/// Judges a name: the words that belong to it, and whether it certainly means its place. `None` if it
+/// does not mean the place.
 pub(super) fn judge(spot: &Spot<'_>, form: Form) -> Option<Judged> {
     if spot.is_part_of_a_word() || spot.is_another_name() {
         return None;
@@ -278,7 +282,8 @@ fn abbreviation(spot: &Spot<'_>, form: Form) -> Option<Judged> {
     (is_certain || may_be_preferred).then_some(Judged { words: phrase.words, is_certain })
 }
 
-/// The law of the states, too, is law in the United States: only the law of the country itself is meant for certain.
+/// State law is also law in the United States. So a place is certain only if the law of the country
+/// itself is named.
 fn country(spot: &Spot<'_>) -> Option<Judged> {
     let word = &spot.words[spot.name.start];
     if spot.name.len() == 1 && word.case != Case::Capitals && !word.is_dotted {
@@ -289,7 +294,8 @@ fn country(spot: &Spot<'_>) -> Option<Judged> {
     (is_certain || phrase.has_preposition).then_some(Judged { words: phrase.words, is_certain })
 }
 
-/// The law of every state speaks of federal agencies, taxes and licenses: only `federal law` and its like mean a place.
+/// The law of every state mentions federal agencies, taxes and licenses. So only `federal law` and
+/// similar words mean a place.
 fn federal(spot: &Spot<'_>) -> Option<Judged> {
     let phrase = spot.phrase()?;
     let before = spot.before(spot.name.start, 0);
@@ -302,7 +308,7 @@ fn federal(spot: &Spot<'_>) -> Option<Judged> {
     Some(Judged { words: phrase.words, is_certain: is_certain && phrase.has_law })
 }
 
-/// The name of a code next to a number is a citation, even of law that is not loaded.
+/// The name of a code next to a number is a citation, not a place, even if that law is not loaded.
 fn code(spot: &Spot<'_>) -> Option<Judged> {
     let behind = spot.text[spot.words[spot.name.end - 1].bytes.end..].trim_start();
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
@@ -326,7 +332,7 @@ impl Phrase {
 }
 
 impl Spot<'_> {
-    /// A word behind the name, counted from 0, if only spaces are between.
+    /// The word at a distance after the name, counted from 0; empty unless only spaces lie between.
     fn behind(&self, count: usize) -> &str {
         self.from(self.name.end, count)
     }
@@ -337,7 +343,7 @@ impl Spot<'_> {
         if are_next { &self.words[word].key } else { "" }
     }
 
-    /// A word before one, counted from 0 backwards.
+    /// The word at a distance before the word `start`, counted from 0; empty unless only spaces lie between.
     fn before(&self, start: usize, count: usize) -> &str {
         let Some(word) = start.checked_sub(count + 1) else { return "" };
         let are_next = (word..start).all(|word| self.is_next(word, word + 1));
@@ -353,7 +359,7 @@ impl Spot<'_> {
         self.words[self.name.start].bytes.start..self.words[self.name.end - 1].bytes.end
     }
 
-    /// `Virginia-based`, `non-Virginia`.
+    /// Whether the name is part of a longer word: `Virginia-based`, `non-Virginia`.
     fn is_part_of_a_word(&self) -> bool {
         let bytes = self.bytes();
         self.text[..bytes.start].ends_with(['-', '\'', '’', '/', '@'])
@@ -369,7 +375,7 @@ impl Spot<'_> {
         self.text[..self.bytes().start].trim_end().ends_with(',')
     }
 
-    /// Whether it is a part of another name, such as `Virginia creeper`.
+    /// Whether the name is part of another name, such as `Virginia creeper`.
     fn is_another_name(&self) -> bool {
         let behind = match self.is_possessive() {
             true => self.words.get(self.name.end + 1).map_or("", |word| &word.key),
@@ -384,8 +390,8 @@ impl Spot<'_> {
             || OTHER_NAMES.iter().any(|(name, others)| begins(name) && others.contains(&behind))
     }
 
-    /// The name with the words that say no more than it: `in the state of Virginia`, `Virginia law`. None if what is not
-    /// there is asked for.
+    /// The name with the neighbouring words that add nothing: `in the state of Virginia`,
+    /// `Virginia law`. `None` if the words exclude the place.
     fn phrase(&self) -> Option<Phrase> {
         let mut phrase =
             Phrase { words: self.name.clone(), has_preposition: false, has_law: false, is_doubtful: false };
@@ -414,7 +420,7 @@ impl Spot<'_> {
 
     fn take_what_is_before(&self, phrase: &mut Phrase) {
         self.take_article(phrase);
-        // `laws of the state of`.
+        // As in `laws of the state of`.
         for _ in 0..2 {
             let start = phrase.words.start;
             let of_what = self.before(start, 1);
@@ -453,7 +459,7 @@ impl Spot<'_> {
         self.is_last_piece && phrase.words.end == self.words.len()
     }
 
-    /// Whether what follows begins something new.
+    /// Whether the phrase ends here, because the next word begins something new.
     fn is_complete(&self, phrase: &Phrase) -> bool {
         let next = self.from(phrase.words.end, 0);
         next.is_empty() || phrase.has_law || BEHIND_A_CITY.contains(&next)

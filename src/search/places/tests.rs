@@ -1,4 +1,4 @@
-//! What queries mean, over a catalogue of all states with a few cities and codes.
+//! Tests how places in queries are understood, with a catalogue of all states, a few cities and a few codes.
 
 use hornbook_corpus::catalogue::{Catalogue, CodeBody, Jurisdiction};
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
@@ -6,7 +6,7 @@ use hornbook_corpus::jurisdictions::{INVENTORY, Level};
 
 use super::*;
 
-/// Code, name, level and parent of the cities and counties beside the states.
+/// Code, name, level and parent of the cities and counties.
 const CITIES: [(&str, &str, Level, &str); 6] = [
     ("IL-CHICAGO", "City of Chicago", Level::City, "IL"),
     ("AL-MOBILE", "City of Mobile", Level::City, "AL"),
@@ -56,7 +56,8 @@ fn catalogue() -> Catalogue {
     Catalogue { jurisdictions: jurisdictions.collect(), code_bodies: bodies.collect(), ..Catalogue::default() }
 }
 
-/// What is understood of a query, in a line: the words, the place, and a question mark where it is only preferred.
+/// What is understood of a query, in one line: the words, the place, and a question mark if the place
+/// is only preferred.
 fn understood(places: &Places, query: &str) -> String {
     let Some(NamedPlace { place, bytes, is_certain }) = places.named_in(query, std::slice::from_ref(&(0..query.len())))
     else {

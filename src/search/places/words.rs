@@ -1,24 +1,24 @@
-//! The words of a text as places are looked up by.
+//! Splits text into words and computes the keys by which places are looked up.
 
 use std::ops::Range;
 
-/// No word of a name is longer.
+/// No name begins with a longer word.
 pub(super) const WORD_BYTES_MAX: usize = 24;
 
-/// A word of a query, in small letters and without the dots of an abbreviation.
+/// A word of a query. Its key is in small letters and has no dots.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub bytes: Range<usize>,
     pub key: String,
     pub case: Case,
-    /// An abbreviation with dots, such as `D.C.`.
+    /// Whether it is an abbreviation with dots, such as `D.C.`.
     pub is_dotted: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     Small,
-    /// Only the first letter is a capital.
+    /// The first letter is a capital, and there are small letters.
     Capital,
     Capitals,
 }
@@ -38,7 +38,7 @@ impl Word {
     }
 }
 
-/// The next word of a text from a byte on. Single letters with dots between them are one word.
+/// The next word at or after a byte of a text. Single letters with dots between them form one word.
 pub(super) fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
     let start = from + text[from..].find(char::is_alphanumeric)?;
     let mut end = end_of_run(text, start);
@@ -47,7 +47,8 @@ pub(super) fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
         let next = end + 1;
         let next_end = end_of_run(text, next);
         if !is_one_letter(&text[next..next_end]) {
-            // The dot behind the last letter belongs to the abbreviation, the one behind an initial does not.
+            // The dot after the last letter belongs to an abbreviation; the dot after a single initial
+            // does not.
             return Some(start..if letter > start { next } else { end });
         }
         (letter, end) = (next, next_end);
@@ -63,8 +64,8 @@ fn is_one_letter(word: &str) -> bool {
     word.len() == 1 && word.as_bytes()[0].is_ascii_alphabetic()
 }
 
-/// Writes a word as its key into a buffer; nothing of a word that is too long or not of English letters, which no name
-/// begins with.
+/// Writes the key of a word to a buffer. `None` if the word is too long or has characters beyond ASCII:
+/// no name begins with such a word.
 pub(super) fn key_in<'b>(word: &str, buffer: &'b mut [u8; WORD_BYTES_MAX]) -> Option<&'b str> {
     let mut len = 0;
     for byte in word.bytes().filter(|&byte| byte != b'.') {

@@ -1,4 +1,5 @@
-//! Finds titles, chapters and other containers by any of their names, and by the numbers that their sections begin with.
+//! Finds titles, chapters and other containers by any of their names, and by the numbers that their
+//! sections begin with.
 
 use std::collections::HashMap;
 
@@ -11,17 +12,19 @@ use hornbook_corpus::snapshot::Snapshot;
 
 use crate::search::folded_number::{SIGNS, fold, follows};
 
-/// How many provisions of a container are asked for the number that they begin with; the first may be an appendix.
+/// How many provisions of a container are checked for a number. More than one, because the first may be
+/// an appendix.
 const PROVISIONS_ASKED_MAX: usize = 4;
 
-/// Every container whose own citation names its levels, and what is attached to one, such as an appendix.
+/// Every container whose citation names its levels, and everything that is attached to a container,
+/// such as an appendix.
 pub(super) struct ContainerIndex {
-    /// With folded numbers.
+    /// With normalised numbers.
     containers: Vec<(Container, NodeOrdinal)>,
     by_innermost: HashMap<(BodyRef, Level, Box<str>), Vec<usize>>,
-    /// By what the numbers of their sections begin with: `43-32`.
+    /// By the number that their sections begin with: `43-32`.
     by_number: HashMap<(BodyRef, Box<str>), Vec<usize>>,
-    /// By the numbers of their title and their own, where those of sections do not say it: `29-1`.
+    /// By the number of their title and their own number: `29-1`. Used if no section numbers begin like this.
     by_title: HashMap<(BodyRef, Box<str>), Vec<usize>>,
 }
 
@@ -34,7 +37,7 @@ impl ContainerIndex {
             by_title: HashMap::new(),
         };
         let grammar = snapshot.grammar();
-        // The containers around a node that have a joined number, with the end of each.
+        // The containers around the current node that have a joined number, each with its end.
         let mut around: Vec<(u32, Box<str>)> = Vec::new();
         for node in (0..snapshot.outline.len()).map(NodeOrdinal) {
             let Card { citation, .. } = snapshot.cards.get(node)?;
@@ -76,7 +79,8 @@ impl ContainerIndex {
         place
     }
 
-    /// The containers that a name means: those with just these levels, else those that have further levels around them.
+    /// The containers that a name means: those with exactly these levels; if there are none, those with
+    /// further outer levels.
     pub(super) fn find(&self, named: &NamedContainer) -> Vec<NodeOrdinal> {
         let wanted = folded(&named.container);
         let of_name = self.by_innermost.get(&(wanted.body, named.innermost.0, fold(&named.innermost.1)));
@@ -88,7 +92,8 @@ impl ContainerIndex {
         if exact.is_empty() { meant.iter().map(|&&(_, node)| node).collect() } else { exact }
     }
 
-    /// The containers whose sections begin with a number, else those whose title and own number make it.
+    /// The containers whose sections begin with a number; if there are none, those whose title and own
+    /// number form it.
     pub(super) fn numbered(&self, wanted: &NumberedContainer) -> Vec<NodeOrdinal> {
         let key = (wanted.body, fold(&wanted.number));
         let by_number = self.of_level(self.by_number.get(&key), wanted);
@@ -125,8 +130,8 @@ impl ContainerIndex {
     }
 }
 
-/// What the numbers of a container's sections begin with, where its own number ends it: `59.18` for chapter 59.18 or
-/// chapter 18 of title 59.
+/// The number that the sections of a container begin with, if it ends with the container's own number:
+/// `59.18` for chapter 59.18 or for chapter 18 of title 59.
 fn joined_number(
     snapshot: &Snapshot,
     named: &NamedContainer,
@@ -142,7 +147,7 @@ fn joined_number(
     let inside = (node.0 + 1..snapshot.outline.subtree(node).end).map(NodeOrdinal);
     let mut provisions = inside.filter(|&inner| snapshot.outline.is_provision(inner)).peekable();
     if provisions.peek().is_none() {
-        // A list of contents may name a chapter whose law is not there.
+        // A table of contents may name a chapter whose law is not in the snapshot.
         let is_whole = outer.map_or(level.is_title() || own.contains(SIGNS), |outer| follows(&own, outer));
         return Ok(is_whole.then_some(own));
     }
@@ -156,7 +161,8 @@ fn joined_number(
     Ok(None)
 }
 
-/// The shortest beginning of a section's number, beyond that of the container around, that ends in a container's own number.
+/// The shortest prefix of a section's number that goes beyond the outer container's number and ends
+/// with the container's own number.
 fn prefix_of(number: &str, own: &str, outer: Option<&str>) -> Option<Box<str>> {
     let ends = number.match_indices(SIGNS).map(|(at, _)| &number[..at]);
     let mut beyond = ends.filter(|prefix| outer.is_none_or(|outer| follows(prefix, outer)));
@@ -167,7 +173,7 @@ fn follows_in_reverse(number: &str, own: &str) -> bool {
     number.strip_suffix(own).is_some_and(|rest| rest.ends_with(SIGNS))
 }
 
-/// Whether a provision's citation may be that of something attached to a part, such as `12 C.F.R. pt. 1002, App. A`.
+/// Whether a provision's citation may be that of an attachment to a part, such as `12 C.F.R. pt. 1002, App. A`.
 fn may_be_attached(citation: &str) -> bool {
     citation.contains(", ") && !citation.contains('§')
 }

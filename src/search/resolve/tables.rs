@@ -1,4 +1,4 @@
-//! What resolving keeps in memory.
+//! The tables for resolving citations that stay in memory.
 
 use std::sync::OnceLock;
 
@@ -8,12 +8,12 @@ use hornbook_corpus::ids::NodeOrdinal;
 use super::containers::ContainerIndex;
 use crate::search::parts::BodyParts;
 
-/// What resolving needs beside the snapshot's files; made when first needed.
+/// The tables for resolving citations, each built at its first use.
 #[derive(Default)]
 pub(in crate::search) struct ResolveTables {
     /// The provisions whose own citation is a range.
     pub(super) ranges: OnceLock<Vec<(Citation, NodeOrdinal)>>,
     pub(super) containers: OnceLock<ContainerIndex>,
-    /// What each code body consists of.
+    /// The parts of each code body.
     pub(super) parts: OnceLock<Vec<BodyParts>>,
 }

@@ -1,30 +1,31 @@
-//! Cuts a passage out of a text: whole sentences where they fit, always whole words.
+//! Cuts a passage out of a text: whole sentences if they fit, always whole words.
 
 use std::ops::Range;
 
 use hornbook_corpus::chunks::sentence_ends;
 
-/// No snippet is longer, in characters.
+/// The maximum length of a snippet, in characters.
 pub const SNIPPET_CHARS_MAX: usize = 300;
 
-/// A shorter snippet takes in what stands beside it.
+/// A shorter snippet is extended with the text next to it.
 const SHORT_CHARS: usize = 120;
 
-/// What a whole sentence ends with, or the dash that leads into a list.
+/// Characters that a whole sentence ends with, and the dash that introduces a list.
 const CLOSING: [char; 12] = ['.', ';', ':', '?', '!', ',', '"', '\'', '”', '’', ')', '—'];
 
-/// What of a text is at hand around the place to be shown.
+/// The available part of a text around the place to show.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Neighbourhood<'t> {
     pub text: &'t str,
-    /// Whether the text begins here and not before.
+    /// Whether the available part includes the start of the text.
     pub has_start: bool,
-    /// Whether it ends here and not behind.
+    /// Whether the available part includes the end of the text.
     pub has_end: bool,
 }
 
-/// The passage around `core`, which is shown as far as it fits: the sentence it begins in, and as many whole ones more as
-/// fit. Where no sentence ends in time, it is cut between words. Empty where a word is longer than any snippet.
+/// The passage around `core`. It contains as much of `core` as fits: the sentence in which `core`
+/// begins, and as many more whole sentences as fit. If no sentence ends in time, the passage is cut
+/// between words. Empty if a word is longer than the maximum length.
 pub(super) fn cut(around: Neighbourhood<'_>, core: Range<usize>) -> Range<usize> {
     let text = around.text;
     let sentences = sentences(text);
@@ -33,7 +34,7 @@ pub(super) fn cut(around: Neighbourhood<'_>, core: Range<usize>) -> Range<usize>
     let earliest = back(text, core.end, SNIPPET_CHARS_MAX);
     let mut start = match sentences.get(first) {
         Some(sentence) if is_whole(first) && sentence.start >= earliest => sentence.start,
-        // The core lies deep in a long sentence: some words lead up to it.
+        // The core is far inside a long sentence: start some words before it.
         Some(_) => {
             let room = SNIPPET_CHARS_MAX.saturating_sub(text[core.clone()].chars().count());
             word_start(around, back(text, core.start, room / 3), core.start)
@@ -41,15 +42,15 @@ pub(super) fn cut(around: Neighbourhood<'_>, core: Range<usize>) -> Range<usize>
         None => return core.start..core.start,
     };
     let limit = forward(text, start, SNIPPET_CHARS_MAX);
-    // The last sentence at hand may go on behind it.
+    // The last available sentence may continue beyond the available part.
     let ended = if around.has_end { &sentences[..] } else { &sentences[..sentences.len() - 1] };
     let is_long = |start: usize, end: usize| text[start..end].chars().nth(SHORT_CHARS).is_some();
     let fits = |end: &usize| (core.end.max(start)..=limit).contains(end) && is_long(start, *end);
     let ends = || ended.iter().map(|sentence| sentence.end).filter(fits);
-    // A heading without what it is the heading of is left out where it can be.
+    // If possible, the passage does not end with a heading, because the text under the heading is missing.
     let end = ends().rfind(|&end| text[..end].ends_with(CLOSING)).or_else(|| ends().next_back());
     let end = end.unwrap_or_else(|| word_end(around, start, limit));
-    // The end of a text leaves room for what stands before it.
+    // A passage at the end of the text has room for earlier sentences.
     let before = sentences[..first].iter().enumerate().filter(|&(place, _)| is_whole(place));
     let fitting = before.map(|(_, sentence)| sentence.start).find(|&s| s >= back(text, end, SNIPPET_CHARS_MAX));
     if let Some(earlier) = fitting
@@ -61,7 +62,7 @@ pub(super) fn cut(around: Neighbourhood<'_>, core: Range<usize>) -> Range<usize>
     start..start + text[start..end.max(start)].trim_end().len()
 }
 
-/// The sentences of a text without the white space around them; a line ends one.
+/// The sentences of a text, without surrounding white space. A line break also ends a sentence.
 fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::with_capacity(16);
     let mut line_start = 0;
@@ -82,17 +83,18 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
-/// So many characters before a place.
+/// The position this many characters before another one.
 fn back(text: &str, from: usize, chars: usize) -> usize {
     chars.checked_sub(1).map_or(from, |last| text[..from].char_indices().rev().nth(last).map_or(0, |(at, _)| at))
 }
 
-/// So many characters behind a place.
+/// The position this many characters after another one.
 fn forward(text: &str, from: usize, chars: usize) -> usize {
     text[from..].char_indices().nth(chars).map_or(text.len(), |(at, _)| from + at)
 }
 
-/// The first word that starts in a range, or else what its end is the start of, or the first word behind that.
+/// The start of the first word in a range. If there is none, the end of the range if a word starts
+/// there; otherwise the next word.
 fn word_start(around: Neighbourhood<'_>, from: usize, to: usize) -> usize {
     let text = around.text;
     if from == 0 && around.has_start {
@@ -110,14 +112,15 @@ fn word_start(around: Neighbourhood<'_>, from: usize, to: usize) -> usize {
     }
 }
 
-/// Where the first word behind the first white space from a place on starts; the place itself if that stands before it.
+/// The start of the first word after the first white space from a place on. If white space precedes the
+/// place, the word may start there.
 fn start_behind_space(text: &str, from: usize) -> Option<usize> {
     let from = text[..from].char_indices().next_back().map_or(from, |(at, _)| at);
     let space = from + text[from..].find(char::is_whitespace)?;
     Some(space + text[space..].find(|c: char| !c.is_whitespace())?)
 }
 
-/// Where the last word ends that ends between two places: at white space, or else where no letter follows.
+/// The end of the last word that ends between two places: at white space, or else where no letter follows.
 fn word_end(around: Neighbourhood<'_>, from: usize, limit: usize) -> usize {
     let text = around.text;
     if limit == text.len() && around.has_end {
@@ -135,7 +138,7 @@ fn word_end(around: Neighbourhood<'_>, from: usize, limit: usize) -> usize {
     from + whole.trim_end().len()
 }
 
-/// The last place of a stretch without white space that lies not between two letters or digits.
+/// The last position in text without white space that is not between two letters or digits.
 fn last_joint(stretch: &str, behind: Option<char>) -> usize {
     let mut next = behind;
     for (at, c) in stretch.char_indices().rev() {

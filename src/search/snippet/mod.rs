@@ -1,9 +1,10 @@
-//! Snippets: the passage of a provision that answers, cut out of the mapped text, with the places of the query's words.
+//! Snippets: the passage of a provision that answers the query, with the positions of the query's words in it.
 //!
-//! A snippet is shown from the best chunk where the semantic leg found the provision, or else from where the query's words
-//! stand closest, rare ones counting most (`window`); then whole sentences around that are taken as far as they fit
-//! (`cut`). Short texts are read through, in long ones only the neighbourhood of the rarest words is, so that a provision
-//! of half a megabyte costs no more than a page. `wanted` knows the words.
+//! A snippet comes from the best chunk if semantic search found the provision. Otherwise, or if the
+//! words are elsewhere, it comes from where the words of the query are closest together; rare words
+//! count most (`window`). Then whole sentences around this place are added as far as they fit (`cut`).
+//! Short texts are read completely. In long texts, only the surroundings of the rarest words are read,
+//! so that a provision of half a megabyte costs no more than a page. `wanted` has the words.
 
 mod cut;
 mod wanted;
@@ -33,44 +34,47 @@ use cut::{Neighbourhood, cut};
 use wanted::Wanted;
 use window::{Window, best_window, each_wanted_word};
 
-/// Texts up to this many bytes are read through for the words of a query.
+/// Texts of up to this many bytes are read completely to find the words of a query.
 const READ_THROUGH_MAX: usize = 4096;
 
-/// In longer ones so much around a rare word is read, in bytes each way.
+/// In longer texts, this many bytes before and after a rare word are read.
 const AROUND: usize = 320;
 
-/// So many places of a rare word are read around.
+/// The maximum number of occurrences of a rare word whose surroundings are read.
 const PLACES_MAX: usize = 12;
 
-/// So many bytes of a text are searched for rare words, all words together. It goes at more than 10 GB/s.
+/// The maximum number of bytes of a text that are searched for rare words, all words together. The
+/// search reads more than 10 GB/s.
 const SEARCHED_MAX: usize = 1 << 20;
 
-/// What of a text is at hand for cutting, in bytes before its core and behind: a snippet's length and some more, for what
-/// is not ASCII.
+/// How many bytes before (`start`) and after (`end`) the core are available for cutting: the length of
+/// a snippet and some more, for characters beyond ASCII.
 const AT_HAND: Range<usize> = 340..420;
 
 /// A passage of a provision's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet<'s> {
-    /// As it stands in the text, line breaks included; it starts and ends with whole words.
+    /// The text of the passage, line breaks included. It starts and ends with whole words.
     pub text: &'s str,
-    /// Where it stands in the snapshot's texts.
+    /// The position of the passage in the snapshot's texts.
     pub place: Span,
-    /// The words of the query in it, in order and apart from each other.
+    /// The words of the query in the passage, in order and without overlap.
     pub highlights: Vec<Highlight>,
-    /// Whether the provision's text goes on before it, and behind it.
+    /// Whether the text of the provision continues before the passage.
     pub goes_on_before: bool,
+    /// Whether the text of the provision continues after the passage.
     pub goes_on_behind: bool,
 }
 
-/// A word of the query in a snippet, by the characters (Unicode scalar values) before its first and its last.
+/// A word of the query in a snippet, as a range of characters (Unicode scalar values). `start` is
+/// included, `end` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Highlight {
     pub start: u32,
     pub end: u32,
 }
 
-/// A hit as a person is shown it.
+/// A hit as it is shown to a user.
 #[derive(Clone, Debug)]
 pub struct ShownHit<'s> {
     pub provision: HydratedHit<'s>,
@@ -78,7 +82,8 @@ pub struct ShownHit<'s> {
 }
 
 impl Engine {
-    /// Reads what the hits of a page are called and which passage answers, and notes in the response how long that took.
+    /// Reads the displayed fields and the snippet of each hit of a page, and stores the time of both
+    /// stages in the response.
     pub fn show(&self, response: &mut SearchResponse) -> Result<Vec<ShownHit<'_>>, SearchError> {
         let mut hydrating = Duration::ZERO;
         let mut snipping = Duration::ZERO;
@@ -92,7 +97,8 @@ impl Engine {
             let begun = Instant::now();
             let provision = self.hydrate(hit)?;
             let hydrated = Instant::now();
-            // Who cites a section and says no more is shown how it begins, and where others cite it.
+            // For a query that is only a citation, a provision is shown from its beginning, but a
+            // provision that cites the named one is shown where it cites it.
             let says_nothing = hit.relation.is_some_and(|relation| relation != Relation::Citing);
             let wanted = if says_nothing { &unwanted } else { &wanted };
             let snippet = self.snippet(hit, provision.text, wanted)?;
@@ -116,14 +122,14 @@ impl Engine {
     }
 }
 
-/// What is shown: bytes of one of a provision's texts.
+/// The place to show: a byte range in a text of a provision.
 #[derive(Clone, Debug)]
 struct Passage {
     text: Span,
     core: Range<usize>,
 }
 
-/// Looks for the place to be shown, and cuts the snippet there.
+/// Finds the place to show and cuts the snippet there.
 struct PlaceSearch<'w, 's> {
     texts: &'s Texts,
     wanted: &'w Wanted,
@@ -131,14 +137,14 @@ struct PlaceSearch<'w, 's> {
 }
 
 impl<'s> PlaceSearch<'_, 's> {
-    /// `text` is the provision's on the day; `chunk` is the one that the semantic leg found.
+    /// `text` is the wording to show; `chunk` is the chunk that semantic search found.
     fn place(&mut self, text: Span, chunk: Option<Span>) -> Result<Passage, SearchError> {
         let in_chunk = chunk.filter(|chunk| chunk.length > 0).and_then(|chunk| within(text, chunk));
         let mut best: Option<Window> = None;
         if let Some(bytes) = &in_chunk {
             let window = self.window_in(text, bytes.clone())?;
             let is_enough = match (&window, self.wanted.kind) {
-                // What the chunk means is the answer, whether it says so in these words or not.
+                // The meaning of the chunk is the answer, even if the chunk does not contain these words.
                 (_, QueryKind::Question) => true,
                 (Some(window), QueryKind::Phrase) => window.is_full,
                 (found, _) => found.is_some(),
@@ -163,7 +169,7 @@ impl<'s> PlaceSearch<'_, 's> {
         Ok(best_window(self.wanted, self.analyzer, part).map(|window| window.moved(start)))
     }
 
-    /// The best window of a whole text, as far as a bounded look can tell.
+    /// The best window of a whole text, as far as a limited search can find it.
     fn window_of(&mut self, text: Span) -> Result<Option<Window>, SearchError> {
         let length = text.length as usize;
         if length <= READ_THROUGH_MAX {
@@ -218,7 +224,7 @@ impl<'s> PlaceSearch<'_, 's> {
         let mut highlights: Vec<Highlight> = Vec::new();
         let (mut chars, mut counted) = (0_u32, 0);
         each_wanted_word(self.wanted, self.analyzer, passage, |_, bytes| {
-            // A whole comes before its parts, which then lie in what is emphasised already.
+            // A compound comes before its parts, so its parts are already highlighted.
             if bytes.start >= counted {
                 let word = with_closing_period(passage, bytes);
                 let start = chars + passage[counted..word.start].chars().count() as u32;
@@ -232,14 +238,14 @@ impl<'s> PlaceSearch<'_, 's> {
     }
 }
 
-/// `U.S.C.` ends with its period.
+/// Includes the closing period of an abbreviation such as `U.S.C.`.
 fn with_closing_period(passage: &str, word: Range<usize>) -> Range<usize> {
     let is_abbreviation = passage[word.clone()].contains('.') && !passage[word.clone()].contains(char::is_numeric);
     let is_followed = passage[word.end..].starts_with('.');
     word.start..word.end + usize::from(is_abbreviation && is_followed)
 }
 
-/// Where a span is in a text, if it is.
+/// The range of a span within a text; `None` if it is not in the text.
 fn within(text: Span, span: Span) -> Option<Range<usize>> {
     let start = span.offset.checked_sub(text.offset)?;
     let end = start + u64::from(span.length);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::search::understand::QueryWord;
 
-/// The words of a query as terms, each as rare as its place from the end tells: the first is the rarest.
+/// The words of a query as terms. The first is the rarest, and each is less rare than the one before.
 fn wanted(query: &str, kind: QueryKind) -> Wanted {
     let mut words: Vec<QueryWord> = Vec::new();
     Analyzer::new().analyze(query, |token| match token.role {
@@ -27,7 +27,7 @@ fn terms(text: &str) -> BTreeSet<String> {
     terms
 }
 
-/// Texts in a file, as a snapshot has them, the last one a provision's after some others.
+/// Writes a file of texts as in a snapshot, with the given text between two others, and passes it to `work`.
 fn with_texts<R>(text: &str, work: impl FnOnce(&Texts, Span) -> R) -> R {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = TextWriter::create(dir.path()).unwrap();
@@ -64,7 +64,7 @@ fn marked(snippet: &Snippet<'_>) -> String {
     out
 }
 
-/// What holds for every snippet of every text.
+/// Checks what must be true of every snippet of every text.
 fn check(text: &str, span: Span, query: &str, snippet: &Snippet<'_>) {
     let start = (snippet.place.offset - span.offset) as usize;
     let end = start + snippet.place.length as usize;
@@ -223,7 +223,7 @@ fn a_part_is_read_with_what_it_is_joined_to() {
     assert!(!found("rent-leas-e") && !found("x rent-leas-e x"));
 }
 
-/// Words and what stands between them, as law and damaged files have them.
+/// Words and separators, as they occur in law and in damaged files.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => "(lease|leases|rent|Rent|tenant|non-profit|nonprofit|deposit|dies|dying|U\\.S\\.C\\.|1395w–4|é|naïve|½)[,.;]?( |\n)",
@@ -250,7 +250,7 @@ proptest! {
         snippet(&text, &query, chunk, kind);
     }
 
-    /// The short cut by first letters, against analysing every word.
+    /// Compares the shortcut by first letters with an analysis of every word.
     #[test]
     fn words_that_may_be_meant_are_never_passed_over(
         pieces in prop::collection::vec("(leas|rent|di|dy|sk|tenan|deposit|é|x)(e|es|ing|ed|s|y|ies)?(-| |\n|—|\\. |'s |§ )", 0..40),

@@ -6,18 +6,19 @@
 
 use crate::search::understand::{QueryKind, QueryWord};
 
-/// So many words are looked for, the rarest.
+/// The maximum number of words to look for; the rarest are kept.
 const WORDS_MAX: usize = 32;
 
 /// Weights are whole numbers, so that sums do not depend on their order.
 const WEIGHT_UNIT: f32 = 1024.0;
 
-/// Stems so long keep their third letter.
+/// Stems of at least this length keep their third letter.
 const LONG_TERM: usize = 5;
 
 const THIRDS_LEN: usize = 32;
 
-/// Letters, then digits; then what is neither, and what is not ASCII.
+/// The number of byte classes for letters and digits; letters come first. The next two classes are for
+/// other ASCII bytes and for bytes beyond ASCII.
 const CLASSES: usize = 36;
 const NO_CLASS: u8 = CLASSES as u8;
 const BEYOND_ASCII: u8 = NO_CLASS + 1;
@@ -40,15 +41,15 @@ const fn classes() -> [u8; 256] {
 
 static CLASS_OF: [u8; 256] = classes();
 
-/// What a byte may be in a text: what stands between words, a letter or digit, one that a word of the query begins with,
-/// the first byte of a character beyond ASCII, or a later one.
+/// The kinds of bytes in a text: a separator, a letter or digit, a letter or digit that a word of the
+/// query begins with, the first byte of a character beyond ASCII, and a later byte of such a character.
 const SPACE: u8 = 0;
 const LETTER: u8 = 1;
 const FIRST: u8 = LETTER | MAY_BEGIN;
 const LEAD: u8 = 4;
 const CONTINUED: u8 = 8;
 
-/// The bit that tells first letters from others; of what stands before, that it was a letter.
+/// The bit that marks a possible first letter. For the character before, it means that this was a letter.
 const MAY_BEGIN: u8 = 2;
 
 const fn kinds() -> [u8; 256] {
@@ -67,36 +68,38 @@ const fn kinds() -> [u8; 256] {
     kinds
 }
 
-/// The words of a query, ready to be found in texts.
+/// The words of a query, prepared for finding them in texts.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// Which word each term stands for, sorted.
+    /// The word that each term belongs to, sorted by term.
     word_of: Vec<(String, u8)>,
     /// In the order of the query.
     words: Vec<WantedWord>,
-    /// What each byte is to [`Wanted::next_candidate`].
+    /// The kind of each byte for [`Wanted::next_candidate`].
     kinds: [u8; 256],
-    /// For each first letter the second ones, and at [`NO_CLASS`] whether a term ends with the first.
+    /// For each first letter, the set of second letters, with [`NO_CLASS`] if a term ends after the
+    /// first letter.
     openings: [u64; CLASSES],
-    /// The same of those terms alone that are too short for their third letter to say anything.
+    /// The same, but only of terms that are too short for a reliable third letter.
     short_openings: [u64; CLASSES],
-    /// A bit for the first three letters of each longer term, by their hash.
+    /// A bit set of the hashes of the first three letters of each longer term.
     thirds: [u64; THIRDS_LEN],
-    /// Places in `words`, rarest first.
+    /// Indexes into `words`, rarest first.
     rarest_first: Vec<u8>,
-    /// Whether the words themselves are looked for or what they mean.
+    /// The kind of query. For a question, the meaning of a passage counts, not the words.
     pub kind: QueryKind,
 }
 
 #[derive(Clone, Debug)]
 struct WantedWord {
     weight: u32,
-    /// The inside of its longest part, which stands in a text as it stands in the stem; with the letter before it.
+    /// The first letter of its longest part, and the middle of that part, which is the same in the text
+    /// and in the stem.
     anchor: (u8, Box<[u8]>),
 }
 
 impl Wanted {
-    /// `weights` are what the words carry, nothing for one that the corpus does not have.
+    /// `weights` has the weight of each word, `None` for a word that the corpus does not contain.
     pub(super) fn new(words: &[QueryWord], weights: &[Option<f32>], kind: QueryKind) -> Self {
         let known = weights.iter().enumerate().filter_map(|(place, &weight)| Some((weight?, place)));
         let mut weighed: Vec<(u32, usize)> =
@@ -107,7 +110,7 @@ impl Wanted {
         Self::of(weighed.into_iter().map(|(weight, place)| (&words[place], weight)), kind)
     }
 
-    /// Nothing: every text is shown from its beginning.
+    /// No words: every text is shown from its beginning.
     pub(super) fn nothing(kind: QueryKind) -> Self {
         Self::of(std::iter::empty(), kind)
     }
@@ -130,7 +133,7 @@ impl Wanted {
             }
             wanted.words.push(WantedWord { weight, anchor: anchor_of(word) });
         }
-        // Of several words that have a term, it stands for the first.
+        // A term of several words belongs to the first of them.
         wanted.word_of.sort();
         wanted.word_of.dedup_by(|later, first| later.0 == first.0);
         let mut rarest_first: Vec<u8> = (0..wanted.words.len() as u8).collect();
@@ -155,14 +158,14 @@ impl Wanted {
         }
     }
 
-    /// Whether a word that begins like this may be one of the query's.
+    /// Whether a word that begins with these bytes may be a word of the query.
     #[inline]
     fn admits(&self, first: u8, rest: &[u8]) -> bool {
         let seconds = self.openings[usize::from(first)];
         if seconds == 0 {
             return false;
         }
-        // What joins letters into one word hides which the next is.
+        // A character that joins letters into one word hides the next letter.
         let joins = |byte: Option<&u8>| matches!(byte, Some(b'.' | b'-' | b'\'' | 0x80..));
         if joins(rest.first()) {
             return true;
@@ -180,7 +183,7 @@ impl Wanted {
         self.words.is_empty()
     }
 
-    /// Which word of the query a term is.
+    /// The word of the query that a term belongs to.
     pub(super) fn word_of(&self, term: &str) -> Option<u8> {
         let place = self.word_of.binary_search_by(|(known, _)| known.as_str().cmp(term)).ok()?;
         Some(self.word_of[place].1)
@@ -194,15 +197,17 @@ impl Wanted {
         self.words.len()
     }
 
-    /// Where words that may be one of the query's begin, in order; `text` is read from `at` on.
+    /// The start of the next word at or after `at` that may be a word of the query.
     ///
-    /// One loop without a branch at the end of every word, which no processor could foretell: what a byte is says a table.
+    /// This is one loop without a branch at the end of every word, which a processor could not predict.
+    /// A table gives the kind of each byte.
     #[inline]
     pub(super) fn next_candidate(&self, text: &[u8], at: usize) -> Option<usize> {
         let mut before = SPACE;
         for (place, &byte) in text.iter().enumerate().skip(at) {
             let kind = self.kinds[usize::from(byte)];
-            // Taken together, because either alone is as good as chance: a first letter where no letter stood.
+            // One condition for both: a first letter, and no letter before it. Each alone would be
+            // unpredictable.
             if kind & (before ^ MAY_BEGIN) & MAY_BEGIN != 0
                 && self.admits(CLASS_OF[usize::from(byte)], &text[place + 1..])
             {
@@ -230,14 +235,14 @@ impl Wanted {
     }
 }
 
-/// What a word has in common with its stem, for looking through long texts.
+/// What a word and its stem have in common, for searching long texts.
 pub(super) struct Anchor<'w> {
     first: u8,
     inside: &'w [u8],
 }
 
 impl Anchor<'_> {
-    /// Where words that go on like this begin.
+    /// The starts of the words that match.
     pub(super) fn places(&self, text: &[u8]) -> impl Iterator<Item = usize> {
         let begins = move |at: usize| {
             let start = at.checked_sub(1)?;
@@ -245,13 +250,14 @@ impl Anchor<'_> {
             let before = start.checked_sub(1).map_or(b' ', |before| text[before]);
             (is_first && !before.is_ascii_alphanumeric()).then_some(start)
         };
-        // A single letter or digit leads nowhere in a long text.
+        // A single letter or digit occurs too often in a long text.
         let text = if self.inside.is_empty() { &[] } else { text };
         memchr::memmem::find_iter(text, self.inside).filter_map(begins)
     }
 }
 
-/// The longest part of a word without its first letter, which may be a capital, and its last, which stemming may change.
+/// The longest part of a word, without its first letter, which may be a capital, and without its last
+/// letter, which stemming may change.
 fn anchor_of(word: &QueryWord) -> (u8, Box<[u8]>) {
     let longest = word.parts.iter().chain(&word.whole).max_by_key(|part| part.len());
     let bytes = longest.map_or(&[][..], |part| part.as_bytes());
@@ -259,7 +265,7 @@ fn anchor_of(word: &QueryWord) -> (u8, Box<[u8]>) {
     (bytes.first().copied().unwrap_or(b' '), bytes.get(1..end).unwrap_or_default().into())
 }
 
-/// The class of a letter that is not the first: `i` and `y` are one.
+/// The class of a letter after the first; `i` and `y` have the same class.
 fn later_class(byte: Option<u8>) -> u8 {
     match byte.map_or(NO_CLASS, |byte| CLASS_OF[usize::from(byte)]) {
         class if class == b'y' - b'a' => b'i' - b'a',
@@ -272,8 +278,8 @@ fn third_place(first: u8, second: u8, third: u8) -> (usize, u64) {
     ((mixed >> 27) as usize % THIRDS_LEN, 1 << (mixed >> 21 & 63))
 }
 
-/// Whether a character beyond ASCII that begins with these bytes may be a letter or a fraction: signs such as § and the
-/// dashes and quotes are not.
+/// Whether a character beyond ASCII that begins with these bytes may be a letter or a fraction. Signs
+/// such as §, dashes and quotes are not.
 fn may_be_letter(first: u8, second: Option<u8>) -> bool {
     match (first, second) {
         (0xc2, second) => matches!(second, Some(0xbc..=0xbe)),

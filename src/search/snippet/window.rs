@@ -7,22 +7,22 @@ use hornbook_corpus::analyzer::Analyzer;
 
 use super::wanted::Wanted;
 
-/// How far apart the first and the last word of a window may stand, in bytes.
+/// The maximum length of a window, in bytes.
 const SPAN_MAX: usize = 240;
 
-/// Words that follow each other in the query and stand no further apart count as a row.
+/// Words that follow each other in the query form a row if at most this many bytes lie between them.
 const ROW_GAP_MAX: usize = 24;
 
-/// So much of a compound is analysed, in bytes; longer ones are no words.
+/// The maximum number of bytes of a compound that are analysed. Longer ones are not words.
 const COMPOUND_MAX: usize = 96;
 
-/// A window, by the words found in it.
+/// A range of a text that contains words of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Window {
-    /// From the first word to the last.
+    /// From the start of the first word to the end of the last one.
     pub bytes: Range<usize>,
     pub score: u32,
-    /// All words of the query stand in it, as they follow each other there.
+    /// Whether it contains all words of the query in a row, in the order of the query.
     pub is_full: bool,
 }
 
@@ -32,7 +32,7 @@ impl Window {
     }
 }
 
-/// The best window of a text; of equal ones the first.
+/// The best window of a text; the first one of several equal ones.
 pub(super) fn best_window(wanted: &Wanted, analyzer: &mut Analyzer, text: &str) -> Option<Window> {
     if wanted.is_empty() {
         return None;
@@ -48,7 +48,8 @@ pub(super) fn best_window(wanted: &Wanted, analyzer: &mut Analyzer, text: &str) 
     slide.best
 }
 
-/// Hands over every word of the query that stands in a text, in order, a compound before its parts, until it is enough.
+/// Calls `sink` for every word of the query in a text, in order, until `sink` breaks. A compound comes
+/// before its parts.
 pub(super) fn each_wanted_word(
     wanted: &Wanted,
     analyzer: &mut Analyzer,
@@ -61,9 +62,9 @@ pub(super) fn each_wanted_word(
     while flow.is_continue()
         && let Some(start) = wanted.next_candidate(bytes, at)
     {
-        // What a part means depends on what it is joined to: `leas-é` alone is a lease, behind `rent-` it is not.
+        // What a part means depends on what it is joined to: `leas-é` alone is a lease, but not after `rent-`.
         let start = compound_start(&bytes[at..start], at);
-        // At least the character that is there, even where a compound is cut inside one.
+        // At least one character, even if the maximum length cuts through a character.
         let end = text.floor_char_boundary(compound_end(bytes, start)).max(text.ceil_char_boundary(start + 1));
         analyzer.analyze(&text[start..end], |token| {
             if flow.is_continue()
@@ -76,12 +77,12 @@ pub(super) fn each_wanted_word(
     }
 }
 
-/// Where what may be one compound starts of which `before` is what stands before a place in it, from `at` on.
+/// The start of the compound that reaches the end of `before`, which begins at `at`.
 fn compound_start(before: &[u8], at: usize) -> usize {
     at + before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |space| space + 1)
 }
 
-/// Where what may be one compound ends that starts at a place: at white space, but not at that within `U. S. C.`
+/// The end of the compound that begins at `start`: the next white space, except the spaces within `U. S. C.`.
 fn compound_end(text: &[u8], start: usize) -> usize {
     let text = &text[..text.len().min(start + COMPOUND_MAX)];
     let space =
@@ -104,20 +105,20 @@ struct Occurrence {
     word: u8,
 }
 
-/// The occurrences that lie within one span, moved along the text.
+/// The occurrences within one window, which moves along the text.
 struct Slide<'w> {
     wanted: &'w Wanted,
-    /// Each with whether it stands in a row with the one before it.
+    /// Each occurrence, with whether it is in a row with the one before it.
     inside: VecDeque<(Occurrence, bool)>,
     counts: Vec<Counted>,
     score: u32,
     full: u32,
     best: Option<Window>,
-    /// For [`Slide::last_start`].
+    /// Scratch buffer for [`Slide::last_start`].
     seen: Vec<Counted>,
 }
 
-/// How often a word stands in the window, and how often in a row with the one before it.
+/// How often a word occurs in the window, and how often in a row with the word before it.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     alone: u32,
@@ -154,7 +155,7 @@ impl<'w> Slide<'w> {
     fn drop_first(&mut self) {
         let Some((first, in_row)) = self.inside.pop_front() else { return };
         self.lose(first.word, true, in_row);
-        // The next one has lost what stood before it.
+        // The next occurrence has lost its predecessor.
         if let Some((next, in_row)) = self.inside.front_mut()
             && std::mem::take(in_row)
         {
@@ -170,7 +171,7 @@ impl<'w> Slide<'w> {
         self.score -= gained(self.wanted, word, alone && counted.alone == 0, in_row && counted.in_row == 0);
     }
 
-    /// The last place from which on the window still has all that it scores for.
+    /// The last start at which the window still has its full score.
     fn last_start(&mut self) -> usize {
         self.seen.fill(Counted::default());
         let mut score = 0;
@@ -179,7 +180,7 @@ impl<'w> Slide<'w> {
             seen.alone += 1;
             seen.in_row += u32::from(in_row);
             score += gained(self.wanted, found.word, seen.alone == 1, in_row && seen.in_row == 1);
-            // A row needs the word before it too, which comes next.
+            // A row also needs the word before it, which comes next in this loop.
             if score == self.score && !in_row {
                 return found.start;
             }
@@ -192,7 +193,7 @@ fn gained(wanted: &Wanted, word: u8, alone: bool, in_row: bool) -> u32 {
     u32::from(alone) * wanted.weight(word) + u32::from(in_row) * row_bonus(wanted, word)
 }
 
-/// What standing in a row with the word before it adds.
+/// The extra score of a word that is in a row with the word before it.
 fn row_bonus(wanted: &Wanted, word: u8) -> u32 {
     word.checked_sub(1).map_or(0, |before| wanted.weight(before).min(wanted.weight(word)) / 2)
 }

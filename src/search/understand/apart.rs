@@ -1,30 +1,32 @@
-//! Compounds that are written apart: `smoke free`, `child care`, `by laws` where the law may have `smoke-free`, `childcare`, `bylaws`.
+//! Finds compounds that the query writes as two words: `smoke free`, `child care`, `by laws`. The law
+//! may write them as `smoke-free`, `childcare`, `bylaws`.
 //!
-//! The index has a compound with a hyphen by its whole and by its parts, so the other spellings find each other without help.
+//! The index contains a compound with a hyphen both as a whole and as its parts, so the spellings with
+//! and without the hyphen find each other anyway.
 
 use super::stop_words::is_stop_word;
 use super::words::term_of;
 
-/// So many pairs of neighbouring words are tried.
+/// The maximum number of pairs of neighbouring words to try.
 const PAIRS_MAX: usize = 12;
 
-/// The compound of two words has so many letters.
+/// The maximum number of letters of a compound.
 const LETTERS_MAX: usize = 32;
 
-/// A stop word that begins compounds.
+/// A stop word that compounds can begin with.
 const PREFIX: &str = "by";
 
-/// Two neighbouring words of a query, and the term of both in one.
+/// Two neighbouring words of a query, and the term of their compound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::search) struct Apart {
     pub words: [String; 2],
     pub whole: String,
 }
 
-/// A word as it was typed, in lower case, and its term.
+/// A word as typed, in lower case, and its term.
 pub(super) type Typed = (String, String);
 
-/// What the words of a query would be as compounds, two and two.
+/// The possible compounds of neighbouring words.
 pub(super) fn apart(row: &[Typed]) -> Vec<Apart> {
     let is_word = |(word, _): &&Typed| word.bytes().all(|byte| byte.is_ascii_alphabetic());
     let pairs = row.windows(2).filter_map(|pair| {

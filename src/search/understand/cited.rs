@@ -1,4 +1,4 @@
-//! What a query cites: citations in any spelling, ranges and lists, and section numbers that stand alone.
+//! Finds what a query cites: citations in any spelling, ranges and lists, and bare section numbers.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use hornbook_corpus::snapshot::Snapshot;
 
 use super::words::{QueryWord, is_quote, with_analyzer};
 
-/// So many provisions may be cited in one query; a list of a hundred sections is no search.
+/// The maximum number of provisions that a query can cite. A list of a hundred sections is not a search.
 const CITED_MAX: usize = 32;
 
-/// So many dashes of a number may be the one of a range.
+/// How many dashes of a number are tried as the dash of a range.
 const DASHES_TRIED_MAX: usize = 4;
 
-/// A citation in a query, of what is held.
+/// A citation in a query, with the provisions of the snapshot that it names.
 pub(super) struct FoundCitation {
     pub bytes: Range<usize>,
     pub nodes: Vec<NodeOrdinal>,
 }
 
-/// The citations in a query that name something, in order.
+/// The citations in a query that name provisions of the snapshot, in order.
 pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<FoundCitation>, NodesError> {
     let mut citations: Vec<FoundCitation> = Vec::new();
     let mut cited = 0;
@@ -46,7 +46,8 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
     }
     citations.sort_by_key(|citation| citation.bytes.start);
     if citations.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
-        // Some codes cite in a form that only their own provisions know.
+        // Some codes have citations in a form that the grammar does not know. They are found by their
+        // whole text.
         let found = snapshot.cited(query.trim().trim_matches(is_quote))?;
         let nodes = found.into_iter().map(|(node, _)| node).filter(|&node| snapshot.outline.is_provision(node));
         let nodes: Vec<NodeOrdinal> = nodes.collect();
@@ -60,7 +61,8 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
     Ok(citations)
 }
 
-/// A query that is nothing but the name of a small act cites its sections; those of a large one are better found by words.
+/// If a query is only the name of a small act, it cites the sections of the act. Sections of a large
+/// act are easier to find by words.
 fn whole_act(snapshot: &Snapshot, query: &str) -> Result<Option<FoundCitation>, NodesError> {
     let popular = snapshot.grammar().parse_popular(query);
     let Some([Popular::Citation(act)]) = popular.as_deref() else { return Ok(None) };
@@ -69,7 +71,7 @@ fn whole_act(snapshot: &Snapshot, query: &str) -> Result<Option<FoundCitation>, 
     Ok(is_small.then_some(FoundCitation { bytes: 0..query.len(), nodes }))
 }
 
-/// The provisions that citations name, in their order, each once.
+/// The provisions that the citations name, in order, each once.
 pub(super) fn cited_by(citations: Vec<FoundCitation>) -> Vec<NodeOrdinal> {
     let mut cited = Vec::new();
     for node in citations.into_iter().flat_map(|citation| citation.nodes) {
@@ -81,7 +83,8 @@ pub(super) fn cited_by(citations: Vec<FoundCitation>) -> Vec<NodeOrdinal> {
     cited
 }
 
-/// The provisions that a citation names: those that bear it, or all from the first to the last of a range.
+/// The provisions that a citation names: those with this citation, or all from the first to the last of
+/// a range.
 fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
     let found = held(snapshot, citation)?;
     if !found.is_empty() {
@@ -93,7 +96,7 @@ fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>,
         let through = range(snapshot, &first, &held(snapshot, &with_number(citation, last))?);
         return Ok(if through.is_empty() { first } else { through });
     }
-    // In some codes a dash belongs to the number: `1692c-1692e` is a range only because there is no such section.
+    // In some codes a number can contain a dash. `1692c-1692e` is a range only because no such section exists.
     for (dash, _) in number.match_indices('-').take(DASHES_TRIED_MAX) {
         let (first, last) = (with_number(citation, &number[..dash]), with_number(citation, &number[dash + 1..]));
         let through = range(snapshot, &held(snapshot, &first)?, &held(snapshot, &last)?);
@@ -104,10 +107,10 @@ fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>,
     Ok(found)
 }
 
-/// The provisions that bear just this citation.
+/// The provisions with exactly this citation.
 fn held(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
     let found = snapshot.cited(&snapshot.grammar().format(citation))?;
-    // A former citation counts only where nothing bears it today.
+    // A former citation counts only if no provision has this citation today.
     let best = found.first().map(|&(_, kind)| kind);
     let same = found.into_iter().filter(|&(_, kind)| Some(kind) == best).map(|(node, _)| node);
     Ok(same.filter(|&node| snapshot.outline.is_provision(node)).collect())
@@ -122,17 +125,18 @@ fn with_number(citation: &Citation, number: &str) -> Citation {
     one
 }
 
-/// The provisions from the first of some to the last of others, in code order; nothing if those stand before these.
+/// The provisions from the earliest in `first` to the latest in `last`, in code order; none if that
+/// range is empty.
 fn range(snapshot: &Snapshot, first: &[NodeOrdinal], last: &[NodeOrdinal]) -> Vec<NodeOrdinal> {
     let (Some(first), Some(last)) = (first.iter().min(), last.iter().max()) else { return Vec::new() };
     let between = (first.0..=last.0).map(NodeOrdinal).filter(|&node| snapshot.outline.is_provision(node));
     between.take(CITED_MAX).collect()
 }
 
-/// So many bare section numbers are heeded.
+/// The maximum number of bare section numbers that are used.
 const NUMBERS_MAX: usize = 4;
 
-/// Words that can only be section numbers: compounds of digits, or a number that is the whole query.
+/// Words that can only be section numbers: compounds with digits, or a number that is the whole query.
 pub(super) fn numbers_in(words: &[QueryWord]) -> Vec<String> {
     let compounds = words.iter().filter_map(|word| word.whole.clone());
     let mut numbers: Vec<String> = compounds.filter(|whole| whole.bytes().any(|byte| byte.is_ascii_digit())).collect();
@@ -146,9 +150,10 @@ pub(super) fn numbers_in(words: &[QueryWord]) -> Vec<String> {
     numbers
 }
 
-/// The number at the end of a citation, as the term it is in the index.
+/// The number at the end of a citation, as a term of the index.
 pub(in crate::search) fn number_of(citation: &str) -> Option<String> {
-    // Not the words that rank: the number of 12 U.S.C. § 12 is said before.
+    // The words of a query would not do here, because they list each word once: 12 U.S.C. § 12 has its
+    // number twice.
     let mut number = None;
     with_analyzer(|analyzer| {
         analyzer.analyze(citation, |token| {

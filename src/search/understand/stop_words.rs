@@ -1,15 +1,17 @@
-//! Words that say too little to rank by.
+//! Words with too little meaning to affect the ranking.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use hornbook_corpus::analyzer::Analyzer;
 
-/// Whether a term says too little to rank by: asked of terms, so the words below are analysed first.
+/// Whether a term has too little meaning to affect the ranking. The list below has words, which are
+/// analysed to get their terms.
 pub(in crate::search) fn is_stop_word(term: &str) -> bool {
     static TERMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
         let mut terms = HashSet::new();
-        // The thread's own analyzer may be at work: this is asked in the middle of a text.
+        // A new analyzer, because the thread's own one may be in use: callers check terms while they
+        // analyse a text.
         Analyzer::new().analyze(STOP_WORDS, |token| {
             terms.insert(token.text.to_owned());
         });

@@ -1,8 +1,9 @@
-//! Legal and lay synonyms: what else a word of a query is called, by the tables `synonyms.tsv` and `expressions.tsv`.
+//! Legal and everyday synonyms of the words of a query, from the tables `synonyms.tsv` and `expressions.tsv`.
 //!
-//! A synonym finds what the word finds, but counts less (`synonym_share`). The tables name words and short phrases; a phrase
-//! that is meant by a word is looked for by its words, each for its part, and a word that is meant by a phrase stands by
-//! the last of the phrase's words that is no stop word.
+//! A synonym finds provisions like the word itself, but counts less (`synonym_share`). The tables have
+//! words and short phrases. If a synonym is a phrase, the word is also found by each word of the
+//! phrase, which gets a part of the share. If a phrase of the query has a synonym, the synonym is added
+//! to the last word of the phrase that is not a stop word.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -12,22 +13,22 @@ use super::words::{QueryWord, row_of};
 
 const TABLES: [&str; 2] = [include_str!("synonyms.tsv"), include_str!("expressions.tsv")];
 
-/// No phrase of a table has more words.
+/// The maximum number of words of a phrase in a table.
 const PHRASE_WORDS_MAX: usize = 6;
 
 /// The words of a phrase as terms.
 type Terms = Vec<String>;
 
 struct Synonyms {
-    /// By the first term: alternatives that begin with it, and what else each is called.
+    /// By the first term: the words and phrases that begin with it, each with its synonyms.
     by_first: HashMap<String, Vec<(Terms, Vec<Terms>)>>,
-    /// Every word of the tables as it is spelt.
+    /// Every word of the tables, as spelt.
     words: HashSet<String>,
 }
 
 static SYNONYMS: LazyLock<Synonyms> = LazyLock::new(Synonyms::read);
 
-/// Adds to the words of a query what else they are called. `row` has all its terms in a row.
+/// Adds synonyms to the words of a query. `row` has all terms of the query in sequence.
 pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) {
     if share <= 0.0 {
         return;
@@ -48,13 +49,13 @@ pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) 
     }
 }
 
-/// Whether a table has the word. Then it counts as correctly spelt, even if the law lacks it.
+/// Whether a table contains the word. If so, it counts as correctly spelt, even if no law contains it.
 pub(in crate::search) fn is_in_tables(word: &str) -> bool {
     SYNONYMS.words.contains(&word.to_lowercase())
 }
 
 impl Synonyms {
-    /// A table is part of the program, so an error in it is a bug and panics.
+    /// The tables are part of the program, so an error in them is a bug and panics.
     fn read() -> Self {
         let mut synonyms = Self { by_first: HashMap::new(), words: HashSet::new() };
         for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {

@@ -1,4 +1,4 @@
-//! One word of a query, and what its words are read with.
+//! The words of a query, and how text is split into words.
 
 use std::cell::RefCell;
 
@@ -10,30 +10,30 @@ pub(in crate::search) struct QueryWord {
     /// The compound in one term, such as `1395w-4`.
     pub whole: Option<String>,
     pub parts: Vec<String>,
-    /// What it is also found by.
+    /// Other terms that also find the word.
     pub also: Vec<Also>,
 }
 
-/// A term that means a word of the query, or a part of it.
+/// A term that also finds a word of the query, such as a synonym.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::search) struct Also {
     pub term: String,
-    /// What it counts against the word's own one.
+    /// Its weight relative to the word's own terms.
     pub share: f32,
 }
 
 impl QueryWord {
-    /// The word of one term.
+    /// A word that has one term.
     pub(in crate::search) fn of(term: String) -> Self {
         Self { parts: vec![term], ..Self::default() }
     }
 
-    /// A compound, whose parts are yet to come.
+    /// A compound without its parts; the caller adds them.
     pub(in crate::search) fn compound(whole: String) -> Self {
         Self { whole: Some(whole), ..Self::default() }
     }
 
-    /// Adds a term that it is also found by, unless it has that anyhow.
+    /// Adds a term that also finds the word, unless the word already has it.
     pub(in crate::search) fn add(&mut self, term: &str, share: f32) {
         let has = |own: &String| own == term;
         if !self.parts.iter().chain(&self.whole).any(has) && !self.also.iter().any(|also| also.term == term) {
@@ -41,18 +41,18 @@ impl QueryWord {
         }
     }
 
-    /// Whether it is a number of several parts, such as that of a section: a part of it alone is another number.
+    /// Whether it is a number of several parts, such as a section number. One part alone is a different number.
     fn is_number(&self) -> bool {
         self.whole.is_some() && self.parts.iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
     }
 
-    /// The terms by which it is shown where it was found.
+    /// The terms that are highlighted in snippets.
     pub(in crate::search) fn shown_terms(&self) -> impl Iterator<Item = &String> {
         let parts = if self.is_number() { &[] } else { self.parts.as_slice() };
         self.whole.iter().chain(parts).chain(self.also.iter().map(|also| &also.term))
     }
 
-    /// Every term that it is found by.
+    /// All terms that find the word.
     pub(in crate::search) fn terms(&self) -> impl Iterator<Item = &String> {
         self.whole.iter().chain(&self.parts).chain(self.also.iter().map(|also| &also.term))
     }
@@ -69,7 +69,7 @@ pub(in crate::search) fn with_analyzer<R>(work: impl FnOnce(&mut Analyzer) -> R)
     ANALYZER.with_borrow_mut(work)
 }
 
-/// The terms of a text in a row, compounds as their parts.
+/// The terms of a text in sequence; a compound is given by its parts.
 pub(super) fn row_of(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     with_analyzer(|analyzer| {
@@ -82,7 +82,7 @@ pub(super) fn row_of(text: &str) -> Vec<String> {
     terms
 }
 
-/// The term of a word of letters.
+/// The term of a word that has only letters.
 pub(in crate::search) fn term_of(word: &str) -> String {
     let mut term = String::new();
     with_analyzer(|analyzer| analyzer.analyze(word, |token| token.text.clone_into(&mut term)));

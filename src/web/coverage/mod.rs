@@ -1,6 +1,7 @@
-//! What is loaded: jurisdictions with their codes, editions and counts, and what is missing; a tile map of the states.
+//! The coverage page: the loaded jurisdictions with their codes, editions and counts, the missing
+//! ones, and a tile map of the states.
 //!
-//! `reply` is what the operation answers, `tiles` where each state stands on the map.
+//! `reply` contains the operation's reply, `tiles` the tile map.
 
 mod reply;
 mod tiles;
@@ -50,14 +51,14 @@ fn totals(opened: &Opened<'_>, coverage: &Coverage<'_>) -> Markup {
     }
 }
 
-/// How many provisions of a code are in force, where some are not.
+/// The number of provisions in force, shown if some provisions are not in force.
 fn in_force(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
     let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0);
     let in_force = covered.map(|covered| covered.in_force_count).filter(|count| *count < body.provisions);
     html! { @if let Some(count) = in_force { " " span.count { (grouped(count)) " in force" } } }
 }
 
-/// Every code that is held, with its edition.
+/// The table of all codes in the snapshot, with their editions.
 fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
     let bodies = &corpus.catalogue().code_bodies;
     let of = |code: &str| bodies.iter().filter(|body| body.jurisdiction.as_str() == code).collect::<Vec<_>>();
@@ -89,7 +90,7 @@ fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
     })
 }
 
-/// Which parts of a code are not here.
+/// The missing parts of a code.
 fn missing(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
     let parts = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0).map(|covered| &covered.parts);
     let missing = parts.and_then(|parts| parts.level.zip(parts.missing.as_deref()));
@@ -100,7 +101,7 @@ fn missing(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
     }
 }
 
-/// Where the first and the last provision of a code are from.
+/// The sources of the first and the last provision of a code.
 fn sources<'c>(corpus: &'c Corpus, body: &CodeBody) -> Result<Option<[&'c Source; 2]>, ApiError> {
     let source = |node: u32| -> Result<Option<&Source>, ApiError> {
         let record = corpus.snapshot().nodes.get(NodeOrdinal(node))?;
@@ -131,7 +132,7 @@ fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
     }
 }
 
-/// Listed without law.
+/// The jurisdictions that are listed without law.
 fn gaps(coverage: &Coverage<'_>) -> Markup {
     let missing: Vec<&Jurisdiction<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
     html! {

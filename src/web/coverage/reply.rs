@@ -1,4 +1,4 @@
-//! What the coverage page needs of the reply of `coverage`.
+//! The fields of the reply of `coverage` that the page uses.
 
 use std::borrow::Cow;
 

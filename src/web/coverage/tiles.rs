@@ -1,11 +1,12 @@
-//! A map of the states as tiles of one size, each about where it lies: small states are as easy to see as large ones.
+//! A map of the states as tiles of equal size at their approximate positions, so small states are
+//! as visible as large ones.
 
 use maud::{Markup, html};
 
 use super::reply::Jurisdiction;
 use crate::web::letters::grouped;
 
-/// Short code, column and row.
+/// The short code, the column and the row of each state.
 const TILES: &[(&str, u32, u32)] = &[
     ("AK", 0, 0),
     ("ME", 11, 0),
@@ -61,22 +62,22 @@ const TILES: &[(&str, u32, u32)] = &[
     ("PR", 11, 7),
 ];
 
-/// Places for jurisdictions of the same rank that the map does not know.
+/// Positions for other jurisdictions of the same level, which have no fixed tile.
 const FREE: &[(u32, u32)] = &[(1, 7), (2, 7), (3, 7), (5, 7), (6, 7), (7, 7), (8, 7), (10, 7)];
 
-/// Pixels from tile to tile, and of a tile.
+/// The distance between tiles and the side of a tile, in pixels.
 const STEP: u32 = 52;
 const SIDE: u32 = 48;
 
 const COLUMNS: u32 = 12;
 const ROWS: u32 = 8;
 
-/// What is held of a state.
+/// The law that the snapshot contains for a state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
-    /// Law of the state itself.
+    /// The law of the state itself.
     State,
-    /// Law of its counties or cities alone.
+    /// Only the law of counties or cities in the state.
     Within,
     Nothing,
 }
@@ -121,7 +122,7 @@ pub(super) fn map(jurisdictions: &[Jurisdiction<'_>]) -> Markup {
     }
 }
 
-/// Federal law, in the free corner.
+/// The tile for federal law, in the free space at the top.
 fn wide_tile(federal: &Jurisdiction<'_>) -> Markup {
     let held = if federal.placeholder { Held::Nothing } else { Held::State };
     let content = html! {
@@ -154,7 +155,8 @@ fn tile(code: &str, column: u32, row: u32, jurisdictions: &[Jurisdiction<'_>]) -
     }
 }
 
-/// What stands on the tile comes first, for those who name it to their browser.
+/// The label of a tile. It begins with the visible text, so that people who use voice control can
+/// say that text.
 fn told(shown: &str, name: &str, nodes: u32) -> String {
     match nodes {
         0 => format!("{shown}, {name}: {}", Held::Nothing.meaning()),
@@ -162,7 +164,7 @@ fn told(shown: &str, name: &str, nodes: u32) -> String {
     }
 }
 
-/// What is held leads to its codes in the table below.
+/// Links a tile with law to its codes in the table below.
 fn linked(code: &str, told: &str, held: Held, content: &Markup) -> Markup {
     html! {
         @match held {

@@ -1,4 +1,5 @@
-//! One operation of the documentation: what it takes and answers, a line for a shell, and the form that calls it.
+//! The documentation of one operation: parameters, response, a shell command, and a form that calls
+//! it.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -69,7 +70,8 @@ fn row(parameter: &Parameter) -> Markup {
     }
 }
 
-/// A form with a field for each parameter. The script shows it, sends it and says what came back.
+/// A form with a field for each parameter. The script unhides it, sends the request and shows the
+/// response.
 fn panel(operation: &Operation, route: Route, setting: &Setting<'_>) -> Markup {
     let given = Given { route, setting };
     html! {
@@ -118,7 +120,7 @@ fn field(parameter: &Parameter, given: &Given<'_>) -> Markup {
     }
 }
 
-/// What a field for numbers takes.
+/// The valid range of a number field.
 struct Bounds {
     min: Option<i64>,
     max: Option<i64>,
@@ -135,7 +137,7 @@ impl Bounds {
     }
 }
 
-/// What the example of an operation gives its parameters.
+/// The parameter values in the example of an operation.
 struct Given<'g> {
     route: Route,
     setting: &'g Setting<'g>,

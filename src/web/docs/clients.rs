@@ -1,5 +1,5 @@
-//! How clients of the Model Context Protocol are connected: the settings of `docs/clients.md`, with the address of this
-//! service. That file is where they are kept; here it is read and set.
+//! How to connect clients of the Model Context Protocol. The text comes from `docs/clients.md`; the
+//! address of this service replaces the placeholder.
 
 use maud::{Markup, html};
 
@@ -7,16 +7,17 @@ use super::parts::{lines, prose};
 
 const CLIENTS: &str = include_str!("../../../docs/clients.md");
 
-/// The service of the file.
+/// The address that stands for the service in the file.
 const PLACEHOLDER: &str = "https://law.example.org";
 
-/// What the file says to readers who do not have the page.
+/// The beginning of a paragraph that the page leaves out, because the page already contains the
+/// real address.
 const SAID_OF_PLACEHOLDER: &str = "Replace `law.example.org`";
 
-/// From here on the file is for operators.
+/// The part of the file from this heading on is for operators.
 const LAST_HEADING: &str = "## Registries";
 
-/// A piece of the file.
+/// A block of the file.
 #[derive(PartialEq, Eq, Debug)]
 enum Piece {
     Heading(String),
@@ -40,7 +41,8 @@ pub(super) fn section(base_url: &str) -> Markup {
     }
 }
 
-/// The file's pieces in their order. Which clients were tried, and how, is for those who read the file.
+/// The blocks of the file in order. Leaves out the table of tested clients and the text after it,
+/// up to the next heading.
 fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut is_about_trials = false;
@@ -75,7 +77,7 @@ fn joined(block: &str) -> String {
     block.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// A sentence with `code` and **what matters**.
+/// Renders a sentence with `code` and **bold** text.
 fn set(text: &str) -> Markup {
     html! {
         @for (place, part) in text.split("**").enumerate() {

@@ -1,9 +1,10 @@
-//! `/docs`: the documentation of the API for people, rendered from the operations table, with a panel at every operation
-//! that calls it.
+//! `/docs`: the documentation of the API for people, rendered from the operations table. Each
+//! operation has a panel that calls it.
 //!
-//! `page` is the whole, `cards` one operation each, `schema` the objects of answers, `clients` how agents are connected,
-//! `parts` what all of them are made of. The panel is a script that sends what a program would send, with a key that the
-//! reader pastes: pages hand no key out and have no way around one.
+//! `page` renders the whole page, `cards` one operation each, `schema` the response objects,
+//! `clients` the connection settings of agents, and `parts` the shared elements. The panel is a
+//! script that sends the same requests as a program, with a key that the reader pastes. The pages
+//! issue no key for this and do not bypass the key.
 
 mod cards;
 mod clients;
@@ -28,18 +29,18 @@ use crate::door::DoorAnswer;
 use crate::hex;
 pub use page::content;
 
-/// The content of the snapshot that was asked about last.
+/// The rendered content for the most recently requested snapshot.
 #[derive(Default)]
 pub(super) struct Kept {
     content: RwLock<Option<Arc<Content>>>,
-    /// Rendered once, however many ask.
+    /// Ensures that concurrent requests render the content only once.
     rendering: Mutex<()>,
 }
 
 struct Content {
     snapshot: String,
     html: String,
-    /// A hash of it.
+    /// A hash of the HTML.
     version: String,
 }
 

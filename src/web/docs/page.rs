@@ -1,4 +1,4 @@
-//! The documentation as a whole.
+//! The complete documentation page.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::api::operations::OPERATIONS;
 use crate::web::figures::dollars;
 use crate::web::letters::grouped;
 
-/// The parts of the page, by their anchors.
+/// The sections of the page with their anchors.
 const PARTS: &[(&str, &str)] = &[
     ("first-call", "Your first call"),
     ("credits", "Keys, credits and limits"),
@@ -30,7 +30,7 @@ const PARTS: &[(&str, &str)] = &[
     ("documents", "For programs"),
 ];
 
-/// What stands in the frame of the site.
+/// The content of the page, inside the frame of the site.
 pub fn content(setting: &Setting<'_>) -> String {
     let description = openapi::document(setting.base_url);
     let bodies = [
@@ -129,7 +129,7 @@ fn credits(tariff: &Tariff) -> Markup {
     }
 }
 
-/// The operations table, as far as it is about money.
+/// The prices and scopes from the operations table.
 fn prices() -> Markup {
     table(
         "Credits by operation",
@@ -179,7 +179,7 @@ const fn sent_on(on: SentOn) -> &'static str {
 
 fn operations(setting: &Setting<'_>, description: &Value) -> Markup {
     html! {
-        // Without the script there is nothing to fill in: then the lines for a shell are what can be tried.
+        // The script unhides the form. Without scripts, readers can use the shell commands.
         form #key-form hidden {
             label for="key" { "Your key, to call operations from this page" }
             div.row {

@@ -1,8 +1,8 @@
-//! What the documentation is made of: sentences with code in them, tables, lines for a shell.
+//! The shared elements of the documentation: sentences with code, tables, and shell commands.
 
 use maud::{Markup, html};
 
-/// A sentence of ours, with `code` between backticks.
+/// Renders a trusted sentence with `code` between backticks.
 pub(super) fn prose(text: &str) -> Markup {
     html! {
         @for (place, part) in text.split('`').enumerate() {
@@ -11,7 +11,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// A table that scrolls by itself where it is wider than the page, reachable by keyboard.
+/// A table that scrolls on its own if it is wider than the page, and that the keyboard can reach.
 pub(super) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
     html! {
         div.scroll role="region" aria-label=(caption) tabindex="0" {
@@ -24,7 +24,7 @@ pub(super) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
     }
 }
 
-/// Lines to copy. The button is for the script.
+/// Lines to copy. The script unhides the button.
 pub(super) fn lines(text: &str) -> Markup {
     html! {
         div.lines {
@@ -34,7 +34,7 @@ pub(super) fn lines(text: &str) -> Markup {
     }
 }
 
-/// A call as a line for a shell. With a body it is a POST.
+/// A call as a shell command. A call with a body is a POST.
 pub(super) fn curl(base: &str, example: &str, body: Option<&str>, needs_key: bool) -> String {
     let key = if needs_key { "-H \"Authorization: Bearer $HORNBOOK_KEY\" \\\n  " } else { "" };
     let body = body.map_or_else(String::new, |body| format!("--json '{body}' \\\n  "));

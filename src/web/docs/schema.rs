@@ -1,11 +1,11 @@
-//! JSON schemas as people read them.
+//! Renders JSON schemas for people.
 
 use maud::{Markup, Render, html};
 use serde_json::{Map, Value};
 
 use super::parts::{prose, table};
 
-/// An object of an answer, under its name.
+/// A response object, under its name.
 pub(super) fn object(name: &str, schema: &Value) -> Markup {
     let anchor = format!("object-{name}");
     let nothing = Map::new();
@@ -36,7 +36,8 @@ pub(super) fn object(name: &str, schema: &Value) -> Markup {
     }
 }
 
-/// The description of a choice apart from what it says of each value: `a` and its meaning, `b` and its meaning.
+/// Splits the description of an enum into the general text and the meaning of each value: `a` and
+/// its meaning, `b` and its meaning.
 fn meanings<'t>(text: &'t str, values: &[&'t str]) -> (&'t str, Vec<(&'t str, &'t str)>) {
     let mut rest = text;
     let mut found = Vec::new();
@@ -50,7 +51,7 @@ fn meanings<'t>(text: &'t str, values: &[&'t str]) -> (&'t str, Vec<(&'t str, &'
     (rest.trim_end(), found)
 }
 
-/// What a value is, with links to the objects of this page.
+/// The type of a value, with links to the objects on this page.
 pub(super) fn kind(schema: &Value) -> Markup {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
         return html! { a href={ "#object-" (name) } { (name) } };

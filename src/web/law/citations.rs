@@ -1,14 +1,14 @@
-//! The ways in which a provision may be cited, ready to copy.
+//! The citation formats of a provision, ready to copy.
 
 use super::reply::Provision;
 
-/// A form with its name.
+/// A citation format with its name.
 pub(super) struct CitationForm {
     pub(super) name: &'static str,
     pub(super) text: String,
 }
 
-/// The plain citation first.
+/// All citation formats, the plain citation first.
 pub(super) fn forms(provision: &Provision<'_>, address: &str) -> Vec<CitationForm> {
     let Provision { citation, heading, provenance, .. } = provision;
     let edition = provenance.edition.as_deref().map(|edition| format!(" ({edition})")).unwrap_or_default();
@@ -24,7 +24,7 @@ pub(super) fn forms(provision: &Provision<'_>, address: &str) -> Vec<CitationFor
     ]
 }
 
-/// Text that ends no bracket of Markdown.
+/// Escapes text so that it cannot close a bracket in Markdown.
 fn in_brackets(text: &str) -> String {
     text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }

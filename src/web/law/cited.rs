@@ -1,4 +1,4 @@
-//! What a citation names, as the operation `resolve` answers it.
+//! The reply of the operation `resolve`: what a citation refers to.
 
 use hornbook_corpus::layout::anchor_name;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::address::path_on;
 
-/// The anchor of a page's notes.
+/// The anchor of the notes on a page.
 const NOTES: &str = "notes";
 
 #[derive(Deserialize)]
@@ -34,13 +34,14 @@ pub(in crate::web) struct Candidate {
 }
 
 impl CitationAnswer {
-    /// The message as far as it is for people: where there are candidates, what programs are to do next stands behind it.
+    /// The message for people. If there are candidates, the part after the semicolon is for
+    /// programs and is left out.
     pub(in crate::web) fn told(&self) -> &str {
         let end = if self.candidates.is_empty() { None } else { self.message.find(';') };
         end.map_or(&*self.message, |end| &self.message[..end])
     }
 
-    /// The page that it leads to, if it is one.
+    /// The path of the one page that the citation refers to, if there is one.
     pub(in crate::web) fn leads_to(&self, named_day: Option<&str>) -> Option<String> {
         let id = self.node_id?;
         let anchor = if self.notes { NOTES.to_owned() } else { anchor_name(&self.subdivision) };

@@ -1,36 +1,37 @@
-//! The lines of a text as its layout sets them, with anchors that occur once on a page.
+//! The lines of a text according to its layout, with anchors that are unique on the page.
 
 use std::collections::HashSet;
 
 use hornbook_corpus::layout::{LayoutRef, LineKind, SetLine, set_lines};
 
-/// A line of a text, ready to be set.
+/// A line, ready to be rendered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Line<'t> {
     pub(super) kind: LineKind,
-    /// How many subdivisions it lies in, from 0.
+    /// The number of enclosing subdivisions, from 0.
     pub(super) depth: usize,
-    /// Of the subdivisions that begin with it, outermost first: `a`, `a-1`, `a-1-A`. None of them occurred before.
+    /// The anchors of the subdivisions that begin with this line, outermost first: `a`, `a-1`,
+    /// `a-1-A`. None of them occurs earlier on the page.
     pub(super) anchors: Vec<String>,
-    /// The labels that it begins with, as written.
+    /// The labels at the beginning of the line, as written.
     pub(super) label: &'t str,
     pub(super) text: &'t str,
-    /// Where the text begins in the whole.
+    /// The byte position of `text` in the whole text.
     pub(super) start: usize,
-    /// The table that it belongs to.
+    /// The table that contains the line.
     pub(super) table: Option<u16>,
 }
 
-/// No drafter goes deeper.
+/// Maximum depth of a line. Drafters do not use deeper levels.
 const DEPTH_MAX: usize = 7;
 
-/// The lines of a text that are not empty. Without a layout they are paragraphs.
+/// The non-empty lines of a text. Without a layout, all lines are paragraphs.
 pub(super) fn of<'t>(text: &'t str, layout: Option<LayoutRef<'_>>) -> Vec<Line<'t>> {
     let mut used: HashSet<String> = HashSet::new();
     let mut lines = Vec::new();
     for SetLine { range, kind, depth, label_bytes, table, anchor } in set_lines(text, layout) {
         let content = &text[range.clone()];
-        // In a row, an empty first cell counts.
+        // In a table row, an empty first cell counts.
         if content.trim().is_empty() && table.is_none() {
             continue;
         }
@@ -48,7 +49,8 @@ pub(super) fn of<'t>(text: &'t str, layout: Option<LayoutRef<'_>>) -> Vec<Line<'
     lines
 }
 
-/// The anchors of a line whose labels begin at a depth: `a-1` at depth 0 begins `a` too, unless that occurred before.
+/// The new anchors of a line whose labels begin at a depth. For example, `a-1` at depth 0 also adds
+/// `a`, unless `a` occurred before.
 fn new_anchors(name: &str, depth: usize, used: &mut HashSet<String>) -> Vec<String> {
     let ends = name.match_indices('-').map(|(end, _)| end).chain([name.len()]);
     let own = ends.skip(depth).map(|end| name[..end].to_owned());

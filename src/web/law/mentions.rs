@@ -1,4 +1,4 @@
-//! The places where a text cites provisions that are held: they become links, with a preview of what they lead to.
+//! The places where a text cites provisions in the snapshot. They become links with previews.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::search::LawOnDay;
 
-/// So many links a text has at most, and so many of them a preview.
+/// Maximum number of links in a text, and of previews.
 const MENTIONS_MAX: usize = 2_000;
 const PREVIEWS_MAX: usize = 40;
 
-/// Characters of a provision in a preview.
+/// Maximum length of a preview, in characters.
 const BEGINNING_CHARS: usize = 220;
 
-/// In the order of the text; they do not overlap.
+/// The citations in a text, in order and without overlaps.
 #[derive(Debug, Default)]
 pub(super) struct Mentions {
     places: Vec<Mention>,
@@ -30,13 +30,13 @@ pub(super) struct Mentions {
 pub(super) struct Mention {
     pub(super) bytes: Range<usize>,
     pub(super) address: String,
-    /// Of the subdivision, `#a-1`; empty without one.
+    /// The anchor of the subdivision, such as `#a-1`; empty if there is none.
     pub(super) anchor: String,
-    /// Its place among the previews.
+    /// The index into the previews.
     pub(super) preview: Option<usize>,
 }
 
-/// What a reference leads to.
+/// The preview of a cited provision.
 #[derive(Debug)]
 pub(super) struct Preview {
     node: NodeOrdinal,
@@ -62,7 +62,7 @@ impl Mentions {
         Ok(mentions)
     }
 
-    /// The place of a provision's preview, which is made at its first mention.
+    /// The index of a provision's preview, which is created at the first mention.
     fn preview(&mut self, corpus: &Corpus, law: &LawOnDay, node: NodeOrdinal) -> Result<Option<usize>, ApiError> {
         let known = self.previews.iter().position(|preview| preview.node == node);
         if known.is_some() || self.previews.len() == PREVIEWS_MAX {
@@ -80,7 +80,7 @@ impl Mentions {
         &self.previews
     }
 
-    /// Those within a range of the text.
+    /// The mentions within a byte range of the text.
     pub(super) fn within(&self, bytes: Range<usize>) -> &[Mention] {
         let from = self.places.partition_point(|mention| mention.bytes.start < bytes.start);
         let to = self.places.partition_point(|mention| mention.bytes.end <= bytes.end);

@@ -1,4 +1,5 @@
-//! What machines read of a reading page: schema.org `Legislation`, the canonical address, Open Graph.
+//! Metadata of reading pages for programs: schema.org `Legislation`, the canonical address, Open
+//! Graph.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use super::reply::Provision;
 use crate::web::frame::data_block;
 use crate::web::letters::visible;
 
-/// Characters of a description.
+/// Maximum length of a description, in characters.
 const DESCRIPTION_CHARS: usize = 200;
 
 pub(super) fn head(provision: &Provision<'_>, base_url: &str, is_indexed: bool) -> Markup {
@@ -73,7 +74,7 @@ fn shortened(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
-/// The provision at its publisher, or where it was read.
+/// The provision at its publisher, or else the address it was read from.
 fn based_on<'p>(provision: &'p Provision<'_>) -> Option<&'p str> {
     let provenance = &provision.provenance;
     provenance.official_url.as_deref().or(provenance.source_url.as_deref()).filter(|url| is_web(url))

@@ -1,8 +1,9 @@
-//! Reading pages: a provision or container of the law, by its id or by a citation.
+//! Reading pages: a provision or container of the law, found by its id or by a citation.
 //!
-//! `reply` is a provision as the operation answers it, `lines` its structure, `mentions` what its text cites, `text`
-//! sets a text and `page` the whole, `citations` are its forms to copy, `references` lists all that it cites or that cite it, `metadata` is what machines read of the page; `address` is where pages are, `cited` what
-//! a citation names.
+//! `reply` contains the operation's reply. `page` renders the page, `text` a text with the help of
+//! `lines` (its structure) and `mentions` (its citations). `citations` contains the formats to
+//! copy, `metadata` the data for programs. `references` is the page with all citing and cited
+//! provisions, `address` contains the paths, and `cited` the reply for a citation.
 
 pub(super) mod address;
 mod citations;
@@ -38,7 +39,7 @@ use mentions::Mentions;
 use page::Setting;
 use reply::Provision;
 
-/// The page of a node, or its text in another form.
+/// The page of a node, or its text in another format.
 pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer, ApiError> {
     let (id, format) = match id.rsplit_once('.') {
         Some((id, "md")) => (id, Format::Markdown),
@@ -61,7 +62,7 @@ pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer
     Ok(opened.answer(response::with_version(answered, &version)))
 }
 
-/// What a reader misses is a provision: nodes and their ids are words of the API.
+/// Rewords the 404 message for people, because "node" and "id" are terms of the API.
 fn missing(error: ApiError) -> ApiError {
     match error.code {
         ErrorCode::NotFound => ApiError::not_found("there is no provision at this address"),
@@ -69,7 +70,8 @@ fn missing(error: ApiError) -> ApiError {
     }
 }
 
-/// The versions that the browser holds, as the operation knows them: pages add a mark of their own.
+/// The cached versions that the browser sent, without the suffix that pages append to the
+/// operation's version.
 fn known_versions(opened: &Opened<'_>, mark: &str) -> String {
     let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
     let ours = held.split(',').map(str::trim).filter_map(|tag| tag.strip_suffix('"')?.strip_suffix(mark));
@@ -114,16 +116,16 @@ fn layouts<'c>(
     Ok(parts.map(|part| corpus.snapshot().layouts.of_part(node, part)).collect())
 }
 
-/// Of a window. Headings may be as long as a provision.
+/// Maximum length of the title. Headings may be as long as a provision.
 const TITLE_BYTES_MAX: usize = 200;
 
-/// What citations name, the first first.
+/// The answers for all citations in the text, in order.
 pub(super) async fn resolve(opened: &mut Opened<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {
     let news = opened.call(Ask::read("resolve", &[("citation", citation)])).await?;
     Ok(news.read::<Resolution>()?.answers)
 }
 
-/// Leads to the provision that a citation names, or says which it may be.
+/// Redirects to the provision that a citation refers to, or lists the candidates.
 pub(super) async fn by_citation(mut opened: Opened<'_>, citation: &str) -> Result<DoorAnswer, ApiError> {
     let answers = resolve(&mut opened, citation).await?;
     let named_day = opened.named_day();

@@ -1,4 +1,4 @@
-//! A provision as a page of a book.
+//! Renders the page of a provision.
 
 use hornbook_corpus::layout::LayoutRef;
 use maud::{Markup, html};
@@ -12,18 +12,18 @@ use super::text::LawText;
 use crate::api::as_of::AS_OF_NAME;
 use crate::web::letters::{Letters, brief};
 
-/// Shorter notes are shown without being asked for.
+/// Notes shorter than this are open by default.
 const OPEN_NOTE_BYTES: usize = 2_000;
 
-/// A provision that is being set.
+/// The data for rendering a provision.
 pub(super) struct Setting<'p> {
     pub(super) provision: &'p Provision<'p>,
     pub(super) mentions: Mentions,
-    /// How its text, its other wordings and its notes are set, in this order.
+    /// The layouts of the text, of the other wordings and of the notes, in this order.
     pub(super) layouts: Vec<Option<LayoutRef<'p>>>,
-    /// What lies in a container.
+    /// The list of the children of a container.
     pub(super) contents: Option<Markup>,
-    /// How clients see the service, without a slash at its end.
+    /// The public address of the service, without a slash at the end.
     pub(super) base_url: &'p str,
 }
 
@@ -94,7 +94,7 @@ impl<'p> Setting<'p> {
                 section.notes {
                     h2 #notes { "Notes of the publisher" }
                     @for (Note { topic, text }, place) in notes {
-                        // The title of the notes after it.
+                        // A note without text is the title of the notes after it.
                         @if text.is_empty() { h3 { (Letters(topic)) } } @else {
                             details open[text.len() < OPEN_NOTE_BYTES] {
                                 summary { (Letters(topic)) }
@@ -107,7 +107,7 @@ impl<'p> Setting<'p> {
         }
     }
 
-    /// For the script that shows them beside their references.
+    /// Hidden previews. The script shows them beside their references.
     fn previews(&self) -> Markup {
         html! {
             div hidden { @for (place, preview) in self.mentions.previews().iter().enumerate() {
@@ -211,10 +211,10 @@ fn crumbs(provision: &Provision<'_>) -> Markup {
     }
 }
 
-/// What a reader must know before the first word.
+/// The banners above the text: the day, the status, other wordings and other citations.
 fn standing(provision: &Provision<'_>) -> Markup {
     let Provision { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } = provision;
-    // Dates as ISO 8601 writes them sort as texts.
+    // Dates in the ISO 8601 format are compared as texts.
     let is_old = effective_to.is_none()
         && wordings.is_empty()
         && *effective_from <= provision.provenance.retrieved_at.as_deref();
@@ -224,7 +224,8 @@ fn standing(provision: &Provision<'_>) -> Markup {
         }
         (not_in_force(provision))
         @if effective_from.is_some() || effective_to.is_some() {
-            // What was in effect when the publisher was read needs no more than a line.
+            // If the wording was already in effect when the source was retrieved, one line without
+            // a banner is enough.
             p class=(if is_old { "also" } else { "banner mild" }) role="note" {
                 "This wording is in effect" (days(*effective_from, *effective_to)) "."
             }
@@ -308,7 +309,7 @@ fn list(provision: &Provision<'_>, list: &List<'_>, direction: &str, title: &str
     }
 }
 
-/// Citation and heading, as lists have them, with the status of what is not in force.
+/// A list entry with citation and heading, and the status if it is not "in force".
 pub(super) fn entry(link: &Link<'_>, named_day: Option<&str>) -> Markup {
     html! {
         a href=(path_on(link.id, named_day)) {
@@ -318,12 +319,12 @@ pub(super) fn entry(link: &Link<'_>, named_day: Option<&str>) -> Markup {
     }
 }
 
-/// The status of what is not in force.
+/// The status, if it is not "in force".
 pub(super) fn status_of(status: &str) -> Markup {
     html! { @if status != "in force" { " " span.gone { (status) } } }
 }
 
-/// The days of a wording, as far as they are known.
+/// The known first and last days of a wording.
 fn days(from: Option<&str>, to: Option<&str>) -> Markup {
     html! {
         @if let Some(from) = from { " from " time datetime=(from) { (from) } }
@@ -331,7 +332,7 @@ fn days(from: Option<&str>, to: Option<&str>) -> Markup {
     }
 }
 
-/// What a citation may name, where it does not lead to one page.
+/// The candidates for a citation that does not refer to exactly one page.
 pub(super) fn candidates(citation: &str, answers: &[CitationAnswer], named_day: Option<&str>) -> Markup {
     html! {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {

@@ -1,4 +1,4 @@
-//! All provisions that one cites, or that cite it, page by page.
+//! Lists all provisions that a provision cites or that cite it, page by page.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::web::pager;
 use crate::web::response::{self, Keep};
 use crate::web::shell::{Ask, Opened};
 
-/// References on a page.
+/// References per page.
 const PAGE_SIZE: &str = "100";
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! A provision as the operation `node` answers it: what its page needs of the reply.
+//! The fields of the reply of `node` that the page uses.
 
 use std::borrow::Cow;
 
@@ -53,7 +53,8 @@ pub(super) struct Provision<'b> {
     pub(super) references: References<'b>,
     #[serde(borrow)]
     pub(super) provenance: Provenance<'b>,
-    /// The day whose law the page shows, where its address names one: links lead to that day's law too.
+    /// The day in the page's address, if there is one. Links keep it, so they lead to the law of
+    /// the same day.
     #[serde(skip)]
     pub(super) named_day: Option<String>,
 }

@@ -1,4 +1,5 @@
-//! A text of the law in HTML: paragraphs by their depth, headings, tables, footnotes, and what it cites as links.
+//! Renders a text of the law as HTML: indented paragraphs, headings, tables, footnotes, and links
+//! for citations.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,35 +11,36 @@ use super::lines::{self, Line};
 use super::mentions::Mentions;
 use crate::web::letters::Letters;
 
-/// From so many bytes a text has contents of its own, and is drawn part by part.
+/// A text with at least this many bytes gets a table of contents and is rendered in sections.
 const LONG_BYTES: usize = 20 << 10;
 
-/// Lines of a part of a long text without subdivisions.
+/// Maximum number of lines in a section of a long text if no subdivision begins.
 const PART_LINES_MAX: usize = 60;
 
-/// Words of a subdivision that stand in the contents of a long text.
+/// Maximum number of characters from a subdivision in the table of contents.
 const CONTENTS_CHARS: usize = 60;
 
-/// The same of one that begins with a heading, which is cut only if it is no heading at all.
+/// Maximum length of a subdivision's heading in the table of contents. Real headings are shorter.
 const CONTENTS_HEADING_CHARS: usize = 160;
 
-/// How importers begin the line that stands for an image.
+/// The prefix that importers write at the beginning of a line for an image.
 const IMAGE: &str = "Image: ";
 
-/// A text that is to be set.
+/// A text that will be rendered.
 pub(super) struct LawText<'t> {
     text: &'t str,
     lines: Vec<Line<'t>>,
     marks: &'t [Mark],
     mentions: Option<&'t Mentions>,
-    /// Whether its subdivisions can be linked to: of the text in force, and not of other wordings.
+    /// Whether its subdivisions have anchors. Only the main text has them, not other wordings or
+    /// notes.
     has_anchors: bool,
-    /// The notes that its footnotes are, in the order of their numbers.
+    /// The indexes of the footnotes' notes, in the order of the footnote numbers.
     footnotes: Vec<u32>,
 }
 
 impl<'t> LawText<'t> {
-    /// The law itself.
+    /// The main text of the provision.
     pub(super) fn whole(text: &'t str, layout: Option<LayoutRef<'t>>, mentions: &'t Mentions) -> Self {
         Self { mentions: Some(mentions), has_anchors: true, ..Self::beside(text, layout) }
     }
@@ -63,7 +65,7 @@ impl<'t> LawText<'t> {
         self.text.len() >= LONG_BYTES
     }
 
-    /// The subdivisions of the first level of a long text.
+    /// The table of contents of a long text: its first-level subdivisions.
     pub(super) fn contents(&self) -> Markup {
         let outermost = self.lines.iter().filter(|line| line.depth == 0 || line.kind == LineKind::Heading);
         let first: Vec<(&String, &Line<'_>)> =
@@ -88,7 +90,8 @@ impl<'t> LawText<'t> {
         }
     }
 
-    /// The lines by subdivisions of the first level where the text is long: browsers then draw only what is seen.
+    /// Splits a long text by first-level subdivisions. Browsers then draw only the visible
+    /// sections.
     fn parts(&self) -> Vec<&[Line<'t>]> {
         let lines = self.lines.as_slice();
         if !self.is_long() {
@@ -108,7 +111,7 @@ impl<'t> LawText<'t> {
         parts
     }
 
-    /// Tables are set from all of their lines, everything else line by line.
+    /// Renders tables from all of their lines, and everything else line by line.
     fn part(&self, part: &[Line<'t>]) -> Markup {
         let together = |one: &Line<'_>, other: &Line<'_>| one.table.is_some() && one.table == other.table;
         html! {
@@ -192,7 +195,7 @@ impl<'t> LawText<'t> {
         self.inline(line.start..line.start + line.text.len())
     }
 
-    /// A range of the text, with what it cites as links.
+    /// Renders a range of the text with links for its citations.
     fn inline(&self, bytes: Range<usize>) -> Markup {
         let mentions = self.mentions.map_or(&[][..], |mentions| mentions.within(bytes.clone()));
         let mut at = bytes.start;
@@ -214,11 +217,12 @@ impl<'t> LawText<'t> {
         }
     }
 
-    /// A range without links. Marks that overlap an earlier one, or cut a character in two, are passed over.
+    /// Renders a range without links. Skips marks that overlap an earlier mark or split a
+    /// character.
     fn marked(&self, bytes: Range<usize>) -> Markup {
         let from = self.marks.partition_point(|mark| (mark.start as usize) < bytes.start);
         let ends = |mark: &Mark| mark.start as usize + mark.length as usize;
-        // A footnote at the end of a range is before the next one.
+        // A footnote at the end of a range comes before the next range.
         let here =
             self.marks[from..].iter().take_while(|mark| ends(mark) <= bytes.end && mark.start as usize <= bytes.end);
         let mut at = bytes.start;
@@ -240,7 +244,7 @@ impl<'t> LawText<'t> {
         }
     }
 
-    /// Where the line or cell ends that a place lies in or at the end of.
+    /// The end of the line or table cell that contains the position.
     fn line_end(&self, place: usize) -> usize {
         self.text[place..].find(['\n', '\t']).map_or(self.text.len(), |end| place + end)
     }
@@ -262,7 +266,7 @@ impl<'t> LawText<'t> {
     }
 }
 
-/// The heading that a subdivision begins with, or its first words, which are cut.
+/// The heading of a subdivision, or its first words, shortened.
 fn beginning(text: &str) -> Cow<'_, str> {
     let heading = text.split_once(".—").map(|(heading, _)| heading);
     let (text, chars_max) = heading.map_or((text, CONTENTS_CHARS), |heading| (heading, CONTENTS_HEADING_CHARS));

@@ -1,4 +1,5 @@
-//! What the forms of the operator's page do: the same changes as the commands make, by the operator's account.
+//! The forms of the operator's page. They make the same changes as the commands, in the name of the
+//! operator's account.
 
 use ::http::StatusCode;
 use maud::html;
@@ -49,7 +50,7 @@ pub(super) async fn invite(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Res
     Ok(link_shown(shared, seen, &made.await?))
 }
 
-/// The one page on which a link stands.
+/// The only page that shows a link.
 fn link_shown(shared: &Shared, seen: &Seen<'_>, link: &LinkToken) -> DoorAnswer {
     let link = format!("{}{LINK_PATH}{}", shared.shell.service.base_url(), link.reveal());
     let main = html! {
@@ -111,7 +112,7 @@ pub(super) async fn order(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Resu
     Ok(redirect("/operator#orders").into())
 }
 
-/// Serves another snapshot, newer or older. Recorded, also if it is refused.
+/// Switches to another snapshot, newer or older. The attempt is recorded even if it fails.
 pub(super) async fn snapshot(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
     let name = form.text("snapshot").to_owned();
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));

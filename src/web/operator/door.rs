@@ -1,4 +1,4 @@
-//! The door of `/operator`.
+//! The HTTP handler of `/operator`.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! What the program around the pages does for an operator.
+//! The functions of the main program that the operator's page uses.
 
 /// A snapshot in the data directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SnapshotRow {
-    /// Of its folder.
+    /// The name of its folder.
     pub name: String,
-    /// Its id, or why it cannot be read.
+    /// The id, or the reason why the snapshot cannot be read.
     pub id: Result<String, String>,
     pub provisions: u32,
     pub bytes: u64,
@@ -13,12 +13,13 @@ pub struct SnapshotRow {
 }
 
 pub trait Machinery: Send + Sync {
-    /// The newest first. Reads the disk.
+    /// Lists the snapshots, newest first. Reads the disk.
     fn snapshots(&self) -> Vec<SnapshotRow>;
 
-    /// The report of the build of the served snapshot, as JSON. Reads the disk.
+    /// The build report of the served snapshot, as JSON. Reads the disk.
     fn report(&self) -> Option<String>;
 
-    /// Verifies a snapshot and serves it; the one before stays if that fails. Takes as long as reading it.
+    /// Verifies a snapshot and serves it. If that fails, the previous snapshot stays. Takes as long
+    /// as reading the snapshot.
     fn serve_snapshot(&self, name: &str) -> Result<String, String>;
 }

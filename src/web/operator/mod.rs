@@ -1,7 +1,8 @@
-//! `/operator`: what runs the service, for people with the role. To all others there is nothing here.
+//! `/operator`: the pages for running the service, for people with the operator role. Everybody
+//! else gets 404.
 //!
-//! `overview` is the page, `actions` what its forms do, `plots` the latencies, `machinery` what the program around the
-//! pages offers: snapshots and their replacement.
+//! `overview` renders the page, `actions` handles its forms, `plots` draws the latencies.
+//! `machinery` is the interface to the main program: lists the snapshots and switches between them.
 
 mod actions;
 pub mod door;

@@ -1,4 +1,4 @@
-//! The operator's page: what waits, who there is, what is served, and how it runs.
+//! The operator's page: pending tasks, accounts, snapshots, and the state of the service.
 
 use ::http::StatusCode;
 use maud::{Markup, html};
@@ -18,7 +18,7 @@ use crate::web::response::{self, Keep};
 use crate::web::seen::Seen;
 use crate::web::trouble::Trouble;
 
-/// Rows of each list; commands show the rest.
+/// Maximum number of rows in each list, and of recorded acts. The commands show the rest.
 const ROWS: usize = 100;
 const ACTS: usize = 20;
 
@@ -41,7 +41,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         purchases.retain(|purchase| purchase.checkout.is_none());
         let (problems, orders) = (accounts.payment_problems()?, accounts.orders_under_way()?);
         let mut views = accounts.accounts(now)?;
-        // Who waits comes first, then the newest.
+        // Pending accounts come first, then the newest ones.
         views.sort_by_key(|view| (view.record.status != AccountStatus::Pending, std::cmp::Reverse(view.record.id)));
         views.truncate(ROWS);
         Ok(Office {
@@ -102,7 +102,7 @@ fn health(shared: &Shared) -> Markup {
     }
 }
 
-/// A form with one button of the operator's page.
+/// A form with one button.
 fn button(seen: &Seen<'_>, path: &str, fields: &[(&str, &str)], word: &str, what: &str) -> Markup {
     html! {
         form method="post" action=(path) {

@@ -1,4 +1,5 @@
-//! Latencies as plots: for each operation or stage a row of its histogram, from the program's own metrics.
+//! Plots of latencies: one histogram row for each operation or stage, from the program's own
+//! metrics.
 
 use maud::{Markup, html};
 
@@ -8,7 +9,8 @@ const ROW: f64 = 22.0;
 const NAME: f64 = 150.0;
 const CELL: f64 = 26.0;
 
-/// Rows in the order of how often they happened. The darker a cell, the more of them took that long.
+/// A heat map with one row per histogram, the most frequent first. A darker cell contains a larger
+/// share of the row.
 pub(super) fn heat(label: &str, times: &[Times]) -> Markup {
     let mut times: Vec<&Times> = times.iter().filter(|times| times.count() > 0).collect();
     if times.is_empty() {
@@ -59,13 +61,13 @@ pub(super) fn heat(label: &str, times: &[Times]) -> Markup {
     }
 }
 
-/// From a tenth for one to all.
+/// The opacity of a cell: from 0.15 for a small share to 1 for all.
 fn shade(count: u64, of: u64) -> f64 {
     let share = count as f64 / of as f64;
     ((0.15 + 0.85 * share.sqrt()) * 100.0).round() / 100.0
 }
 
-/// The bound below which so many of a hundred lie.
+/// The upper bound of the bucket that contains this percentile.
 fn within(times: &Times, of_hundred: u64) -> String {
     let mut so_far = 0;
     for (place, count) in times.counts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the operator's page and its forms share.
+//! State shared by the operator's page and its forms.
 
 use std::sync::Arc;
 

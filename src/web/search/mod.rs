@@ -1,6 +1,7 @@
-//! The search page: one box, its results, and what to do where there are none.
+//! The search page: the search box, the results, and advice if there are none.
 //!
-//! `reply` is what its operations answer, `query` the address of a page of results, `page` its HTML.
+//! `reply` contains the operations' replies, `query` the address of a page of results, `page` the
+//! HTML.
 
 mod page;
 mod query;
@@ -20,10 +21,11 @@ use page::{Choices, Results};
 use query::{Query, SAMPLES};
 use reply::{Found, Suggested};
 
-/// Words from so many letters on are looked for in what was found.
+/// Minimum length of query words that are compared with the highlights of the results, in
+/// characters.
 const LETTERS_MIN: usize = 4;
 
-/// A page of results, or the box alone.
+/// A page of results, or the start page if there is no query.
 pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
     let query = Query::of(&opened);
     if query.text.is_empty() {
@@ -65,7 +67,8 @@ fn start(opened: Opened<'_>, query: &Query) -> DoorAnswer {
     page_of(opened, StatusCode::OK, "Hornbook: search the law", main)
 }
 
-/// What cannot be searched is said beside the box, where it can be changed.
+/// Shows the error of an invalid search next to the search box, where the person can change the
+/// query.
 fn refused(opened: Opened<'_>, query: &Query, error: ApiError) -> Result<DoorAnswer, ApiError> {
     if !matches!(error.code, ErrorCode::InvalidApiKey | ErrorCode::ValidationError) {
         return Err(error);
@@ -81,13 +84,13 @@ fn wish(opened: &Opened<'_>, query: &Query) -> Wish {
     if is_sample && !opened.shell.visitors.may(Wish::Search) { Wish::Sample } else { Wish::Search }
 }
 
-/// Whether the text is one citation and nothing else.
+/// Whether the text is exactly one citation.
 fn is_citation(opened: &Opened<'_>, text: &str) -> bool {
     let grammar = opened.corpus.snapshot().grammar();
     grammar.parse(text).is_ok() || grammar.parse_container(text).is_some() || grammar.parse_popular(text).is_some()
 }
 
-/// Whether a longer word of the query stands in none of the passages that were found.
+/// Whether a longer word of the query occurs in none of the highlighted passages.
 fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
     let marked: Vec<String> = found
         .results
@@ -96,7 +99,7 @@ fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
         .filter(|(_, is_marked)| *is_marked)
         .map(|(part, _)| part.to_lowercase())
         .collect();
-    // The words of a place that narrowed the search were not searched for.
+    // The words of a place that became a filter were not searched for.
     let place = found.understood.as_ref().filter(|place| place.is_filter());
     let text = place.map_or_else(|| text.to_owned(), |place| text.replace(&*place.words, " "));
     let words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| word.chars().count() >= LETTERS_MIN);
@@ -106,19 +109,20 @@ fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
     })
 }
 
-/// The query as it was probably meant. Where that cannot be found out, the results stand without it.
+/// The spelling correction of the query. None if it fails: the results are then shown without it.
 async fn meant(opened: &mut Opened<'_>, query: &Query) -> Option<String> {
     let parameters = [("q", query.text.as_str()), ("limit", "1")];
     let news = opened.call(Ask { wish: Wish::Complete, ..Ask::read("suggest", &parameters) }).await.ok()?;
     news.read::<Suggested>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
 }
 
-/// Completions of what is being typed, as the operation answers them; for the script of the box.
+/// Completions of the typed text as JSON, for the script of the search box.
 pub(super) async fn suggestions(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
     let query = Query::of(&opened);
     let mut parameters = vec![("q", query.text.as_str()), ("limit", "8")];
     parameters.extend(query.jurisdiction.as_deref().map(|code| ("jurisdiction", code)));
-    // A key press is no search: it costs a signed-in person nothing. Who may not search gets none.
+    // A completion is not a search, so it is free for signed-in people. Readers who may not search
+    // get no completions.
     let wish = if opened.may(Wish::Search) { Wish::Complete } else { Wish::Search };
     let news = opened.call(Ask { wish, ..Ask::read("suggest", &parameters) }).await?;
     Ok(opened.answer(response::text(StatusCode::OK, "application/json", news.bytes, Keep::Shortly)))

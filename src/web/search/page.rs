@@ -1,4 +1,4 @@
-//! The search page in HTML.
+//! The HTML of the search page.
 
 use hornbook_corpus::catalogue::Jurisdiction;
 use maud::{Markup, html};
@@ -16,10 +16,10 @@ use crate::web::letters::{Letters, brief, grouped};
 use crate::web::pager;
 use crate::web::shell::Opened;
 
-/// Facets that are shown.
+/// Maximum number of facets.
 const FACETS_MAX: usize = 12;
 
-/// What can be chosen beside the words.
+/// The options beside the search box.
 pub(super) struct Choices<'c> {
     query: &'c Query,
     jurisdictions: &'c [Jurisdiction],
@@ -86,7 +86,7 @@ impl<'c> Choices<'c> {
         }
     }
 
-    /// What a visitor may try, and how to get further.
+    /// The sample searches, and how to get access to other searches.
     fn samples(&self) -> Markup {
         html! {
             section.samples aria-labelledby="samples" {
@@ -104,7 +104,7 @@ impl<'c> Choices<'c> {
     }
 }
 
-/// A way to search, in a word or two.
+/// A short name of a search mode.
 const fn short(mode: Mode) -> &'static str {
     match mode {
         Mode::Hybrid => "Words and meaning",
@@ -113,7 +113,7 @@ const fn short(mode: Mode) -> &'static str {
     }
 }
 
-/// The page before anything is searched.
+/// The page before a search.
 pub(super) fn start(choices: &Choices<'_>) -> Markup {
     html! {
         div.start {
@@ -145,9 +145,9 @@ pub(super) struct Results<'r> {
     pub(super) query: &'r Query,
     pub(super) found: &'r Found<'r>,
     pub(super) pages: Option<Pages>,
-    /// What the query names, if it is a citation.
+    /// The answer for the query, if it is a citation.
     pub(super) cited: Option<&'r CitationAnswer>,
-    /// The query without its mistakes.
+    /// The query with corrected spelling.
     pub(super) meant: Option<String>,
 }
 
@@ -164,7 +164,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
             }
         }
         @if let Some(place) = &found.understood { (understood(query, place)) }
-        // What a citation lacks is said above.
+        // The message about a missing citation is already shown above.
         @for missing in found.not_here.iter().filter(|missing| missing.citation.is_none()) {
             p.meant role="status" { (Letters(&missing.message)) ". " a href="/coverage" { "What is loaded" } }
         }
@@ -180,7 +180,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                             @if found.results.iter().any(|hit| hit.relation.is_some()) { ": the one you cited, what cites it, what it cites, and its neighbors" }
                             @if let Some(chosen) = choices.chosen() { " in " (Letters(&chosen.name)) }
                         }
-                        // On a phone they come after the results.
+                        // On a phone, the filters come after the results.
                         @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
                     }
                     @if found.depth == "deep" {
@@ -196,7 +196,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
     }
 }
 
-/// The place that the query was taken to name, and the way back.
+/// The place that the query was understood to name, and a link to search without it.
 fn understood(query: &Query, place: &UnderstoodPlace<'_>) -> Markup {
     html! {
         p.meant role="status" {
@@ -212,7 +212,7 @@ fn first_place(pages: Option<Pages>) -> u32 {
     pages.map_or(0, |pages| (pages.page - 1) * page_size) + 1
 }
 
-/// A citation that leads to no single page.
+/// A citation that does not refer to exactly one page.
 fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
     html! {
         div.banner.mild role="status" {
@@ -255,12 +255,12 @@ fn shown(hit: &Hit<'_>, day: Option<&str>) -> Markup {
     }
 }
 
-/// Whether a snippet ends within a sentence.
+/// Whether a snippet ends in the middle of a sentence.
 fn is_cut(snippet: &str) -> bool {
     snippet.ends_with(|last: char| last.is_alphanumeric() || last == ',')
 }
 
-/// How a provision is related to the one that the query names.
+/// How a result is related to the provision that the query cites.
 fn related(relation: &str) -> Option<&'static str> {
     match relation {
         "citing" => Some("cites it"),

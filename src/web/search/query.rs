@@ -1,14 +1,14 @@
-//! The address of a page of results: what it asks for, and how links to others are written.
+//! The address of a page of results: its parameters, and links to other result pages.
 
 use crate::api::as_of::AS_OF_NAME;
 use crate::percent;
 use crate::search::Mode;
 use crate::web::shell::Opened;
 
-/// Results on a page.
+/// Results per page.
 pub(super) const PAGE_SIZE: &str = "20";
 
-/// Searches that every visitor may make, as a sample of what there is. They count as pages that are read.
+/// Sample searches that every visitor may make. They count as page reads.
 pub(super) const SAMPLES: &[&str] = &[
     "return of a security deposit",
     "how long must an employer keep payroll records",
@@ -18,12 +18,12 @@ pub(super) const SAMPLES: &[&str] = &[
     "setback from the street",
 ];
 
-/// What the address of a search page asks for. Values that the operation does not take are its to refuse.
+/// The parameters in the address of a search page. The operation validates the values.
 pub(super) struct Query {
     pub(super) text: String,
     pub(super) mode: Option<String>,
     pub(super) depth: Option<String>,
-    /// One, or several that commas separate; so are the next ones.
+    /// One value, or several separated by commas. The next three fields have the same form.
     pub(super) jurisdiction: Option<String>,
     pub(super) code_body: Option<String>,
     pub(super) tag: Option<String>,
@@ -32,13 +32,13 @@ pub(super) struct Query {
     pub(super) min_score: Option<String>,
     pub(super) day: Option<String>,
     pub(super) page: Option<String>,
-    /// Misspelt words are not corrected.
+    /// Whether misspelt words are not corrected.
     pub(super) is_exact: bool,
-    /// A citation is searched for and does not lead to its provision.
+    /// Whether a citation is searched for as text and does not redirect to its provision.
     pub(super) stays: bool,
 }
 
-/// Of a query in a title.
+/// Maximum length of the query in the page title, in characters.
 const SHOWN_CHARS: usize = 60;
 
 impl Query {
@@ -62,9 +62,9 @@ impl Query {
         }
     }
 
-    /// As the operation takes it.
+    /// The parameters of the operation.
     pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
-        // The day of the page is that of all its calls.
+        // The shell adds the day to every call of the page.
         let filters = self.filters().into_iter().filter(|(name, _)| *name != AS_OF_NAME);
         let optional = [("mode", &self.mode), ("depth", &self.depth), ("page", &self.page)].into_iter().chain(filters);
         let given = optional.filter_map(|(name, value)| Some((name, value.as_deref()?)));
@@ -73,7 +73,7 @@ impl Query {
         always.into_iter().chain(given).chain(exact).collect()
     }
 
-    /// What narrows the search to a part of the law.
+    /// The filters that restrict the search to a part of the law.
     fn filters(&self) -> [(&'static str, &Option<String>); 7] {
         [
             ("jurisdiction", &self.jurisdiction),
@@ -86,7 +86,7 @@ impl Query {
         ]
     }
 
-    /// Those that the form of the page has no field for.
+    /// The filters that have no field in the form of the page.
     pub(super) fn hidden(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let filters = self.filters().into_iter().filter(|(name, _)| *name != "jurisdiction" && *name != AS_OF_NAME);
         filters.filter_map(|(name, value)| Some((name, value.as_deref()?)))
@@ -100,18 +100,18 @@ impl Query {
         self.page.as_deref().is_none_or(|page| page == "1")
     }
 
-    /// Whether nothing but words is asked for.
+    /// Whether the query has words only: no filters, the default mode and the first page.
     pub(super) fn is_plain(&self) -> bool {
         self.filters().iter().all(|(_, value)| value.is_none()) && self.mode() == Mode::Hybrid && self.is_first()
     }
 
-    /// Its beginning.
+    /// The beginning of the query, for the title.
     pub(super) fn shown(&self) -> String {
         self.text.chars().take(SHOWN_CHARS).collect()
     }
 
-    /// The address of the same search with another value of one parameter; none takes the parameter away. The first page
-    /// of it, unless a page is what changes.
+    /// The address of the same search with another value of one parameter; None removes the
+    /// parameter. Leads to the first page, unless the page is the changed parameter.
     pub(super) fn with(&self, changed: &str, value: Option<&str>) -> String {
         let page = if changed == "page" { value } else { None };
         let own = |name: &str, own: &'_ Option<String>| match name == changed {

@@ -1,4 +1,4 @@
-//! What the search page needs of the replies of `search` and `suggest`.
+//! The fields of the replies of `search` and `suggest` that the search page uses.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ impl UnderstoodPlace<'_> {
     }
 }
 
-/// Law that the query asks for and this corpus does not have.
+/// Law that the query asks for but the corpus does not contain.
 #[derive(Deserialize)]
 pub(super) struct NotHere<'b> {
     #[serde(borrow)]
@@ -69,7 +69,7 @@ pub(super) struct Hit<'b> {
     pub(super) relation: Option<&'b str>,
 }
 
-/// In characters.
+/// A range in characters.
 #[derive(Clone, Copy, Deserialize)]
 pub(super) struct Highlight {
     pub(super) start: usize,
@@ -99,7 +99,7 @@ pub(super) struct Suggested {
     pub(super) did_you_mean: Option<String>,
 }
 
-/// A snippet as parts in order, each with whether it is a word of the query.
+/// Splits a snippet at its highlights. Each part states whether it is highlighted.
 pub(super) fn parts<'s>(snippet: &'s str, highlights: &[Highlight]) -> Vec<(&'s str, bool)> {
     let mut parts = Vec::with_capacity(highlights.len() * 2 + 1);
     let (mut bytes, mut chars) = (0, 0);

@@ -1,4 +1,4 @@
-//! Buying a pack: by the operation `purchase`, as a program does.
+//! Buys a pack with the operation `purchase`, the same one that programs call.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::web::seen::Seen;
 use crate::web::shell::{Shell, row};
 use crate::web::trouble::Trouble;
 
-/// What the operation answers.
+/// The reply of the operation.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Purchased {

@@ -1,4 +1,5 @@
-//! Usage by day and operation, as an SVG of stacked columns and as the table of the same numbers.
+//! Usage by day and operation, as an SVG chart of stacked columns and as a table of the same
+//! numbers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -12,20 +13,20 @@ use crate::accounts::ledger::entry::EntryKind;
 use crate::accounts::views::EntryView;
 use crate::clock::Day;
 
-/// Entries that are read at the first look, the newest.
+/// Maximum number of entries read at once, the newest first.
 pub(super) const ENTRIES_MAX: usize = 20_000;
 
-/// Operations with a colour of their own; the others share the last.
+/// Number of colours. Operations beyond this number share the last colour.
 const COLOURS: usize = 6;
 
 const HEIGHT: f64 = 120.0;
 const COLUMN: f64 = 16.0;
 
-/// Credits and units used, by operation and day.
+/// The credits and free units used, by operation and day.
 pub(super) struct Usage {
     first: Day,
     days: usize,
-    /// The most used first, each with one number a day.
+    /// The most used operation first. Each has one number per day.
     operations: Vec<(String, Vec<i64>)>,
 }
 
@@ -56,17 +57,17 @@ fn first_of(today: Day, days: usize) -> Day {
     Day(today.0.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX) - 1))
 }
 
-/// What was used by day and operation, through the newest entry that was read.
+/// The usage by day and operation, up to the newest entry read.
 #[derive(Clone, Default)]
 pub(super) struct Sums {
     newest: EntryNumber,
     by_day: BTreeMap<(Day, String), i64>,
-    /// Older entries were left out.
+    /// Whether older entries were left out.
     pub(super) is_cut: bool,
 }
 
 impl Sums {
-    /// Adds what came since, and forgets days that are not shown any more.
+    /// Adds the entries since the last read, and drops days that are no longer shown.
     fn read_on(&mut self, accounts: &Accounts, account: AccountId, today: Day, days: usize) -> Result<(), ChangeError> {
         let entries = accounts.entries_after(account, self.newest, ENTRIES_MAX)?;
         self.is_cut |= entries.len() == ENTRIES_MAX;
@@ -78,18 +79,18 @@ impl Sums {
     fn add(&mut self, entries: &[EntryView]) {
         for entry in entries.iter().filter(|entry| is_use(entry)) {
             let name = entry.operation.clone().unwrap_or_else(|| "other".to_owned());
-            // A refund gives back what its call took.
+            // A refund subtracts what its call used.
             *self.by_day.entry((entry.at.day(), name)).or_default() -= entry.credits;
         }
         self.newest = entries.first().map_or(self.newest, |entry| entry.id);
     }
 }
 
-/// The sums of accounts whose owners looked at them, so that an entry is read once and not with every look.
+/// A cache of the sums of accounts whose usage was viewed, so each entry is read only once.
 #[derive(Default)]
 pub(super) struct KeptSums(Mutex<HashMap<AccountId, Sums>>);
 
-/// A few kilobytes each.
+/// Maximum number of cached sums. Each takes a few kilobytes.
 const KEPT_MAX: usize = 1024;
 
 impl KeptSums {
@@ -162,7 +163,7 @@ pub(super) fn by_day(usage: &Usage) -> Markup {
     }
 }
 
-/// Colour, top and height of each part of a column, from the ground up.
+/// The colour, top and height of each part of a column, from the bottom up.
 fn stacked(usage: &Usage, place: usize, most: i64) -> Vec<(usize, f64, f64)> {
     let mut top = HEIGHT;
     let mut parts = Vec::new();
@@ -210,7 +211,7 @@ mod tests {
             entry(10, EntryKind::Purchase, None, 1000),
             entry(3, EntryKind::Usage, Some("node"), -7),
         ];
-        // The newest first, read in two parts.
+        // The newest entries come first, read in two batches.
         let mut sums = Sums::default();
         sums.add(&entries[3..]);
         sums.add(&entries[..3]);

@@ -1,4 +1,4 @@
-//! The door of `/settings`, and which page or form a request is for.
+//! The HTTP handler of `/settings`: dispatches requests to pages and forms.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ fn token_in(path: &str) -> Result<LinkToken, Trouble> {
     path.strip_prefix(LINK_PATH).and_then(LinkToken::parse).ok_or(Trouble::Nothing)
 }
 
-/// Paths with pages; all others below are forms alone.
+/// Paths that only show pages, paths with both a page and a form, and paths that only accept forms.
 const PAGES: &[&str] = &["/settings", "/settings/ledger", "/settings/ledger.csv"];
 const PAGES_WITH_FORMS: &[&str] = &["/settings/sign-in", "/settings/sign-up"];
 const FORMS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Signing in, up and out, and one-time links. What goes wrong tells nobody who has an account.
+//! Signing in, up and out, and one-time links. Error messages do not reveal who has an account.
 
 use ::http::StatusCode;
 use maud::{Markup, html};
@@ -19,7 +19,7 @@ use crate::web::seen::Seen;
 use crate::web::trouble::Trouble;
 use crate::web::visitor::Visitor;
 
-/// The same for a wrong name and a wrong password.
+/// The same message for an unknown name and for a wrong password.
 const NOT_KNOWN: &str = "The name or the password is wrong. If you forgot the password, ask the operator of this service \
                          for a link to choose a new one.";
 
@@ -68,7 +68,7 @@ pub(super) async fn sign_in(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
     }
 }
 
-/// Opens a session with a token that is always new, and ends the one that the browser had.
+/// Opens a session with a new token, and ends the browser's previous session.
 pub(super) async fn signed_in(shared: &Shared, seen: &Seen<'_>, proof: Proof) -> Result<DoorAnswer, Trouble> {
     let (accounts, act) = (shared.accounts(), Act { actor: proof.account().to_string(), ..seen.act.clone() });
     if let Some(person) = accounts.person(proof.account()) {
@@ -85,13 +85,14 @@ pub(super) async fn signed_in(shared: &Shared, seen: &Seen<'_>, proof: Proof) ->
     });
     let token = token.await?;
     let seconds = shared.shell.service.accounts().settings().session_millis / 1000;
-    // A page of our own that leads on: a browser that drops the cookie is told so there.
+    // Redirects to a page of this site. If the browser drops the cookie, that page explains the
+    // problem.
     let mut answer: DoorAnswer = redirect("/settings?signed-in").into();
     set_session(&mut answer.response, &token, seconds);
     Ok(answer)
 }
 
-/// The kind of browser, as far as its owner will recognise it.
+/// The browser and the system, so that the owner can recognise the session.
 fn device(seen: &Seen<'_>) -> String {
     let agent = seen.visit.headers.get(::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
     let agent = agent.unwrap_or_default();
@@ -154,7 +155,7 @@ pub(super) async fn sign_up(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
     }
 }
 
-/// What can be corrected on the page is no error of it.
+/// Turns a refusal into a value that the page can show, because the person can correct the input.
 fn refusable<T>(result: Result<T, ChangeError>) -> Result<Result<T, String>, ChangeError> {
     match result {
         Ok(done) => Ok(Ok(done)),
@@ -178,7 +179,7 @@ async fn link_view(shared: &Shared, seen: &Seen<'_>, link: LinkToken) -> Result<
     view.ok_or(Trouble::Nothing)
 }
 
-/// Opening a link uses nothing up: programs that preview links may fetch it.
+/// Opening a link does not use it up, because programs that preview links may fetch it.
 pub(super) async fn link_page(
     shared: &Shared,
     seen: &Seen<'_>,

@@ -1,4 +1,4 @@
-//! The ledger of an account, page by page, and as CSV.
+//! The ledger of an account, page by page and as CSV.
 
 use std::fmt::Write;
 
@@ -17,10 +17,10 @@ use crate::web::trouble::Trouble;
 
 const ON_A_PAGE: usize = 50;
 
-/// Entries in one file; a longer ledger comes in several.
+/// Maximum number of entries in one file. A longer ledger is split into several files.
 const IN_A_FILE: usize = 50_000;
 
-/// Entries from one on, newest first, and the one after them.
+/// Entries in descending order from a starting entry, and the number of the next entry.
 async fn entries(
     shared: &Shared,
     seen: &Seen<'_>,
@@ -88,7 +88,7 @@ pub(super) async fn exported(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAns
 
 const COLUMNS: &str = "id,at,kind,operation,credits,fromAllotment,balanceAfter,keyPrefix,note\r\n";
 
-/// As RFC 4180 says.
+/// Formats entries as CSV according to RFC 4180.
 fn as_csv(entries: &[EntryView]) -> String {
     let mut csv = COLUMNS.to_owned();
     for entry in entries {
@@ -101,7 +101,8 @@ fn as_csv(entries: &[EntryView]) -> String {
     csv
 }
 
-/// A text as a field. One that a spreadsheet would take for a formula is marked as text.
+/// A text as a CSV field. Text that a spreadsheet would read as a formula gets an apostrophe in
+/// front.
 fn quoted(text: Option<&str>) -> String {
     let text = text.unwrap_or_default();
     let mark = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };

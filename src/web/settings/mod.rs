@@ -1,7 +1,9 @@
-//! `/settings`: a person's own account. Signing up, in and out, keys, credits, usage, password, sessions, leaving.
+//! `/settings`: a person's own account. Signing up, in and out, keys, credits, usage, password,
+//! sessions, deletion.
 //!
-//! Reading changes nothing. Every change is a form with its token, sent from here (`web/browser`). `entry` lets people in,
-//! `own` carries out their changes, `buying` buys packs, `overview` and `ledger` are the pages, `chart` draws.
+//! GET requests change nothing. Every change is a form with a token, sent from this site (see
+//! `web/browser`). `entry` handles signing in, `own` the changes, `buying` purchases of packs;
+//! `overview` and `ledger` are the pages, and `chart` draws usage.
 
 mod buying;
 mod chart;

@@ -1,4 +1,4 @@
-//! `/settings`: everything about an account on one page.
+//! `/settings`: an account on one page.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::web::visitor::Visitor;
 
 const CHARTED_DAYS: usize = 30;
 
-/// The newest purchases are listed.
+/// Maximum number of purchases in the list, the newest first.
 const PURCHASES_SHOWN: usize = 20;
 
 struct Account {
@@ -155,7 +155,7 @@ fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
     }
 }
 
-/// What a scope lets a program do.
+/// What a scope allows a program to do.
 const fn use_of(scope: Scope) -> &'static str {
     match scope {
         Scope::Search => "search the law",
@@ -166,7 +166,7 @@ const fn use_of(scope: Scope) -> &'static str {
     }
 }
 
-/// A button that changes one thing.
+/// A form with one button that makes one change.
 pub(in crate::web) fn action(seen: &Seen<'_>, path: &str, field: &str, value: &str, word: &str, what: &str) -> Markup {
     html! {
         form method="post" action=(path) {

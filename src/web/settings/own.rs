@@ -1,4 +1,5 @@
-//! What people change about their own account. Whatever lets somebody else in, or cannot be undone, asks for the password.
+//! The changes that people make to their own account. Changes that give access to others or cannot
+//! be undone require the password.
 
 use ::http::StatusCode;
 use maud::html;
@@ -29,10 +30,10 @@ use crate::web::seen::Seen;
 use crate::web::trouble::Trouble;
 use crate::web::visitor::Visitor;
 
-/// Keys that an account may ever have made on its pages.
+/// An account that has had this many keys, including revoked ones, cannot create more on its pages.
 const KEYS_MAX: usize = 200;
 
-/// A rotated key works for another day.
+/// A replaced key works for one more day.
 const OVERLAP_MILLIS: u64 = MILLIS_PER_DAY as u64;
 
 pub(super) async fn create_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
@@ -94,7 +95,8 @@ fn check_may_have_keys(shared: &Shared, seen: &Seen<'_>) -> Result<(), Trouble> 
     Err(Trouble::Refused(format!("this account had {keys} keys, which is the most; ask the operator")))
 }
 
-/// The key that the form names, if it is one of theirs. Nobody learns whether others have it.
+/// The key named in the form, if it belongs to this person. The error is the same for keys of
+/// others and for unknown keys.
 fn own_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<KeyId, Trouble> {
     let account = seen.person()?.account;
     let id: KeyId = form.text("key").parse().map_err(Trouble::Refused)?;
@@ -106,7 +108,7 @@ fn own_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<KeyId, Troub
         .ok_or_else(|| Trouble::Refused(format!("there is no key {id}")))
 }
 
-/// The one page on which the text of a key stands.
+/// The only page that shows the text of a key.
 fn shown_once(shared: &Shared, seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswer {
     let key = issued.secret.reveal();
     let main = html! {
@@ -131,7 +133,7 @@ fn shown_once(shared: &Shared, seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswe
     response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into()
 }
 
-/// Buys by the same operation as a program does.
+/// Buys a pack with the same operation that programs call.
 pub(super) async fn buy(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
     seen.person()?;
     let pack = PackName::parse(form.text("pack")).map_err(Trouble::Refused)?;
@@ -145,7 +147,8 @@ pub(super) async fn buy(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result
             dt { "Price" } dd { (dollars(price_cents)) }
         }
         p.banner.mild role="status" { (how_to_pay) }
-        // A link, not a redirect: a form of this site leads nowhere else.
+        // A link and not a redirect, because the content security policy allows forms to lead only
+        // to this site.
         @if let Some(url) = &checkout_url { p { a.button href=(url) rel="noreferrer" { "Pay by card" } } }
         p { a href="/settings" { "Back to your account" } }
     };
@@ -190,7 +193,7 @@ pub(super) async fn delete(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Res
     Ok(answer)
 }
 
-/// Does what needs the present password again.
+/// Runs a change that requires the current password.
 async fn proved<T: Send + 'static>(
     shared: &Shared,
     seen: &Seen<'_>,

@@ -1,4 +1,4 @@
-//! What the pages of `/settings` share.
+//! State and functions shared by the pages of `/settings`.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ impl Shared {
     }
 }
 
-/// A page with a form for somebody who is not signed in; their browser gets a cookie that ties the form to it.
+/// A page with a form for a person who is not signed in. The browser gets a cookie that ties the
+/// form to it.
 pub(super) fn page_with_form(
     seen: &Seen<'_>,
     status: StatusCode,

@@ -1,12 +1,12 @@
-//! Colours and patterns of categories. Each colour comes with a pattern of its own, so that nobody needs to see colours; hatching is
-//! kept for pending zones.
+//! Colours and patterns of categories. Every category has a colour and a pattern, so people who
+//! cannot distinguish colours can read the map. Hatching is reserved for pending zones.
 
 use maud::{Markup, html};
 
 use super::reply::{Category, Layer};
 use crate::web::letters::{Letters, counted};
 
-/// Colours of categories on light and on dark pages, as `hornbook.css` has them too.
+/// Category colours on light and on dark pages. `hornbook.css` contains the same colours.
 pub(super) const LIGHT: [&str; COLOURS] =
     ["#f2d36b", "#e58b7b", "#8fb8de", "#b79ad1", "#8cc08a", "#d9a066", "#7fc4bd", "#c9c1b3"];
 pub(super) const DARK: [&str; COLOURS] =
@@ -15,22 +15,23 @@ pub(super) const DARK: [&str; COLOURS] =
 const COLOURS: usize = 8;
 const PATTERNS: usize = 4;
 
-/// The paths of the patterns, in a square of [`PATTERN_SIDE`] pixels. The first is plain.
+/// The SVG paths of the patterns, in a square of [`PATTERN_SIDE`] pixels. The first pattern is
+/// empty.
 pub(super) const PATTERN_PATHS: [&str; PATTERNS] = ["", "M0 4h8", "M4 0v8", "M2 2h1v1h-1zM6 6h1v1h-1z"];
 pub(super) const HATCH_PATH: &str = "M-2 2l4-4M0 8l8-8M6 10l4-4";
 pub(super) const PATTERN_SIDE: u32 = 8;
 
-/// The place of a category's colour.
+/// The index of a category's colour.
 pub(super) const fn colour(category: usize) -> usize {
     category % COLOURS
 }
 
-/// The place of its pattern. After a round of colours the patterns move on by one.
+/// The index of a category's pattern. After each round of colours, the pattern shifts by one.
 pub(super) const fn pattern(category: usize) -> usize {
     (category + category / COLOURS) % PATTERNS
 }
 
-/// The patterns, for the pictures of a page. `ink` draws them.
+/// The SVG definitions of the patterns, drawn in the colour `ink`.
 pub(super) fn definitions(ink: &str) -> Markup {
     let pattern = |id: &str, path: &str, width: &str, opacity: &str| {
         html! {
@@ -47,7 +48,7 @@ pub(super) fn definitions(ink: &str) -> Markup {
     }
 }
 
-/// What the colours mean.
+/// The legend.
 pub(super) fn shown(layer: &Layer<'_>) -> Markup {
     html! {
         section.legend-box aria-labelledby="legend-name" {

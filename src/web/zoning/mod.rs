@@ -1,7 +1,9 @@
-//! Zoning maps: the list of layers, a page for each with its map and the table of its zones, and the parts of maps.
+//! Zoning maps: the list of layers, a page for each layer with its map and zone table, and the map
+//! parts.
 //!
-//! `address` is where they are, `reply` what the operations answer; `page` sets the page of a layer, `table` its zones, `legend` colours and patterns;
-//! `parts` is the door of tiles and lists of zones, `overview` the picture for browsers without scripts.
+//! `address` contains the paths, `reply` the operations' replies. `page` renders the page of a
+//! layer, `table` its zones, `legend` the colours and patterns. `parts` serves tiles, zone lists
+//! and overview pictures; `overview` draws the picture for browsers without scripts.
 
 pub(super) mod address;
 mod legend;
@@ -29,7 +31,7 @@ use address::path;
 use page::Setting;
 use reply::Layer;
 
-/// All layers of the snapshot.
+/// The list of all published layers in the snapshot.
 pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
     opened.call(Ask::read("coverage", &[])).await?;
     let corpus = &opened.corpus;
@@ -85,9 +87,9 @@ fn number_of_page(text: &str) -> Result<u32, ApiError> {
     number.ok_or_else(|| ApiError::invalid_parameter("page", "page is a whole number from 1"))
 }
 
-/// A layer: its map and its zones.
+/// The page of a layer, with its map and its zones.
 pub(super) async fn of_layer(mut opened: Opened<'_>, short_code: &str) -> Result<DoorAnswer, ApiError> {
-    // Before anything is paid for.
+    // Check the page number before the call charges anything.
     let shown = opened.parameter("page").map(number_of_page).transpose()?;
     let of = [("shortCode", short_code)];
     let ask = Ask { wish: Wish::Map, of: &of, ..Ask::read("gis-zones", &[]) };

@@ -1,4 +1,5 @@
-//! A whole layer as a picture, for browsers without scripts: the tiles of the zoom at which it fits, drawn as SVG.
+//! A picture of a whole layer for browsers without scripts: an SVG of the tiles at the largest zoom
+//! at which the layer fits.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,21 +19,22 @@ use crate::hex;
 use crate::makers::Makers;
 use crate::web::shell::{Ask, News, Opened};
 
-/// The longer side of the picture has at most so many pixels.
+/// Maximum length of the longer side of the layer, in pixels, without margins.
 const SIDE_MAX: i32 = 640;
 
-/// Around the layer.
+/// The margin around the layer, in pixels.
 const MARGIN: i32 = 8;
 
-/// Units of the grid in a pixel, and pixels in a tile.
+/// Grid units per pixel, and pixels per tile side.
 const PIXEL: i32 = 4;
 const TILE_SIDE: i32 = GRID / PIXEL;
 
-/// Pixels by which a tile reaches over its neighbours: a browser that scales the picture would show the page between them.
+/// Pixels by which a tile overlaps its neighbours. Without the overlap, a browser that scales the
+/// picture would show gaps between tiles.
 const OVERLAP: i32 = 1;
 const _: () = assert!(OVERLAP * PIXEL < BUFFER, "tiles have their shapes that far");
 
-/// The colours of the page that it stands on.
+/// The colour scheme of the picture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Look {
     Light,
@@ -63,10 +65,10 @@ impl Look {
     }
 }
 
-/// Which tiles make the picture, and where.
+/// The section of the world that the picture shows.
 struct Frame {
     z: u8,
-    /// In pixels of the zoom.
+    /// In pixels at this zoom.
     west: i32,
     north: i32,
     width: i32,
@@ -98,10 +100,10 @@ impl Frame {
     }
 }
 
-/// Of one generation of pictures.
+/// Maximum number of bytes in one generation of the cache.
 const BYTES_MAX: usize = 8 << 20;
 
-/// A picture by its snapshot, layer and colours.
+/// The key of a picture: snapshot, layer and colour scheme.
 type PictureKey = (String, String, Look);
 
 /// A picture with its version.
@@ -117,7 +119,8 @@ impl ByteSize for Picture {
     }
 }
 
-/// The pictures that were drawn. One that several ask for at the same time is drawn once, on a thread for heavy work.
+/// A cache of pictures. Concurrent requests for the same picture draw it once, on a thread for
+/// heavy work.
 pub(super) struct Pictures {
     drawn: ByteCache<PictureKey, Picture>,
     makers: Arc<Makers<PictureKey>>,
@@ -129,7 +132,8 @@ impl Pictures {
     }
 
     pub(super) async fn get(&self, opened: &mut Opened<'_>, short_code: &str, look: Look) -> Result<Picture, ApiError> {
-        // Whoever may not see the layer is refused here, whatever was drawn for others.
+        // This call refuses readers who may not see the layer, even if the picture is already in
+        // the cache.
         let of = [("shortCode", short_code)];
         let zones = opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-zones", &[]) }).await?;
         let key = (opened.corpus.id().to_owned(), short_code.to_owned(), look);
@@ -169,7 +173,7 @@ fn picture(frame: &Frame, zones: &News, tiles: &[(TileAddress, News)], look: Loo
     Ok(Picture { svg, version })
 }
 
-/// A tile, as a picture in the picture that reaches a little over the next ones.
+/// A tile as a nested SVG that slightly overlaps the neighbouring tiles.
 fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: Look) -> Markup {
     let corner = |number: u32| i32::try_from(number).unwrap_or(0) * TILE_SIDE - OVERLAP;
     let side = TILE_SIDE + 2 * OVERLAP;
@@ -189,7 +193,8 @@ fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: L
         svg x=(corner(at.x()) - frame.west) y=(corner(at.y()) - frame.north) width=(side) height=(side)
             viewBox={ (-OVERLAP) " " (-OVERLAP) " " (side) " " (side) } {
             @for (category, shape) in shapes.iter().enumerate().filter(|(_, shape)| !shape.is_empty()) {
-                // The path itself has no colour: its second picture takes the pattern.
+                // The fill is set on the group and not on the path, so that the `use` element below
+                // can fill the same path with the pattern.
                 g fill=(look.colours()[legend::colour(category)]) stroke=(look.ink()) stroke-width=".3" {
                     path id={ "c" (at.x()) "-" (at.y()) "-" (category) } d=(shape) {}
                 }
@@ -197,13 +202,13 @@ fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: L
                     use href={ "#c" (at.x()) "-" (at.y()) "-" (category) } fill={ "url(#p" (legend::pattern(category)) ")" } {}
                 }
             }
-            // Without outlines of its own: where all of a city is pending, they would cover it.
+            // Pending zones get no outlines: if a whole city were pending, they would cover it.
             @if !pending.is_empty() { path d=(pending) fill="url(#hatch)" {} }
         }
     }
 }
 
-/// A ring in whole pixels. One that is smaller keeps a pixel.
+/// A ring in whole pixels. A ring smaller than a pixel is drawn as one pixel.
 fn outlined(steps: &[i32]) -> String {
     let mut path = String::new();
     let (mut x, mut y) = (0, 0);

@@ -1,7 +1,8 @@
-//! The page of a layer: map, search for a zone, what is chosen, legend, table, origin.
+//! The page of a layer: map, zone search, selected zone, legend, table, source.
 //!
-//! The map itself is drawn by `zoning.js`, which finds in the attributes of `#map` where its parts are. Without scripts the
-//! page has a picture of the whole layer in its place, and the table leads to every provision.
+//! `zoning.js` draws the map and reads the addresses of its parts from the attributes of `#map`.
+//! Without scripts, the page shows a picture of the whole layer instead, and the table links to
+//! every provision.
 
 use maud::{Markup, html};
 
@@ -14,11 +15,11 @@ use crate::web::letters::{Letters, counted, visible};
 pub(super) struct Setting<'p> {
     pub(super) layer: &'p Layer<'p>,
     pub(super) snapshot: &'p str,
-    /// Where the parts of the map are not open to everybody.
+    /// The pass for the map parts, if they are not open to everybody.
     pub(super) pass: Option<&'p str>,
-    /// Whether looking at a provision costs this reader nothing.
+    /// Whether reading a provision is free for this reader.
     pub(super) reads_are_free: bool,
-    /// As the address has it.
+    /// The zone code in the page's address.
     pub(super) zone: Option<&'p str>,
     pub(super) page: Option<u32>,
 }
@@ -64,7 +65,8 @@ impl Setting<'_> {
         }
     }
 
-    /// Without scripts it asks for the page of the zone; with them it is a list that the map follows.
+    /// The zone search. Without scripts, it opens the page of the zone. With scripts, it suggests
+    /// zones and moves the map to them.
     fn finder(&self, zone: Option<&str>) -> Markup {
         html! {
             form.find-zone role="search" aria-label="Zones" method="get" action=(path(self.layer.short_code)) {

@@ -1,8 +1,8 @@
-//! The door of the parts of zoning maps: tiles, the list of zones, pictures of whole layers. Their addresses name the snapshot and the program, so
-//! browsers keep them for good.
+//! The handler of the parts of zoning maps: tiles, zone lists, and pictures of whole layers. Their
+//! addresses contain the snapshot and the program version, so browsers cache them for a year.
 //!
-//! A map asks for dozens of parts while it is moved, so they have a limit of their own (`api/visitors`) and are not
-//! counted as pages.
+//! A map requests dozens of parts while it is moved. Therefore parts have their own rate limit
+//! (`api/visitors`) and do not count as pages.
 
 use std::sync::Arc;
 
@@ -22,20 +22,20 @@ use crate::web::visitor::Visitor;
 
 const PARTS_PATH: &str = "/zoning-parts/";
 
-/// The part of the address that pictures of whole layers have.
+/// The path segment of pictures of whole layers.
 const PICTURE: &str = "overview";
 
-/// Where the parts of a map are.
+/// The path prefix of a map's parts.
 pub(super) fn path(short_code: &str, snapshot: &str) -> String {
     format!("{PARTS_PATH}{short_code}/{}", edition(snapshot))
 }
 
-/// What browsers keep parts of for good: a snapshot, as this program draws it.
+/// The cache key in the addresses: the snapshot and the version of this program.
 fn edition(snapshot: &str) -> String {
     format!("{snapshot}~{}-{}", env!("CARGO_PKG_VERSION"), VERSION.as_str())
 }
 
-/// The door.
+/// The handler of the map parts.
 pub struct MapParts {
     shell: Arc<Shell>,
     pictures: Pictures,
@@ -109,7 +109,7 @@ async fn part(mut opened: Opened<'_>, pictures: &Pictures) -> Result<DoorAnswer,
     }
 }
 
-/// What an operation answers, as it is. The service keeps it.
+/// Serves the reply of an operation unchanged. The service caches it.
 async fn stored(
     mut opened: Opened<'_>,
     operation: &'static str,

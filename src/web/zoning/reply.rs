@@ -1,4 +1,4 @@
-//! What the pages need of the replies of `gis-zones` and `gis-tile`.
+//! The fields of the replies of `gis-zones` and `gis-tile` that the pages use.
 
 use std::borrow::Cow;
 
@@ -76,7 +76,7 @@ pub(super) struct Tile {
 }
 
 impl Layer<'_> {
-    /// Of the jurisdiction.
+    /// The name of the jurisdiction.
     pub(super) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.short_code)
     }
@@ -99,12 +99,12 @@ impl Category<'_> {
 }
 
 impl Zone<'_> {
-    /// Whether it has no provision yet.
+    /// Whether no provision is linked to the zone yet.
     pub(super) fn is_pending(&self) -> bool {
         self.reason.is_some()
     }
 
-    /// Why it has none.
+    /// The reason why the zone is pending.
     pub(super) fn why_pending(&self) -> &'static str {
         match self.reason {
             Some("unknown-zone-code") => "the code is not in the table of zones",

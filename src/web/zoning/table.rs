@@ -1,4 +1,4 @@
-//! The zones of a layer as a table, page by page: the map for those who cannot use one.
+//! The zones of a layer as a table, page by page: an alternative for people who cannot use the map.
 
 use maud::{Markup, html};
 
@@ -10,10 +10,10 @@ use crate::web::law::address;
 use crate::web::letters::{Letters, counted};
 use crate::web::pager;
 
-/// Zones on a page.
+/// Zones per page.
 const PAGE_SIZE: usize = 100;
 
-/// The page of the table that was asked for; else the one that has the zone that was asked for.
+/// The requested page of the table, or else the page that contains the selected zone.
 pub(super) fn of(layer: &Layer<'_>, zone: Option<usize>, page: Option<u32>) -> Markup {
     let last = layer.zones.len().div_ceil(PAGE_SIZE).max(1);
     let wanted = page.map_or_else(|| zone.map_or(1, |zone| zone / PAGE_SIZE + 1), |page| page as usize);
@@ -46,7 +46,7 @@ fn row(layer: &Layer<'_>, place: usize, zone: &Zone<'_>, is_chosen: bool) -> Mar
     }
 }
 
-/// The provision that defines a zone, or why there is none.
+/// The provision that defines a zone, or the reason why there is none.
 pub(super) fn defined_in(zone: &Zone<'_>) -> Markup {
     html! {
         @if let (Some(id), Some(citation)) = (zone.node_id, &zone.citation) {

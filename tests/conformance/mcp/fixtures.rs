@@ -1,6 +1,6 @@
-//! The server of `tests/conformance/mcp/run`: the operations table over a real snapshot, each part with the settings that
-//! `hornbook serve` gives it, and the tools, prompts and resources that the public conformance suite asks for by name
-//! (`fixtures.json`) added to its own.
+//! The server of `tests/conformance/mcp/run`: the operations on a real snapshot, configured like
+//! `hornbook serve`, plus the tools, prompts and resources that the public conformance suite
+//! requests by name (`fixtures.json`).
 
 #[path = "../../../src/cli/settings.rs"]
 #[expect(dead_code, reason = "the suite buys nothing and hears of nothing")]
@@ -50,7 +50,7 @@ fn answer(method: &str, params: &JsonObject) -> Option<Result<JsonObject, RpcErr
     Some(Ok(answer["result"].as_object().cloned().unwrap_or_default()))
 }
 
-/// Usage: the folder of a snapshot. Settings come from the environment.
+/// Usage: give the folder of a snapshot. Settings come from the environment.
 fn main() -> Result<(), Box<dyn Error>> {
     let snapshot = std::env::args().nth(1).ok_or("give the folder of a snapshot")?;
     let config = Config::load(None, std::env::vars_os(), [])?;
@@ -91,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// A key for everything, of an account of its own.
+/// Creates an account and a key with all scopes.
 fn key(accounts: &Accounts, clock: &dyn Clock) -> Result<String, ChangeError> {
     let act = Act { actor: "conformance".to_owned(), at: clock.now().wall };
     let account = accounts.create_account("conformance".to_owned(), &act)?.id;
