@@ -26,13 +26,13 @@ fn main() {
     let value =
         |name: &str| arguments.iter().position(|a| a == name).and_then(|at| arguments.get(at + 1)).map(PathBuf::from);
     let scratch = std::env::temp_dir().join(format!("hornbook-bench-{}", std::process::id()));
-    let snapshot =
-        value("--snapshot").unwrap_or_else(|| built(value("--sources"), value("--plan"), &scratch.join("snapshot")));
+    let snapshot = value("--snapshot")
+        .unwrap_or_else(|| build_snapshot(value("--sources"), value("--plan"), &scratch.join("snapshot")));
     measure(&snapshot);
     let _ = fs::remove_dir_all(scratch);
 }
 
-fn built(sources: Option<PathBuf>, plan: Option<PathBuf>, out: &Path) -> PathBuf {
+fn build_snapshot(sources: Option<PathBuf>, plan: Option<PathBuf>, out: &Path) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let default_plan = if sources.is_some() { "benches/plans/us-code.toml" } else { "corpus/sample/plan.toml" };
     let options = BuildOptions {
@@ -69,7 +69,7 @@ fn measure(dir: &Path) {
     let first = began.elapsed();
     let anonymous = anonymous_bytes().saturating_sub(before);
     println!("open, first: {first:?}; anonymous memory after it: {:.1} MB", anonymous as f64 / 1e6);
-    report("open", "ms", 1e3, &timed(21, |_| Snapshot::open(dir).is_ok()));
+    report("open", "ms", 1e3, &sorted_times(21, |_| Snapshot::open(dir).is_ok()));
     hashing(dir);
     let (nodes, chunks) = (snapshot.outline.len(), snapshot.chunks.chunk_count());
     println!("{nodes} nodes, {} provisions, {chunks} chunks", snapshot.manifest.counts.provisions);
@@ -80,7 +80,7 @@ fn measure(dir: &Path) {
 fn hashing(dir: &Path) {
     let manifest = Manifest::open(dir).unwrap_or_else(|error| panic!("{error}"));
     let bytes: u64 = manifest.files.iter().map(|file| file.size).sum();
-    let times = timed(5, |_| manifest.verify(dir, |_| ()).is_ok());
+    let times = sorted_times(5, |_| manifest.verify(dir, |_| ()).is_ok());
     println!(
         "re-hash: {:.2} GB/s (median of 5, {:.0} MB)",
         bytes as f64 / 1e9 / times[2].as_secs_f64(),
@@ -98,8 +98,8 @@ fn records(snapshot: &Snapshot) {
         let ordinal = snapshot.ordinal(ids[n % ids.len()]).expect("the id is of this snapshot");
         snapshot.nodes.get(ordinal).expect("the record is there").wording(0).text.length
     };
-    timed(ids.len(), by_id);
-    report("node record by id, warm", "us", 1e6, &timed(ids.len(), by_id));
+    sorted_times(ids.len(), by_id);
+    report("node record by id, warm", "us", 1e6, &sorted_times(ids.len(), by_id));
     let page = |n: usize| {
         let heading = |place: u32| {
             let node = NodeOrdinal((n as u32 * 7919 + place * 104_729) % nodes);
@@ -110,20 +110,20 @@ fn records(snapshot: &Snapshot) {
         };
         (0..20).map(heading).map(|(citation, heading)| citation + heading).sum::<usize>()
     };
-    timed(2_000, page);
-    report("20 headings with citations, warm", "us", 1e6, &timed(2_000, page));
+    sorted_times(2_000, page);
+    report("20 headings with citations, warm", "us", 1e6, &sorted_times(2_000, page));
 }
 
 fn nearest(snapshot: &Snapshot) {
     let chunks = snapshot.chunks.chunk_count();
     let all = OrdinalRange::new(0, chunks);
-    let vectors = unquantised(snapshot);
-    for (name, queries) in [("headings", headings(snapshot)), ("judged queries", judged())] {
+    let vectors = unquantised_vectors(snapshot);
+    for (name, queries) in [("headings", headings(snapshot)), ("judged queries", judged_vectors())] {
         let bars: Vec<f32> = queries.iter().map(|query| tenth_best(query, &vectors)).collect();
         for effort in [32, 48, 64, 96, 128, 192, 0] {
             let effort = Effort { ef: effort, scan_chunks_max: if effort == 0 { u32::MAX } else { 0 } };
             let run = |n: usize| snapshot.vectors.nearest(&queries[n % queries.len()].0, all, 10, effort);
-            timed(queries.len(), run);
+            sorted_times(queries.len(), run);
             let is_one = |n: usize, chunk: ChunkOrdinal| {
                 // A chunk as near as the tenth counts as found. Which of several equally near
                 // chunks is found does not affect recall.
@@ -133,10 +133,10 @@ fn nearest(snapshot: &Snapshot) {
             let recall = (0..queries.len()).map(found).sum::<usize>() as f64 / (10 * queries.len()) as f64;
             let how = if effort.ef == 0 { "scanned".to_owned() } else { format!("ef {}", effort.ef) };
             let what = format!("nearest 10 of {chunks} to {} {name}, {how}, recall {recall:.4}", queries.len());
-            report(&what, "us", 1e6, &timed(4 * queries.len(), run));
+            report(&what, "us", 1e6, &sorted_times(4 * queries.len(), run));
         }
     }
-    let queries = judged();
+    let queries = judged_vectors();
     for length in [1_000, 10_000, 16_000, 32_000, 64_000, 100_000] {
         if length > chunks {
             break;
@@ -150,7 +150,7 @@ fn nearest(snapshot: &Snapshot) {
             ("walk", Effort { scan_chunks_max: 0, ..Effort::default() }),
         ] {
             let run = |n: usize| snapshot.vectors.nearest(&queries[n % queries.len()].0, range(n), 10, effort);
-            report(&format!("{name} of a range of {length}"), "us", 1e6, &timed(queries.len(), run));
+            report(&format!("{name} of a range of {length}"), "us", 1e6, &sorted_times(queries.len(), run));
         }
     }
 }
@@ -166,7 +166,7 @@ fn headings(snapshot: &Snapshot) -> Vec<Vector> {
 }
 
 /// Vectors of the judged questions, topics and phrases, none of which the builder has seen.
-fn judged() -> Vec<Vector> {
+fn judged_vectors() -> Vec<Vector> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let mut queries = Vec::new();
     for file in ["questions.jsonl", "topics.jsonl", "phrases.jsonl"] {
@@ -180,7 +180,7 @@ fn judged() -> Vec<Vector> {
 }
 
 /// The vector of every chunk before quantisation, embedded again from the texts.
-fn unquantised(snapshot: &Snapshot) -> Vec<Vector> {
+fn unquantised_vectors(snapshot: &Snapshot) -> Vec<Vector> {
     let mut vectors = vec![Vector::ZERO; snapshot.chunks.chunk_count() as usize];
     for node in (0..snapshot.outline.len()).map(NodeOrdinal).filter(|&node| snapshot.outline.is_provision(node)) {
         let heading =
@@ -210,7 +210,7 @@ fn tenth_best(query: &Vector, vectors: &[Vector]) -> f32 {
 }
 
 /// Runs `work` with 0, 1, 2, ... and returns the times in ascending order.
-fn timed<R>(count: usize, mut work: impl FnMut(usize) -> R) -> Vec<Duration> {
+fn sorted_times<R>(count: usize, mut work: impl FnMut(usize) -> R) -> Vec<Duration> {
     let mut times: Vec<Duration> = (0..count)
         .map(|n| {
             let began = Instant::now();

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::changes::{ActContext, NewKey};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::ids::{AccountId, Credits};
 use hornbook::accounts::key::KeyKind;
@@ -21,7 +21,7 @@ use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::clock::{Clock, Now, SystemClock};
-use hornbook::state::{FileMedium, Medium, State};
+use hornbook::state::{FileStorage, State, StateStorage};
 
 const ROUNDS: usize = 7;
 /// Time between two calls in the admission rows.
@@ -41,7 +41,7 @@ fn main() {
     let directory = directory.expect("a directory to measure in");
     let bench = Bench { clock: Arc::new(SystemClock::start()), directory: directory.path() };
     let mut out = std::io::stdout();
-    let mut report = |name: &str, unit: &str, figures: Figures| {
+    let mut report = |name: &str, unit: &str, figures: RoundSummary| {
         writeln!(out, "| {name} | {:.2} {unit} | {:.2} - {:.2} |", figures.median, figures.low, figures.high)
             .expect("a place to print to");
     };
@@ -49,19 +49,19 @@ fn main() {
     report("admission without commit, 100,000 keys, 10 of them in use", "us", bench.admission(100_000, 10));
     report("admission without commit, 100,000 keys, all in use", "us", bench.admission(100_000, 100_000));
     bench.commits(&mut report);
-    bench.crash_opening(&mut report);
+    bench.measure_recovery(&mut report);
 }
 
 #[derive(Clone, Copy)]
-struct Figures {
+struct RoundSummary {
     median: f64,
     low: f64,
     high: f64,
 }
 
-fn figures(mut rounds: Vec<f64>) -> Figures {
+fn summary_of(mut rounds: Vec<f64>) -> RoundSummary {
     rounds.sort_by(f64::total_cmp);
-    Figures { median: rounds[rounds.len() / 2], low: rounds[0], high: rounds[rounds.len() - 1] }
+    RoundSummary { median: rounds[rounds.len() / 2], low: rounds[0], high: rounds[rounds.len() - 1] }
 }
 
 struct Bench<'d> {
@@ -69,7 +69,7 @@ struct Bench<'d> {
     directory: &'d Path,
 }
 
-type Report<'r> = &'r mut dyn FnMut(&str, &str, Figures);
+type Report<'r> = &'r mut dyn FnMut(&str, &str, RoundSummary);
 
 fn settings(durability: Durability) -> Settings {
     let mut tariff = Tariff::CONTRACT;
@@ -86,23 +86,23 @@ impl Bench<'_> {
     }
 
     fn customer(&self, accounts: &Accounts, keys: usize) -> (AccountId, Vec<String>) {
-        let act = Act { actor: "bench".to_owned(), at: self.clock.now().wall };
+        let act = ActContext { actor: "bench".to_owned(), at: self.clock.now().wall };
         let account = accounts.create_account("bench".to_owned(), &act).expect("an account").id;
         accounts.approve_account(account, &act).expect("approval");
         accounts.grant(account, Credits(1_000_000_000), "bench".to_owned(), &act).expect("credits");
         let make = |number| {
             let mut entropy = SeededEntropy(u64::from(account.0) << 32 | number as u64);
             let wish =
-                KeyWish { account, name: "k".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+                NewKey { account, name: "k".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
             accounts.create_key(wish, &act, &mut entropy).expect("a key").secret.reveal()
         };
         (account, (0..keys).map(make).collect())
     }
 
     /// Authenticate, check the scope and the rate, reserve, release; with `in_use` of the keys in random order.
-    fn admission(&self, keys: usize, in_use: usize) -> Figures {
+    fn admission(&self, keys: usize, in_use: usize) -> RoundSummary {
         // In memory, because creating a hundred thousand keys takes a hundred thousand commits.
-        let medium: Arc<dyn Medium> = Arc::new(InMemory);
+        let medium: Arc<dyn StateStorage> = Arc::new(InMemory);
         let state = State::open_medium(&medium).expect("a state");
         let accounts = Accounts::start(state, settings(Durability::Strict), self.clock.now()).expect("accounts");
         let (_, keys) = self.customer(&accounts, keys);
@@ -123,14 +123,14 @@ impl Bench<'_> {
                     let key = &arriving[call as usize * length..][..length];
                     let now = Now { steady: base.steady.plus_micros(call * CALL_EVERY_MICROS), ..base };
                     let caller = accounts.authenticate(Some(key), now).expect("known");
-                    let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
+                    let paced = caller.require(ScopeSet::ALL).expect("allowed").check_rate(now).expect("in time");
                     let reserved = paced.reserve("search", Credits(1), None, now).expect("credits");
                     std::hint::black_box(reserved);
                 }
                 start.elapsed().as_secs_f64() * 1e6 / calls as f64
             })
             .collect();
-        figures(rounds)
+        summary_of(rounds)
     }
 
     fn commits(&self, report: Report<'_>) {
@@ -144,9 +144,9 @@ impl Bench<'_> {
         let (_, relaxed_keys) = self.customer(&relaxed, 5);
         // All are measured in each round, so that a busy disk affects all of them.
         for _ in 0..ROUNDS {
-            let (bare_us, call_us) = self.alone_beside_bare_syncs(&accounts, &one_wallet[0]);
+            let (bare_us, call_us) = self.call_and_sync_times(&accounts, &one_wallet[0]);
             let [single, many, apart] =
-                self.turn_by_turn(&accounts, [(&one_wallet, 1), (&one_wallet, 64), (&five_wallets, 64)]);
+                self.throughput_in_turns(&accounts, [(&one_wallet, 1), (&one_wallet, 64), (&five_wallets, 64)]);
             sync.push(bare_us);
             one_call.push(call_us);
             overhead.push(call_us / (2.0 * bare_us));
@@ -158,21 +158,21 @@ impl Bench<'_> {
             hot_ratio.push(100.0 * many / apart);
             window.push(self.throughput(&relaxed, &relaxed_keys, 64, ROUND_TIME));
         }
-        report("one bare write and sync", "us", figures(sync));
-        report("strict, 1 caller: one call, alternating with those", "us", figures(one_call));
-        report("strict, 1 caller: its time over the two bare syncs it needs", "times", figures(overhead));
-        report("strict, 1 caller", "calls/s", figures(alone));
-        report("strict, 64 callers", "calls/s", figures(crowd));
-        report("strict, 64 callers over one commit per call", "times", figures(ratio));
-        report("one wallet with 5 keys, 64 callers", "calls/s", figures(hot));
-        report("5 wallets, 64 callers", "calls/s", figures(spread));
-        report("one wallet over five", "%", figures(hot_ratio));
-        report("window, 64 callers", "calls/s", figures(window));
+        report("one bare write and sync", "us", summary_of(sync));
+        report("strict, 1 caller: one call, alternating with those", "us", summary_of(one_call));
+        report("strict, 1 caller: its time over the two bare syncs it needs", "times", summary_of(overhead));
+        report("strict, 1 caller", "calls/s", summary_of(alone));
+        report("strict, 64 callers", "calls/s", summary_of(crowd));
+        report("strict, 64 callers over one commit per call", "times", summary_of(ratio));
+        report("one wallet with 5 keys, 64 callers", "calls/s", summary_of(hot));
+        report("5 wallets, 64 callers", "calls/s", summary_of(spread));
+        report("one wallet over five", "%", summary_of(hot_ratio));
+        report("window, 64 callers", "calls/s", summary_of(window));
     }
 
     /// Alternates synced page overwrites with calls, so that disk noise affects both. Returns the
     /// median time of each in microseconds.
-    fn alone_beside_bare_syncs(&self, accounts: &Accounts, key: &str) -> (f64, f64) {
+    fn call_and_sync_times(&self, accounts: &Accounts, key: &str) -> (f64, f64) {
         let mut options = File::options();
         let file = options.write(true).create(true).truncate(false).open(self.directory.join("bare")).expect("a file");
         // The file is written once before, because a redb commit overwrites existing pages.
@@ -190,14 +190,14 @@ impl Bench<'_> {
             self.call(accounts, key);
             calls.push(begin.elapsed().as_secs_f64() * 1e6);
         }
-        (figures(syncs).median, figures(calls).median)
+        (summary_of(syncs).median, summary_of(calls).median)
     }
 
     /// One call whose answer waits for its debit, according to the durability mode.
     fn call(&self, accounts: &Accounts, key: &str) {
         let now = self.clock.now();
         let caller = accounts.authenticate(Some(key), now).expect("known");
-        let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
+        let paced = caller.require(ScopeSet::ALL).expect("allowed").check_rate(now).expect("in time");
         let reserved = paced.reserve("search", Credits(1), None, now).expect("credits");
         let Reserved::Fresh(reservation) = reserved else { unreachable!("no idempotency key") };
         reservation.begin().expect("a ledger").settle_blocking().expect("a receipt");
@@ -205,7 +205,7 @@ impl Bench<'_> {
 
     /// Calls per second of each kind, measured in alternating slices, because disk speed changes
     /// within a second.
-    fn turn_by_turn<const N: usize>(&self, accounts: &Accounts, kinds: [(&[String], usize); N]) -> [f64; N] {
+    fn throughput_in_turns<const N: usize>(&self, accounts: &Accounts, kinds: [(&[String], usize); N]) -> [f64; N] {
         let mut sums = [0.0; N];
         for _ in 0..SLICES {
             for (sum, (keys, callers)) in sums.iter_mut().zip(kinds) {
@@ -233,7 +233,7 @@ impl Bench<'_> {
 
     /// Opens a ledger of ten million debits in the state that a crash leaves.
     #[expect(clippy::disallowed_methods, reason = "how long to measure is the caller's choice")]
-    fn crash_opening(&self, report: Report<'_>) {
+    fn measure_recovery(&self, report: Report<'_>) {
         let debits =
             std::env::var("HORNBOOK_BENCH_DEBITS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000_000u64);
         let name = "long";
@@ -248,7 +248,7 @@ impl Bench<'_> {
                     while made < calls_each {
                         let now = self.clock.now();
                         let caller = accounts.authenticate(Some(key), now).expect("known");
-                        let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
+                        let paced = caller.require(ScopeSet::ALL).expect("allowed").check_rate(now).expect("in time");
                         let Ok(Reserved::Fresh(reservation)) = paced.reserve("search", Credits(1), None, now) else {
                             unreachable!("credits and a ledger")
                         };
@@ -271,26 +271,26 @@ impl Bench<'_> {
         accounts = self.open("other", Durability::Strict);
         drop(accounts);
         let size = std::fs::metadata(&torn).expect("the copy").len();
-        report("file after that many debits, bytes per debit", "bytes", figures(vec![size as f64 / debits as f64]));
+        report("file after that many debits, bytes per debit", "bytes", summary_of(vec![size as f64 / debits as f64]));
         let mut rounds = Vec::new();
         for _ in 0..3 {
             let crashed = self.directory.join("crashed.redb");
             std::fs::copy(&torn, &crashed).expect("a copy");
             let start = Instant::now();
-            let medium: Arc<dyn Medium> = Arc::new(FileMedium::standalone(&crashed));
+            let medium: Arc<dyn StateStorage> = Arc::new(FileStorage::standalone(&crashed));
             let state = State::open_medium(&medium).expect("an opening");
             let accounts = Accounts::start(state, settings(Durability::Strict), self.clock.now()).expect("accounts");
             rounds.push(start.elapsed().as_secs_f64());
             drop(accounts);
         }
-        report("opening it after a crash", "s", figures(rounds));
+        report("opening it after a crash", "s", summary_of(rounds));
     }
 }
 
 /// A state database in memory.
 struct InMemory;
 
-impl Medium for InMemory {
+impl StateStorage for InMemory {
     fn open(&self) -> Result<redb::Database, hornbook::state::StateError> {
         let backend = redb::backends::InMemoryBackend::new();
         let database = redb::Builder::new().create_with_backend(backend).expect("memory");

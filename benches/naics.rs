@@ -20,16 +20,16 @@ fn main() {
     report("a typing error in each word", &["resturant kichen equipmant", "veternarian clinc"].map(str::to_owned));
     let unknown = (b'a'..=b'z').map(|letter| format!("{}qzxwvjk", letter as char)).collect::<Vec<_>>().join(" ");
     report("26 unknown words, 233 characters", &[unknown]);
-    report("ten unknown words of ten letters", &[garbled(UNLIKE_ANY)]);
+    report("ten unknown words of ten letters", &[garbled(UNKNOWN_WORDS)]);
     report("ten words with two typing errors each", &[garbled(TWO_ERRORS_EACH)]);
     let beginnings = "con pro int res com pre dis car sta tra man par ele mar mat tex air ind equ spe ser pla str met rec pet oil out ant bra";
     report("30 beginnings of words", &[beginnings.to_owned()]);
-    report("256 characters of names that many industries have", &[COMMON.chars().take(256).collect()]);
+    report("256 characters of names that many industries have", &[COMMON_NAME_WORDS.chars().take(256).collect()]);
 }
 
 /// English-looking words that are more than two typing errors away from every known word. Each of
 /// them is compared with all known words that have similar letters.
-const UNLIKE_ANY: [&str; 10] = [
+const UNKNOWN_WORDS: [&str; 10] = [
     "sertinamol",
     "contarised",
     "printeball",
@@ -55,7 +55,7 @@ const TWO_ERRORS_EACH: [&str; 10] = [
     "publihsers",
 ];
 
-const COMMON: &str = "manufacturing wholesale services other products equipment food machinery related supplies wholesalers metal \
+const COMMON_NAME_WORDS: &str = "manufacturing wholesale services other products equipment food machinery related supplies wholesalers metal \
     mining support merchant material paper transportation rental leasing stores retail wood plastics goods activities repair \
     maintenance all except farming construction";
 

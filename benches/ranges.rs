@@ -25,13 +25,13 @@ use hornbook_corpus::vectors::{Effort, Within, Work};
 const ROUNDS: usize = 3;
 
 /// The number of nearest chunks for which recall is measured.
-const WANTED: usize = 10;
+const RECALL_AT: usize = 10;
 
 /// Smaller subtrees are left out.
 const SUBTREE_CHUNKS_MIN: u32 = 4096;
 
 /// The numbers of parts of the unions.
-const UNITED: [usize; 3] = [3, 5, 10];
+const UNION_SIZES: [usize; 3] = [3, 5, 10];
 
 fn main() {
     let scratch = tempfile::tempdir().expect("a temporary folder can be made");
@@ -41,7 +41,7 @@ fn main() {
 }
 
 /// A query: its text and its vector.
-type Asked = (String, Vector);
+type QueryWithVector = (String, Vector);
 
 fn measure(path: &Path) {
     let snapshot = Arc::new(Snapshot::open(path).unwrap_or_else(|error| panic!("{error}")));
@@ -49,7 +49,7 @@ fn measure(path: &Path) {
     let queries = queries();
     println!("\n{}: {} chunks, {} queries", snapshot.manifest.name, snapshot.chunks.chunk_count(), queries.len());
     println!(
-        "| range | chunks | share | scanned | visited | recall@{WANTED} | vector us p50 | p99 | search us p50 | p99 |"
+        "| range | chunks | share | scanned | visited | recall@{RECALL_AT} | vector us p50 | p99 | search us p50 | p99 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for (name, nodes) in ranges(&snapshot) {
@@ -58,7 +58,7 @@ fn measure(path: &Path) {
 }
 
 /// The judged queries that are not citations.
-fn queries() -> Vec<Asked> {
+fn queries() -> Vec<QueryWithVector> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let mut queries = Vec::new();
     for kind in ["questions", "topics", "phrases"] {
@@ -88,14 +88,14 @@ fn ranges(snapshot: &Snapshot) -> Vec<(String, OrdinalRanges)> {
     }));
     // Every second part, so that the parts of a union are not adjacent.
     let separate: Vec<OrdinalRange> = ranges[parts..].iter().map(|(_, range)| *range).step_by(2).collect();
-    let unions = UNITED.into_iter().filter(|&count| count <= separate.len());
+    let unions = UNION_SIZES.into_iter().filter(|&count| count <= separate.len());
     let unions: Vec<(String, OrdinalRanges)> = unions
         .map(|count| (format!("union of {count}"), OrdinalRanges::union(separate.iter().take(count).copied())))
         .collect();
     ranges.into_iter().map(|(name, range)| (name, range.into())).chain(unions).collect()
 }
 
-fn row(engine: &Engine, name: &str, nodes: &OrdinalRanges, queries: &[Asked]) {
+fn row(engine: &Engine, name: &str, nodes: &OrdinalRanges, queries: &[QueryWithVector]) {
     let snapshot = engine.snapshot();
     let chunks: Vec<OrdinalRange> = nodes.as_slice().iter().map(|&range| snapshot.chunks.chunk_range(range)).collect();
     let count: u32 = chunks.iter().map(|range| range.len()).sum();
@@ -116,7 +116,7 @@ fn row(engine: &Engine, name: &str, nodes: &OrdinalRanges, queries: &[Asked]) {
 
 /// Times in microseconds in ascending order, the vectors that all queries compared in one round,
 /// and the recall.
-fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[Asked]) -> (Vec<f64>, Work, f64) {
+fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[QueryWithVector]) -> (Vec<f64>, Work, f64) {
     let (mut times, mut work, mut out) = (Vec::new(), Work::default(), Vec::new());
     let (mut found, mut wanted) = (0, 0);
     let k = Tuning::MEASURED.chunk_candidates;
@@ -129,7 +129,7 @@ fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[Asked]) -> 
             snapshot.vectors.nearest_into(&vector.0, within, k, Effort::default(), &mut out);
             times.push(began.elapsed().as_secs_f64() * 1e6);
         }
-        let exact = snapshot.vectors.nearest_within(&vector.0, within, WANTED, scanned);
+        let exact = snapshot.vectors.nearest_within(&vector.0, within, RECALL_AT, scanned);
         found += exact.iter().filter(|near| out.contains(near)).count();
         wanted += exact.len();
     }
@@ -138,7 +138,7 @@ fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[Asked]) -> 
 }
 
 /// Times in microseconds of whole searches without snippets, in ascending order.
-fn searches(engine: &Engine, nodes: &OrdinalRanges, queries: &[Asked]) -> Vec<f64> {
+fn searches(engine: &Engine, nodes: &OrdinalRanges, queries: &[QueryWithVector]) -> Vec<f64> {
     let filter = Filter { ranges: Some(nodes.clone()), ..Filter::default() };
     let mut times = Vec::new();
     for (text, _) in queries {

@@ -68,9 +68,9 @@ fn measure(path: &Path) {
     filters(&engine, &queries);
     throughput(&engine, &queries);
     suggestions(&engine, &queries);
-    nearness(&snapshot, &queries);
-    hostile(&engine, &queries);
-    tantivy_alone(&snapshot, &queries);
+    measure_similarities(&snapshot, &queries);
+    measure_hostile_queries(&engine, &queries);
+    measure_tantivy(&snapshot, &queries);
 }
 
 /// The judged queries that the snapshot can answer, or headings if it contains none of their law.
@@ -212,7 +212,7 @@ fn throughput(engine: &Engine, queries: &[ReadyQuery]) {
 }
 
 /// Queries that try to make a search expensive, none longer than the part of a query that is read.
-fn hostile(engine: &Engine, queries: &[ReadyQuery]) {
+fn measure_hostile_queries(engine: &Engine, queries: &[ReadyQuery]) {
     let everyday =
         Latency::of((0..ROUNDS).flat_map(|_| queries.iter().map(|q| ask(engine, q, Mode::Hybrid, None))).collect());
     let mut worst: (f64, String) = (0.0, String::new());
@@ -290,9 +290,9 @@ fn hostile_queries(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
 
 /// Prints the similarity of the nearest passages: for judged queries of the best one and of those
 /// that answer, for nonsense of the best one. The similarity floors are chosen from these figures.
-fn nearness(snapshot: &Arc<Snapshot>, queries: &[ReadyQuery]) {
+fn measure_similarities(snapshot: &Arc<Snapshot>, queries: &[ReadyQuery]) {
     let tuning = Tuning { similarity_floor: -1.0, similarity_floor_without_words: -1.0, ..Tuning::MEASURED };
-    let engine = Engine::tuned(Arc::clone(snapshot), tuning).unwrap_or_else(|error| panic!("{error}"));
+    let engine = Engine::with_tuning(Arc::clone(snapshot), tuning).unwrap_or_else(|error| panic!("{error}"));
     let similarities = |query: &str, range| -> Vec<(NodeOrdinal, f64)> {
         let filter = Filter::within(range);
         let filter = &filter;
@@ -348,7 +348,7 @@ fn nonsense() -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// The same queries through tantivy's own parser, collectors and snippets, with the texts in memory.
-fn tantivy_alone(snapshot: &Snapshot, queries: &[ReadyQuery]) {
+fn measure_tantivy(snapshot: &Snapshot, queries: &[ReadyQuery]) {
     let (searcher, fields) = (snapshot.keyword.searcher(), snapshot.keyword.fields());
     searcher.index().tokenizers().register(ANALYZER_ID, TextAnalyzer::from(LawTokenizer::default()));
     let mut parser =

@@ -12,11 +12,11 @@ const PAGE: usize = 4096;
 const CHANGE_BYTES: usize = 6;
 
 /// Values that are likely to break counts, lengths and offsets.
-const ODD_NUMBERS: [u64; 10] =
+const BOUNDARY_NUMBERS: [u64; 10] =
     [0, 1, 2, 127, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX, 0x8000_0000_0000_0000];
 
 /// Values of the same kind in JSON, some of which are not numbers.
-const ODD_VALUES: [&str; 12] =
+const BOUNDARY_JSON_VALUES: [&str; 12] =
     ["0", "-1", "1", "255", "65536", "4294967295", "18446744073709551615", "1e308", "0.5", "null", "[]", "\"\""];
 
 /// Changes the bytes of a file. The first byte of `how` decides whether the header's checksum is
@@ -29,7 +29,7 @@ pub(crate) fn damage(bytes: &mut Vec<u8>, how: &[u8]) {
         }
     }
     if flags % 4 != 0 {
-        mend_header(bytes);
+        repair_header(bytes);
     }
 }
 
@@ -44,8 +44,14 @@ fn apply(bytes: &mut Vec<u8>, what: u8, place: u32, value: u8) {
     match what % 8 {
         0 => bytes[place] = value,
         1 => bytes[place] ^= 1 << (value % 8),
-        2 => put(bytes, place - place % 4, &(ODD_NUMBERS[usize::from(value) % ODD_NUMBERS.len()] as u32).to_le_bytes()),
-        3 => put(bytes, place - place % 8, &ODD_NUMBERS[usize::from(value) % ODD_NUMBERS.len()].to_le_bytes()),
+        2 => put(
+            bytes,
+            place - place % 4,
+            &(BOUNDARY_NUMBERS[usize::from(value) % BOUNDARY_NUMBERS.len()] as u32).to_le_bytes(),
+        ),
+        3 => {
+            put(bytes, place - place % 8, &BOUNDARY_NUMBERS[usize::from(value) % BOUNDARY_NUMBERS.len()].to_le_bytes())
+        }
         4 => {
             let page = page_at(place, len);
             bytes[page].fill(if value < 128 { 0 } else { value });
@@ -59,7 +65,7 @@ fn apply(bytes: &mut Vec<u8>, what: u8, place: u32, value: u8) {
             bytes[to.start..to.start + length].copy_from_slice(&moved[..length]);
         }
         6 => bytes.truncate(place),
-        _ => exchange_number(bytes, place, ODD_VALUES[usize::from(value) % ODD_VALUES.len()]),
+        _ => replace_number(bytes, place, BOUNDARY_JSON_VALUES[usize::from(value) % BOUNDARY_JSON_VALUES.len()]),
     }
 }
 
@@ -74,7 +80,7 @@ fn put(bytes: &mut [u8], place: usize, new: &[u8]) {
 }
 
 /// Replaces the next number in a text by another value.
-fn exchange_number(bytes: &mut Vec<u8>, place: usize, new: &str) {
+fn replace_number(bytes: &mut Vec<u8>, place: usize, new: &str) {
     let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-');
     let Some(start) = bytes[place..].iter().position(|byte| byte.is_ascii_digit()).map(|after| place + after) else {
         return;
@@ -85,7 +91,7 @@ fn exchange_number(bytes: &mut Vec<u8>, place: usize, new: &str) {
 }
 
 /// Repairs the length and the checksum in the header of a mapped file.
-fn mend_header(bytes: &mut [u8]) {
+fn repair_header(bytes: &mut [u8]) {
     if bytes.len() < 32 || !bytes.starts_with(b"HB") {
         return;
     }
@@ -99,12 +105,12 @@ fn mend_header(bytes: &mut [u8]) {
 }
 
 /// Replaces a file of a snapshot. Creates a new file, because the old one may still be mapped.
-pub(crate) fn exchange(path: &Path, bytes: &[u8]) {
+pub(crate) fn replace_snapshot_file(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).and_then(|()| fs::write(path, bytes)).expect("the file can be exchanged");
 }
 
 /// Writes the actual sizes of the files into the manifest.
-pub(crate) fn state_sizes(dir: &Path, manifest: &Manifest) {
+pub(crate) fn write_manifest_sizes(dir: &Path, manifest: &Manifest) {
     let mut stated = manifest.clone();
     for file in &mut stated.files {
         file.size = fs::metadata(dir.join(&file.path)).expect("the file is there").len();
@@ -116,6 +122,6 @@ pub(crate) fn state_sizes(dir: &Path, manifest: &Manifest) {
 /// Writes a manifest and its hash.
 pub(crate) fn seal(dir: &Path, manifest: &[u8]) {
     let line = format!("{}  {FILE_NAME}\n", blake3::hash(manifest).to_hex());
-    exchange(&dir.join(FILE_NAME), manifest);
-    exchange(&dir.join(HASH_FILE_NAME), line.as_bytes());
+    replace_snapshot_file(&dir.join(FILE_NAME), manifest);
+    replace_snapshot_file(&dir.join(HASH_FILE_NAME), line.as_bytes());
 }

@@ -33,11 +33,11 @@ pub struct Server {
     address: String,
     /// The value of the Host header.
     host: String,
-    tls: Option<Encryption>,
+    tls: Option<TlsTarget>,
 }
 
 #[derive(Clone)]
-struct Encryption {
+struct TlsTarget {
     connector: TlsConnector,
     name: ServerName<'static>,
 }
@@ -69,7 +69,7 @@ impl Server {
             let config = client_config(trust).map_err(|error| ClientError::Url(error.to_string()))?;
             let name =
                 ServerName::try_from(name.trim_matches(['[', ']']).to_owned()).map_err(|error| invalid(&error))?;
-            Ok(Encryption { connector: TlsConnector::from(Arc::new(config)), name })
+            Ok(TlsTarget { connector: TlsConnector::from(Arc::new(config)), name })
         });
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         Ok((Self { address: format!("{name}:{port}"), host: authority.to_string(), tls: tls.transpose()? }, path))
@@ -133,7 +133,7 @@ impl Request {
         self
     }
 
-    fn built(self, host: &str) -> Result<hyper::Request<Full<Bytes>>, ClientError> {
+    fn into_hyper(self, host: &str) -> Result<hyper::Request<Full<Bytes>>, ClientError> {
         let method = match self.method {
             Method::Get => hyper::Method::GET,
             Method::Post => hyper::Method::POST,
@@ -149,13 +149,13 @@ impl Request {
 
 /// A whole response.
 #[derive(Clone)]
-pub struct Answer {
+pub struct ClientResponse {
     pub status: u16,
     headers: HeaderMap,
     pub body: Bytes,
 }
 
-impl Answer {
+impl ClientResponse {
     /// The first value of a header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -163,13 +163,13 @@ impl Answer {
 }
 
 /// The head of a response, and its body, which is read in pieces.
-pub struct Pieces {
+pub struct StreamedResponse {
     pub status: u16,
     headers: HeaderMap,
     body: Incoming,
 }
 
-impl Pieces {
+impl StreamedResponse {
     /// The first value of a header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -264,8 +264,8 @@ impl Connection {
     }
 
     /// Sends a request and reads the whole response.
-    pub async fn send(&mut self, request: Request) -> Result<Answer, ClientError> {
-        let request = request.built(&self.server.host)?;
+    pub async fn send(&mut self, request: Request) -> Result<ClientResponse, ClientError> {
+        let request = request.into_hyper(&self.server.host)?;
         let total = self.limits.total;
         let result = tokio::time::timeout(total, self.exchange(request)).await.unwrap_or(Err(ClientError::Timeout));
         if result.is_err() {
@@ -276,15 +276,15 @@ impl Connection {
 
     /// Sends a request and waits for the head of the response; the limit on the body size does not
     /// apply. Dropping the body before its end closes the connection.
-    pub async fn send_for_pieces(&mut self, request: Request) -> Result<Pieces, ClientError> {
-        let request = request.built(&self.server.host)?;
+    pub async fn send_streaming(&mut self, request: Request) -> Result<StreamedResponse, ClientError> {
+        let request = request.into_hyper(&self.server.host)?;
         let total = self.limits.total;
         let result = tokio::time::timeout(total, self.head(request)).await.unwrap_or(Err(ClientError::Timeout));
         if result.is_err() {
             self.sender = None;
         }
         let (head, body) = result?.into_parts();
-        Ok(Pieces { status: head.status.as_u16(), headers: head.headers, body })
+        Ok(StreamedResponse { status: head.status.as_u16(), headers: head.headers, body })
     }
 
     /// Closes the connection; the next request opens a new one.
@@ -292,7 +292,7 @@ impl Connection {
         self.sender = None;
     }
 
-    async fn exchange(&mut self, request: hyper::Request<Full<Bytes>>) -> Result<Answer, ClientError> {
+    async fn exchange(&mut self, request: hyper::Request<Full<Bytes>>) -> Result<ClientResponse, ClientError> {
         let response = self.head(request).await?;
         read(response, self.limits.body_bytes_max).await
     }
@@ -308,11 +308,11 @@ impl Connection {
 }
 
 /// Sends one request over a new connection.
-pub async fn send_once(server: &Server, limits: Limits, request: Request) -> Result<Answer, ClientError> {
+pub async fn send_once(server: &Server, limits: Limits, request: Request) -> Result<ClientResponse, ClientError> {
     Connection::new(server.clone(), limits).send(request).await
 }
 
-async fn read(response: Response<Incoming>, bytes_max: usize) -> Result<Answer, ClientError> {
+async fn read(response: Response<Incoming>, bytes_max: usize) -> Result<ClientResponse, ClientError> {
     let (head, body) = response.into_parts();
     let body =
         Limited::new(body, bytes_max).collect().await.map_err(|error| match error.downcast::<hyper::Error>() {
@@ -322,7 +322,7 @@ async fn read(response: Response<Incoming>, bytes_max: usize) -> Result<Answer, 
                 ClientError::TooLong(bytes_max)
             }
         })?;
-    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body: body.to_bytes() })
+    Ok(ClientResponse { status: head.status.as_u16(), headers: head.headers, body: body.to_bytes() })
 }
 
 impl Server {
@@ -331,15 +331,15 @@ impl Server {
         let _ = stream.set_nodelay(true);
         match &self.tls {
             None => start(stream).await,
-            Some(Encryption { connector, name }) => {
-                start(connector.connect(name.clone(), stream).await.map_err(without_tls)?).await
+            Some(TlsTarget { connector, name }) => {
+                start(connector.connect(name.clone(), stream).await.map_err(tls_error)?).await
             }
         }
     }
 }
 
 /// Converts the error of a failed TLS connection.
-fn without_tls(error: io::Error) -> ClientError {
+fn tls_error(error: io::Error) -> ClientError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(rustls::Error::InvalidCertificate(_)) => ClientError::Certificate(error),
         Some(rustls::Error::InvalidMessage(_)) => ClientError::Plain,
@@ -367,7 +367,7 @@ mod tests {
         Limits { connect: Duration::from_secs(10), total: Duration::from_secs(10), body_bytes_max: 64 };
 
     #[test]
-    fn addresses_are_read_and_others_are_refused_in_words() {
+    fn valid_urls_parse_and_others_give_an_error() {
         let parse = |base: &str| Server::parse(base, &Trust::Anyone);
         let server = parse("http://127.0.0.1:8080").unwrap();
         assert_eq!((server.address.as_str(), server.host.as_str()), ("127.0.0.1:8080", "127.0.0.1:8080"));
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_tells_whether_the_request_may_have_arrived() {
+    fn errors_state_whether_the_request_may_have_arrived() {
         on_a_runtime(async {
             let mut connection = Connection::new(server(echo), LIMITS);
             let broken = connection.send(Request::get("/break")).await.err().unwrap();

@@ -144,7 +144,7 @@ pub trait Clock: Send + Sync {
 
 /// The steady reading at the start of the process. It is not zero, because events shortly before a
 /// restart need a reading too.
-const BEFORE_START: SteadyMicros = SteadyMicros(3_600_000_000);
+const STEADY_AT_START: SteadyMicros = SteadyMicros(3_600_000_000);
 
 /// The machine's clocks.
 pub struct SystemClock {
@@ -164,7 +164,7 @@ impl Clock for SystemClock {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Now {
             wall: UnixMillis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)),
-            steady: BEFORE_START.plus_micros(u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)),
+            steady: STEADY_AT_START.plus_micros(u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)),
         }
     }
 }

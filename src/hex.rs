@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_survive_the_way_there_and_back() {
+    fn encoding_and_decoding_round_trip() {
         let all: [u8; 256] = std::array::from_fn(|byte| byte as u8);
         assert_eq!(encode(&[0x00, 0x0f, 0xf0, 0xab]), "000ff0ab");
         assert_eq!(decode(&encode(&all)), Some(all));

@@ -20,21 +20,21 @@ const WAITING_MAX: usize = 16 << 10;
 
 /// How long the thread waits after the first line for more lines to write with it. Waking the
 /// thread for every line would cost each request more than formatting its line.
-const GATHERED_FOR: Duration = Duration::from_millis(5);
+const BATCH_DELAY: Duration = Duration::from_millis(5);
 
 /// Initial capacity of a line; most lines are shorter.
 const LINE_BYTES: usize = 384;
 
 /// The format of log lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum LogFormat {
     Text,
     Json,
 }
 
 /// Which requests are logged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Logged {
+pub enum RequestLogging {
     All,
     /// Requests answered with status 400 or higher, and requests charged although the client disconnected.
     Errors,
@@ -62,7 +62,7 @@ impl Level {
 pub type Fields<'f> = &'f [(&'static str, Value)];
 
 pub struct Log {
-    form: Form,
+    form: LogFormat,
     queue: SyncSender<Message>,
     lost: AtomicU64,
 }
@@ -74,14 +74,14 @@ enum Message {
 }
 
 impl Log {
-    pub fn start(form: Form, out: impl Write + Send + 'static) -> Self {
+    pub fn start(form: LogFormat, out: impl Write + Send + 'static) -> Self {
         let (queue, waiting) = sync_channel(WAITING_MAX);
         std::thread::spawn(move || write_lines(&waiting, out));
         Self { form, queue, lost: AtomicU64::new(0) }
     }
 
     pub fn write(&self, at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) {
-        self.tell(at, level, message, |line| {
+        self.write_with(at, level, message, |line| {
             for (name, value) in fields {
                 line.value(name, value);
             }
@@ -89,7 +89,7 @@ impl Log {
     }
 
     /// Like `write`, for frequent lines: `tell` adds the fields one by one, without allocating a list of them.
-    pub fn tell(&self, at: UnixMillis, level: Level, message: &str, tell: impl FnOnce(&mut Line)) {
+    pub fn write_with(&self, at: UnixMillis, level: Level, message: &str, tell: impl FnOnce(&mut Line)) {
         let mut line = Line::begin(self.form, at, level, message);
         tell(&mut line);
         let line = line.end();
@@ -99,7 +99,7 @@ impl Log {
     }
 
     /// The number of lines dropped because the queue was full.
-    pub fn lost(&self) -> u64 {
+    pub fn dropped_lines(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
@@ -116,7 +116,7 @@ impl Log {
 fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
     while let Ok(message) = waiting.recv() {
         if matches!(message, Message::Line(_)) {
-            std::thread::sleep(GATHERED_FOR);
+            std::thread::sleep(BATCH_DELAY);
         }
         // Lines that arrive together are written together. A failed write does not stop the server.
         let mut text = Vec::new();
@@ -137,16 +137,16 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
 /// A line under construction: `2026-05-14T12:00:00.000Z info answered operation=search status=200`,
 /// or the same as a JSON object.
 pub struct Line {
-    form: Form,
+    form: LogFormat,
     text: String,
 }
 
 impl Line {
-    fn begin(form: Form, at: UnixMillis, level: Level, message: &str) -> Self {
+    fn begin(form: LogFormat, at: UnixMillis, level: Level, message: &str) -> Self {
         let mut line = Self { form, text: String::with_capacity(LINE_BYTES) };
         let (before, between, behind) = match form {
-            Form::Text => ("", " ", " "),
-            Form::Json => ("{\"at\":\"", "\",\"level\":\"", "\",\"message\":"),
+            LogFormat::Text => ("", " ", " "),
+            LogFormat::Json => ("{\"at\":\"", "\",\"level\":\"", "\",\"message\":"),
         };
         line.text.push_str(before);
         let _ = write!(line.text, "{at}");
@@ -154,20 +154,20 @@ impl Line {
             line.text.push_str(part);
         }
         match form {
-            Form::Text => line.text.push_str(&one_line(message)),
-            Form::Json => line.quote(message),
+            LogFormat::Text => line.text.push_str(&one_line(message)),
+            LogFormat::Json => line.quote(message),
         }
         line
     }
 
     fn end(mut self) -> String {
-        self.text.push_str(if self.form == Form::Json { "}\n" } else { "\n" });
+        self.text.push_str(if self.form == LogFormat::Json { "}\n" } else { "\n" });
         self.text
     }
 
     pub fn text(&mut self, name: &str, value: &str) {
         self.name(name);
-        match self.form == Form::Text && !value.is_empty() && value.bytes().all(is_plain) {
+        match self.form == LogFormat::Text && !value.is_empty() && value.bytes().all(is_plain) {
             true => self.text.push_str(value),
             false => self.quote(value),
         }
@@ -176,7 +176,7 @@ impl Line {
     /// Adds a value that consists of letters, digits, dots and colons only.
     pub fn plain(&mut self, name: &str, value: impl Display) {
         self.name(name);
-        let quote = if self.form == Form::Json { "\"" } else { "" };
+        let quote = if self.form == LogFormat::Json { "\"" } else { "" };
         self.text.push_str(quote);
         let _ = write!(self.text, "{value}");
         self.text.push_str(quote);
@@ -217,8 +217,8 @@ impl Line {
 
     fn name(&mut self, name: &str) {
         let (before, behind) = match self.form {
-            Form::Text => (" ", "="),
-            Form::Json => (",\"", "\":"),
+            LogFormat::Text => (" ", "="),
+            LogFormat::Json => (",\"", "\":"),
         };
         for part in [before, name, behind] {
             self.text.push_str(part);
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    fn logged(form: Form) -> String {
+    fn logged(form: LogFormat) -> String {
         let memory = Memory::default();
         let log = Log::start(form, memory.clone());
         let fields = [("status", json!(200)), ("key", json!("hb_live_ab")), ("why", json!("a \"b\"\nc"))];
@@ -279,21 +279,21 @@ mod tests {
 
     #[test]
     fn an_event_is_one_line_whatever_is_in_it() {
-        let text = logged(Form::Text);
+        let text = logged(LogFormat::Text);
         let expected = "1970-01-01T00:00:00.000Z info answered not status=200 key=hb_live_ab why=\"a \\\"b\\\"\\nc\"\n";
         assert_eq!(text, expected);
-        let json = logged(Form::Json);
+        let json = logged(LogFormat::Json);
         assert_eq!(json.lines().count(), 1);
         let line: Value = serde_json::from_str(&json).unwrap();
         assert_eq!((&line["message"], &line["why"]), (&json!("answered\nnot"), &json!("a \"b\"\nc")));
     }
 
     #[test]
-    fn a_line_told_field_by_field_is_the_one_made_of_values() {
-        for form in [Form::Text, Form::Json] {
+    fn write_with_and_write_give_the_same_line() {
+        for form in [LogFormat::Text, LogFormat::Json] {
             let memory = Memory::default();
             let log = Log::start(form, memory.clone());
-            log.tell(UnixMillis(0), Level::Info, "a", |line| {
+            log.write_with(UnixMillis(0), Level::Info, "a", |line| {
                 line.text("plain", "x");
                 line.text("empty", "");
                 line.text("odd", "a \"b\"\n\u{e9}");
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_come_together_are_written_together_and_all_of_them() {
+    fn lines_are_written_in_batches() {
         #[derive(Clone, Default)]
         struct Counting(Arc<Mutex<(usize, usize)>>);
         impl Write for Counting {
@@ -340,7 +340,7 @@ mod tests {
             }
         }
         let counting = Counting::default();
-        let log = Log::start(Form::Text, counting.clone());
+        let log = Log::start(LogFormat::Text, counting.clone());
         let all = WAITING_MAX / 2;
         for _ in 0..all {
             log.write(UnixMillis(0), Level::Info, "a", &[]);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_who_does_not_read_keeps_nobody_waiting() {
+    fn a_stuck_output_does_not_block_logging() {
         struct Stuck;
         impl Write for Stuck {
             fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
@@ -364,10 +364,10 @@ mod tests {
                 Ok(())
             }
         }
-        let log = Log::start(Form::Text, Stuck);
+        let log = Log::start(LogFormat::Text, Stuck);
         for _ in 0..3 * WAITING_MAX {
             log.write(UnixMillis(0), Level::Info, "a", &[]);
         }
-        assert!(log.lost() >= WAITING_MAX as u64);
+        assert!(log.dropped_lines() >= WAITING_MAX as u64);
     }
 }

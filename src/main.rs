@@ -2,20 +2,20 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr, reason = "they panic when the reader is gone; see cli/output.rs")]
 
-mod bus_error;
 mod cli;
+mod sigbus;
 
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
 fn main() -> ExitCode {
-    bus_error::install();
+    sigbus::install();
     let matches = cli::command_line().get_matches();
     let result = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).run();
     match result {
         Err(error) if !cli::is_output_closed(&*error) => {
-            cli::note(&format!("hornbook: {error}"));
+            cli::print_to_stderr(&format!("hornbook: {error}"));
             ExitCode::FAILURE
         }
         Ok(()) | Err(_) => ExitCode::SUCCESS,

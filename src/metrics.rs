@@ -13,28 +13,28 @@ const BOUNDS: [u64; 15] =
 #[derive(Default)]
 pub struct Metrics {
     /// Responses by operation and status.
-    requests: Family<(&'static str, u16), AtomicU64>,
-    latencies: Family<&'static str, Histogram>,
-    stages: Family<&'static str, Histogram>,
+    requests: MetricFamily<(&'static str, u16), AtomicU64>,
+    latencies: MetricFamily<&'static str, Histogram>,
+    stages: MetricFamily<&'static str, Histogram>,
     /// Error responses by code.
-    errors: Family<&'static str, AtomicU64>,
-    connections_refused: Family<&'static str, AtomicU64>,
-    reloads: Family<&'static str, AtomicU64>,
+    errors: MetricFamily<&'static str, AtomicU64>,
+    connections_refused: MetricFamily<&'static str, AtomicU64>,
+    reloads: MetricFamily<&'static str, AtomicU64>,
     /// Compressed responses by content coding.
-    compressions: Family<&'static str, AtomicU64>,
+    compressions: MetricFamily<&'static str, AtomicU64>,
     pub connections: Gauge,
     /// Open connections without a request in progress.
     pub connections_waiting: Gauge,
     pub connections_accepted: AtomicU64,
-    pub requests_under_way: Gauge,
+    pub requests_in_progress: Gauge,
     /// Requests whose client disconnected before the response.
     pub requests_abandoned: AtomicU64,
-    recent_failures: Mutex<VecDeque<Failed>>,
+    recent_failures: Mutex<VecDeque<FailedRequest>>,
 }
 
 /// A request answered with status 500 or higher, for the operator's page.
 #[derive(Clone, Debug)]
-pub struct Failed {
+pub struct FailedRequest {
     pub at_millis: i64,
     pub request: String,
     pub operation: &'static str,
@@ -48,14 +48,14 @@ const FAILURES_KEPT: usize = 50;
 
 /// Durations counted by upper bounds in microseconds. The last count is for durations above all bounds.
 #[derive(Clone, Debug)]
-pub struct Times {
+pub struct DurationHistogram {
     pub name: &'static str,
     pub bounds: &'static [u64],
     pub counts: Vec<u64>,
     pub sum_micros: u64,
 }
 
-impl Times {
+impl DurationHistogram {
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -97,7 +97,7 @@ impl Metrics {
         self.compressions.of(coding, |count| count.fetch_add(1, Ordering::Relaxed));
     }
 
-    pub fn failed(&self, failed: Failed) {
+    pub fn failed(&self, failed: FailedRequest) {
         let mut kept = self.recent_failures.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == FAILURES_KEPT {
             kept.pop_front();
@@ -106,23 +106,23 @@ impl Metrics {
     }
 
     /// The newest is the last.
-    pub fn recent_failures(&self) -> Vec<Failed> {
+    pub fn recent_failures(&self) -> Vec<FailedRequest> {
         self.recent_failures.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// Response times by operation.
-    pub fn latencies(&self) -> Vec<Times> {
+    pub fn latencies(&self) -> Vec<DurationHistogram> {
         times(&self.latencies)
     }
 
     /// Times by stage of a call.
-    pub fn stages(&self) -> Vec<Times> {
+    pub fn stages(&self) -> Vec<DurationHistogram> {
         times(&self.stages)
     }
 
     /// Renders everything counted, and the given current values.
-    pub fn render(&self, of_the_moment: &[Moment<'_>]) -> String {
-        let mut page = Page::default();
+    pub fn render(&self, of_the_moment: &[CurrentValue<'_>]) -> String {
+        let mut page = MetricsText::default();
         page.begin("requests_total", "counter", "responses by operation and status");
         for ((operation, status), count) in self.requests.all() {
             let labels = format!("operation=\"{operation}\",status=\"{status}\"");
@@ -149,7 +149,12 @@ impl Metrics {
                 "open connections without a request in progress",
                 self.connections_waiting.0.load(Ordering::Relaxed),
             ),
-            ("requests_under_way", "gauge", "requests in progress", self.requests_under_way.0.load(Ordering::Relaxed)),
+            (
+                "requests_under_way",
+                "gauge",
+                "requests in progress",
+                self.requests_in_progress.0.load(Ordering::Relaxed),
+            ),
             (
                 "requests_abandoned_total",
                 "counter",
@@ -161,7 +166,7 @@ impl Metrics {
             page.begin(name, kind, meaning);
             page.line(name, "", value);
         }
-        for Moment { name, kind, meaning, labels, value } in of_the_moment {
+        for CurrentValue { name, kind, meaning, labels, value } in of_the_moment {
             page.begin(name, kind, meaning);
             page.line(name, labels, value);
         }
@@ -170,7 +175,7 @@ impl Metrics {
 }
 
 /// A value that is read when the metrics are rendered.
-pub struct Moment<'m> {
+pub struct CurrentValue<'m> {
     pub name: &'static str,
     pub kind: &'static str,
     pub meaning: &'static str,
@@ -179,15 +184,15 @@ pub struct Moment<'m> {
 }
 
 /// One metric for each label value, created when first used.
-struct Family<L, M>(RwLock<BTreeMap<L, Arc<M>>>);
+struct MetricFamily<L, M>(RwLock<BTreeMap<L, Arc<M>>>);
 
-impl<L, M> Default for Family<L, M> {
+impl<L, M> Default for MetricFamily<L, M> {
     fn default() -> Self {
         Self(RwLock::default())
     }
 }
 
-impl<L: Copy + Ord, M: Default> Family<L, M> {
+impl<L: Copy + Ord, M: Default> MetricFamily<L, M> {
     fn of<T>(&self, label: L, change: impl FnOnce(&M) -> T) -> T {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(metric) = known.get(&label) {
@@ -218,8 +223,8 @@ impl Histogram {
     }
 }
 
-fn times(family: &Family<&'static str, Histogram>) -> Vec<Times> {
-    let of = |(name, histogram): (&'static str, Arc<Histogram>)| Times {
+fn times(family: &MetricFamily<&'static str, Histogram>) -> Vec<DurationHistogram> {
+    let of = |(name, histogram): (&'static str, Arc<Histogram>)| DurationHistogram {
         name,
         bounds: &BOUNDS,
         counts: histogram.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect(),
@@ -229,11 +234,11 @@ fn times(family: &Family<&'static str, Histogram>) -> Vec<Times> {
 }
 
 #[derive(Default)]
-struct Page {
+struct MetricsText {
     text: String,
 }
 
-impl Page {
+impl MetricsText {
     fn begin(&mut self, name: &str, kind: &str, meaning: &str) {
         let _ = writeln!(self.text, "# HELP hornbook_{name} {meaning}\n# TYPE hornbook_{name} {kind}");
     }
@@ -243,14 +248,14 @@ impl Page {
         let _ = writeln!(self.text, "hornbook_{name}{open}{labels}{close} {value}");
     }
 
-    fn counters(&mut self, name: &str, meaning: &str, label: &str, family: &Family<&'static str, AtomicU64>) {
+    fn counters(&mut self, name: &str, meaning: &str, label: &str, family: &MetricFamily<&'static str, AtomicU64>) {
         self.begin(name, "counter", meaning);
         for (value, count) in family.all() {
             self.line(name, &format!("{label}=\"{value}\""), count.load(Ordering::Relaxed));
         }
     }
 
-    fn histograms(&mut self, name: &str, meaning: &str, label: &str, family: &Family<&'static str, Histogram>) {
+    fn histograms(&mut self, name: &str, meaning: &str, label: &str, family: &MetricFamily<&'static str, Histogram>) {
         self.begin(name, "histogram", meaning);
         for (value, histogram) in family.all() {
             let mut so_far = 0;
@@ -302,7 +307,7 @@ mod tests {
         metrics.stage("commit", 1);
         metrics.error("overloaded");
         metrics.connections.add(-1);
-        let moment = Moment { name: "ledger_up", kind: "gauge", meaning: "1", labels: "", value: 1.0 };
+        let moment = CurrentValue { name: "ledger_up", kind: "gauge", meaning: "1", labels: "", value: 1.0 };
         for line in metrics.render(&[moment]).lines().filter(|line| !line.starts_with("# ")) {
             let (name, value) = line.rsplit_once(' ').unwrap();
             assert!(name.starts_with("hornbook_") && value.parse::<f64>().is_ok(), "{line}");

@@ -15,25 +15,25 @@ pub struct Network {
 
 /// The text is neither an address nor a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NotANetwork;
+pub struct ParseNetworkError;
 
-impl fmt::Display for NotANetwork {
+impl fmt::Display for ParseNetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not an address or network, such as 10.0.0.0/8 or ::1")
     }
 }
 
-impl std::error::Error for NotANetwork {}
+impl std::error::Error for ParseNetworkError {}
 
 impl FromStr for Network {
-    type Err = NotANetwork;
+    type Err = ParseNetworkError;
 
-    fn from_str(text: &str) -> Result<Self, NotANetwork> {
+    fn from_str(text: &str) -> Result<Self, ParseNetworkError> {
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let address: IpAddr = address.parse().map_err(|_| NotANetwork)?;
+        let address: IpAddr = address.parse().map_err(|_| ParseNetworkError)?;
         let all = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Ok(all), |bits| bits.parse().map_err(|_| NotANetwork))?;
-        if bits <= all { Ok(Self { address, bits }) } else { Err(NotANetwork) }
+        let bits = bits.map_or(Ok(all), |bits| bits.parse().map_err(|_| ParseNetworkError))?;
+        if bits <= all { Ok(Self { address, bits }) } else { Err(ParseNetworkError) }
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
         assert!(!network("10.0.0.0/31").contains(address("10.0.0.2")));
         assert!(network("2001:db8::/32").contains(address("2001:db8::7")) && !network("::1").contains(address("::2")));
         for bad in ["10.0.0.0/33", "::/129", "a", "10.0.0.0/", "10.0.0/8", ""] {
-            assert_eq!(bad.parse::<Network>(), Err(NotANetwork), "{bad}");
+            assert_eq!(bad.parse::<Network>(), Err(ParseNetworkError), "{bad}");
         }
     }
 

@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, OrderId, PurchaseId};
-use crate::accounts::records::{AccountStatus, ActRecord, OrderStage, Payable};
+use crate::accounts::records::{AccountStatus, AuditRecord, OrderStage, Payable};
 use crate::client::{ClientError, Limits, Request, Server, send_once};
 use crate::clock::{Clock, Now, UnixMillis};
 use crate::hex;
@@ -52,7 +52,7 @@ pub struct Notice {
 
 impl Notice {
     /// The notice for an administrative act, if the act needs one.
-    pub fn of(act: &ActRecord) -> Option<Self> {
+    pub fn of(act: &AuditRecord) -> Option<Self> {
         let id = act.on.split([' ', ',']).next()?;
         let (kind, is_id) = match act.act.as_str() {
             "purchase request" => (PURCHASE_WAITING, id.parse::<PurchaseId>().is_ok()),
@@ -66,7 +66,7 @@ impl Notice {
     }
 
     /// Notices for all items that wait for the operator now and whose arrival caused a notice, oldest first.
-    pub fn of_all_that_waits(accounts: &Accounts, now: Now) -> Result<Vec<Self>, ChangeError> {
+    pub fn all_pending(accounts: &Accounts, now: Now) -> Result<Vec<Self>, ChangeError> {
         let mut waiting: Vec<(UnixMillis, &'static str, String)> = Vec::new();
         // A purchase by card waits for its customer.
         for purchase in accounts.waiting_purchases()?.into_iter().filter(|purchase| purchase.checkout.is_none()) {
@@ -80,7 +80,7 @@ impl Notice {
             waiting.push((checkout.opened_at, PAYMENT_PROBLEM, paid_for));
         }
         // The operator already knows about an order that they have advanced.
-        for order in accounts.orders_under_way()?.into_iter().filter(|order| order.stage() <= OrderStage::Setup) {
+        for order in accounts.open_orders()?.into_iter().filter(|order| order.stage() <= OrderStage::Setup) {
             let since = order.stages.last().map_or(now.wall, |reached| reached.at);
             waiting.push((since, ORDER_WAITING, order.id.to_string()));
         }
@@ -94,7 +94,7 @@ impl Notice {
     }
 
     /// Whether the notice is about a purchase that waits for confirmation.
-    pub fn is_of_purchase(&self) -> bool {
+    pub fn is_about_purchase(&self) -> bool {
         self.kind == PURCHASE_WAITING
     }
 
@@ -104,14 +104,14 @@ impl Notice {
 }
 
 /// The webhook that receives notices.
-pub struct Address {
+pub struct WebhookTarget {
     server: Server,
     path: String,
     key: hmac::Key,
     first_pause: Duration,
 }
 
-impl Address {
+impl WebhookTarget {
     pub fn new(url: &str, secret: &str) -> Result<Self, ClientError> {
         let (server, path) = Server::with_path(url, &Trust::System)?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
@@ -146,17 +146,21 @@ impl fmt::Display for Undelivered {
 }
 
 /// Called with each notice that is given up, so that it is logged.
-pub type TellUndelivered = dyn Fn(&Undelivered) + Send + Sync;
+pub type UndeliveredListener = dyn Fn(&Undelivered) + Send + Sync;
 
 /// The queue of notices.
 pub struct Notices {
     queue: SyncSender<Notice>,
-    tell: Arc<TellUndelivered>,
+    tell: Arc<UndeliveredListener>,
 }
 
 impl Notices {
     /// Starts the sending thread. It ends when the queue is closed, or with the process.
-    pub fn start(address: Address, clock: Arc<dyn Clock>, tell: Arc<TellUndelivered>) -> std::io::Result<Self> {
+    pub fn start(
+        address: WebhookTarget,
+        clock: Arc<dyn Clock>,
+        tell: Arc<UndeliveredListener>,
+    ) -> std::io::Result<Self> {
         let (queue, arriving) = sync_channel(QUEUE_MAX);
         let told = Arc::clone(&tell);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -183,16 +187,16 @@ fn too_many_wait() -> String {
 
 /// The sending thread. It does nothing else, so it may block.
 struct Sender {
-    address: Address,
+    address: WebhookTarget,
     clock: Arc<dyn Clock>,
-    tell: Arc<TellUndelivered>,
+    tell: Arc<UndeliveredListener>,
     runtime: tokio::runtime::Runtime,
     /// Notices that failed and will be sent again, at most [`QUEUE_MAX`].
-    waiting: Vec<Failed>,
+    waiting: Vec<RetryEntry>,
 }
 
 /// A notice that will be sent again.
-struct Failed {
+struct RetryEntry {
     notice: Notice,
     attempts: u32,
     due: Instant,
@@ -212,7 +216,7 @@ impl Sender {
             match (arrived, next) {
                 (Ok(notice), _) => self.attempt(notice, 1),
                 (Err(RecvTimeoutError::Timeout), Some(next)) => {
-                    let Failed { notice, attempts, .. } = self.waiting.swap_remove(next);
+                    let RetryEntry { notice, attempts, .. } = self.waiting.swap_remove(next);
                     self.attempt(notice, attempts + 1);
                 }
                 (Err(RecvTimeoutError::Disconnected), Some(_)) => std::thread::sleep(pause.unwrap_or_default()),
@@ -233,12 +237,12 @@ impl Sender {
             (self.tell)(&undelivered(notice, too_many_wait()));
         } else {
             let due = Instant::now() + self.address.first_pause * 2_u32.pow(attempts - 1);
-            self.waiting.push(Failed { notice, attempts, due });
+            self.waiting.push(RetryEntry { notice, attempts, due });
         }
     }
 }
 
-async fn send(address: &Address, notice: &Notice, clock: &dyn Clock) -> Result<(), String> {
+async fn send(address: &WebhookTarget, notice: &Notice, clock: &dyn Clock) -> Result<(), String> {
     let now_sec = clock.now().wall.0.div_euclid(1000);
     match send_once(&address.server, LIMITS, address.request(&notice.body(), now_sec)).await {
         Ok(answer) if (200..300).contains(&answer.status) => Ok(()),
@@ -255,13 +259,13 @@ mod tests {
 
     use super::*;
     use crate::accounts::Settings;
-    use crate::accounts::changes::{Act, OrderWish};
+    use crate::accounts::changes::{ActContext, NewOrder};
     use crate::accounts::entropy::SeededEntropy;
     use crate::accounts::tier::PackName;
     use crate::clock::ManualClock;
 
-    fn act(act: &str, on: &str) -> ActRecord {
-        ActRecord {
+    fn act(act: &str, on: &str) -> AuditRecord {
+        AuditRecord {
             at: "2026-05-14T12:00:00Z".to_owned(),
             actor: "a".to_owned(),
             act: act.to_owned(),
@@ -308,7 +312,7 @@ mod tests {
 
     fn start(url: &str) -> (Notices, Receiver<Undelivered>) {
         let (told, telling) = channel();
-        let address = Address::new(url, "0123456789abcdef").unwrap().first_pause(Duration::from_micros(10));
+        let address = WebhookTarget::new(url, "0123456789abcdef").unwrap().first_pause(Duration::from_micros(10));
         let clock = Arc::new(ManualClock::at(UnixMillis(1_700_000_000_000)));
         let tell = Arc::new(move |undelivered: &Undelivered| told.send(undelivered.clone()).unwrap());
         (Notices::start(address, clock, tell).unwrap(), telling)
@@ -332,10 +336,10 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_that_failed_holds_no_other_up() {
+    fn a_failed_notice_does_not_delay_others() {
         let (shown, requests) = channel();
         let (told, _telling) = channel();
-        let address = Address::new(&server(&[500], shown), "0123456789abcdef").unwrap();
+        let address = WebhookTarget::new(&server(&[500], shown), "0123456789abcdef").unwrap();
         let address = address.first_pause(Duration::from_millis(300));
         let clock = Arc::new(ManualClock::at(UnixMillis(0)));
         let tell = Arc::new(move |undelivered: &Undelivered| told.send(undelivered.clone()).unwrap());
@@ -350,11 +354,11 @@ mod tests {
     }
 
     #[test]
-    fn what_still_waits_at_a_start_is_told_again() {
+    fn pending_items_are_notified_again_at_start() {
         let data = tempfile::tempdir().unwrap();
         let clock = ManualClock::at(UnixMillis(1_700_000_000_000));
         let now = clock.now();
-        let operator = |at: i64| Act { actor: "test".to_owned(), at: now.wall.plus_millis(at) };
+        let operator = |at: i64| ActContext { actor: "test".to_owned(), at: now.wall.plus_millis(at) };
         let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
         let known = accounts.create_account("Known".to_owned(), &operator(0)).unwrap().id;
         accounts.approve_account(known, &operator(1)).unwrap();
@@ -363,7 +367,7 @@ mod tests {
         accounts.pay_purchase(paid, None, &operator(4)).unwrap();
         let new = accounts.create_account("New".to_owned(), &operator(5)).unwrap().id;
         let order = |name: &str, at| {
-            let wish = OrderWish {
+            let wish = NewOrder {
                 account: known,
                 entity_name: name.to_owned(),
                 entity_type: "llc".to_owned(),
@@ -375,7 +379,7 @@ mod tests {
         accounts.advance_order(filed, OrderStage::Filing, &operator(8)).unwrap();
         drop(accounts);
         let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
-        let told = Notice::of_all_that_waits(&accounts, now).unwrap();
+        let told = Notice::all_pending(&accounts, now).unwrap();
         let told: Vec<_> = told.iter().map(|notice| (notice.kind, notice.id.clone())).collect();
         let expected = [
             ("purchase.waiting", waits.to_string()),
@@ -386,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_an_address_that_is_down_and_what_is_lost_is_told() {
+    fn undelivered_notices_are_reported() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let (notices, telling) = start(&format!("http://{gone}/"));
         let notice = Notice::of(&act("purchase request", "buy-3 of acct-1, pack pro")).unwrap();
@@ -396,7 +400,7 @@ mod tests {
 
         // More notices than the queue can hold: some are dropped, and each drop is reported.
         let (told, telling) = channel();
-        let address = Address::new(&format!("http://{gone}/"), "0123456789abcdef").unwrap();
+        let address = WebhookTarget::new(&format!("http://{gone}/"), "0123456789abcdef").unwrap();
         let clock = Arc::new(ManualClock::at(UnixMillis(0)));
         let tell = Arc::new(move |undelivered: &Undelivered| drop(told.send(undelivered.why.clone())));
         let notices = Notices::start(address, clock, tell).unwrap();

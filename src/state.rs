@@ -2,7 +2,7 @@
 //!
 //! This layer has tables of checksummed records with indexes. It creates, opens, checks, copies and
 //! restores the file safely. It knows nothing about credits. Main types: [`State`] (an open file),
-//! [`Medium`] (the storage of its bytes), [`Table`], `Writing` and `Reading` (the two kinds of
+//! [`StateStorage`] (the storage of its bytes), [`Table`], `StateWriter` and `Reading` (the two kinds of
 //! transaction).
 //!
 //! Opening the file runs redb's integrity check and then our own: every record of every table must
@@ -17,10 +17,10 @@ mod files;
 mod index;
 mod lock;
 mod mark;
-mod medium;
 mod owed;
 mod schema;
 mod seal_key;
+mod storage;
 mod store;
 mod table;
 mod transaction;
@@ -29,11 +29,11 @@ pub(crate) use copy::restore;
 pub use error::{DamageKind, StateError};
 pub use files::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory};
 pub(crate) use index::Index;
-pub use lock::{DataLock, exposure};
+pub use lock::{DataLock, permission_warning};
 pub use mark::{Mark, MarkFile};
-pub use medium::{FileMedium, Medium};
 pub use schema::{SCHEMA_VERSION, create_schema};
 pub use seal_key::SEAL_KEY_BYTES;
+pub use storage::{FileStorage, StateStorage};
 pub use store::State;
 pub use table::Table;
-pub(crate) use transaction::{Reading, Writing};
+pub(crate) use transaction::{StateReader, StateWriter};

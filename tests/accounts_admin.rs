@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hornbook::accounts::changes::{Act, KeyWish, OpenedPurchase, PaymentReport, PurchaseWish};
+use hornbook::accounts::changes::{ActContext, NewKey, NewPurchase, OpenedPurchase, PaymentReport};
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::ScopeSet;
@@ -36,14 +36,14 @@ fn succeeds(mut child: Child) -> bool {
 }
 
 #[test]
-fn a_key_is_revoked_and_an_account_disabled_while_slow_commands_run() {
+fn revoke_and_disable_do_not_wait_for_slow_commands() {
     let data = tempfile::tempdir().unwrap();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let accounts = Arc::new(Accounts::open(data.path(), Settings::default(), clock.now()).unwrap());
-    let act = Act { actor: "test".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: "test".to_owned(), at: clock.now().wall };
     let account = accounts.create_account("Test".to_owned(), &act).unwrap().id;
     accounts.approve_account(account, &act).unwrap();
-    let wish = KeyWish { account, name: "k".to_owned(), kind: KeyKind::Live, scopes: ScopeSet::ALL, expires_at: None };
+    let wish = NewKey { account, name: "k".to_owned(), kind: KeyKind::Live, scopes: ScopeSet::ALL, expires_at: None };
     let key = accounts.create_key(wish, &act, &mut SystemEntropy).unwrap();
     let secret = key.secret.reveal();
 
@@ -87,18 +87,18 @@ fn printed(data: &Path, words: &[&str]) -> String {
 }
 
 #[test]
-fn the_inbox_lists_what_waits_for_the_operator_and_nothing_else() {
+fn inbox_lists_only_pending_items() {
     let data = tempfile::tempdir().unwrap();
     let now = SystemClock::start().now();
     let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
-    let act = Act { actor: "test".to_owned(), at: now.wall };
+    let act = ActContext { actor: "test".to_owned(), at: now.wall };
     let account = accounts.create_account("Approved".to_owned(), &act).unwrap().id;
     accounts.approve_account(account, &act).unwrap();
     accounts.create_account("Waiting".to_owned(), &act).unwrap();
     let waits = accounts.request_purchase(account, PackName::Pro, &act).unwrap();
     let paid = accounts.request_purchase(account, PackName::Pro, &act).unwrap();
     accounts.pay_purchase(paid.id, None, &act).unwrap();
-    let wish = PurchaseWish { account, pack: PackName::Starter, retry: None, by_card: true };
+    let wish = NewPurchase { account, pack: PackName::Starter, retry: None, by_card: true };
     let OpenedPurchase::New(by_card) = accounts.open_purchase(wish, &act, &mut SystemEntropy).unwrap() else {
         panic!("it is the first")
     };

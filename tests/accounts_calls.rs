@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 
 use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::changes::KeyWish;
+use hornbook::accounts::changes::NewKey;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, Refusal};
 use hornbook::accounts::idempotency::{Idempotency, REPLAYS_MAX};
@@ -16,22 +16,22 @@ use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::accounts::{Durability, Settings};
 use hornbook::clock::Day;
-use support::disk::Disk;
-use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
+use support::disk::SimulatedDisk;
+use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
 
 const CALLERS: usize = 64;
 
 #[test]
-fn the_steps_refuse_in_the_order_of_the_contract() {
-    let clock = noon();
-    let now = read(&clock);
-    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
-    let owner = customer(&accounts, 0, 1, now);
+fn refusals_follow_the_order_of_the_contract() {
+    let clock = clock_at_noon();
+    let now = now_of(&clock);
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), Settings::default(), now);
+    let owner = create_customer(&accounts, 0, 1, now);
     let refused = |key: Option<&str>| accounts.authenticate(key, now).err().unwrap();
     assert_eq!(refused(None), Refusal::Key(BadKey::Missing));
     assert_eq!(refused(Some("hb_live_nonsense")), Refusal::Key(BadKey::Malformed));
 
-    let wish = KeyWish {
+    let wish = NewKey {
         account: owner.account,
         name: "narrow".to_owned(),
         kind: KeyKind::Live,
@@ -44,19 +44,19 @@ fn the_steps_refuse_in_the_order_of_the_contract() {
     let refusal = caller.require(ScopeSet::of(&[Scope::Search])).err().unwrap();
     assert!(matches!(refusal, Refusal::Scope { .. }), "{refusal:?}");
 
-    let receipt = call(&accounts, &owner.keys[0], 5, None, now).unwrap();
+    let receipt = make_call(&accounts, &owner.keys[0], 5, None, now).unwrap();
     assert_eq!((receipt.credits_remaining(), receipt.allotment_remaining()), (0, 995));
     assert_eq!(receipt.left().limits.per_minute, 30);
     for _ in 1..30 {
-        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+        make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     }
-    let refusal = call(&accounts, &owner.keys[0], 1, None, now).unwrap_err();
+    let refusal = make_call(&accounts, &owner.keys[0], 1, None, now).unwrap_err();
     assert_eq!(wait_sec(refusal), 60);
     clock.advance_millis(60_000);
-    call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
 
     // The key with the narrow scope has expired by now.
-    let expired = accounts.authenticate(Some(&secret), read(&clock)).err().unwrap();
+    let expired = accounts.authenticate(Some(&secret), now_of(&clock)).err().unwrap();
     assert_eq!(expired, Refusal::Key(BadKey::RevokedOrExpired));
     accounts.disable_account(owner.account, &act(now)).unwrap();
     let disabled = accounts.authenticate(Some(&owner.keys[0]), now).err().unwrap();
@@ -66,14 +66,14 @@ fn the_steps_refuse_in_the_order_of_the_contract() {
 
 #[test]
 fn a_thousand_units_serve_exactly_a_thousand_calls() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 1000), now);
-    let owner = customer(&accounts, 0, 5, now);
+    let now = now_of(&clock_at_noon());
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 1000), now);
+    let owner = create_customer(&accounts, 0, 5, now);
     let (served, refused) = (AtomicU32::new(0), AtomicU32::new(0));
     let remaining = Mutex::new(Vec::new());
-    hammer(CALLERS, |caller| {
+    run_concurrently(CALLERS, |caller| {
         for _ in 0..20 {
-            match call(&accounts, &owner.keys[caller % 5], 1, None, now) {
+            match make_call(&accounts, &owner.keys[caller % 5], 1, None, now) {
                 Ok(receipt) => {
                     served.fetch_add(1, Ordering::Relaxed);
                     remaining.lock().unwrap().push(receipt.allotment_remaining());
@@ -95,14 +95,14 @@ fn a_thousand_units_serve_exactly_a_thousand_calls() {
 
 #[test]
 fn five_hundred_credits_of_mixed_costs_never_go_below_zero() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = customer(&accounts, 500, 5, now);
+    let now = now_of(&clock_at_noon());
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = create_customer(&accounts, 500, 5, now);
     let steps = Mutex::new(Vec::new());
-    hammer(CALLERS, |caller| {
+    run_concurrently(CALLERS, |caller| {
         for round in 0..20 {
             let cost = if (caller + round) % 3 == 0 { 5 } else { 1 };
-            if let Ok(receipt) = call(&accounts, &owner.keys[caller % 5], cost, None, now) {
+            if let Ok(receipt) = make_call(&accounts, &owner.keys[caller % 5], cost, None, now) {
                 steps.lock().unwrap().push((receipt.credits_remaining(), u64::from(cost)));
             }
         }
@@ -119,77 +119,78 @@ fn five_hundred_credits_of_mixed_costs_never_go_below_zero() {
 }
 
 #[test]
-fn a_debit_alone_takes_the_two_syncs_of_a_two_phase_commit() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = customer(&accounts, 100, 1, now);
+fn a_single_debit_costs_two_syncs() {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = create_customer(&accounts, 100, 1, now);
     let before = disk.syncs();
     for _ in 0..10 {
-        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+        make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     }
     assert_eq!(disk.syncs() - before, 20);
 }
 
 #[test]
-fn maintenance_with_nothing_to_do_leaves_the_disk_alone() {
-    let clock = noon();
-    let disk = Disk::with_schema();
+fn idle_maintenance_does_not_write() {
+    let clock = clock_at_noon();
+    let disk = SimulatedDisk::with_schema();
     let settings = Settings { rollup_after_days: Some(30), ..Settings::default() };
-    let accounts = start(disk.medium(), settings, read(&clock));
-    let owner = customer(&accounts, 0, 1, read(&clock));
+    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let owner = create_customer(&accounts, 0, 1, now_of(&clock));
     // A call that is counted but not charged.
     drop(
         accounts
-            .authenticate(Some(&owner.keys[0]), read(&clock))
+            .authenticate(Some(&owner.keys[0]), now_of(&clock))
             .unwrap()
             .require(ScopeSet::ALL)
             .unwrap()
-            .pace(read(&clock)),
+            .check_rate(now_of(&clock)),
     );
     let before = disk.syncs();
-    accounts.maintain(read(&clock)).unwrap();
+    accounts.maintain(now_of(&clock)).unwrap();
     assert_eq!(disk.syncs() - before, 2, "the count of the call");
-    accounts.maintain(read(&clock)).unwrap();
+    accounts.maintain(now_of(&clock)).unwrap();
     assert_eq!(disk.syncs() - before, 2);
 }
 
 #[test]
 fn the_time_of_last_use_is_stored_at_most_every_half_minute() {
-    let clock = noon();
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), Settings::default(), read(&clock));
-    let owner = customer(&accounts, 0, 1, read(&clock));
-    let first = read(&clock).wall;
+    let clock = clock_at_noon();
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), Settings::default(), now_of(&clock));
+    let owner = create_customer(&accounts, 0, 1, now_of(&clock));
+    let first = now_of(&clock).wall;
     let mut accounts = Some(accounts);
     // Seconds since the first use, and the time of last use known after a restart.
     for (at, stored) in [(0, 0), (10, 0), (29, 0), (30, 30), (59, 30), (61, 61)] {
         clock.set_wall(first.plus_millis(at * 1000));
-        let used = accounts.take().unwrap_or_else(|| start(disk.medium(), Settings::default(), read(&clock)));
-        call(&used, &owner.keys[0], 1, None, read(&clock)).unwrap();
-        assert_eq!(used.keys(None)[0].last_used, Some(read(&clock).wall), "in memory it is exact");
+        let used =
+            accounts.take().unwrap_or_else(|| start_accounts(disk.medium(), Settings::default(), now_of(&clock)));
+        make_call(&used, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
+        assert_eq!(used.keys(None)[0].last_used, Some(now_of(&clock).wall), "in memory it is exact");
         used.close();
-        let restarted = start(disk.medium(), Settings::default(), read(&clock));
+        let restarted = start_accounts(disk.medium(), Settings::default(), now_of(&clock));
         assert_eq!(restarted.keys(None)[0].last_used, Some(first.plus_millis(stored * 1000)), "{at} s");
     }
 }
 
 #[test]
-fn failed_work_is_free_and_dropped_reservations_go_back() {
-    let now = read(&noon());
+fn failed_work_and_dropped_reservations_cost_nothing() {
+    let now = now_of(&clock_at_noon());
     for durability in [Durability::Strict, Durability::Window] {
-        let accounts = start(Disk::with_schema().medium(), fast_settings(durability, 3), now);
-        let owner = customer(&accounts, 4, 1, now);
-        hammer(8, |_| {
+        let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(durability, 3), now);
+        let owner = create_customer(&accounts, 4, 1, now);
+        run_concurrently(8, |_| {
             for _ in 0..5 {
                 let _ = failing_call(&accounts, &owner.keys[0], 5, now);
             }
         });
         let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
-        drop(paced.pace(now).unwrap().reserve("search", Credits(5), None, now).unwrap());
+        drop(paced.check_rate(now).unwrap().reserve("search", Credits(5), None, now).unwrap());
         let view = accounts.account(owner.account, now).unwrap();
         assert_eq!((view.remaining.wallet, view.remaining.allotment), (4, 3));
-        let receipt = call(&accounts, &owner.keys[0], 5, None, now).unwrap();
+        let receipt = make_call(&accounts, &owner.keys[0], 5, None, now).unwrap();
         assert_eq!((receipt.credits_remaining(), receipt.allotment_remaining()), (2, 0));
         accounts.close();
     }
@@ -197,46 +198,46 @@ fn failed_work_is_free_and_dropped_reservations_go_back() {
 
 #[test]
 fn a_retry_is_replayed_and_another_request_refused() {
-    let clock = noon();
-    let now = read(&clock);
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = customer(&accounts, 100, 2, now);
+    let clock = clock_at_noon();
+    let now = now_of(&clock);
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = create_customer(&accounts, 100, 2, now);
     let retry = Some(Idempotency::new("abc", "GET /api/v1/search?q=a"));
-    let first = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+    let first = make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
     accounts.close();
 
-    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    call(&accounts, &owner.keys[0], 1, None, now).unwrap();
-    let second = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+    let second = make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
     assert!(second.is_replay() && !first.is_replay());
     assert_eq!((first.entry(), first.charged()), (second.entry(), second.charged()));
     assert_eq!((first.credits_remaining(), second.credits_remaining()), (95, 94), "the balance of now");
     let other = Some(Idempotency::new("abc", "GET /api/v1/search?q=b"));
-    assert_eq!(call(&accounts, &owner.keys[0], 5, other, now).unwrap_err(), Refusal::OtherRequest);
+    assert_eq!(make_call(&accounts, &owner.keys[0], 5, other, now).unwrap_err(), Refusal::OtherRequest);
     // Each API key has its own idempotency keys.
-    assert!(!call(&accounts, &owner.keys[1], 5, other, now).unwrap().is_replay());
+    assert!(!make_call(&accounts, &owner.keys[1], 5, other, now).unwrap().is_replay());
 
     clock.advance_millis(599_999);
-    accounts.maintain(read(&clock)).unwrap();
-    assert!(call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap().is_replay());
+    accounts.maintain(now_of(&clock)).unwrap();
+    assert!(make_call(&accounts, &owner.keys[0], 5, retry, now_of(&clock)).unwrap().is_replay());
     clock.advance_millis(1);
-    accounts.maintain(read(&clock)).unwrap();
-    assert!(!call(&accounts, &owner.keys[0], 5, other, read(&clock)).unwrap().is_replay());
+    accounts.maintain(now_of(&clock)).unwrap();
+    assert!(!make_call(&accounts, &owner.keys[0], 5, other, now_of(&clock)).unwrap().is_replay());
     assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 100 - 5 - 1 - 5 - 5);
 }
 
 #[test]
-fn a_charged_call_is_answered_five_times_again_and_each_counts_against_the_rate() {
-    let clock = noon();
-    let now = read(&clock);
+fn a_call_is_replayed_at_most_five_times_and_replays_count_for_the_rate() {
+    let clock = clock_at_noon();
+    let now = now_of(&clock);
     for durability in [Durability::Strict, Durability::Window] {
-        let accounts = start(Disk::with_schema().medium(), fast_settings(durability, 0), now);
-        let owner = customer(&accounts, 100, 1, now);
+        let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(durability, 0), now);
+        let owner = create_customer(&accounts, 100, 1, now);
         let retry = Some(Idempotency::new("abc", "same"));
-        let first = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+        let first = make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
         let reserve = || {
-            let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.pace(now)?;
+            let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
             paced.reserve("search", Credits(5), retry, now)
         };
         // Neither a replay that never begins nor one whose work fails counts as one of the five.
@@ -246,7 +247,7 @@ fn a_charged_call_is_answered_five_times_again_and_each_counts_against_the_rate(
             failing.begin().give_back();
         }
         for round in 1..REPLAYS_MAX {
-            let again = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+            let again = make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
             assert!(again.is_replay());
             let [before, after] = [first, again].map(|receipt| receipt.left().in_minute);
             assert_eq!(before - after, 2 * REPLAYS_MAX + round, "every attempt counts");
@@ -254,71 +255,71 @@ fn a_charged_call_is_answered_five_times_again_and_each_counts_against_the_rate(
         // A client that disconnects during the work has used up one replay.
         let Ok(Reserved::Replay(hung_up)) = reserve() else { panic!("the call was charged") };
         drop(hung_up.begin());
-        assert_eq!(call(&accounts, &owner.keys[0], 5, retry, now).unwrap_err(), Refusal::TooManyReplays);
+        assert_eq!(make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap_err(), Refusal::TooManyReplays);
         accounts.approve_account(owner.account, &act(now)).unwrap();
-        assert_eq!(call(&accounts, &owner.keys[0], 5, retry, now).unwrap_err(), Refusal::TooManyReplays);
+        assert_eq!(make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap_err(), Refusal::TooManyReplays);
         assert_eq!(accounts.verify_ledger().unwrap().books.spent, 5);
     }
 }
 
 #[test]
 fn the_retry_horizon_is_a_setting() {
-    let clock = noon();
+    let clock = clock_at_noon();
     let settings = Settings { retry_horizon_sec: 2, ..fast_settings(Durability::Strict, 0) };
-    let accounts = start(Disk::with_schema().medium(), settings, read(&clock));
-    let owner = customer(&accounts, 100, 1, read(&clock));
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), settings, now_of(&clock));
+    let owner = create_customer(&accounts, 100, 1, now_of(&clock));
     let retry = Some(Idempotency::new("abc", "same"));
-    call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap();
+    make_call(&accounts, &owner.keys[0], 5, retry, now_of(&clock)).unwrap();
     clock.advance_millis(1999);
-    assert!(call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap().is_replay());
+    assert!(make_call(&accounts, &owner.keys[0], 5, retry, now_of(&clock)).unwrap().is_replay());
     clock.advance_millis(1);
-    assert!(!call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap().is_replay());
+    assert!(!make_call(&accounts, &owner.keys[0], 5, retry, now_of(&clock)).unwrap().is_replay());
 }
 
 /// In `window` mode the first answer is sent before its commit, and the retry may come before the commit too.
 #[test]
 fn a_retry_within_the_window_is_replayed_and_charged_once() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Window, 0), now);
-    let owner = customer(&accounts, 1000, 1, now);
+    let now = now_of(&clock_at_noon());
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Window, 0), now);
+    let owner = create_customer(&accounts, 1000, 1, now);
     for round in 0..50 {
         let retry = Some(Idempotency::new(&format!("round {round}"), "same"));
-        let first = call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
+        let first = make_call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
         assert!(!first.is_replay());
         for _ in 0..3 {
-            let again = call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
+            let again = make_call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
             assert!(again.is_replay());
             assert_eq!(again.credits_remaining(), first.credits_remaining());
         }
         let other = Some(Idempotency::new(&format!("round {round}"), "other"));
-        assert_eq!(call(&accounts, &owner.keys[0], 2, other, now).unwrap_err(), Refusal::OtherRequest);
+        assert_eq!(make_call(&accounts, &owner.keys[0], 2, other, now).unwrap_err(), Refusal::OtherRequest);
     }
     // This change commits after the debits. They are durable now, and retries are recognised by their records.
     accounts.approve_account(owner.account, &act(now)).unwrap();
     assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 900);
     let retry = Some(Idempotency::new("round 0", "same"));
-    let again = call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
+    let again = make_call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
     assert!(again.is_replay() && again.entry().is_some());
 }
 
 #[test]
-fn copies_of_one_request_at_once_are_charged_once() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = customer(&accounts, 1000, 1, now);
+fn concurrent_copies_of_a_request_are_charged_once() {
+    let now = now_of(&clock_at_noon());
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = create_customer(&accounts, 1000, 1, now);
     let charged = AtomicU32::new(0);
-    hammer(16, |_| {
+    run_concurrently(16, |_| {
         for round in 0..20 {
             let retry = Some(Idempotency::new(&format!("round {round}"), "same"));
             loop {
-                match call(&accounts, &owner.keys[0], 1, retry, now) {
+                match make_call(&accounts, &owner.keys[0], 1, retry, now) {
                     Ok(receipt) => {
                         charged.fetch_add(u32::from(!receipt.is_replay()), Ordering::Relaxed);
                         break;
                     }
                     // There are fifteen copies, of which five are answered again.
                     Err(Refusal::TooManyReplays) => break,
-                    Err(refusal) => assert_eq!(refusal, Refusal::SameRequestUnderWay),
+                    Err(refusal) => assert_eq!(refusal, Refusal::SameRequestInProgress),
                 }
             }
         }
@@ -328,13 +329,13 @@ fn copies_of_one_request_at_once_are_charged_once() {
 }
 
 #[test]
-fn a_copy_waits_until_the_first_has_ended_well_or_badly() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = customer(&accounts, 100, 1, now);
+fn a_copy_is_refused_until_the_first_request_ends() {
+    let now = now_of(&clock_at_noon());
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = create_customer(&accounts, 100, 1, now);
     let retry = Some(Idempotency::new("abc", "same"));
     let reserve = || {
-        let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.pace(now)?;
+        let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
         paced.reserve("search", Credits(5), retry, now)
     };
     let Ok(Reserved::Fresh(first)) = reserve() else { panic!("nobody was before") };
@@ -342,7 +343,7 @@ fn a_copy_waits_until_the_first_has_ended_well_or_badly() {
     // This change commits after the debit. The debit is durable now, and its work still in progress.
     accounts.approve_account(owner.account, &act(now)).unwrap();
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, 5);
-    assert_eq!(reserve().err(), Some(Refusal::SameRequestUnderWay));
+    assert_eq!(reserve().err(), Some(Refusal::SameRequestInProgress));
     debit.refund_blocking().unwrap();
     let Ok(Reserved::Fresh(second)) = reserve() else { panic!("the first was given back, so the copy is charged") };
     let receipt = second.begin().unwrap().settle_blocking().unwrap();
@@ -351,22 +352,22 @@ fn a_copy_waits_until_the_first_has_ended_well_or_badly() {
     // A client that disconnects has paid, and may retry.
     let hung_up = Some(Idempotency::new("def", "same"));
     let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
-    let Ok(Reserved::Fresh(third)) = paced.pace(now).unwrap().reserve("search", Credits(5), hung_up, now) else {
+    let Ok(Reserved::Fresh(third)) = paced.check_rate(now).unwrap().reserve("search", Credits(5), hung_up, now) else {
         panic!("nobody was before")
     };
     drop(third.begin().unwrap());
     accounts.approve_account(owner.account, &act(now)).unwrap();
-    assert!(call(&accounts, &owner.keys[0], 5, hung_up, now).unwrap().is_replay());
+    assert!(make_call(&accounts, &owner.keys[0], 5, hung_up, now).unwrap().is_replay());
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, 10);
 }
 
 #[test]
-fn a_month_is_granted_once_whatever_the_clock_does() {
-    let clock = noon();
-    let disk = Disk::with_schema();
+fn the_monthly_allotment_is_granted_once_despite_clock_jumps() {
+    let clock = clock_at_noon();
+    let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Strict, 2);
-    let mut accounts = start(disk.medium(), settings, read(&clock));
-    let owner = customer(&accounts, 0, 1, read(&clock));
+    let mut accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let owner = create_customer(&accounts, 0, 1, now_of(&clock));
     let day = |year, month, day| Day::from_civil(year, month, day).start();
     let end = |year, month, last| day(year, month, last).plus_millis(86_399_999);
     let mut months = std::collections::HashMap::new();
@@ -383,9 +384,9 @@ fn a_month_is_granted_once_whatever_the_clock_does() {
         clock.set_wall(wall);
         if step % 7 == 6 {
             accounts.close();
-            accounts = start(disk.medium(), settings, read(&clock));
+            accounts = start_accounts(disk.medium(), settings, now_of(&clock));
         }
-        while call(&accounts, &owner.keys[0], 1, None, read(&clock)).is_ok() {
+        while make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).is_ok() {
             *months.entry(wall.month()).or_insert(0) += 1;
         }
     }
@@ -394,33 +395,33 @@ fn a_month_is_granted_once_whatever_the_clock_does() {
 }
 
 #[test]
-fn the_day_count_survives_a_restart_and_so_does_the_minute() {
-    let clock = noon();
-    let disk = Disk::with_schema();
+fn day_and_minute_counts_survive_a_restart() {
+    let clock = clock_at_noon();
+    let disk = SimulatedDisk::with_schema();
     let mut settings = Settings::default();
     settings.tariff.free.limits.per_day = 40;
-    let accounts = start(disk.medium(), settings, read(&clock));
-    let owner = customer(&accounts, 0, 1, read(&clock));
+    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let owner = create_customer(&accounts, 0, 1, now_of(&clock));
     for _ in 0..30 {
-        call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+        make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
     }
     accounts.close();
     clock.advance_millis(10_000);
-    let accounts = start(disk.medium(), settings, read(&clock));
-    let refusal = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap_err();
+    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let refusal = make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap_err();
     assert_eq!(wait_sec(refusal), 50);
     clock.advance_millis(50_000);
     for _ in 30..40 {
-        call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+        make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
     }
     // Calls that are counted but not charged are written to disk by the next maintenance.
-    let refusal = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap_err();
+    let refusal = make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap_err();
     let wait = wait_sec(refusal);
     assert_eq!(wait, 12 * 3600 - 60);
     clock.advance_millis(wait * 1000);
-    call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
     let used = accounts.keys(None)[0].last_used;
-    assert_eq!(used, Some(read(&clock).wall));
+    assert_eq!(used, Some(now_of(&clock).wall));
 }
 
 fn wait_sec(refusal: Refusal) -> u64 {
@@ -430,7 +431,7 @@ fn wait_sec(refusal: Refusal) -> u64 {
     }
 }
 
-fn hammer(callers: usize, work: impl Fn(usize) + Sync) {
+fn run_concurrently(callers: usize, work: impl Fn(usize) + Sync) {
     let start = Barrier::new(callers);
     std::thread::scope(|scope| {
         for caller in 0..callers {

@@ -3,7 +3,7 @@
 
 mod support;
 
-use hornbook::accounts::changes::{Act, KeyWish, OrderWish};
+use hornbook::accounts::changes::{ActContext, NewKey, NewOrder};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, Refusal};
 use hornbook::accounts::ids::Credits;
@@ -12,15 +12,15 @@ use hornbook::accounts::records::OrderStage;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::accounts::tier::{FreeTier, PackName, Tariff, Tier};
 use hornbook::accounts::{Durability, Settings};
-use support::disk::Disk;
-use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
+use support::disk::SimulatedDisk;
+use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
 
 #[test]
 fn purchases_raise_the_tier_and_formation_the_allotment() {
-    let clock = noon();
-    let now = read(&clock);
-    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
-    let owner = customer(&accounts, 0, 1, now);
+    let clock = clock_at_noon();
+    let now = now_of(&clock);
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), Settings::default(), now);
+    let owner = create_customer(&accounts, 0, 1, now);
     let act = act(now);
     let bulk = accounts.request_purchase(owner.account, PackName::Bulk, &act).unwrap();
     let starter = accounts.request_purchase(owner.account, PackName::Starter, &act).unwrap();
@@ -37,7 +37,7 @@ fn purchases_raise_the_tier_and_formation_the_allotment() {
     let huge = accounts.adjust(owner.account, -90_000_000_000, "a slip".to_owned(), &act).unwrap_err().to_string();
     assert!(huge.contains("the amount is 90000000000; give between 1 and"), "{huge}");
 
-    let wish = OrderWish {
+    let wish = NewOrder {
         account: owner.account,
         entity_name: "Acme LLC".to_owned(),
         entity_type: "llc".to_owned(),
@@ -57,9 +57,9 @@ fn purchases_raise_the_tier_and_formation_the_allotment() {
 
 #[test]
 fn one_payment_pays_one_purchase() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
-    let owner = customer(&accounts, 0, 1, now);
+    let now = now_of(&clock_at_noon());
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), Settings::default(), now);
+    let owner = create_customer(&accounts, 0, 1, now);
     let act = act(now);
     let [first, second] = [(), ()].map(|()| accounts.request_purchase(owner.account, PackName::Pro, &act).unwrap().id);
     accounts.pay_purchase(first, Some("pi_1".to_owned()), &act).unwrap();
@@ -73,52 +73,53 @@ fn one_payment_pays_one_purchase() {
 }
 
 #[test]
-fn what_an_entry_cannot_hold_never_reaches_the_ledger() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
+fn amounts_out_of_range_are_refused() {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
     let mut settings = Settings::default();
     settings.tariff.free.credits_on_approval = Credits(3_000_000_000);
     settings.tariff.pack_mut(PackName::Bulk).credits = Credits(3_000_000_000);
-    let accounts = start(disk.medium(), settings, now);
+    let accounts = start_accounts(disk.medium(), settings, now);
     let act = act(now);
     let id = accounts.create_account("rich".to_owned(), &act).unwrap().id;
     assert!(accounts.approve_account(id, &act).unwrap_err().to_string().contains("and 1000000000 credits"));
     assert!(accounts.request_purchase(id, PackName::Bulk, &act).is_err());
     for (actor, reason) in [("", "why"), ("who", ""), (&*"x".repeat(201), "why"), ("who", &*"x".repeat(201))] {
-        let act = Act { actor: actor.to_owned(), at: now.wall };
+        let act = ActContext { actor: actor.to_owned(), at: now.wall };
         assert!(accounts.grant(id, Credits(1), reason.to_owned(), &act).is_err());
     }
     accounts.close();
-    start(disk.medium(), Settings::default(), now).verify_ledger().unwrap();
+    start_accounts(disk.medium(), Settings::default(), now).verify_ledger().unwrap();
 }
 
 #[test]
 fn approval_grants_once_and_further_keys_grant_nothing() {
-    let now = read(&noon());
+    let now = now_of(&clock_at_noon());
     let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
-    let accounts = start(Disk::with_schema().medium(), Settings { tariff, ..Settings::default() }, now);
-    let owner = customer(&accounts, 0, 3, now);
+    let accounts =
+        start_accounts(SimulatedDisk::with_schema().medium(), Settings { tariff, ..Settings::default() }, now);
+    let owner = create_customer(&accounts, 0, 3, now);
     accounts.disable_account(owner.account, &act(now)).unwrap();
     accounts.approve_account(owner.account, &act(now)).unwrap();
-    let receipt = call(&accounts, &owner.keys[2], 1, None, now).unwrap();
+    let receipt = make_call(&accounts, &owner.keys[2], 1, None, now).unwrap();
     let limit = receipt.left().limits.per_minute;
     assert_eq!((receipt.credits_remaining(), limit, receipt.allotment_remaining()), (499, 10, 0));
 }
 
 #[test]
-fn a_revoked_key_stays_out_and_a_rotated_one_overlaps() {
-    let clock = noon();
-    let now = read(&clock);
-    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 100), now);
-    let owner = customer(&accounts, 0, 2, now);
-    let narrow = KeyWish {
+fn revoked_keys_are_refused_and_rotated_keys_overlap() {
+    let clock = clock_at_noon();
+    let now = now_of(&clock);
+    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 100), now);
+    let owner = create_customer(&accounts, 0, 2, now);
+    let narrow = NewKey {
         account: owner.account,
         name: "narrow".to_owned(),
         kind: KeyKind::Live,
         scopes: ScopeSet::of(&[Scope::Gis]),
         expires_at: None,
     };
-    let steering = KeyWish { name: "a\u{1b}[2J".to_owned(), ..narrow.clone() };
+    let steering = NewKey { name: "a\u{1b}[2J".to_owned(), ..narrow.clone() };
     let refused = accounts.create_key(steering, &act(now), &mut SeededEntropy(1)).unwrap_err().to_string();
     assert!(refused.contains("U+001B"), "{refused}");
     let old = accounts.create_key(narrow, &act(now), &mut SeededEntropy(1)).unwrap();
@@ -126,9 +127,9 @@ fn a_revoked_key_stays_out_and_a_rotated_one_overlaps() {
     assert_eq!((new.record.scopes, new.record.replaces), (old.record.scopes, Some(old.record.id)));
     assert!(accounts.authenticate(Some(&old.secret.reveal()), now).is_ok());
     clock.advance_millis(10_000);
-    assert!(accounts.authenticate(Some(&old.secret.reveal()), read(&clock)).is_err());
-    assert!(accounts.authenticate(Some(&new.secret.reveal()), read(&clock)).is_ok());
-    assert!(accounts.rotate_key(old.record.id, 10_000, &act(read(&clock)), &mut SeededEntropy(3)).is_err());
+    assert!(accounts.authenticate(Some(&old.secret.reveal()), now_of(&clock)).is_err());
+    assert!(accounts.authenticate(Some(&new.secret.reveal()), now_of(&clock)).is_ok());
+    assert!(accounts.rotate_key(old.record.id, 10_000, &act(now_of(&clock)), &mut SeededEntropy(3)).is_err());
 
     accounts.revoke_key(owner.key_ids[0], &act(now)).unwrap();
     let refused = accounts.authenticate(Some(&owner.keys[0]), now).err();
@@ -139,28 +140,29 @@ fn a_revoked_key_stays_out_and_a_rotated_one_overlaps() {
 }
 
 #[test]
-fn rolling_up_keeps_every_sum_and_the_chain() {
-    let clock = noon();
-    let disk = Disk::with_schema();
+fn roll_up_keeps_sums_and_hash_chain() {
+    let clock = clock_at_noon();
+    let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Window, 500);
-    let accounts = start(disk.medium(), settings, read(&clock));
-    let owners = [customer(&accounts, 3000, 1, read(&clock)), customer(&accounts, 3000, 1, read(&clock))];
+    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let owners =
+        [create_customer(&accounts, 3000, 1, now_of(&clock)), create_customer(&accounts, 3000, 1, now_of(&clock))];
     for round in 0..3000 {
-        call(&accounts, &owners[round % 2].keys[0], 1, None, read(&clock)).unwrap();
+        make_call(&accounts, &owners[round % 2].keys[0], 1, None, now_of(&clock)).unwrap();
         clock.advance_millis(60_000);
     }
-    failing_call(&accounts, &owners[0].keys[0], 1, read(&clock)).unwrap();
+    failing_call(&accounts, &owners[0].keys[0], 1, now_of(&clock)).unwrap();
     let before = accounts.verify_ledger().unwrap();
-    let went = accounts.roll_up(read(&clock).wall.plus_millis(-86_400_000), read(&clock).wall).unwrap();
+    let went = accounts.roll_up(now_of(&clock).wall.plus_millis(-86_400_000), now_of(&clock).wall).unwrap();
     assert!(went > 1000, "{went}");
     let after = accounts.verify_ledger().unwrap();
     assert_eq!((after.books, after.rolled_up), (before.books, went));
     assert!(after.entries > before.entries, "the chain testifies to the roll-up");
     assert_eq!(accounts.recent_entries(owners[1].account, 5).unwrap().len(), 5);
     clock.advance_millis(86_400_000);
-    call(&accounts, &owners[1].keys[0], 5, None, read(&clock)).unwrap();
+    make_call(&accounts, &owners[1].keys[0], 5, None, now_of(&clock)).unwrap();
     accounts.close();
-    let accounts = start(disk.medium(), settings, read(&clock));
-    assert!(accounts.roll_up(read(&clock).wall, read(&clock).wall).unwrap() > 0);
+    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    assert!(accounts.roll_up(now_of(&clock).wall, now_of(&clock).wall).unwrap() > 0);
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, before.books.spent + 5);
 }

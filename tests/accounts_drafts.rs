@@ -12,45 +12,46 @@ use hornbook::accounts::key::{KeyDigest, LinkToken};
 use hornbook::accounts::records::OrderStage;
 use hornbook::accounts::tier::PackName;
 use hornbook::accounts::{Durability, Settings};
-use support::disk::{EIO, Fault, FaultOn};
-use support::drafts::{DAY_MILLIS, accept, content, look, open, standing};
-use support::{act, customer, fast_settings, noon, read, start, wait_until_healthy};
+use support::disk::{DiskFault, EIO, FaultOn};
+use support::drafts::{DAY_MILLIS, accept, draft_content, open, start_with_customer, view_draft};
+use support::{act, clock_at_noon, create_customer, fast_settings, now_of, start_accounts, wait_until_healthy};
 
 const HOUR_MILLIS: u64 = 3_600_000;
 
 #[test]
 fn a_draft_becomes_an_order_that_is_paid_moved_and_completed() {
-    let clock = noon();
-    let (_, accounts, owner) = standing(&clock, Settings::default());
-    let draft = open(&accounts, owner, read(&clock), 1).unwrap();
-    assert_eq!(draft.expires_at, read(&clock).wall.plus_millis(14 * DAY_MILLIS as i64));
-    let Some(DraftView::Open { content: shown, expires_at }) = look(&accounts, &draft.token, read(&clock)) else {
+    let clock = clock_at_noon();
+    let (_, accounts, owner) = start_with_customer(&clock, Settings::default());
+    let draft = open(&accounts, owner, now_of(&clock), 1).unwrap();
+    assert_eq!(draft.expires_at, now_of(&clock).wall.plus_millis(14 * DAY_MILLIS as i64));
+    let Some(DraftView::Open { content: shown, expires_at }) = view_draft(&accounts, &draft.token, now_of(&clock))
+    else {
         panic!("the draft is open");
     };
-    assert_eq!((shown, expires_at), (content("Ondarza Holdings LLC"), draft.expires_at));
+    assert_eq!((shown, expires_at), (draft_content("Ondarza Holdings LLC"), draft.expires_at));
     clock.advance_millis(5000);
-    let accepted = accept(&accounts, &draft.token, read(&clock), 2).unwrap().unwrap();
+    let accepted = accept(&accounts, &draft.token, now_of(&clock), 2).unwrap().unwrap();
     let token = accepted.tracking_token.clone().unwrap();
     let id = accepted.order.id;
     assert!(accepted.is_new && token.starts_with("hb_order_"));
     assert_eq!((accepted.order.stage(), accepted.order.price_cents), (OrderStage::Payment, Some(21_900)));
     assert!(accepted.order.token.matches(&KeyDigest::of_secret(&token)));
     assert!(
-        matches!(look(&accounts, &draft.token, read(&clock)), Some(DraftView::Accepted { order, .. }) if order.id == id)
+        matches!(view_draft(&accounts, &draft.token, now_of(&clock)), Some(DraftView::Accepted { order, .. }) if order.id == id)
     );
 
     clock.advance_millis(5000);
-    let operator = hornbook::accounts::changes::Act { actor: "jane".to_owned(), at: read(&clock).wall };
+    let operator = hornbook::accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
     assert_eq!(accounts.pay_order(id, Some("wire 7".to_owned()), &operator).unwrap().stage(), OrderStage::Setup);
-    assert_eq!(accounts.account(owner, read(&clock)).unwrap().remaining.allotment, 1000);
+    assert_eq!(accounts.account(owner, now_of(&clock)).unwrap().remaining.allotment, 1000);
     let intake = accounts.order_intake(id, &operator, &mut SeededEntropy(3)).unwrap().unwrap();
-    assert_eq!(intake, content("Ondarza Holdings LLC").intake);
+    assert_eq!(intake, draft_content("Ondarza Holdings LLC").intake);
     for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
         clock.advance_millis(1000);
-        let operator = hornbook::accounts::changes::Act { actor: "jane".to_owned(), at: read(&clock).wall };
+        let operator = hornbook::accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
         accounts.advance_order(id, stage, &operator).unwrap();
     }
-    assert_eq!(accounts.account(owner, read(&clock)).unwrap().remaining.allotment, 5000);
+    assert_eq!(accounts.account(owner, now_of(&clock)).unwrap().remaining.allotment, 5000);
     let order = accounts.order(id).unwrap().unwrap();
     let moves: Vec<_> = order
         .stages
@@ -76,21 +77,21 @@ fn a_draft_becomes_an_order_that_is_paid_moved_and_completed() {
 }
 
 fn noon_millis() -> i64 {
-    read(&noon()).wall.0
+    now_of(&clock_at_noon()).wall.0
 }
 
 #[test]
-fn acceptances_at_once_make_one_order_and_get_one_token() {
-    let clock = noon();
-    let (_, accounts, owner) = standing(&clock, fast_settings(Durability::Strict, 0));
+fn concurrent_acceptances_create_one_order() {
+    let clock = clock_at_noon();
+    let (_, accounts, owner) = start_with_customer(&clock, fast_settings(Durability::Strict, 0));
     for round in 0..8 {
-        let draft = open(&accounts, owner, read(&clock), 100 + round).unwrap();
+        let draft = open(&accounts, owner, now_of(&clock), 100 + round).unwrap();
         let before = accounts.orders().unwrap().len();
         let barrier = Barrier::new(8);
         let accepted: Vec<Acceptance> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)
                 .map(|seed| {
-                    let (accounts, token, barrier, now) = (&accounts, &draft.token, &barrier, read(&clock));
+                    let (accounts, token, barrier, now) = (&accounts, &draft.token, &barrier, now_of(&clock));
                     scope.spawn(move || {
                         barrier.wait();
                         accept(accounts, token, now, round * 8 + seed).unwrap().unwrap()
@@ -106,24 +107,30 @@ fn acceptances_at_once_make_one_order_and_get_one_token() {
         assert!(accepted.iter().all(|other| other.tracking_token == first.tracking_token));
         let token = first.tracking_token.as_deref().unwrap();
         assert!(accounts.track_order(first.order.id, token).unwrap().is_some());
-        accounts.pay_order(first.order.id, None, &act(read(&clock))).unwrap();
+        accounts.pay_order(first.order.id, None, &act(now_of(&clock))).unwrap();
     }
 }
 
 /// The disk fails once, at each write and sync of the commit in turn, and the caller does not know the outcome.
 #[test]
-fn an_acceptance_that_a_failing_disk_interrupts_makes_one_order_at_the_second_try() {
-    let clock = noon();
+fn an_acceptance_retried_after_a_disk_fault_creates_one_order() {
+    let clock = clock_at_noon();
     let mut interrupted = 0;
     for on in [FaultOn::Write, FaultOn::Sync] {
         for after in 0..12 {
-            let (disk, accounts, owner) = standing(&clock, Settings::default());
-            let draft = open(&accounts, owner, read(&clock), 1).unwrap();
-            disk.fail(Some(Fault { after, on, error: EIO, lasting: false, everywhere: false }));
-            let first = accept(&accounts, &draft.token, read(&clock), 2);
+            let (disk, accounts, owner) = start_with_customer(&clock, Settings::default());
+            let draft = open(&accounts, owner, now_of(&clock), 1).unwrap();
+            disk.fail(Some(DiskFault {
+                successes_before: after,
+                on,
+                error: EIO,
+                lasting: false,
+                hits_owed_file: false,
+            }));
+            let first = accept(&accounts, &draft.token, now_of(&clock), 2);
             disk.fail(None);
             wait_until_healthy(&accounts).unwrap();
-            let second = accept(&accounts, &draft.token, read(&clock), 3).unwrap().unwrap();
+            let second = accept(&accounts, &draft.token, now_of(&clock), 3).unwrap().unwrap();
             assert_eq!(accounts.orders().unwrap().len(), 1, "{on:?} {after}");
             if let Ok(first) = &first {
                 let first = first.as_ref().unwrap();
@@ -133,9 +140,9 @@ fn an_acceptance_that_a_failing_disk_interrupts_makes_one_order_at_the_second_tr
             }
             let token = second.tracking_token.unwrap();
             // As after a kill: the file is opened again without closing it first.
-            let again = start(disk.medium(), Settings::default(), read(&clock));
+            let again = start_accounts(disk.medium(), Settings::default(), now_of(&clock));
             assert!(again.track_order(second.order.id, &token).unwrap().is_some());
-            let third = accept(&again, &draft.token, read(&clock), 4).unwrap().unwrap();
+            let third = accept(&again, &draft.token, now_of(&clock), 4).unwrap().unwrap();
             assert_eq!((third.order.id, third.tracking_token, third.is_new), (second.order.id, Some(token), false));
         }
     }
@@ -144,70 +151,70 @@ fn an_acceptance_that_a_failing_disk_interrupts_makes_one_order_at_the_second_tr
 
 #[test]
 fn the_tracking_token_is_shown_again_for_an_hour_and_no_longer() {
-    let clock = noon();
-    let (_, accounts, owner) = standing(&clock, Settings::default());
-    let draft = open(&accounts, owner, read(&clock), 1).unwrap();
-    let first = accept(&accounts, &draft.token, read(&clock), 2).unwrap().unwrap();
+    let clock = clock_at_noon();
+    let (_, accounts, owner) = start_with_customer(&clock, Settings::default());
+    let draft = open(&accounts, owner, now_of(&clock), 1).unwrap();
+    let first = accept(&accounts, &draft.token, now_of(&clock), 2).unwrap().unwrap();
     clock.advance_millis(HOUR_MILLIS - 1);
-    let again = accept(&accounts, &draft.token, read(&clock), 3).unwrap().unwrap();
+    let again = accept(&accounts, &draft.token, now_of(&clock), 3).unwrap().unwrap();
     assert_eq!((again.tracking_token.as_ref(), again.is_new), (first.tracking_token.as_ref(), false));
     clock.advance_millis(1);
-    let late = accept(&accounts, &draft.token, read(&clock), 4).unwrap().unwrap();
+    let late = accept(&accounts, &draft.token, now_of(&clock), 4).unwrap().unwrap();
     assert_eq!((late.order.id, late.tracking_token), (first.order.id, None));
 }
 
 #[test]
-fn who_has_no_link_or_no_account_any_more_sees_nothing() {
-    let clock = noon();
-    let (_, accounts, owner) = standing(&clock, Settings::default());
-    let draft = open(&accounts, owner, read(&clock), 1).unwrap();
+fn drafts_are_hidden_without_link_or_account() {
+    let clock = clock_at_noon();
+    let (_, accounts, owner) = start_with_customer(&clock, Settings::default());
+    let draft = open(&accounts, owner, now_of(&clock), 1).unwrap();
     let other = LinkToken::parse(&"A".repeat(32)).unwrap();
-    assert!(look(&accounts, &other, read(&clock)).is_none());
-    assert!(accept(&accounts, &other, read(&clock), 2).unwrap().is_none());
-    accounts.disable_account(owner, &act(read(&clock))).unwrap();
-    assert!(look(&accounts, &draft.token, read(&clock)).is_none());
-    assert!(accept(&accounts, &draft.token, read(&clock), 3).unwrap().is_none());
-    accounts.approve_account(owner, &act(read(&clock))).unwrap();
-    assert!(look(&accounts, &draft.token, read(&clock)).is_some());
-    assert!(open(&accounts, AccountId(99), read(&clock), 4).unwrap_err().to_string().contains("acct-99"));
+    assert!(view_draft(&accounts, &other, now_of(&clock)).is_none());
+    assert!(accept(&accounts, &other, now_of(&clock), 2).unwrap().is_none());
+    accounts.disable_account(owner, &act(now_of(&clock))).unwrap();
+    assert!(view_draft(&accounts, &draft.token, now_of(&clock)).is_none());
+    assert!(accept(&accounts, &draft.token, now_of(&clock), 3).unwrap().is_none());
+    accounts.approve_account(owner, &act(now_of(&clock))).unwrap();
+    assert!(view_draft(&accounts, &draft.token, now_of(&clock)).is_some());
+    assert!(open(&accounts, AccountId(99), now_of(&clock), 4).unwrap_err().to_string().contains("acct-99"));
 }
 
 #[test]
 fn drafts_and_unpaid_orders_of_an_account_are_bounded() {
-    let clock = noon();
-    let (_, accounts, owner) = standing(&clock, Settings::default());
+    let clock = clock_at_noon();
+    let (_, accounts, owner) = start_with_customer(&clock, Settings::default());
     let drafts: Vec<_> =
-        (0..OPEN_DRAFTS_MAX).map(|n| open(&accounts, owner, read(&clock), n as u64).unwrap()).collect();
-    let refused = open(&accounts, owner, read(&clock), 999).unwrap_err().to_string();
+        (0..OPEN_DRAFTS_MAX).map(|n| open(&accounts, owner, now_of(&clock), n as u64).unwrap()).collect();
+    let refused = open(&accounts, owner, now_of(&clock), 999).unwrap_err().to_string();
     assert!(refused.contains("100 drafts"), "{refused}");
-    let neighbour = customer(&accounts, 0, 1, read(&clock)).account;
-    open(&accounts, neighbour, read(&clock), 1000).unwrap();
+    let neighbour = create_customer(&accounts, 0, 1, now_of(&clock)).account;
+    open(&accounts, neighbour, now_of(&clock), 1000).unwrap();
 
     let mut orders: Vec<OrderId> = Vec::new();
     for (seed, draft) in drafts[..UNPAID_ORDERS_MAX].iter().enumerate() {
-        orders.push(accept(&accounts, &draft.token, read(&clock), seed as u64).unwrap().unwrap().order.id);
+        orders.push(accept(&accounts, &draft.token, now_of(&clock), seed as u64).unwrap().unwrap().order.id);
     }
     let next = &drafts[UNPAID_ORDERS_MAX].token;
-    let refused = accept(&accounts, next, read(&clock), 1).unwrap_err().to_string();
+    let refused = accept(&accounts, next, now_of(&clock), 1).unwrap_err().to_string();
     assert!(refused.contains("20 orders"), "{refused}");
     // Accepted drafts are no longer open.
-    open(&accounts, owner, read(&clock), 1001).unwrap();
-    accounts.discard_order(orders[0], &act(read(&clock))).unwrap();
+    open(&accounts, owner, now_of(&clock), 1001).unwrap();
+    accounts.discard_order(orders[0], &act(now_of(&clock))).unwrap();
     assert!(accounts.order(orders[0]).unwrap().is_none());
-    assert!(look(&accounts, &drafts[0].token, read(&clock)).is_none(), "its link leads nowhere");
-    assert!(accept(&accounts, &drafts[0].token, read(&clock), 1).unwrap().is_none());
-    accept(&accounts, next, read(&clock), 101).unwrap().unwrap();
-    accounts.pay_order(orders[1], None, &act(read(&clock))).unwrap();
-    let refused = accounts.discard_order(orders[1], &act(read(&clock))).unwrap_err().to_string();
+    assert!(view_draft(&accounts, &drafts[0].token, now_of(&clock)).is_none(), "its link leads nowhere");
+    assert!(accept(&accounts, &drafts[0].token, now_of(&clock), 1).unwrap().is_none());
+    accept(&accounts, next, now_of(&clock), 101).unwrap().unwrap();
+    accounts.pay_order(orders[1], None, &act(now_of(&clock))).unwrap();
+    let refused = accounts.discard_order(orders[1], &act(now_of(&clock))).unwrap_err().to_string();
     assert!(refused.contains("at setup"), "{refused}");
-    accept(&accounts, &drafts[UNPAID_ORDERS_MAX + 1].token, read(&clock), 102).unwrap().unwrap();
+    accept(&accounts, &drafts[UNPAID_ORDERS_MAX + 1].token, now_of(&clock), 102).unwrap().unwrap();
 }
 
 #[test]
 fn a_payment_counts_once_for_orders_and_purchases_together() {
-    let clock = noon();
-    let now = read(&clock);
-    let (_, accounts, owner) = standing(&clock, Settings::default());
+    let clock = clock_at_noon();
+    let now = now_of(&clock);
+    let (_, accounts, owner) = start_with_customer(&clock, Settings::default());
     let accepted = |seed| {
         let draft = open(&accounts, owner, now, seed).unwrap();
         accept(&accounts, &draft.token, now, seed).unwrap().unwrap().order.id

@@ -11,9 +11,9 @@ use hornbook::accounts::ids::{AccountId, OrderId};
 use hornbook::accounts::records::OrderStage;
 use hornbook::accounts::{Accounts, Settings};
 use hornbook::clock::Now;
-use support::disk::Disk;
-use support::drafts::{DAY_MILLIS, accept, look, open};
-use support::{act, customer, noon, read, start};
+use support::disk::SimulatedDisk;
+use support::drafts::{DAY_MILLIS, accept, open, view_draft};
+use support::{act, clock_at_noon, create_customer, now_of, start_accounts};
 
 /// The expected state, in simple data structures.
 #[derive(Default)]
@@ -46,15 +46,15 @@ fn any_sequence_of_acts_leaves_the_state_that_a_simple_model_expects() {
 }
 
 fn play(seed: u64) {
-    let clock = noon();
-    let disk = Disk::with_schema();
+    let clock = clock_at_noon();
+    let disk = SimulatedDisk::with_schema();
     let settings = Settings { draft_days: 3, ..Settings::default() };
-    let mut accounts = start(disk.medium(), settings, read(&clock));
-    let owners = [0, 1].map(|_| customer(&accounts, 0, 1, read(&clock)).account);
+    let mut accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let owners = [0, 1].map(|_| create_customer(&accounts, 0, 1, now_of(&clock)).account);
     let (mut random, mut model) = (SeededEntropy(seed), Model::default());
     for step in 0..120 {
         let context = format!("seed {seed}, step {step}");
-        let now = read(&clock);
+        let now = now_of(&clock);
         match random.below(12) {
             0..=2 => {
                 let owner = random.below(2) as usize;
@@ -108,10 +108,10 @@ fn play(seed: u64) {
             }
             _ => {
                 drop(accounts);
-                accounts = start(disk.medium(), settings, now);
+                accounts = start_accounts(disk.medium(), settings, now);
             }
         }
-        compare(&accounts, &model, owners, read(&clock), &context);
+        compare(&accounts, &model, owners, now_of(&clock), &context);
     }
 }
 
@@ -148,7 +148,7 @@ fn compare(accounts: &Accounts, model: &Model, owners: [AccountId; 2], now: Now,
     let open = model.drafts.iter().filter(|draft| !draft.is_swept && draft.order.is_none()).count();
     assert_eq!(accounts.open_draft_count().unwrap(), open, "{context}");
     for draft in &model.drafts {
-        let seen = match look(accounts, &draft.opened.token, now) {
+        let seen = match view_draft(accounts, &draft.opened.token, now) {
             None => None,
             Some(DraftView::Open { .. }) => Some(None),
             Some(DraftView::Accepted { order, .. }) => Some(Some(order.id)),

@@ -9,17 +9,20 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use hornbook::accounts::admission::{PendingDebit, Reserved};
+use hornbook::accounts::balance::Remaining;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{ChangeError, LedgerError, Refusal};
 use hornbook::accounts::idempotency::Idempotency;
 use hornbook::accounts::ids::Credits;
-use hornbook::accounts::ledger::verify::Proof;
-use hornbook::accounts::purse::Remaining;
+use hornbook::accounts::ledger::verify::VerifyReport;
 use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::{Accounts, Durability};
 use hornbook::state::{MARK_FILE, STATE_FILE};
-use support::disk::{Disk, EIO, ENOSPC, Fault, FaultOn};
-use support::{act, call, customer, failing_call, fast_settings, noon, read, start, wait_until_healthy};
+use support::disk::{DiskFault, EIO, ENOSPC, FaultOn, SimulatedDisk};
+use support::{
+    act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,
+    wait_until_healthy,
+};
 
 const FLIPS: u64 = 1000;
 const TRUNCATIONS: u64 = 300;
@@ -36,7 +39,7 @@ fn the_nth_write_or_sync_fails() {
             // Each kind of error is lasting in every other round.
             for (number, error) in [EIO, ENOSPC].into_iter().enumerate() {
                 let lasting = (round + number) % 2 == 0;
-                fail_at(Fault { after, on, error, lasting, everywhere: false });
+                check_fault(DiskFault { successes_before: after, on, error, lasting, hits_owed_file: false });
             }
         }
     }
@@ -45,12 +48,12 @@ fn the_nth_write_or_sync_fails() {
 /// Enough rounds for every fault here to occur.
 const ROUNDS_MAX: usize = 2000;
 
-fn fail_at(fault: Fault) {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
+fn check_fault(fault: DiskFault) {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Strict, 50);
-    let accounts = start(disk.medium(), settings, now);
-    let owner = customer(&accounts, CREDITS.into(), 2, now);
+    let accounts = start_accounts(disk.medium(), settings, now);
+    let owner = create_customer(&accounts, CREDITS.into(), 2, now);
     let paid = AtomicI64::new(0);
     disk.fail(Some(fault));
     std::thread::scope(|scope| {
@@ -68,7 +71,7 @@ fn fail_at(fault: Fault) {
                         let _ = failing_call(accounts, key, 1, now);
                         continue;
                     }
-                    match call(accounts, key, 5, None, now) {
+                    match make_call(accounts, key, 5, None, now) {
                         Ok(_) => drop(paid.fetch_add(5, Ordering::Relaxed)),
                         Err(Refusal::Ledger(LedgerError::Unavailable | LedgerError::StorageFull)) => {}
                         Err(other) => panic!("{fault:?}: {other:?}"),
@@ -94,26 +97,32 @@ fn fail_at(fault: Fault) {
         i64::from(CREDITS) + 50 - paid,
         "{fault:?}: nothing stays held"
     );
-    call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+    make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     accounts.close();
-    assert_eq!(start(disk.medium(), settings, now).verify_ledger().unwrap().books.spent, paid + 1);
+    assert_eq!(start_accounts(disk.medium(), settings, now).verify_ledger().unwrap().books.spent, paid + 1);
 }
 
 /// The credits of all calls, by the answers that their callers got.
 #[derive(Default)]
-struct Told {
+struct AnsweredCredits {
     paid: AtomicI64,
-    in_doubt: AtomicI64,
+    unknown: AtomicI64,
 }
 
 /// The program ends during the outage. The file may contain debits of calls which were answered with an error.
 #[test]
-fn what_callers_were_told_stays_true_across_a_restart() {
+fn answers_stay_valid_after_a_restart_during_an_outage() {
     let mut repaid = 0;
     for after in 0..40 {
         for everywhere in [false, true] {
             for error in [EIO, ENOSPC] {
-                repaid += restart_in(Fault { after, on: FaultOn::Sync, error, lasting: true, everywhere });
+                repaid += refunds_after_restart_during(DiskFault {
+                    successes_before: after,
+                    on: FaultOn::Sync,
+                    error,
+                    lasting: true,
+                    hits_owed_file: everywhere,
+                });
             }
         }
     }
@@ -121,13 +130,13 @@ fn what_callers_were_told_stays_true_across_a_restart() {
 }
 
 /// Returns the number of refunds made by the restart.
-fn restart_in(fault: Fault) -> usize {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
+fn refunds_after_restart_during(fault: DiskFault) -> usize {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Strict, 50);
-    let accounts = start(disk.medium(), settings, now);
-    let owner = customer(&accounts, 1000, 2, now);
-    let told = Told::default();
+    let accounts = start_accounts(disk.medium(), settings, now);
+    let owner = create_customer(&accounts, 1000, 2, now);
+    let told = AnsweredCredits::default();
     disk.fail(Some(fault));
     std::thread::scope(|scope| {
         for caller in 0..4 {
@@ -136,11 +145,11 @@ fn restart_in(fault: Fault) -> usize {
                 for round in 0..20 {
                     let (key, retry) =
                         (&owner.keys[caller % 2], Idempotency::new(&format!("{caller}-{round}"), "same"));
-                    match call(accounts, key, 5, Some(retry), now) {
+                    match make_call(accounts, key, 5, Some(retry), now) {
                         Ok(_) => drop(told.paid.fetch_add(5, Ordering::Relaxed)),
                         Err(Refusal::Ledger(LedgerError::OutcomeUnknown)) => {
-                            assert!(fault.everywhere, "{fault:?}");
-                            told.in_doubt.fetch_add(5, Ordering::Relaxed);
+                            assert!(fault.hits_owed_file, "{fault:?}");
+                            told.unknown.fetch_add(5, Ordering::Relaxed);
                         }
                         Err(Refusal::Ledger(LedgerError::Unavailable | LedgerError::StorageFull)) => {}
                         Err(other) => panic!("{fault:?}: {other:?}"),
@@ -152,22 +161,22 @@ fn restart_in(fault: Fault) -> usize {
     assert!(disk.faults_fired() > 0, "{fault:?} never came to pass");
     accounts.close();
     disk.fail(None);
-    let accounts = start(disk.medium(), settings, now);
+    let accounts = start_accounts(disk.medium(), settings, now);
     let proof = accounts.verify_ledger().unwrap_or_else(|error| panic!("{fault:?}: {error}"));
-    let (paid, in_doubt) = (told.paid.into_inner(), told.in_doubt.into_inner());
+    let (paid, in_doubt) = (told.paid.into_inner(), told.unknown.into_inner());
     let spent = proof.books.spent;
     assert!((paid..=paid + in_doubt).contains(&spent), "{fault:?}: {spent} of {paid} and {in_doubt} in doubt");
     let entries = accounts.recent_entries(owner.account, usize::MAX).unwrap();
     // A second restart makes no more refunds.
     accounts.close();
-    let accounts = start(disk.medium(), settings, now);
+    let accounts = start_accounts(disk.medium(), settings, now);
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, spent);
     // Refunded calls are charged again when they are retried.
     let before = accounts.account(owner.account, now).unwrap().remaining;
     let mut fresh = 0;
     for (caller, round) in (0..4).flat_map(|caller| (0..20).map(move |round| (caller, round))) {
         let retry = Idempotency::new(&format!("{caller}-{round}"), "same");
-        fresh += i64::from(!call(&accounts, &owner.keys[caller % 2], 5, Some(retry), now).unwrap().is_replay());
+        fresh += i64::from(!make_call(&accounts, &owner.keys[caller % 2], 5, Some(retry), now).unwrap().is_replay());
     }
     assert_eq!(fresh, 80 - spent / 5, "{fault:?}");
     let after = accounts.account(owner.account, now).unwrap().remaining;
@@ -178,41 +187,54 @@ fn restart_in(fault: Fault) -> usize {
 
 /// The debit of work that fails during the outage is refunded, whether the program keeps running or not.
 #[test]
-fn a_refund_that_an_outage_held_up_is_made_by_the_next_start() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
+fn a_delayed_refund_is_made_at_the_next_start() {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Strict, 0);
-    let accounts = start(disk.medium(), settings, now);
-    let owner = customer(&accounts, 100, 1, now);
+    let accounts = start_accounts(disk.medium(), settings, now);
+    let owner = create_customer(&accounts, 100, 1, now);
     let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
-    let Ok(Reserved::Fresh(reservation)) = paced.pace(now).unwrap().reserve("search", Credits(5), None, now) else {
+    let Ok(Reserved::Fresh(reservation)) = paced.check_rate(now).unwrap().reserve("search", Credits(5), None, now)
+    else {
         panic!("credits are there")
     };
     let debit = reservation.begin().unwrap();
     accounts.approve_account(owner.account, &act(now)).unwrap();
-    disk.fail(Some(Fault { after: 0, on: FaultOn::Sync, error: EIO, lasting: true, everywhere: false }));
+    disk.fail(Some(DiskFault {
+        successes_before: 0,
+        on: FaultOn::Sync,
+        error: EIO,
+        lasting: true,
+        hits_owed_file: false,
+    }));
     assert!(accounts.approve_account(owner.account, &act(now)).is_err());
     assert!(debit.refund_blocking().is_err(), "it cannot be made now");
     accounts.close();
     disk.fail(None);
-    let accounts = start(disk.medium(), settings, now);
+    let accounts = start_accounts(disk.medium(), settings, now);
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, 0);
     assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 100);
 }
 
 #[test]
-fn window_mode_survives_a_failing_sync_in_the_customers_favour() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), fast_settings(Durability::Window, 0), now);
-    let owner = customer(&accounts, 100, 1, now);
+fn in_window_mode_a_failed_sync_never_overcharges() {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Window, 0), now);
+    let owner = create_customer(&accounts, 100, 1, now);
     for _ in 0..10 {
-        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+        make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     }
     accounts.approve_account(owner.account, &act(now)).unwrap();
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, 10, "durable before the fault");
-    disk.fail(Some(Fault { after: 0, on: FaultOn::Sync, error: EIO, lasting: true, everywhere: false }));
-    let answered = (0..20).filter(|_| call(&accounts, &owner.keys[0], 1, None, now).is_ok()).count();
+    disk.fail(Some(DiskFault {
+        successes_before: 0,
+        on: FaultOn::Sync,
+        error: EIO,
+        lasting: true,
+        hits_owed_file: false,
+    }));
+    let answered = (0..20).filter(|_| make_call(&accounts, &owner.keys[0], 1, None, now).is_ok()).count();
     assert!(answered > 0);
     while accounts.health().is_ok() {
         std::thread::sleep(Duration::from_millis(1));
@@ -224,7 +246,7 @@ fn window_mode_survives_a_failing_sync_in_the_customers_favour() {
     assert!((10..=10 + answered as i64).contains(&spent), "{spent} of 10 and {answered}");
     assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 100 - spent);
     for _ in 0..10 {
-        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+        make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     }
     accounts.approve_account(owner.account, &act(now)).unwrap();
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, spent + 10, "and it goes on charging");
@@ -232,13 +254,19 @@ fn window_mode_survives_a_failing_sync_in_the_customers_favour() {
 
 #[test]
 fn credits_of_a_correction_with_unknown_outcome_stay_held() {
-    let now = read(&noon());
+    let now = now_of(&clock_at_noon());
     for after in 0..4 {
-        let disk = Disk::with_schema();
-        let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
-        let owner = customer(&accounts, 100, 1, now);
+        let disk = SimulatedDisk::with_schema();
+        let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+        let owner = create_customer(&accounts, 100, 1, now);
         let left = || accounts.account(owner.account, now).unwrap().remaining.wallet;
-        disk.fail(Some(Fault { after, on: FaultOn::Sync, error: EIO, lasting: true, everywhere: false }));
+        disk.fail(Some(DiskFault {
+            successes_before: after,
+            on: FaultOn::Sync,
+            error: EIO,
+            lasting: true,
+            hits_owed_file: false,
+        }));
         let result = accounts.adjust(owner.account, -100, "correction".to_owned(), &act(now));
         if let Err(ChangeError::OutcomeUnknown(_)) = result {
             assert_eq!(left(), 0, "what may be spent is not to be had");
@@ -253,14 +281,14 @@ fn credits_of_a_correction_with_unknown_outcome_stay_held() {
 }
 
 #[test]
-fn a_refund_during_an_outage_is_owed_and_nobody_waits_for_it() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = customer(&accounts, 100, 1, now);
+fn a_refund_during_an_outage_fails_fast_and_is_made_later() {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = create_customer(&accounts, 100, 1, now);
     let begin = || {
         let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
-        match paced.pace(now).unwrap().reserve("search", Credits(5), None, now).unwrap() {
+        match paced.check_rate(now).unwrap().reserve("search", Credits(5), None, now).unwrap() {
             Reserved::Fresh(reservation) => reservation.begin().unwrap(),
             Reserved::Replay(_) => panic!("no retry was made"),
         }
@@ -272,7 +300,13 @@ fn a_refund_during_an_outage_is_owed_and_nobody_waits_for_it() {
     };
     let [during, after] = [begin(), begin()];
     accounts.approve_account(owner.account, &act(now)).unwrap();
-    disk.fail(Some(Fault { after: 0, on: FaultOn::Sync, error: EIO, lasting: true, everywhere: false }));
+    disk.fail(Some(DiskFault {
+        successes_before: 0,
+        on: FaultOn::Sync,
+        error: EIO,
+        lasting: true,
+        hits_owed_file: false,
+    }));
     assert!(accounts.approve_account(owner.account, &act(now)).is_err());
     // Everything that waited when the disk failed has got its answer by now. The refund comes after that.
     while accounts.last_trouble().is_none() {
@@ -289,16 +323,16 @@ fn a_refund_during_an_outage_is_owed_and_nobody_waits_for_it() {
 }
 
 #[test]
-fn a_disk_that_stalls_is_an_overload_and_costs_nobody_anything() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = customer(&accounts, 100_000, 1, now);
+fn a_stalled_disk_causes_overload_refusals_and_no_wrong_charge() {
+    let now = now_of(&clock_at_noon());
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = create_customer(&accounts, 100_000, 1, now);
     disk.stall(true);
     let mut begun = Vec::new();
     let error = loop {
         let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
-        let reserved = paced.pace(now).unwrap().reserve("search", Credits(1), None, now).unwrap();
+        let reserved = paced.check_rate(now).unwrap().reserve("search", Credits(1), None, now).unwrap();
         let Reserved::Fresh(reservation) = reserved else { panic!("no retry was made") };
         match reservation.begin() {
             Ok(debit) => begun.push(debit),
@@ -317,15 +351,15 @@ fn a_disk_that_stalls_is_an_overload_and_costs_nobody_anything() {
 }
 
 /// A data directory with some history, closed cleanly or as after a kill.
-fn sample(data: &Path, clean: bool) -> Proof {
-    let clock = noon();
-    let now = read(&clock);
+fn write_sample_history(data: &Path, clean: bool) -> VerifyReport {
+    let clock = clock_at_noon();
+    let now = now_of(&clock);
     let settings = fast_settings(Durability::Strict, 40);
     let accounts = Accounts::open(data, settings, now).unwrap();
-    let owners: Vec<_> = (0..4).map(|_| customer(&accounts, 500, 2, now)).collect();
+    let owners: Vec<_> = (0..4).map(|_| create_customer(&accounts, 500, 2, now)).collect();
     for round in 0..200 {
         let owner = &owners[round % 4];
-        call(&accounts, &owner.keys[round % 2], 1 + (round % 2) as u32, None, now).unwrap();
+        make_call(&accounts, &owner.keys[round % 2], 1 + (round % 2) as u32, None, now).unwrap();
     }
     let proof = accounts.verify_ledger().unwrap();
     if !clean {
@@ -343,7 +377,7 @@ fn sample(data: &Path, clean: bool) -> Proof {
 
 #[test]
 fn flipped_bits_are_harmless_or_refused() {
-    damage(FLIPS, |bytes, random, round| {
+    check_damage(FLIPS, |bytes, random, round| {
         // Every fifth flip hits the header, where one bit selects another commit.
         let within = if round % 5 == 0 { 512 } else { bytes.len() as u64 };
         let at = random.below(within) as usize;
@@ -354,7 +388,7 @@ fn flipped_bits_are_harmless_or_refused() {
 
 #[test]
 fn truncations_are_harmless_or_refused() {
-    damage(TRUNCATIONS, |bytes, random, _| {
+    check_damage(TRUNCATIONS, |bytes, random, _| {
         let length = random.below(bytes.len() as u64) as usize;
         bytes.truncate(length);
         format!("cut to {length} bytes")
@@ -363,14 +397,14 @@ fn truncations_are_harmless_or_refused() {
 
 /// A directory in memory if the system has one, because these tests damage files and not the
 /// durability of the disk.
-fn directory() -> tempfile::TempDir {
+fn memory_directory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-fn damage(rounds: u64, hurt: impl Fn(&mut Vec<u8>, &mut SeededEntropy, u64) -> String) {
+fn check_damage(rounds: u64, hurt: impl Fn(&mut Vec<u8>, &mut SeededEntropy, u64) -> String) {
     for clean in [true, false] {
-        let original = directory();
-        let proof = sample(original.path(), clean);
+        let original = memory_directory();
+        let proof = write_sample_history(original.path(), clean);
         let bytes = std::fs::read(original.path().join(STATE_FILE)).unwrap();
         let mark = std::fs::read(original.path().join(MARK_FILE)).unwrap();
         let mut random = SeededEntropy(77 + u64::from(clean));
@@ -378,7 +412,7 @@ fn damage(rounds: u64, hurt: impl Fn(&mut Vec<u8>, &mut SeededEntropy, u64) -> S
         for round in 0..rounds / 2 {
             let mut bytes = bytes.clone();
             let what = hurt(&mut bytes, &mut random, round);
-            let data = directory();
+            let data = memory_directory();
             std::fs::write(data.path().join(STATE_FILE), &bytes).unwrap();
             std::fs::write(data.path().join(MARK_FILE), &mark).unwrap();
             refused += u64::from(!is_same_or_refused(data.path(), &proof, &what));
@@ -389,8 +423,8 @@ fn damage(rounds: u64, hurt: impl Fn(&mut Vec<u8>, &mut SeededEntropy, u64) -> S
 }
 
 /// Returns whether the state opened. If it did, it must be equal to the last credit.
-fn is_same_or_refused(data: &Path, proof: &Proof, what: &str) -> bool {
-    let now = read(&noon());
+fn is_same_or_refused(data: &Path, proof: &VerifyReport, what: &str) -> bool {
+    let now = now_of(&clock_at_noon());
     match Accounts::open(data, fast_settings(Durability::Strict, 40), now) {
         Err(error) => {
             let message = error.to_string();
@@ -406,17 +440,17 @@ fn is_same_or_refused(data: &Path, proof: &Proof, what: &str) -> bool {
 }
 
 #[test]
-fn an_older_file_put_in_place_is_refused_and_so_is_a_lost_one() {
+fn an_older_or_missing_state_file_is_refused() {
     let data = tempfile::tempdir().unwrap();
-    let now = read(&noon());
+    let now = now_of(&clock_at_noon());
     let settings = fast_settings(Durability::Strict, 40);
     let accounts = Accounts::open(data.path(), settings, now).unwrap();
-    let owner = customer(&accounts, 500, 1, now);
+    let owner = create_customer(&accounts, 500, 1, now);
     accounts.close();
     drop(accounts);
     let old = std::fs::read(data.path().join(STATE_FILE)).unwrap();
     let accounts = Accounts::open(data.path(), settings, now).unwrap();
-    call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+    make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     drop(accounts);
     std::fs::write(data.path().join(STATE_FILE), old).unwrap();
     let message = Accounts::open(data.path(), settings, now).err().unwrap().to_string();

@@ -9,7 +9,7 @@ use std::process::Command;
 use hornbook::accounts::error::{LedgerError, Refusal};
 use hornbook::accounts::ids::Credits;
 use hornbook::accounts::{Accounts, Durability};
-use support::{act, call, customer, fast_settings, noon, read, wait_until_healthy};
+use support::{act, clock_at_noon, create_customer, fast_settings, make_call, now_of, wait_until_healthy};
 
 #[test]
 fn a_full_disk_refuses_until_space_returns() {
@@ -59,9 +59,9 @@ fn restore_onto(small: &Path) {
 
 fn fill_and_free(disk: &Path) {
     restore_onto(disk);
-    let now = read(&noon());
+    let now = now_of(&clock_at_noon());
     let accounts = Accounts::open(&disk.join("data"), fast_settings(Durability::Strict, 0), now).unwrap();
-    let owner = customer(&accounts, 900_000, 1, now);
+    let owner = create_customer(&accounts, 900_000, 1, now);
     let ballast = disk.join("ballast");
     let full = std::fs::write(&ballast, vec![1; 16 << 20]).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
@@ -70,7 +70,7 @@ fn fill_and_free(disk: &Path) {
     let refusal = loop {
         // Long reasons fill the file faster than calls do.
         let _ = accounts.grant(owner.account, Credits(1), reason.clone(), &act(now));
-        match call(&accounts, &owner.keys[0], 1, None, now) {
+        match make_call(&accounts, &owner.keys[0], 1, None, now) {
             Ok(_) => paid += 1,
             Err(refusal) => break refusal,
         }
@@ -81,7 +81,7 @@ fn fill_and_free(disk: &Path) {
     std::fs::remove_file(&ballast).unwrap();
     wait_until_healthy(&accounts).unwrap();
     for _ in 0..100 {
-        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+        make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
         paid += 1;
     }
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, paid);

@@ -19,8 +19,8 @@ use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::{PackName, Tier};
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::clock::{ManualClock, Now, UnixMillis};
-use support::disk::Disk;
-use support::{Customer, act, customer, noon, read, start};
+use support::disk::SimulatedDisk;
+use support::{Customer, act, clock_at_noon, create_customer, now_of, start_accounts};
 
 const OPERATIONS: u64 = 200;
 const ACCOUNTS: usize = 3;
@@ -37,7 +37,7 @@ const REPLAYS_MAX: u32 = 5;
 fn nothing_differs_from_the_model() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     if let Some(seed) = number("HORNBOOK_TEST_SEED") {
-        return Run::new(seed).play();
+        return ModelRun::new(seed).play();
     }
     let sequences = number("HORNBOOK_TEST_SEQUENCES").unwrap_or(10_000);
     let next = AtomicU64::new(0);
@@ -50,7 +50,7 @@ fn nothing_differs_from_the_model() {
                     if seed >= sequences {
                         return;
                     }
-                    Run::new(seed).play();
+                    ModelRun::new(seed).play();
                 }
             });
         }
@@ -65,13 +65,13 @@ fn status(refusal: &Refusal) -> u16 {
         Refusal::Scope { .. } => 403,
         Refusal::OtherRequest | Refusal::TooManyReplays => 422,
         Refusal::TooFast(_) => 429,
-        Refusal::SameRequestUnderWay | Refusal::Ledger(_) => 503,
+        Refusal::SameRequestInProgress | Refusal::Ledger(_) => 503,
     }
 }
 
 #[derive(Default)]
 struct ModelAccount {
-    shut_out: bool,
+    is_disabled: bool,
     wallet: i64,
     tier: u32,
     formed: bool,
@@ -93,46 +93,46 @@ struct ModelEntry {
     balance_after: i64,
 }
 
-struct Replayed {
+struct ModelRetry {
     request: u64,
     at: i64,
     replays: u32,
 }
 
-struct Run {
+struct ModelRun {
     seed: u64,
     random: SeededEntropy,
     clock: ManualClock,
-    disk: Disk,
+    disk: SimulatedDisk,
     settings: Settings,
-    real: Option<Accounts>,
+    accounts_under_test: Option<Accounts>,
     owners: Vec<Customer>,
     accounts: Vec<ModelAccount>,
     keys: Vec<ModelKey>,
     ledgers: Vec<Vec<ModelEntry>>,
-    retries: HashMap<(usize, u64), Replayed>,
+    retries: HashMap<(usize, u64), ModelRetry>,
     rolled_up: bool,
 }
 
-impl Run {
+impl ModelRun {
     fn new(seed: u64) -> Self {
-        let clock = noon();
-        let disk = Disk::with_schema();
+        let clock = clock_at_noon();
+        let disk = SimulatedDisk::with_schema();
         let durability = if seed.is_multiple_of(2) { Durability::Strict } else { Durability::Window };
         let mut settings = Settings { durability, ..Settings::default() };
         settings.tariff.free.limits.per_minute = PER_MINUTE;
         settings.tariff.free.limits.per_day = PER_DAY;
         settings.tariff.free.monthly_units = UNITS;
         settings.tariff.monthly_units_after_formation = UNITS_AFTER_FORMATION;
-        let real = start(disk.medium(), settings, read(&clock));
-        let owners: Vec<_> = (0..ACCOUNTS).map(|_| customer(&real, 0, KEYS_EACH, read(&clock))).collect();
+        let real = start_accounts(disk.medium(), settings, now_of(&clock));
+        let owners: Vec<_> = (0..ACCOUNTS).map(|_| create_customer(&real, 0, KEYS_EACH, now_of(&clock))).collect();
         Self {
             seed,
             random: SeededEntropy(seed),
             clock,
             disk,
             settings,
-            real: Some(real),
+            accounts_under_test: Some(real),
             owners,
             accounts: (0..ACCOUNTS).map(|_| ModelAccount::default()).collect(),
             keys: (0..ACCOUNTS * KEYS_EACH).map(|_| ModelKey::default()).collect(),
@@ -143,11 +143,11 @@ impl Run {
     }
 
     fn real(&self) -> &Accounts {
-        self.real.as_ref().unwrap()
+        self.accounts_under_test.as_ref().unwrap()
     }
 
     fn now(&self) -> Now {
-        read(&self.clock)
+        now_of(&self.clock)
     }
 
     fn play(mut self) {
@@ -157,8 +157,8 @@ impl Run {
                 0 => self.grant(),
                 1 => self.adjust(&context),
                 2 => self.buy(&context),
-                3 if self.random.below(4) == 0 => self.form_a_company(),
-                4 => self.shut_out_or_let_in(),
+                3 if self.random.below(4) == 0 => self.complete_formation(),
+                4 => self.toggle_disabled(),
                 5 if self.random.below(6) == 0 => self.revoke(),
                 6 if self.random.below(4) == 0 => self.restart(),
                 7 if self.random.below(8) == 0 => self.roll_up(),
@@ -219,10 +219,10 @@ impl Run {
         }
     }
 
-    fn form_a_company(&mut self) {
+    fn complete_formation(&mut self) {
         let account = self.account();
         let act = act(self.now());
-        let wish = hornbook::accounts::changes::OrderWish {
+        let wish = hornbook::accounts::changes::NewOrder {
             account: self.owners[account].account,
             entity_name: "Model LLC".to_owned(),
             entity_type: "llc".to_owned(),
@@ -234,7 +234,7 @@ impl Run {
         self.accounts[account].formed = true;
     }
 
-    fn shut_out_or_let_in(&mut self) {
+    fn toggle_disabled(&mut self) {
         let account = self.account();
         let act = act(self.now());
         let id = self.owners[account].account;
@@ -244,7 +244,7 @@ impl Run {
         } else {
             self.real().approve_account(id, &act).unwrap();
         }
-        self.accounts[account].shut_out = shut_out;
+        self.accounts[account].is_disabled = shut_out;
     }
 
     fn revoke(&mut self) {
@@ -259,8 +259,8 @@ impl Run {
         self.clock.advance_millis(60_000);
         // The number of replays of a charged call is lost as well.
         self.retries.values_mut().for_each(|first| first.replays = 0);
-        self.real = None;
-        self.real = Some(start(self.disk.medium(), self.settings, self.now()));
+        self.accounts_under_test = None;
+        self.accounts_under_test = Some(start_accounts(self.disk.medium(), self.settings, self.now()));
     }
 
     fn roll_up(&mut self) {
@@ -283,19 +283,19 @@ impl Run {
         let cost = [1, 1, 1, 5, 0][self.random.below(5) as usize];
         let retry = (self.random.below(4) == 0).then(|| (self.random.below(4), self.random.below(5) / 4));
         let ending = self.random.below(6);
-        let expected = self.foresee(key, cost, retry, ending);
-        let found = self.call_for_real(key, cost, retry, ending);
+        let expected = self.predict_call(key, cost, retry, ending);
+        let found = self.call_accounts(key, cost, retry, ending);
         assert_eq!(found, expected, "{context}");
     }
 
     /// The expected status, and the wallet and allotment in the headers.
-    fn foresee(&mut self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
+    fn predict_call(&mut self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
         let account = key / KEYS_EACH;
         let now = self.now();
-        if self.keys[key].revoked || self.accounts[account].shut_out {
+        if self.keys[key].revoked || self.accounts[account].is_disabled {
             return (401, 0, 0);
         }
-        if !self.within_pace(key, now) {
+        if !self.is_within_rate(key, now) {
             return (429, 0, 0);
         }
         let month = now.wall.month().0;
@@ -346,12 +346,12 @@ impl Run {
         if let Some((name, request)) = retry
             && cost > 0
         {
-            self.retries.insert((key, name), Replayed { request, at: now.wall.0, replays: 0 });
+            self.retries.insert((key, name), ModelRetry { request, at: now.wall.0, replays: 0 });
         }
         (200, wallet, allotment)
     }
 
-    fn within_pace(&mut self, key: usize, now: Now) -> bool {
+    fn is_within_rate(&mut self, key: usize, now: Now) -> bool {
         let tier = [Tier::Free, Tier::Starter, Tier::Pro, Tier::Bulk][self.accounts[key / KEYS_EACH].tier as usize];
         let limits = self.settings.tariff.limits(tier);
         let key = &mut self.keys[key];
@@ -365,12 +365,12 @@ impl Run {
         true
     }
 
-    fn call_for_real(&self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
+    fn call_accounts(&self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
         let (accounts, now) = (self.real(), self.now());
         let secret = &self.owners[key / KEYS_EACH].keys[key % KEYS_EACH];
         let retry = retry.map(|(name, request)| Idempotency::new(&name.to_string(), &request.to_string()));
         let result = (|| -> Result<_, Refusal> {
-            let paced = accounts.authenticate(Some(secret), now)?.require(ScopeSet::ALL)?.pace(now)?;
+            let paced = accounts.authenticate(Some(secret), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
             let reservation = match paced.reserve("search", Credits(cost), retry, now)? {
                 Reserved::Replay(_) if ending == 0 => return Ok((0, 0, 0)),
                 Reserved::Replay(replay) if ending == 1 => {

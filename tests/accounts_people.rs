@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 
 use hornbook::accounts::admission::Reserved;
 use hornbook::accounts::changes::{
-    EndSessions, KeyWish, LinkAnswer, LinkView, PENDING_MILLIS, PENDING_SIGN_UPS_MAX, Proof, SESSIONS_MAX, SignUp,
+    AuthProof, EndSessions, LinkChoice, LinkView, NewKey, PENDING_MILLIS, PENDING_SIGN_UPS_MAX, SESSIONS_MAX, SignUp,
 };
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, ChangeError, Refusal};
 use hornbook::accounts::ids::{AccountId, Credits};
 use hornbook::accounts::key::{KeyKind, LinkToken};
-use hornbook::accounts::people::{Login, Password, PasswordWork, Role};
+use hornbook::accounts::people::{Login, Password, PasswordCost, Role};
 use hornbook::accounts::records::AccountStatus;
 use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::{Accounts, Settings};
 use hornbook::clock::{ManualClock, UnixMillis};
 use proptest::prelude::*;
-use support::disk::Disk;
-use support::{act, noon, read, start};
+use support::disk::SimulatedDisk;
+use support::{act, clock_at_noon, now_of, start_accounts};
 
 const IDLE_MILLIS: i64 = 3_600_000;
 const LONGEST_MILLIS: i64 = 4 * 3_600_000;
@@ -30,7 +30,7 @@ fn settings() -> Settings {
     Settings {
         session_idle_millis: IDLE_MILLIS,
         session_millis: LONGEST_MILLIS,
-        password_work: PasswordWork { memory_kib: 8, passes: 1 },
+        password_work: PasswordCost { memory_kib: 8, passes: 1 },
         ..Settings::default()
     }
 }
@@ -43,17 +43,17 @@ fn password(text: &str) -> Password {
     Password::new(text).unwrap()
 }
 
-struct Place {
+struct PeopleFixture {
     clock: ManualClock,
-    disk: Disk,
+    disk: SimulatedDisk,
     accounts: Option<Accounts>,
     entropy: SeededEntropy,
 }
 
-impl Place {
+impl PeopleFixture {
     fn new() -> Self {
-        let (clock, disk) = (noon(), Disk::with_schema());
-        let accounts = Some(start(disk.medium(), settings(), read(&clock)));
+        let (clock, disk) = (clock_at_noon(), SimulatedDisk::with_schema());
+        let accounts = Some(start_accounts(disk.medium(), settings(), now_of(&clock)));
         Self { clock, disk, accounts, entropy: SeededEntropy(1) }
     }
 
@@ -63,55 +63,55 @@ impl Place {
 
     fn restart(&mut self) {
         self.accounts = None;
-        self.accounts = Some(start(self.disk.medium(), settings(), read(&self.clock)));
+        self.accounts = Some(start_accounts(self.disk.medium(), settings(), now_of(&self.clock)));
     }
 
-    fn signed_up(&mut self, name: &str) -> Proof {
+    fn signed_up(&mut self, name: &str) -> AuthProof {
         let wish = SignUp { login: login(name), password: password(PASSWORD), approve: true };
-        let act = act(read(&self.clock));
+        let act = act(now_of(&self.clock));
         self.accounts.as_ref().unwrap().sign_up(wish, &act, &mut self.entropy).unwrap()
     }
 
-    fn open(&mut self, proof: Proof) -> Result<LinkToken, ChangeError> {
-        let act = act(read(&self.clock));
+    fn open(&mut self, proof: AuthProof) -> Result<LinkToken, ChangeError> {
+        let act = act(now_of(&self.clock));
         self.accounts.as_ref().unwrap().open_session(proof, "a browser", &act, &mut self.entropy)
     }
 
     fn who(&self, token: &LinkToken) -> Option<AccountId> {
-        self.accounts().session(token, read(&self.clock)).map(|person| person.account)
+        self.accounts().session(token, now_of(&self.clock)).map(|person| person.account)
     }
 
-    fn change_password(&mut self, proof: Proof, new: &str) -> Result<Proof, ChangeError> {
-        let act = act(read(&self.clock));
+    fn change_password(&mut self, proof: AuthProof, new: &str) -> Result<AuthProof, ChangeError> {
+        let act = act(now_of(&self.clock));
         self.accounts.as_ref().unwrap().change_password(proof, &password(new), &act, &mut self.entropy)
     }
 
     fn link(&mut self, account: AccountId, role: Role) -> LinkToken {
-        let act = act(read(&self.clock));
+        let act = act(now_of(&self.clock));
         self.accounts.as_ref().unwrap().make_link(account, role, &act, &mut self.entropy).unwrap()
     }
 
-    fn use_link(&mut self, token: &LinkToken, name: Option<&str>, new: &str) -> Result<Option<Proof>, ChangeError> {
-        let answer = LinkAnswer { login: name.map(login), password: password(new) };
-        let act = act(read(&self.clock));
+    fn use_link(&mut self, token: &LinkToken, name: Option<&str>, new: &str) -> Result<Option<AuthProof>, ChangeError> {
+        let answer = LinkChoice { login: name.map(login), password: password(new) };
+        let act = act(now_of(&self.clock));
         self.accounts.as_ref().unwrap().use_link(token, answer, &act, &mut self.entropy)
     }
 }
 
 #[test]
 fn a_person_signs_up_and_in_and_out() {
-    let mut place = Place::new();
+    let mut place = PeopleFixture::new();
     let account = place.signed_up("Jane@Example.org").account();
-    let proof = place.accounts().prove(" jane@example.ORG", PASSWORD).unwrap();
+    let proof = place.accounts().check_login(" jane@example.ORG", PASSWORD).unwrap();
     assert_eq!(proof.account(), account);
     for (name, wrong) in
         [("jane@example.org", "correct hors"), ("jane@example.com", PASSWORD), ("", ""), ("é", PASSWORD)]
     {
-        assert!(place.accounts().prove(name, wrong).is_none(), "{name}");
+        assert!(place.accounts().check_login(name, wrong).is_none(), "{name}");
     }
     let (first, second) = (place.open(proof).unwrap(), place.open(proof).unwrap());
     assert_ne!(first.reveal(), second.reveal());
-    let now = read(&place.clock);
+    let now = now_of(&place.clock);
     let person = place.accounts().session(&first, now).unwrap();
     assert_eq!((person.login.as_str(), person.role), ("jane@example.org", Role::Customer));
     let act = act(now);
@@ -127,13 +127,13 @@ fn a_person_signs_up_and_in_and_out() {
 }
 
 #[test]
-fn a_clock_that_goes_back_brings_no_session_back() {
-    let mut place = Place::new();
+fn a_clock_set_back_does_not_revive_sessions() {
+    let mut place = PeopleFixture::new();
     let proof = place.signed_up("jane");
-    let (token, before) = (place.open(proof).unwrap(), read(&place.clock).wall);
+    let (token, before) = (place.open(proof).unwrap(), now_of(&place.clock).wall);
     place.clock.advance_millis(IDLE_MILLIS as u64);
     assert!(place.who(&token).is_none());
-    place.accounts().maintain(read(&place.clock)).unwrap();
+    place.accounts().maintain(now_of(&place.clock)).unwrap();
     place.clock.set_wall(before);
     assert!(place.who(&token).is_none());
     place.restart();
@@ -141,19 +141,19 @@ fn a_clock_that_goes_back_brings_no_session_back() {
 }
 
 #[test]
-fn an_unknown_name_costs_as_much_as_a_wrong_password() {
-    let mut place = Place::new();
+fn unknown_names_take_as_much_password_work_as_wrong_passwords() {
+    let mut place = PeopleFixture::new();
     place.signed_up("jane");
     let work = |run: &dyn Fn(&Accounts)| {
         let before = place.accounts().passwords_checked();
         run(place.accounts());
         place.accounts().passwords_checked() - before
     };
-    let of_wrong_password = work(&|accounts| assert!(accounts.prove("jane", "not hers at all").is_none()));
+    let of_wrong_password = work(&|accounts| assert!(accounts.check_login("jane", "not hers at all").is_none()));
     assert_eq!(of_wrong_password, 1);
     for nobody in ["john", "", "not a name", "acct-1"] {
         assert_eq!(
-            work(&|accounts| assert!(accounts.prove(nobody, "not hers at all").is_none())),
+            work(&|accounts| assert!(accounts.check_login(nobody, "not hers at all").is_none())),
             of_wrong_password,
             "{nobody}"
         );
@@ -161,8 +161,8 @@ fn an_unknown_name_costs_as_much_as_a_wrong_password() {
 }
 
 #[test]
-fn a_new_password_ends_every_session_and_what_was_proved_before() {
-    let mut place = Place::new();
+fn a_new_password_invalidates_sessions_and_proofs() {
+    let mut place = PeopleFixture::new();
     let proof = place.signed_up("jane");
     let tokens = [place.open(proof).unwrap(), place.open(proof).unwrap()];
     let renewed = place.change_password(proof, "battery staple").unwrap();
@@ -173,23 +173,23 @@ fn a_new_password_ends_every_session_and_what_was_proved_before() {
     place.restart();
     assert!(tokens.iter().all(|token| place.who(token).is_none()));
     assert!(place.who(&token).is_some());
-    assert!(place.accounts().prove("jane", PASSWORD).is_none());
-    assert!(place.accounts().prove("jane", "battery staple").is_some());
+    assert!(place.accounts().check_login("jane", PASSWORD).is_none());
+    assert!(place.accounts().check_login("jane", "battery staple").is_some());
 }
 
 #[test]
 fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
-    let mut place = Place::new();
+    let mut place = PeopleFixture::new();
     let (jane, john) = (place.signed_up("jane"), place.signed_up("john"));
     let (of_jane, of_john) = (place.open(jane).unwrap(), place.open(john).unwrap());
-    let act = act(read(&place.clock));
+    let act = act(now_of(&place.clock));
     place.accounts().disable_account(jane.account(), &act).unwrap();
     assert!(place.who(&of_jane).is_none());
     let refused = place.open(jane).unwrap_err().to_string();
     assert!(refused.contains("shut out"), "{refused}");
     place.accounts().approve_account(jane.account(), &act).unwrap();
     assert!(place.who(&of_jane).is_none(), "what was signed out stays so");
-    let wish = KeyWish {
+    let wish = NewKey {
         account: john.account(),
         name: "key of john".to_owned(),
         kind: KeyKind::Live,
@@ -203,25 +203,25 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
         let acts = format!("{:?}", place.accounts().acts(1000).unwrap());
         assert!(acts.contains(&john.account().to_string()) && !acts.contains("john"), "{acts}");
         assert!(place.accounts().keys(Some(john.account())).iter().all(|key| key.record.name == "deleted"));
-        assert!(place.who(&of_john).is_none() && place.accounts().prove("john", PASSWORD).is_none());
+        assert!(place.who(&of_john).is_none() && place.accounts().check_login("john", PASSWORD).is_none());
         assert!(place.accounts().person(john.account()).is_none());
-        let record = place.accounts().account(john.account(), read(&place.clock)).unwrap().record;
+        let record = place.accounts().account(john.account(), now_of(&place.clock)).unwrap().record;
         assert_eq!((record.status, record.name.as_str()), (AccountStatus::Deleted, "deleted"));
         assert!(place.accounts().keys(Some(john.account())).iter().all(|key| key.record.revoked_at.is_some()));
         assert!(place.accounts().approve_account(john.account(), &act).is_err());
         place.restart();
     }
-    assert!(place.accounts().prove("jane", PASSWORD).is_some());
+    assert!(place.accounts().check_login("jane", PASSWORD).is_some());
     assert_ne!(place.signed_up("john").account(), john.account(), "the name is free again");
 }
 
 /// Accounts that are never approved are limited in number and time. When they end, only their
 /// number stays used.
 #[test]
-fn sign_ups_that_nobody_approves_end() {
-    let mut place = Place::new();
-    let at = |place: &Place| act(read(&place.clock));
-    let sign_up = |place: &mut Place, name: &str| {
+fn unapproved_sign_ups_expire() {
+    let mut place = PeopleFixture::new();
+    let at = |place: &PeopleFixture| act(now_of(&place.clock));
+    let sign_up = |place: &mut PeopleFixture, name: &str| {
         let wish = SignUp { login: login(name), password: password(PASSWORD), approve: false };
         let act = at(place);
         place.accounts.as_ref().unwrap().sign_up(wish, &act, &mut place.entropy)
@@ -240,13 +240,13 @@ fn sign_ups_that_nobody_approves_end() {
     sign_up(&mut place, "late").unwrap();
 
     place.clock.advance_millis(PENDING_MILLIS as u64 - 1);
-    place.accounts().maintain(read(&place.clock)).unwrap();
+    place.accounts().maintain(now_of(&place.clock)).unwrap();
     assert!(place.accounts().person(john.account()).is_some());
     place.clock.advance_millis(1);
-    place.accounts().maintain(read(&place.clock)).unwrap();
+    place.accounts().maintain(now_of(&place.clock)).unwrap();
     for _ in 0..2 {
         let left: Vec<AccountId> =
-            place.accounts().accounts(read(&place.clock)).unwrap().iter().map(|view| view.record.id).collect();
+            place.accounts().accounts(now_of(&place.clock)).unwrap().iter().map(|view| view.record.id).collect();
         assert_eq!(left, [jane.account(), granted, made_by_operator]);
         assert!(place.accounts().person(john.account()).is_none() && place.who(&of_john).is_none());
         assert!(place.accounts().keys(Some(john.account())).is_empty());
@@ -257,13 +257,13 @@ fn sign_ups_that_nobody_approves_end() {
 }
 
 #[test]
-fn a_link_works_once_for_three_days_and_a_later_one_ends_it() {
-    let mut place = Place::new();
-    let act_now = act(read(&place.clock));
+fn a_link_works_once_within_three_days_until_a_newer_one() {
+    let mut place = PeopleFixture::new();
+    let act_now = act(now_of(&place.clock));
     let invited = place.accounts().create_account("Jane Roe".to_owned(), &act_now).unwrap().id;
     let ended = place.link(invited, Role::Customer);
     let link = place.link(invited, Role::Customer);
-    let seen = |place: &Place, link| place.accounts().link(link, read(&place.clock).wall).unwrap();
+    let seen = |place: &PeopleFixture, link| place.accounts().link(link, now_of(&place.clock).wall).unwrap();
     assert_eq!(seen(&place, &ended), None);
     assert_eq!(seen(&place, &link), Some(LinkView::Invited { account: invited, name: "Jane Roe".to_owned() }));
     assert!(place.use_link(&ended, Some("jane"), PASSWORD).unwrap().is_none());
@@ -279,20 +279,20 @@ fn a_link_works_once_for_three_days_and_a_later_one_ends_it() {
     place.restart();
     place.use_link(&reset, None, "battery staple").unwrap().unwrap();
     assert!(place.who(&session).is_none());
-    assert!(place.accounts().prove("jane", "battery staple").is_some());
+    assert!(place.accounts().check_login("jane", "battery staple").is_some());
 
     let late = place.link(invited, Role::Customer);
     place.clock.advance_millis(3 * 86_400_000);
     assert_eq!(seen(&place, &late), None);
     assert!(place.use_link(&late, None, "a third password").unwrap().is_none());
-    place.accounts().maintain(read(&place.clock)).unwrap();
+    place.accounts().maintain(now_of(&place.clock)).unwrap();
 }
 
 #[test]
-fn the_first_operator_is_made_by_a_link_and_no_second_one() {
-    let mut place = Place::new();
-    let make = |place: &Place, seed| {
-        let act = act(read(&place.clock));
+fn the_first_operator_link_works_only_once() {
+    let mut place = PeopleFixture::new();
+    let make = |place: &PeopleFixture, seed| {
+        let act = act(now_of(&place.clock));
         place.accounts().first_operator_link(&act, &mut SeededEntropy(seed)).unwrap()
     };
     let (lost, link) = (make(&place, 5).unwrap(), make(&place, 6).unwrap());
@@ -307,13 +307,13 @@ fn the_first_operator_is_made_by_a_link_and_no_second_one() {
 
 #[test]
 fn calls_of_a_signed_in_person_are_metered_like_those_of_a_key() {
-    let mut place = Place::new();
+    let mut place = PeopleFixture::new();
     let proof = place.signed_up("jane");
     let token = place.open(proof).unwrap();
-    let now = read(&place.clock);
+    let now = now_of(&place.clock);
     let person = place.accounts().session(&token, now).unwrap();
-    let call = |place: &Place| {
-        let paced = place.accounts().admit(&person, now)?.require(ScopeSet::ALL)?.pace(now)?;
+    let call = |place: &PeopleFixture| {
+        let paced = place.accounts().authenticate_person(&person, now)?.require(ScopeSet::ALL)?.check_rate(now)?;
         match paced.reserve("search", Credits(2), None, now)? {
             Reserved::Fresh(reservation) => Ok(reservation.begin()?.settle_blocking()?),
             Reserved::Replay(_) => unreachable!(),
@@ -341,7 +341,7 @@ fn calls_of_a_signed_in_person_are_metered_like_those_of_a_key() {
 
 #[test]
 fn a_person_has_a_bounded_number_of_sessions() {
-    let mut place = Place::new();
+    let mut place = PeopleFixture::new();
     let proof = place.signed_up("jane");
     let mut tokens = Vec::new();
     for _ in 0..=SESSIONS_MAX {
@@ -380,13 +380,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// A session in the model.
-struct Modelled {
+struct ModelSession {
     owner: usize,
     opened: UnixMillis,
     seen: UnixMillis,
 }
 
-impl Modelled {
+impl ModelSession {
     fn ends_at(&self) -> UnixMillis {
         self.seen.plus_millis(IDLE_MILLIS).min(self.opened.plus_millis(LONGEST_MILLIS))
     }
@@ -396,13 +396,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn sessions_never_differ_from_the_model(steps in steps()) {
-        let mut place = Place::new();
+        let mut place = PeopleFixture::new();
         let mut proofs = [place.signed_up("jane"), place.signed_up("john")];
         let mut passwords = [0, 0];
         let mut tokens: Vec<LinkToken> = Vec::new();
-        let mut model: BTreeMap<usize, Modelled> = BTreeMap::new();
+        let mut model: BTreeMap<usize, ModelSession> = BTreeMap::new();
         for step in steps {
-            let now = read(&place.clock);
+            let now = now_of(&place.clock);
             model.retain(|_, session| now.wall < session.ends_at());
             match step {
                 Step::Open(owner) => {
@@ -411,7 +411,7 @@ proptest! {
                         continue;
                     }
                     tokens.push(place.open(proofs[owner]).unwrap());
-                    model.insert(tokens.len() - 1, Modelled { owner, opened: now.wall, seen: now.wall });
+                    model.insert(tokens.len() - 1, ModelSession { owner, opened: now.wall, seen: now.wall });
                 }
                 Step::Visit(nth) => {
                     let Some(token) = tokens.get(nth) else { continue };
@@ -449,7 +449,7 @@ proptest! {
                     place.restart();
                 }
             }
-            let now = read(&place.clock);
+            let now = now_of(&place.clock);
             for (owner, proof) in proofs.iter().enumerate() {
                 let live = model.values().filter(|session| session.owner == owner && now.wall < session.ends_at()).count();
                 prop_assert_eq!(place.accounts().sessions(proof.account(), now.wall).len(), live);

@@ -14,8 +14,8 @@ use hornbook::accounts::idempotency::Idempotency;
 use hornbook::accounts::ids::{AccountId, Credits};
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::clock::{Now, UnixMillis};
-use support::disk::{Disk, Event, SECTOR_BYTES};
-use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
+use support::disk::{DiskEvent, SECTOR_BYTES, SimulatedDisk};
+use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
 
 /// `HORNBOOK_TEST_CUTS` sets another number.
 const CUTS: u64 = 20_000;
@@ -39,7 +39,7 @@ fn no_acknowledged_debit_is_lost_and_none_doubled() {
                     if seed >= WORKLOADS {
                         return;
                     }
-                    cut_workload(seed, cuts / WORKLOADS);
+                    check_power_cuts(seed, cuts / WORKLOADS);
                 }
             });
         }
@@ -48,7 +48,7 @@ fn no_acknowledged_debit_is_lost_and_none_doubled() {
 
 struct Workload {
     begin: Vec<u8>,
-    events: Vec<Event>,
+    events: Vec<DiskEvent>,
     account: AccountId,
     key: String,
     settings: Settings,
@@ -59,12 +59,12 @@ struct Workload {
 /// Records concurrent calls with idempotency keys, some of them failing, and grants between them.
 /// Each call has a unique millisecond, which identifies it in the ledger.
 fn record(seed: u64) -> Workload {
-    let base = read(&noon());
+    let base = now_of(&clock_at_noon());
     let durability = if seed % 4 == 3 { Durability::Window } else { Durability::Strict };
     let settings = fast_settings(durability, 20);
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), settings, base);
-    let owner = customer(&accounts, CREDITS, 1, base);
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), settings, base);
+    let owner = create_customer(&accounts, CREDITS, 1, base);
     let begin = disk.bytes();
     disk.record();
     std::thread::scope(|scope| {
@@ -86,7 +86,7 @@ fn record(seed: u64) -> Workload {
                             disk.acknowledge(id | ALWAYS_DURABLE);
                         }
                         _ => {
-                            call(accounts, &owner.keys[0], 1, Some(retry(id)), now).unwrap();
+                            make_call(accounts, &owner.keys[0], 1, Some(retry(id)), now).unwrap();
                             disk.acknowledge(id);
                         }
                     }
@@ -106,7 +106,7 @@ fn retry(id: u64) -> Idempotency {
     Idempotency::new(&format!("call {id}"), "the same request")
 }
 
-fn cut_workload(seed: u64, cuts: u64) {
+fn check_power_cuts(seed: u64, cuts: u64) {
     let workload = record(seed);
     let mut random = SeededEntropy(seed + 1_000_000);
     let mut points: Vec<usize> = (0..cuts).map(|_| random.below(workload.events.len() as u64 + 1) as usize).collect();
@@ -117,69 +117,69 @@ fn cut_workload(seed: u64, cuts: u64) {
     let mut done = 0;
     for (cut, &point) in points.iter().enumerate() {
         for event in &workload.events[done..point] {
-            if let Event::Acknowledged(id) = event {
+            if let DiskEvent::Acknowledged(id) = event {
                 acknowledged.insert(*id);
             }
         }
         done = done.max(point);
-        if let Some(last) = workload.events[synced..point].iter().rposition(|event| matches!(event, Event::Sync)) {
+        if let Some(last) = workload.events[synced..point].iter().rposition(|event| matches!(event, DiskEvent::Sync)) {
             let sync = synced + last;
             workload.events[synced..sync].iter().for_each(|event| apply(&mut durable, event));
             synced = sync + 1;
         }
-        let image = survive(&durable, &workload.events[synced..point], &mut random);
+        let image = state_after_power_cut(&durable, &workload.events[synced..point], &mut random);
         let context = format!("workload {seed}, cut {cut} at event {point}");
-        let disk = Disk::from_bytes(image.clone());
+        let disk = SimulatedDisk::from_bytes(image.clone());
         disk.record();
         // Retries write as well, so only recoveries without retries are cut a second time.
-        let found = check(&workload, &disk, &acknowledged, cut % 48 == 0, &context);
+        let found = check_disk(&workload, &disk, &acknowledged, cut % 48 == 0, &context);
         if cut % 2 == 1 {
-            cut_recovery(&workload, image, &disk.events(), &acknowledged, &found, &mut random, &context);
+            check_cut_during_recovery(&workload, image, &disk.events(), &acknowledged, &found, &mut random, &context);
         }
     }
 }
 
 /// The power fails again during the recovery.
-fn cut_recovery(
+fn check_cut_during_recovery(
     workload: &Workload,
     image: Vec<u8>,
-    recovery: &[Event],
+    recovery: &[DiskEvent],
     acknowledged: &BTreeSet<u64>,
     found: &BTreeSet<u64>,
     random: &mut SeededEntropy,
     context: &str,
 ) {
     let point = random.below(recovery.len() as u64 + 1) as usize;
-    let synced = recovery[..point].iter().rposition(|event| matches!(event, Event::Sync)).map_or(0, |at| at + 1);
+    let synced = recovery[..point].iter().rposition(|event| matches!(event, DiskEvent::Sync)).map_or(0, |at| at + 1);
     let mut durable = image;
     recovery[..synced].iter().for_each(|event| apply(&mut durable, event));
-    let image = survive(&durable, &recovery[synced..point], random);
+    let image = state_after_power_cut(&durable, &recovery[synced..point], random);
     let context = format!("{context}, again at {point} of the recovery");
-    let again = check(workload, &Disk::from_bytes(image), acknowledged, false, &context);
+    let again = check_disk(workload, &SimulatedDisk::from_bytes(image), acknowledged, false, &context);
     assert!(again.is_superset(found) || found.is_superset(&again), "{context}");
 }
 
-fn apply(bytes: &mut Vec<u8>, event: &Event) {
+fn apply(bytes: &mut Vec<u8>, event: &DiskEvent) {
     match event {
-        Event::Write { offset, data } => {
+        DiskEvent::Write { offset, data } => {
             let end = *offset as usize + data.len();
             if bytes.len() < end {
                 bytes.resize(end, 0);
             }
             bytes[*offset as usize..end].copy_from_slice(data);
         }
-        Event::SetLen(len) => bytes.resize(*len as usize, 0),
-        Event::Sync | Event::Acknowledged(_) => {}
+        DiskEvent::SetLen(len) => bytes.resize(*len as usize, 0),
+        DiskEvent::Sync | DiskEvent::Acknowledged(_) => {}
     }
 }
 
 /// A possible disk state after a power failure: unsynced sectors survive at random.
-fn survive(durable: &[u8], unsynced: &[Event], random: &mut SeededEntropy) -> Vec<u8> {
+fn state_after_power_cut(durable: &[u8], unsynced: &[DiskEvent], random: &mut SeededEntropy) -> Vec<u8> {
     let mut bytes = durable.to_vec();
     let survivors_in_4 = random.below(5);
     for event in unsynced {
         match event {
-            Event::Write { offset, data } => {
+            DiskEvent::Write { offset, data } => {
                 for (sector, chunk) in data.chunks(SECTOR_BYTES).enumerate() {
                     let at = *offset as usize + sector * SECTOR_BYTES;
                     if random.below(4) < survivors_in_4 && at + chunk.len() <= bytes.len() {
@@ -188,8 +188,8 @@ fn survive(durable: &[u8], unsynced: &[Event], random: &mut SeededEntropy) -> Ve
                 }
             }
             // File systems journal the length, so it may survive without the data.
-            Event::SetLen(_) => apply(&mut bytes, event),
-            Event::Sync | Event::Acknowledged(_) => {}
+            DiskEvent::SetLen(_) => apply(&mut bytes, event),
+            DiskEvent::Sync | DiskEvent::Acknowledged(_) => {}
         }
     }
     bytes
@@ -197,14 +197,14 @@ fn survive(durable: &[u8], unsynced: &[Event], random: &mut SeededEntropy) -> Ve
 
 /// Opens a disk, verifies its ledger and compares it with the acknowledged calls. Returns the calls
 /// in the ledger.
-fn check(
+fn check_disk(
     workload: &Workload,
-    disk: &Disk,
+    disk: &SimulatedDisk,
     acknowledged: &BTreeSet<u64>,
     retry_all: bool,
     context: &str,
 ) -> BTreeSet<u64> {
-    let accounts = start(disk.medium(), workload.settings, workload.base);
+    let accounts = start_accounts(disk.medium(), workload.settings, workload.base);
     let proof = accounts.verify_ledger().unwrap_or_else(|error| panic!("{context}: {error}"));
     let mut known = BTreeSet::new();
     let mut usage = 0;
@@ -229,7 +229,7 @@ fn check(
     if retry_all {
         let charged = retry_everything(workload, &accounts, &known, context);
         accounts.close();
-        let accounts = start(disk.medium(), workload.settings, workload.base);
+        let accounts = start_accounts(disk.medium(), workload.settings, workload.base);
         assert_eq!(accounts.verify_ledger().unwrap().books.spent, usage + charged, "{context}");
     }
     accounts.close();
@@ -240,7 +240,7 @@ fn check(
 fn retry_everything(workload: &Workload, accounts: &Accounts, known: &BTreeSet<u64>, context: &str) -> i64 {
     let mut charged = 0;
     for id in 1..=CALLERS * CALLS_EACH {
-        let receipt = call(accounts, &workload.key, 1, Some(retry(id)), at(workload.base, id)).unwrap();
+        let receipt = make_call(accounts, &workload.key, 1, Some(retry(id)), at(workload.base, id)).unwrap();
         assert!(!receipt.is_replay() || known.contains(&id), "{context}: call {id} was never made");
         charged += i64::from(!receipt.is_replay());
     }
@@ -248,7 +248,7 @@ fn retry_everything(workload: &Workload, accounts: &Accounts, known: &BTreeSet<u
 }
 
 fn id_of(at: UnixMillis, base: UnixMillis) -> u64 {
-    // All calls are within one second after noon, so the milliseconds are the id.
+    // All calls are within one second after clock_at_noon, so the milliseconds are the id.
     assert_eq!(at.0.div_euclid(1000), base.0.div_euclid(1000));
     u64::try_from(at.0.rem_euclid(1000)).unwrap()
 }

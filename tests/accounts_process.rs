@@ -23,11 +23,11 @@ const BACKUPS: usize = 20;
 /// A metered call that costs one credit.
 const CALL: &str = "/api/v1/code-bodies";
 
-struct Place {
+struct ProcessFixture {
     directory: tempfile::TempDir,
 }
 
-impl Place {
+impl ProcessFixture {
     fn new() -> Self {
         Self { directory: tempfile::tempdir().unwrap() }
     }
@@ -201,7 +201,7 @@ fn rest_call(key: &str, idempotency_key: Option<&str>) -> String {
 }
 
 /// The same operation, called by an agent this many times: one message, or several as a batch.
-fn agents_call(key: &str, idempotency_key: Option<&str>, times: u64) -> String {
+fn mcp_call(key: &str, idempotency_key: Option<&str>, times: u64) -> String {
     let message = |id: u64| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"law.code_bodies","arguments":{{}}}}}}"#
@@ -221,7 +221,7 @@ fn agents_call(key: &str, idempotency_key: Option<&str>, times: u64) -> String {
 
 #[test]
 fn commands_work_with_and_without_a_server() {
-    let place = Place::new();
+    let place = ProcessFixture::new();
     let data = place.path("data");
     let key = place.customer(&data, "100");
     assert!(key.starts_with("hb_test_"));
@@ -267,8 +267,8 @@ fn commands_work_with_and_without_a_server() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_when_it_is_typed() {
-    let place = Place::new();
+fn impossible_arguments_are_refused() {
+    let place = ProcessFixture::new();
     let data = place.path("data");
     place.customer(&data, "100");
     let order = |words: [&str; 2]| {
@@ -284,7 +284,7 @@ fn what_cannot_be_meant_is_refused_when_it_is_typed() {
 
 #[test]
 fn every_administrative_act_is_in_the_audit_log_and_in_the_log() {
-    let place = Place::new();
+    let place = ProcessFixture::new();
     let (data, copy, log) = (place.path("data"), place.path("copy.redb"), place.path("log"));
     place.customer(&data, "100");
     place.build(&data);
@@ -321,8 +321,8 @@ fn every_administrative_act_is_in_the_audit_log_and_in_the_log() {
 }
 
 #[test]
-fn nobody_else_can_read_the_data_directory_or_the_memory_of_the_server() {
-    let place = Place::new();
+fn data_directory_and_process_memory_are_private() {
+    let place = ProcessFixture::new();
     let data = place.path("data");
     place.customer(&data, "100");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -361,7 +361,7 @@ fn nobody_else_can_read_the_data_directory_or_the_memory_of_the_server() {
 
 #[test]
 fn a_command_waits_for_a_server_that_is_starting() {
-    let place = Place::new();
+    let place = ProcessFixture::new();
     let data = place.path("data");
     place.customer(&data, "100");
     // A starting server holds the lock of the directory before it listens.
@@ -377,7 +377,7 @@ fn a_command_waits_for_a_server_that_is_starting() {
 
 #[test]
 fn a_restore_asks_first_and_fails_without_harm() {
-    let place = Place::new();
+    let place = ProcessFixture::new();
     let (data, copy) = (place.path("data"), place.path("copy.redb"));
     place.customer(&data, "100");
     let copy_text = copy.to_str().unwrap();
@@ -408,7 +408,7 @@ fn a_restore_asks_first_and_fails_without_harm() {
 
 #[test]
 fn only_a_plain_file_is_restored() {
-    let place = Place::new();
+    let place = ProcessFixture::new();
     let data = place.path("data");
     place.customer(&data, "100");
     let pipe = place.path("pipe.redb");
@@ -429,8 +429,8 @@ fn only_a_plain_file_is_restored() {
 }
 
 #[test]
-fn a_restore_lists_what_it_changes_and_revives_nothing() {
-    let place = Place::new();
+fn restore_lists_changes_and_does_not_revive_keys() {
+    let place = ProcessFixture::new();
     let (data, copy) = (place.path("data"), place.path("copy.redb"));
     let key = place.customer(&data, "100");
     for name in ["Shut out", "Gone"] {
@@ -500,8 +500,8 @@ fn a_restore_lists_what_it_changes_and_revives_nothing() {
 }
 
 #[test]
-fn the_configuration_is_shown_with_origins_and_slips_are_named() {
-    let place = Place::new();
+fn config_show_lists_origins_and_suggests_corrections() {
+    let place = ProcessFixture::new();
     let run = |file: &str, environment: &[(&str, &OsStr)], words: &[&str]| {
         std::fs::write(place.path("hornbook.toml"), file).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
@@ -533,8 +533,8 @@ fn the_configuration_is_shown_with_origins_and_slips_are_named() {
     assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["free.per_minute", "11", "hornbook.toml:2"]);
     assert!(well && text.starts_with("setting ") && !text.contains("null"), "{text}");
 
-    type Slip<'s> = (&'s str, &'s [(&'s str, &'s OsStr)], &'s [&'s str], &'s str);
-    let slips: [Slip<'_>; 5] = [
+    type ConfigMistake<'s> = (&'s str, &'s [(&'s str, &'s OsStr)], &'s [&'s str], &'s str);
+    let slips: [ConfigMistake<'_>; 5] = [
         ("[fre]\nper_day = 1\n", &[], &[], "did you mean free.per_day?"),
         ("", &[("HORNBOOK_FREE_PER_DYA", OsStr::new("1"))], &[], "did you mean HORNBOOK_FREE_PER_DAY?"),
         ("", &[], &["--set", "free.per_dya=1"], "did you mean free.per_day?"),
@@ -548,8 +548,8 @@ fn the_configuration_is_shown_with_origins_and_slips_are_named() {
 }
 
 #[test]
-fn backups_under_load_open_and_add_up() {
-    let place = Place::new();
+fn backups_under_load_are_consistent() {
+    let place = ProcessFixture::new();
     let data = place.path("data");
     let key = place.customer(&data, "1000000");
     place.build(&data);
@@ -587,59 +587,66 @@ fn backups_under_load_open_and_add_up() {
 
 /// How a caller makes its calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum CallKind {
     Rest,
     Agent,
     /// A search on a page by a signed-in person.
     Page,
-    RestAgain,
-    AgentAgain,
+    RestWithRetries,
+    AgentWithRetries,
     /// A batch of two calls.
-    AgentsListAgain,
+    AgentBatchWithRetries,
 }
 
-const WAYS: [Way; 6] = [Way::Rest, Way::Agent, Way::Page, Way::RestAgain, Way::AgentAgain, Way::AgentsListAgain];
+const CALL_KINDS: [CallKind; 6] = [
+    CallKind::Rest,
+    CallKind::Agent,
+    CallKind::Page,
+    CallKind::RestWithRetries,
+    CallKind::AgentWithRetries,
+    CallKind::AgentBatchWithRetries,
+];
 
-impl Way {
+impl CallKind {
     /// The account that pays.
     fn account(self) -> usize {
         match self {
             Self::Rest => 0,
             Self::Agent => 1,
             Self::Page => 2,
-            Self::RestAgain | Self::AgentAgain | Self::AgentsListAgain => WITH_RETRIES,
+            Self::RestWithRetries | Self::AgentWithRetries | Self::AgentBatchWithRetries => RETRYING_ACCOUNT,
         }
     }
 
     fn retries(self) -> bool {
-        self.account() == WITH_RETRIES
+        self.account() == RETRYING_ACCOUNT
     }
 
     /// The cost of one request in credits.
     fn cost(self) -> u64 {
-        if self == Self::AgentsListAgain { 2 } else { 1 }
+        if self == Self::AgentBatchWithRetries { 2 } else { 1 }
     }
 
     /// `secret` is a key, or a session cookie.
     fn request(self, secret: &str, name: &str) -> String {
         match self {
             Self::Rest => rest_call(secret, None),
-            Self::RestAgain => rest_call(secret, Some(name)),
-            Self::Agent => agents_call(secret, None, 1),
-            Self::AgentAgain => agents_call(secret, Some(name), 1),
-            Self::AgentsListAgain => agents_call(secret, Some(name), 2),
+            Self::RestWithRetries => rest_call(secret, Some(name)),
+            Self::Agent => mcp_call(secret, None, 1),
+            Self::AgentWithRetries => mcp_call(secret, Some(name), 1),
+            Self::AgentBatchWithRetries => mcp_call(secret, Some(name), 2),
             Self::Page => format!("GET /?q=deposit HTTP/1.1\r\nHost: localhost\r\nCookie: {secret}\r\n\r\n"),
         }
     }
 
     /// Whether a response with status 200 is a success. Errors of agents' calls are in responses
     /// with status 200 too.
-    fn is_answered(self, body: &[u8]) -> bool {
+    fn is_success(self, body: &[u8]) -> bool {
         let text = String::from_utf8_lossy(body);
         match self {
-            Self::Rest | Self::RestAgain => true,
+            Self::Rest | Self::RestWithRetries => true,
             Self::Page => text.contains("<mark>"),
-            Self::Agent | Self::AgentAgain | Self::AgentsListAgain => {
+            Self::Agent | Self::AgentWithRetries | Self::AgentBatchWithRetries => {
                 let failed = ["\"isError\":true", "\"error\":{"].iter().any(|mark| text.contains(mark));
                 !failed
             }
@@ -648,12 +655,12 @@ impl Way {
 }
 
 /// The account of callers who repeat each call until it is answered.
-const WITH_RETRIES: usize = 3;
+const RETRYING_ACCOUNT: usize = 3;
 const ACCOUNTS: usize = 4;
 
 /// State shared by all callers and the test that kills the server.
 #[derive(Default)]
-struct Load {
+struct SharedLoad {
     /// The address of the server while it runs.
     address: Mutex<Option<String>>,
     /// The total cost of the calls of each account: of those sent, and of those answered.
@@ -662,11 +669,11 @@ struct Load {
     ending: AtomicBool,
 }
 
-impl Load {
+impl SharedLoad {
     /// Calls repeatedly and reconnects when the server is dead. With retries, every call is
     /// repeated with its idempotency key until it is answered. Without, a call that got no answer
     /// is given up.
-    fn call(&self, secret: &str, caller: usize, way: Way) {
+    fn call(&self, secret: &str, caller: usize, way: CallKind) {
         let account = way.account();
         let mut client: Option<Client> = None;
         let mut number = 0;
@@ -683,13 +690,17 @@ impl Load {
                     continue;
                 };
                 match open.exchange(&request) {
-                    Ok((200, body)) if way.is_answered(&body) => {
+                    Ok((200, body)) if way.is_success(&body) => {
                         self.answered[account].fetch_add(way.cost(), Ordering::Relaxed);
                         break;
                     }
                     // The first copy is still in progress, or the server is overloaded.
                     Ok((503, _)) => {}
-                    Ok((200, _)) if matches!(way, Way::Agent | Way::AgentAgain | Way::AgentsListAgain) => {}
+                    Ok((200, _))
+                        if matches!(
+                            way,
+                            CallKind::Agent | CallKind::AgentWithRetries | CallKind::AgentBatchWithRetries
+                        ) => {}
                     Ok((status, body)) => {
                         panic!("{way:?} {name} was answered with {status}: {}", String::from_utf8_lossy(&body))
                     }
@@ -715,16 +726,16 @@ const CREDITS: u64 = 100_000_000;
 #[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
 fn killed_under_load_every_answered_call_is_charged_exactly_once() {
     let kills: u64 = std::env::var("HORNBOOK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    let place = Place::new();
+    let place = ProcessFixture::new();
     let data = place.path("data");
     let mut secrets = [(); ACCOUNTS].map(|()| place.customer(&data, &CREDITS.to_string()));
     place.build(&data);
-    secrets[Way::Page.account()] = place.signed_in(&data, "acct-3");
-    let load = Load::default();
+    secrets[CallKind::Page.account()] = place.signed_in(&data, "acct-3");
+    let load = SharedLoad::default();
     let mut random = SeededEntropy(kills);
     std::thread::scope(|scope| {
         let call = |caller: usize| {
-            let (load, way) = (&load, WAYS[caller % WAYS.len()]);
+            let (load, way) = (&load, CALL_KINDS[caller % CALL_KINDS.len()]);
             let secret = &secrets[way.account()];
             scope.spawn(move || load.call(secret, caller, way))
         };
@@ -756,19 +767,23 @@ fn killed_under_load_every_answered_call_is_charged_exactly_once() {
     println!(
         "{kills} kills; by REST, agents, pages, and with retries: {sent:?} sent, {answered:?} answered, {charged:?} charged"
     );
-    for account in 0..WITH_RETRIES {
+    for account in 0..RETRYING_ACCOUNT {
         let (sent, answered, charged) = (sent[account], answered[account], charged[account]);
         assert!(answered <= charged && charged <= sent, "an answered call was not charged, or one twice");
         assert!(answered > 0, "nothing was answered");
     }
-    let (sent, answered) = (sent[WITH_RETRIES], answered[WITH_RETRIES]);
-    assert_eq!((answered, charged[WITH_RETRIES]), (sent, sent), "with retries each call is answered and charged once");
+    let (sent, answered) = (sent[RETRYING_ACCOUNT], answered[RETRYING_ACCOUNT]);
+    assert_eq!(
+        (answered, charged[RETRYING_ACCOUNT]),
+        (sent, sent),
+        "with retries each call is answered and charged once"
+    );
     assert_eq!(place.json(&data, &["ledger", "verify"])["books"]["spent"], charged.iter().sum::<u64>());
 }
 
 #[test]
-fn killed_at_first_boot_it_starts_the_second_time() {
-    let place = Place::new();
+fn a_server_killed_at_first_start_starts_again() {
+    let place = ProcessFixture::new();
     let mut random = SeededEntropy(11);
     let mut unfinished = 0;
     for round in 0..FIRST_BOOT_KILLS {
@@ -805,15 +820,15 @@ fn post(address: &str, path: &str, key: Option<&str>, body: &str) -> std::io::Re
 }
 
 /// The order id and the tracking token on a page.
-fn shown(page: &str) -> Option<(String, String)> {
+fn order_id_and_token(page: &str) -> Option<(String, String)> {
     let mut codes = page.split("<code>").skip(1).filter_map(|rest| rest.split_once("</code>"));
     let (id, token) = (codes.next()?.0, codes.next()?.0);
     page.contains("</html>").then(|| (id.to_owned(), token.to_owned()))
 }
 
 #[test]
-fn a_form_that_is_sent_while_the_server_is_killed_orders_once() {
-    let place = Place::new();
+fn a_form_sent_during_a_kill_creates_one_order() {
+    let place = ProcessFixture::new();
     let data = place.path("data");
     let key = place.customer(&data, "1");
     place.build(&data);
@@ -828,11 +843,11 @@ fn a_form_that_is_sent_while_the_server_is_killed_orders_once() {
         std::thread::sleep(Duration::from_millis(kill * 3));
         server.child.kill().unwrap();
         server.child.wait().unwrap();
-        let first = form.join().unwrap().ok().and_then(|page| shown(&page));
+        let first = form.join().unwrap().ok().and_then(|page| order_id_and_token(&page));
         answered += usize::from(first.is_some());
         server = place.serve(&data);
         let second = post(&server.address, &path, None, "confirmed=yes").unwrap();
-        let second = shown(&second).unwrap_or_else(|| panic!("{second}"));
+        let second = order_id_and_token(&second).unwrap_or_else(|| panic!("{second}"));
         assert!(first.is_none_or(|first| first == second), "what was answered stays true");
         let orders = place.json(&data, &["order", "list"]);
         assert_eq!(orders.as_array().unwrap().len() as u64, kill + 1);

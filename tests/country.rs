@@ -10,10 +10,12 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::progress::Progress;
 
-use generate::{Made, PLAN, generate};
-use law::Law;
+use generate::{CountryTotals, PLAN, generate};
+use law::RealLaw;
 use measure::Figures;
 
+#[path = "../benches/country/alter.rs"]
+mod alter;
 #[path = "../benches/country/code.rs"]
 mod code;
 #[path = "../benches/country/generate.rs"]
@@ -28,21 +30,19 @@ mod names;
 mod places;
 #[path = "../benches/support/sample.rs"]
 mod sample;
-#[path = "../benches/country/vary.rs"]
-mod vary;
 #[path = "../benches/country/words.rs"]
 mod words;
 
 /// The sample corpus has some 600 chunks, so this size uses each of its sentences many times.
 const CHUNKS: u64 = 6000;
 
-static LAW: LazyLock<Law> = LazyLock::new(|| {
+static LAW: LazyLock<RealLaw> = LazyLock::new(|| {
     let scratch = tempfile::tempdir().unwrap();
     // The files stay mapped after the folder is deleted.
-    Law::of(vec![Snapshot::open(&sample::sample(&scratch.path().join("sample"))).unwrap()])
+    RealLaw::of(vec![Snapshot::open(&sample::sample(&scratch.path().join("sample"))).unwrap()])
 });
 
-fn make(chunks: u64, seed: u64, folder: &Path) -> Made {
+fn make(chunks: u64, seed: u64, folder: &Path) -> CountryTotals {
     generate(&LAW, chunks, seed, folder, Progress::Silent).unwrap()
 }
 
@@ -81,7 +81,7 @@ fn the_same_seed_makes_the_same_files_and_another_seed_others() {
 }
 
 #[test]
-fn made_law_fills_sixty_jurisdictions_with_hardly_any_copies() {
+fn synthetic_law_fills_sixty_jurisdictions_with_few_copies() {
     let scratch = tempfile::tempdir().unwrap();
     let (sources, out) = (scratch.path().join("sources"), scratch.path().join("country"));
     let made = make(CHUNKS, 1, &sources);

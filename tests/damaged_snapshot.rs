@@ -51,8 +51,8 @@ fn no_damage_to_any_file_panics() {
             let how = changes(&mut numbers);
             let mut bytes = whole.clone();
             damage::damage(&mut bytes, &how);
-            damage::exchange(&path, &bytes);
-            damage::state_sizes(&snapshot, &manifest);
+            damage::replace_snapshot_file(&path, &bytes);
+            damage::write_manifest_sizes(&snapshot, &manifest);
             let outcome = catch_unwind(|| {
                 let opened = Snapshot::open(&snapshot)?;
                 walk::walk(&opened);
@@ -75,14 +75,14 @@ fn no_damage_to_any_file_panics() {
                 Err(_) => panicked.push(format!("{} {how:?}", file.path)),
             }
         }
-        damage::exchange(&path, &whole);
+        damage::replace_snapshot_file(&path, &whole);
     }
     assert!(panicked.is_empty(), "{} panics: {panicked:#?}", panicked.len());
     assert!(opened > 50 && refused > 50, "{opened} opened, {refused} refused");
 }
 
 #[test]
-fn damaged_postings_are_an_error_of_the_search_that_says_what_to_do() {
+fn damaged_postings_cause_a_search_error_with_a_hint() {
     let dir = tempfile::tempdir().unwrap();
     let snapshot = dir.path().join("snapshot");
     sample::build_at(&snapshot);
@@ -94,7 +94,7 @@ fn damaged_postings_are_an_error_of_the_search_that_says_what_to_do() {
             let mut bytes = whole.clone();
             let end = bytes.len() - bytes.len() / 8;
             bytes[8..end].fill(byte);
-            damage::exchange(&path, &bytes);
+            damage::replace_snapshot_file(&path, &bytes);
             let Ok(opened) = Snapshot::open(&snapshot) else { continue };
             let Ok(engine) = Engine::new(Arc::new(opened)) else { continue };
             for query in ["security deposit", "\"security deposit\"", "the notice of the landlord"] {
@@ -103,7 +103,7 @@ fn damaged_postings_are_an_error_of_the_search_that_says_what_to_do() {
                 }
             }
         }
-        damage::exchange(&path, &whole);
+        damage::replace_snapshot_file(&path, &whole);
     }
     assert!(!told.is_empty(), "no damage was noticed");
     assert!(told.iter().all(|told| told.contains("snapshot") && told.contains("hornbook verify")), "{told:?}");

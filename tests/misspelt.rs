@@ -50,7 +50,7 @@ fn misspelt_words_are_corrected_in_every_mode() {
 /// Two words are equally near the typed one. The one that occurs in the law together with the rest
 /// of the query is chosen.
 #[test]
-fn the_rest_of_a_query_decides_between_near_words() {
+fn context_decides_between_equally_near_words() {
     for (typed, meant) in [
         ("flooe plain", "flood plain"),
         ("the flooe of a shop", "the floor of a shop"),
@@ -65,7 +65,7 @@ fn the_rest_of_a_query_decides_between_near_words() {
 }
 
 #[test]
-fn what_is_no_slip_stays_as_it_was_typed() {
+fn correct_words_are_not_changed() {
     for query in [
         "landlord",
         // English words that the sample does not contain.
@@ -91,7 +91,7 @@ fn what_is_no_slip_stays_as_it_was_typed() {
 
 /// A query in the law's own words is never changed: all headings, and every fifth sentence of the texts.
 #[test]
-fn words_that_the_law_has_are_never_changed() {
+fn words_in_the_law_are_never_changed() {
     let snapshot = ENGINE.snapshot();
     let check = |query: &str| {
         if hornbook::search::check_query(query).is_ok() {
@@ -108,7 +108,7 @@ fn words_that_the_law_has_are_never_changed() {
 }
 
 #[test]
-fn only_so_many_misspelt_words_are_looked_up() {
+fn the_number_of_corrected_words_is_limited() {
     let slips = [
         "landlrod",
         "depositt",
@@ -146,7 +146,7 @@ proptest! {
     /// Numbers, citations, phrases and exclusions stay unchanged and in place, in any context, and
     /// correction is deterministic.
     #[test]
-    fn only_slips_are_changed(pieces in prop::collection::vec(piece(), 1..7)) {
+    fn only_misspelt_words_are_changed(pieces in prop::collection::vec(piece(), 1..7)) {
         let query = pieces.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" , ");
         prop_assume!(hornbook::search::check_query(&query).is_ok());
         let first = corrected(&query);

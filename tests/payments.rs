@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hornbook::accounts::admission::Receipt;
 use hornbook::accounts::changes::{
-    OPEN_PURCHASES_MAX, OpenedPurchase, OrderWish, PaymentReport, PurchaseWish, ReportResult, SignUp,
+    NewOrder, NewPurchase, OPEN_PURCHASES_MAX, OpenedPurchase, PaymentReport, ReportResult, SignUp,
 };
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::Refusal;
@@ -17,23 +17,25 @@ use hornbook::accounts::records::{CheckoutPage, DisputeState, PaymentEvent, Purc
 use hornbook::accounts::tier::{PackName, Tariff};
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::clock::Now;
-use support::disk::{Disk, EIO, ENOSPC, Fault, FaultOn};
-use support::{Customer, act, call, customer, fast_settings, noon, read, start, wait_until_healthy};
+use support::disk::{DiskFault, EIO, ENOSPC, FaultOn, SimulatedDisk};
+use support::{
+    Customer, act, clock_at_noon, create_customer, fast_settings, make_call, now_of, start_accounts, wait_until_healthy,
+};
 
 /// Accounts with one customer at a fixed time.
-struct Shop {
-    disk: Disk,
+struct PaymentFixture {
+    disk: SimulatedDisk,
     settings: Settings,
     accounts: Accounts,
     owner: Customer,
     now: Now,
 }
 
-impl Shop {
+impl PaymentFixture {
     fn open(settings: Settings) -> Self {
-        let (now, disk) = (read(&noon()), Disk::with_schema());
-        let accounts = start(disk.medium(), settings, now);
-        let owner = customer(&accounts, 0, 1, now);
+        let (now, disk) = (now_of(&clock_at_noon()), SimulatedDisk::with_schema());
+        let accounts = start_accounts(disk.medium(), settings, now);
+        let owner = create_customer(&accounts, 0, 1, now);
         Self { disk, settings, accounts, owner, now }
     }
 
@@ -42,7 +44,7 @@ impl Shop {
         Self::open(fast_settings(Durability::Strict, 0))
     }
 
-    fn wish(&self, pack: PackName) -> PurchaseWish {
+    fn wish(&self, pack: PackName) -> NewPurchase {
         wish(self.owner.account, pack, None)
     }
 
@@ -50,11 +52,11 @@ impl Shop {
         self.buy_as(self.wish(pack), seed)
     }
 
-    fn buy_as(&self, wish: PurchaseWish, seed: u64) -> PurchaseRecord {
+    fn buy_as(&self, wish: NewPurchase, seed: u64) -> PurchaseRecord {
         self.buy_at(wish, seed, self.now)
     }
 
-    fn buy_at(&self, wish: PurchaseWish, seed: u64, now: Now) -> PurchaseRecord {
+    fn buy_at(&self, wish: NewPurchase, seed: u64, now: Now) -> PurchaseRecord {
         match self.accounts.open_purchase(wish, &act(now), &mut SeededEntropy(seed)).unwrap() {
             OpenedPurchase::New(purchase) | OpenedPurchase::Known(purchase) => *purchase,
             other => panic!("{other:?}"),
@@ -70,7 +72,7 @@ impl Shop {
     }
 
     fn call(&self, cost: u32) -> Result<Receipt, Refusal> {
-        call(&self.accounts, &self.owner.keys[0], cost, None, self.now)
+        make_call(&self.accounts, &self.owner.keys[0], cost, None, self.now)
     }
 
     fn wallet(&self) -> i64 {
@@ -84,13 +86,13 @@ impl Shop {
     /// Restarts at this time.
     fn reopened(self, now: Now) -> Self {
         self.accounts.close();
-        let accounts = start(self.disk.medium(), self.settings, now);
+        let accounts = start_accounts(self.disk.medium(), self.settings, now);
         Self { accounts, now, ..self }
     }
 }
 
-fn wish(account: AccountId, pack: PackName, retry: Option<&str>) -> PurchaseWish {
-    PurchaseWish { account, pack, retry: retry.map(str::to_owned), by_card: true }
+fn wish(account: AccountId, pack: PackName, retry: Option<&str>) -> NewPurchase {
+    NewPurchase { account, pack, retry: retry.map(str::to_owned), by_card: true }
 }
 
 fn paid(purchase: &PurchaseRecord) -> PaymentReport {
@@ -120,8 +122,8 @@ fn refund_failed(purchase: &PurchaseRecord, refund: &str, amount: u64, at_sec: i
 }
 
 #[test]
-fn a_refund_leaves_a_hole_that_later_credits_fill_first() {
-    let shop = Shop::open(fast_settings(Durability::Strict, 2));
+fn a_refund_can_make_the_wallet_negative() {
+    let shop = PaymentFixture::open(fast_settings(Durability::Strict, 2));
     let first = shop.buy(PackName::Starter, 1);
     assert_eq!(shop.report(paid(&first)), ReportResult::Applied);
     assert_eq!(shop.call(402).unwrap().credits_remaining(), 600);
@@ -145,7 +147,7 @@ fn a_refund_leaves_a_hole_that_later_credits_fill_first() {
 
 #[test]
 fn free_units_can_be_used_while_the_wallet_is_below_zero() {
-    let mut shop = Shop::open(fast_settings(Durability::Strict, 1000));
+    let mut shop = PaymentFixture::open(fast_settings(Durability::Strict, 1000));
     let bought = shop.buy(PackName::Starter, 1);
     shop.report(paid(&bought));
     shop.call(1500).unwrap();
@@ -164,7 +166,7 @@ fn free_units_can_be_used_while_the_wallet_is_below_zero() {
 
 #[test]
 fn a_dispute_takes_the_credits_until_it_is_won() {
-    let shop = Shop::open(Settings::default());
+    let shop = PaymentFixture::open(Settings::default());
     let bought = shop.buy(PackName::Pro, 1);
     shop.report(paid(&bought));
     for (state, left) in [(DisputeState::Open, 0), (DisputeState::Won, 5000)] {
@@ -184,8 +186,8 @@ fn a_dispute_takes_the_credits_until_it_is_won() {
 }
 
 #[test]
-fn money_that_does_not_fit_is_never_credited_and_waits_for_the_operator() {
-    let shop = Shop::open(Settings::default());
+fn mismatched_payments_are_not_credited_and_become_problems() {
+    let shop = PaymentFixture::open(Settings::default());
     let accounts = &shop.accounts;
     let changed = |change: fn(&mut u64, &mut String, &mut String)| {
         let bought = shop.buy(PackName::Starter, accounts.purchases().unwrap().len() as u64);
@@ -193,7 +195,7 @@ fn money_that_does_not_fit_is_never_credited_and_waits_for_the_operator() {
             unreachable!("it is paid")
         };
         let page = CheckoutPage { session: session.clone(), url: "https://pay.example/".to_owned() };
-        accounts.checkout_made(checkout, page).unwrap();
+        accounts.store_checkout_page(checkout, page).unwrap();
         change(&mut amount, &mut currency, &mut session);
         let report = PaymentReport::Paid { checkout, session, payment, amount, currency };
         let result = shop.report(report.clone());
@@ -225,8 +227,8 @@ fn money_that_does_not_fit_is_never_credited_and_waits_for_the_operator() {
 /// A payment that the operator confirmed by hand before the provider reported it, and a payment
 /// that was confirmed for another purchase than the one it was made for.
 #[test]
-fn a_payment_counts_once_whoever_reports_it() {
-    let shop = Shop::open(Settings::default());
+fn a_payment_counts_once_for_operator_and_provider() {
+    let shop = PaymentFixture::open(Settings::default());
     let accounts = &shop.accounts;
     let bought = shop.buy(PackName::Starter, 1);
     let payment = format!("pi_{}", bought.id);
@@ -259,7 +261,7 @@ fn a_payment_counts_once_whoever_reports_it() {
     shop.report(paid(&third));
     let payment = Some(format!("pi_{}", third.id));
     assert!(accounts.pay_purchase(second.id, payment.clone(), &act(shop.now)).is_err());
-    let order = OrderWish {
+    let order = NewOrder {
         account: shop.owner.account,
         entity_name: "Quill LLC".to_owned(),
         entity_type: "llc".to_owned(),
@@ -279,10 +281,10 @@ fn a_payment_counts_once_whoever_reports_it() {
 /// Failed and successful refunds, as a provider reports them, in any order and repeated: in the end
 /// exactly the credits of the successful ones are taken back.
 #[test]
-fn refunds_that_fail_give_the_credits_back_in_whatever_order_it_is_told() {
+fn failed_refunds_restore_credits_in_any_order() {
     let mut random = SeededEntropy(11);
     for round in 0..300 {
-        let shop = Shop::open(Settings::default());
+        let shop = PaymentFixture::open(Settings::default());
         let bought = shop.buy(PackName::Starter, round);
         // The provider's timeline: each refund has a time, and some fail at a later one.
         let mut refunds: Vec<(i64, u64, Option<i64>)> = Vec::new();
@@ -323,8 +325,8 @@ fn refunds_that_fail_give_the_credits_back_in_whatever_order_it_is_told() {
 }
 
 #[test]
-fn what_is_paid_for_a_deleted_account_is_not_credited_in_silence() {
-    let shop = Shop::open(Settings::default());
+fn a_payment_for_a_deleted_account_becomes_a_problem() {
+    let shop = PaymentFixture::open(Settings::default());
     let (act, entropy) = (act(shop.now), &mut SeededEntropy(3));
     let (login, password) = ("jane".parse().unwrap(), Password::new("correct horse").unwrap());
     let proof = shop.accounts.sign_up(SignUp { login, password, approve: true }, &act, entropy).unwrap();
@@ -342,8 +344,8 @@ fn what_is_paid_for_a_deleted_account_is_not_credited_in_silence() {
 
 /// All problems of a payment are listed. One that is added after the operator has seen the list stays open.
 #[test]
-fn a_later_problem_does_not_take_the_place_of_an_earlier_one() {
-    let shop = Shop::open(Settings::default());
+fn all_problems_of_a_payment_are_kept() {
+    let shop = PaymentFixture::open(Settings::default());
     let bought = shop.buy(PackName::Starter, 1);
     shop.report(paid(&bought));
     let again = |payment: &str| {
@@ -364,7 +366,7 @@ fn a_later_problem_does_not_take_the_place_of_an_earlier_one() {
 }
 
 /// The results of eight threads that run the same work at the same time.
-fn by_many<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+fn run_on_eight_threads<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let work = &work;
         let threads: Vec<_> = (0..8).map(|seed| scope.spawn(move || work(seed))).collect();
@@ -373,13 +375,13 @@ fn by_many<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
 }
 
 #[test]
-fn one_idempotency_key_buys_once_and_few_purchases_wait_at_once() {
-    let shop = Shop::open(Settings::default());
-    let other = customer(&shop.accounts, 0, 1, shop.now).account;
+fn an_idempotency_key_buys_once_and_open_purchases_are_limited() {
+    let shop = PaymentFixture::open(Settings::default());
+    let other = create_customer(&shop.accounts, 0, 1, shop.now).account;
     let with_key = |account, pack| wish(account, pack, Some("k"));
     let owner = shop.owner.account;
     let first = shop.buy_as(with_key(owner, PackName::Pro), 1);
-    let ids = by_many(|seed| shop.buy_as(with_key(owner, PackName::Pro), seed).id);
+    let ids = run_on_eight_threads(|seed| shop.buy_as(with_key(owner, PackName::Pro), seed).id);
     assert!(ids.iter().all(|id| *id == first.id), "{ids:?}");
     let opened = |wish| shop.accounts.open_purchase(wish, &act(shop.now), &mut SeededEntropy(50)).unwrap();
     let another = opened(with_key(owner, PackName::Bulk));
@@ -407,16 +409,17 @@ fn one_idempotency_key_buys_once_and_few_purchases_wait_at_once() {
 }
 
 #[test]
-fn a_paid_page_is_credited_once_by_many_at_once_and_after_a_crash() {
-    let shop = Shop::without_free_units();
+fn concurrent_and_repeated_reports_credit_once() {
+    let shop = PaymentFixture::without_free_units();
     let bought = shop.buy(PackName::Starter, 1);
-    let results = by_many(|_| shop.report(paid(&bought)));
+    let results = run_on_eight_threads(|_| shop.report(paid(&bought)));
     let applied = results.iter().filter(|result| **result == ReportResult::Applied).count();
     assert_eq!((applied, shop.wallet()), (1, 1000));
     // As after a crash: the commit is on disk, but no answer was sent. The next start opens the
     // file in this state.
-    let disk = Disk::from_bytes(shop.disk.bytes());
-    let after_a_crash = Shop { accounts: start(disk.medium(), shop.settings, shop.now), disk, ..shop };
+    let disk = SimulatedDisk::from_bytes(shop.disk.bytes());
+    let after_a_crash =
+        PaymentFixture { accounts: start_accounts(disk.medium(), shop.settings, shop.now), disk, ..shop };
     assert_eq!(after_a_crash.report(paid(&bought)), ReportResult::Known);
     assert_eq!(after_a_crash.wallet(), 1000);
     after_a_crash.accounts.verify_ledger().unwrap();
@@ -428,14 +431,20 @@ fn reports_repeated_through_a_failing_disk_count_once() {
     for after in 0..24 {
         for on in [FaultOn::Write, FaultOn::Sync] {
             for error in [EIO, ENOSPC] {
-                deliver_through(Fault { after, on, error, lasting: false, everywhere: false });
+                report_through_fault(DiskFault {
+                    successes_before: after,
+                    on,
+                    error,
+                    lasting: false,
+                    hits_owed_file: false,
+                });
             }
         }
     }
 }
 
-fn deliver_through(fault: Fault) {
-    let shop = Shop::without_free_units();
+fn report_through_fault(fault: DiskFault) {
+    let shop = PaymentFixture::without_free_units();
     let bought = shop.buy(PackName::Starter, 1);
     shop.disk.fail(Some(fault));
     let won = || shop.accounts.report_payment(disputed(&bought, "dp_1", Some(400), DisputeState::Won), &act(shop.now));
@@ -463,12 +472,12 @@ const STEPS: usize = 60;
 
 /// The model's state of a purchase: sums, independent of the order of reports.
 #[derive(Default)]
-struct Truth {
+struct ModelPurchase {
     paid: bool,
     /// Paid by the payment on its own page, reported by the provider or by the operator.
     by_card: bool,
     /// The provider has reported that payment.
-    heard: bool,
+    is_reported: bool,
     cancelled: bool,
     refunded: u64,
     /// By refund: cents of failed refunds, all later than the sums.
@@ -477,14 +486,14 @@ struct Truth {
     disputes: BTreeMap<&'static str, (u64, Option<bool>)>,
 }
 
-impl Truth {
+impl ModelPurchase {
     /// The credits of the purchase that the customer keeps.
     fn credits(&self, price: u64, credits: u64) -> i64 {
         if !self.paid {
             return 0;
         }
         // A refund of another payment takes back nothing that this one gave.
-        if !self.by_card || !self.heard {
+        if !self.by_card || !self.is_reported {
             return credits as i64;
         }
         let disputed: u64 = self.disputes.values().filter(|(_, end)| *end != Some(true)).map(|(cents, _)| cents).sum();
@@ -497,10 +506,10 @@ impl Truth {
 struct Model {
     random: SeededEntropy,
     /// `None` only during a restart.
-    shop: Option<Shop>,
-    purchases: Vec<(PurchaseRecord, Truth)>,
+    shop: Option<PaymentFixture>,
+    purchases: Vec<(PurchaseRecord, ModelPurchase)>,
     /// The payments that have paid for something.
-    counted: BTreeSet<String>,
+    used_payments: BTreeSet<String>,
     spent: i64,
     granted: i64,
 }
@@ -511,8 +520,9 @@ fn nothing_differs_from_the_model() {
     #[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
     let given = std::env::var("HORNBOOK_TEST_PAYMENTS").ok().map(|count| count.parse().expect("a number of sequences"));
     for seed in 0..given.unwrap_or(SEQUENCES) {
-        let (random, shop) = (SeededEntropy(seed), Some(Shop::without_free_units()));
-        let mut model = Model { random, shop, purchases: Vec::new(), counted: BTreeSet::new(), spent: 0, granted: 0 };
+        let (random, shop) = (SeededEntropy(seed), Some(PaymentFixture::without_free_units()));
+        let mut model =
+            Model { random, shop, purchases: Vec::new(), used_payments: BTreeSet::new(), spent: 0, granted: 0 };
         for step in 0..STEPS {
             model.step();
             model.compare(&format!("seed {seed}, step {step}"));
@@ -524,7 +534,7 @@ fn nothing_differs_from_the_model() {
 }
 
 impl Model {
-    fn shop(&self) -> &Shop {
+    fn shop(&self) -> &PaymentFixture {
         self.shop.as_ref().unwrap()
     }
 
@@ -552,7 +562,7 @@ impl Model {
             0 | 1 if self.purchases.len() < 4 => {
                 let pack = PackName::ALL[self.random.below(3) as usize];
                 let seed = self.random.draw();
-                self.purchases.push((self.shop().buy(pack, seed), Truth::default()));
+                self.purchases.push((self.shop().buy(pack, seed), ModelPurchase::default()));
             }
             2 => {
                 let credits = 1 + self.random.below(500) as u32;
@@ -591,11 +601,11 @@ impl Model {
             // Confirming the same payment again changes nothing; any other is refused.
             return;
         }
-        let is_good = !truth.cancelled && !self.counted.contains(&reference);
+        let is_good = !truth.cancelled && !self.used_payments.contains(&reference);
         assert_eq!(result.is_ok(), is_good, "{} by {reference}: {result:?}", record.id);
         if is_good {
             (truth.paid, truth.by_card) = (true, reference == own);
-            self.counted.insert(reference);
+            self.used_payments.insert(reference);
         }
     }
 
@@ -609,20 +619,20 @@ impl Model {
         let (record, truth) = &mut self.purchases[at];
         let price = u64::from(record.price_cents);
         let by_bank = |state| disputed(record, &format!("{dispute}_{}", record.id), Some(amount), state);
-        let end = |won: bool, truth: &mut Truth| {
+        let end = |won: bool, truth: &mut ModelPurchase| {
             let (_, ended) = truth.disputes.entry(dispute).or_insert((amount, None));
             ended.get_or_insert(won);
         };
         let report = match kind {
             0 | 1 => {
-                truth.heard = true;
-                if !truth.paid && self.counted.insert(format!("pi_{}", record.id)) {
+                truth.is_reported = true;
+                if !truth.paid && self.used_payments.insert(format!("pi_{}", record.id)) {
                     (truth.paid, truth.by_card) = (true, true);
                 }
                 paid(record)
             }
             2 => {
-                truth.cancelled |= !truth.heard && !truth.paid;
+                truth.cancelled |= !truth.is_reported && !truth.paid;
                 PaymentReport::NotPaid { checkout: record.checkout.unwrap(), session: format!("cs_{}", record.id) }
             }
             3 => {
@@ -652,7 +662,7 @@ impl Model {
             }
         };
         // An event of an unknown payment is kept until the payment is known.
-        let is_kept = kind == 8 || (kind >= 4 && !truth.heard);
+        let is_kept = kind == 8 || (kind >= 4 && !truth.is_reported);
         let result = self.shop().report(report.clone());
         assert_eq!(result == ReportResult::Kept, is_kept, "{report:?}");
         if self.random.below(2) == 0 {
@@ -663,10 +673,10 @@ impl Model {
 }
 
 #[test]
-fn prices_come_from_the_table_of_the_moment() {
+fn purchases_use_the_current_prices() {
     let mut settings = Settings::default();
     settings.tariff.pack_mut(PackName::Starter).price_cents = 700;
-    let shop = Shop::open(settings);
+    let shop = PaymentFixture::open(settings);
     let bought = shop.buy(PackName::Starter, 1);
     assert_ne!(bought.price_cents, Tariff::CONTRACT.pack(PackName::Starter).price_cents);
     assert_eq!(shop.accounts.checkout(bought.checkout.unwrap()).unwrap().unwrap().amount_cents, 700);

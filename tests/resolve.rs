@@ -40,7 +40,7 @@ fn one_provision_is_resolved_in_any_spelling_with_its_subdivision_apart() {
 }
 
 #[test]
-fn a_citation_that_no_form_knows_is_resolved_by_its_own_words() {
+fn citations_without_a_grammar_are_resolved_by_exact_text() {
     let answer = resolve("3 s.f.c. 823");
     assert_eq!((answer.answer, answer.citation.as_deref()), (AnswerKind::Resolved, Some("3 S.F.C. § 823")));
     let container = resolve("arden rev. stat. tit. 12, ch. 2");
@@ -48,7 +48,7 @@ fn a_citation_that_no_form_knows_is_resolved_by_its_own_words() {
 }
 
 #[test]
-fn popular_names_are_answered_as_what_they_mean() {
+fn popular_names_of_acts_are_resolved() {
     for (typed, citation, body) in [
         ("ERISA § 502(a)", "29 U.S.C. § 1132(a)", "United States Code"),
         ("Title VII", "42 U.S.C. §§ 2000e to 2000e-17", "United States Code"),
@@ -68,7 +68,7 @@ fn popular_names_are_answered_as_what_they_mean() {
 }
 
 #[test]
-fn a_section_within_a_range_is_resolved_to_what_is_cited_as_that_range() {
+fn a_section_inside_a_range_citation_is_resolved_to_it() {
     for inside in ["24-3-110", "24-3-112", "24-3-114"] {
         let answer = resolve(&format!("Arden Rev. Stat. § {inside}"));
         assert_eq!(answer.answer, AnswerKind::Resolved);
@@ -98,7 +98,7 @@ fn a_range_of_several_is_ambiguous_and_names_them_in_order() {
 }
 
 #[test]
-fn what_is_not_there_is_told_from_what_is_not_covered() {
+fn missing_and_uncovered_citations_are_distinguished() {
     for (typed, kind, part) in [
         ("Arden Rev. Stat. § 99-9-999", AnswerKind::NotHeld, "check the number"),
         ("Port Arden Mun. Code § 17.40.031", AnswerKind::NotHeld, "Port Arden Municipal Code is in this corpus"),
@@ -125,7 +125,7 @@ fn a_list_gives_an_answer_for_each_citation() {
 }
 
 #[test]
-fn an_element_that_cannot_be_read_leaves_the_others_their_answers() {
+fn one_unreadable_element_does_not_affect_the_others() {
     use AnswerKind::{Malformed, NotHeld, OutsideCoverage, Resolved};
     for list in [
         "Arden Rev. Stat. § 12-1-101, banana, Arden Rev. Stat. § 99-9-999",
@@ -194,7 +194,7 @@ fn containers_are_resolved_by_the_numbers_that_their_sections_begin_with() {
 }
 
 #[test]
-fn what_is_cited_below_a_container_is_not_answered_by_the_whole_of_it() {
+fn citations_below_a_container_do_not_resolve_to_it() {
     for (typed, around) in [
         ("Port Arden Municipal Code, Title 17, Article 99", "Port Arden Mun. Code tit. 17"),
         ("Hollis County Code ch. 8.12(a)", "Hollis County Code ch. 8.12"),
@@ -224,7 +224,7 @@ fn a_name_of_several_codes_that_are_not_here_is_ambiguous() {
 }
 
 #[test]
-fn what_is_missing_is_answered_with_what_is_here() {
+fn missing_citations_list_what_is_available() {
     let answer = resolve("Arden Rev. Stat. § 99-9-999");
     let parts = "this copy has no title 99 of the Arden Revised Statutes";
     assert!(answer.message.starts_with(parts) && answer.message.contains("it has titles "), "{}", answer.message);
@@ -234,7 +234,7 @@ fn what_is_missing_is_answered_with_what_is_here() {
 
 #[test]
 fn a_query_that_cites_what_is_not_here_gets_the_reason() {
-    let elsewhere = |query: &str| ENGINE.cited_elsewhere(query).unwrap();
+    let elsewhere = |query: &str| ENGINE.unresolved_citations(query).unwrap();
     let told = elsewhere("noise under 42 U.S.C. § 1983 and Arden Rev. Stat. § 24-2-201");
     assert_eq!(told.iter().map(|answer| answer.answer).collect::<Vec<_>>(), [AnswerKind::OutsideCoverage]);
     assert!(told[0].message.contains("United States Code (US)"), "{}", told[0].message);
@@ -244,7 +244,7 @@ fn a_query_that_cites_what_is_not_here_gets_the_reason() {
 }
 
 #[test]
-fn the_parts_of_a_code_are_known_as_far_as_they_are_here() {
+fn only_loaded_parts_of_a_code_are_known() {
     let catalogue = &ENGINE.snapshot().catalogue;
     let place = catalogue.code_bodies.iter().position(|body| body.key == "xa/ars").unwrap();
     let parts = &ENGINE.parts().unwrap()[place];

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hornbook::random::SplitMix64;
 use hornbook::search::{
-    Abandoned, Engine, Filter, Hit, Mode, PlaceEffect, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX,
+    CancelCheck, Engine, Filter, Hit, Mode, PlaceEffect, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX,
     SearchError, SearchRequest, SearchResponse, ShownHit, Tuning, check_query,
 };
 use hornbook_corpus::analyzer::Analyzer;
@@ -31,7 +31,7 @@ fn nodes(response: &SearchResponse) -> Vec<NodeOrdinal> {
     response.hits.iter().map(|hit| hit.node).collect()
 }
 
-fn everything(query: &str, mode: Mode, range: Option<OrdinalRange>) -> SearchResponse {
+fn all_results(query: &str, mode: Mode, range: Option<OrdinalRange>) -> SearchResponse {
     let filter = Filter::within(range);
     let request = SearchRequest { mode, filter: &filter, limit: 10_000, ..SearchRequest::new(query) };
     search(&SearchRequest { facets: true, explain: true, ..request })
@@ -77,7 +77,7 @@ fn a_citation_comes_first_in_every_mode_and_its_lookalikes_do_not() {
 }
 
 #[test]
-fn a_range_cites_all_that_stands_between_its_ends() {
+fn a_range_includes_all_provisions_between_its_ends() {
     for typed in [
         "Arden Rev. Stat. §§ 12-2-104 through 12-2-106",
         "Arden Rev. Stat. §§ 12-2-104 to 12-2-106 series",
@@ -85,19 +85,19 @@ fn a_range_cites_all_that_stands_between_its_ends() {
         "Arden Rev. Stat. § 12-2-104–12-2-106",
     ] {
         for mode in Mode::ALL {
-            let response = everything(typed, mode, None);
+            let response = all_results(typed, mode, None);
             let cited = response.hits.iter().filter(|hit| hit.explain.as_ref().unwrap().cited);
             let citations: Vec<&str> = cited.map(|hit| ENGINE.hydrate(hit).unwrap().citation).collect();
             let expected = ["12-2-104", "12-2-104a", "12-2-105", "12-2-106"].map(|n| format!("Arden Rev. Stat. § {n}"));
             assert_eq!(citations, expected, "'{typed}'");
         }
     }
-    let backwards = everything("Arden Rev. Stat. §§ 12-2-106 to 12-2-104", Mode::Hybrid, None);
+    let backwards = all_results("Arden Rev. Stat. §§ 12-2-106 to 12-2-104", Mode::Hybrid, None);
     assert_eq!(backwards.explain.unwrap().cited, 1, "only where it starts");
 }
 
 /// The expected results of a query with only citations, found by looking at every node.
-fn expected_around(named: &[NodeOrdinal]) -> Vec<(NodeOrdinal, Relation)> {
+fn expected_related(named: &[NodeOrdinal]) -> Vec<(NodeOrdinal, Relation)> {
     let (outline, references) = (&ENGINE.snapshot().outline, &ENGINE.snapshot().references);
     let provisions: Vec<NodeOrdinal> =
         (0..outline.len()).map(NodeOrdinal).filter(|&node| outline.is_provision(node)).collect();
@@ -122,7 +122,7 @@ fn expected_around(named: &[NodeOrdinal]) -> Vec<(NodeOrdinal, Relation)> {
 }
 
 #[test]
-fn a_citation_alone_lists_what_stands_around_its_provision() {
+fn a_citation_query_lists_related_provisions() {
     let outline = &ENGINE.snapshot().outline;
     let relations = |response: &SearchResponse| -> Vec<(NodeOrdinal, Relation)> {
         response.hits.iter().map(|hit| (hit.node, hit.relation.unwrap())).collect()
@@ -130,23 +130,23 @@ fn a_citation_alone_lists_what_stands_around_its_provision() {
     let mut seen = BTreeSet::new();
     for node in (0..outline.len()).map(NodeOrdinal).filter(|&node| outline.is_provision(node)) {
         let citation = ENGINE.snapshot().cards.get(node).unwrap().citation;
-        let found = everything(citation, Mode::Hybrid, None);
+        let found = all_results(citation, Mode::Hybrid, None);
         let Some(Relation::Named) = found.hits[0].relation else { continue };
         let named: Vec<NodeOrdinal> =
             relations(&found).into_iter().take_while(|&(_, r)| r == Relation::Named).map(|(node, _)| node).collect();
         assert!(named.contains(&node), "{citation}");
-        let expected = expected_around(&named);
+        let expected = expected_related(&named);
         assert_eq!(relations(&found), expected, "{citation}");
         assert_eq!(found.total as usize, expected.len(), "{citation}");
         assert!(found.hits.is_sorted_by(|a, b| a.score >= b.score), "{citation}");
         seen.extend(expected.into_iter().map(|(_, relation)| relation.as_str()));
         if node.0 % 16 == 0 {
             for mode in [Mode::Semantic, Mode::Keyword] {
-                assert_eq!(relations(&everything(citation, mode, None)), relations(&found), "{citation} {mode}");
+                assert_eq!(relations(&all_results(citation, mode, None)), relations(&found), "{citation} {mode}");
             }
             let range = OrdinalRange { start: 0, end: node.0 };
             let within: Vec<_> = relations(&found).into_iter().filter(|(node, _)| range.contains(node.0)).collect();
-            assert_eq!(relations(&everything(citation, Mode::Hybrid, Some(range))), within, "{citation} {range:?}");
+            assert_eq!(relations(&all_results(citation, Mode::Hybrid, Some(range))), within, "{citation} {range:?}");
         }
     }
     assert_eq!(seen.len(), 4, "every relation occurs: {seen:?}");
@@ -155,14 +155,14 @@ fn a_citation_alone_lists_what_stands_around_its_provision() {
 #[test]
 fn words_next_to_a_citation_are_searched_for() {
     for query in ["3 S.F.C. § 823 harbor dues", "3 S.F.C. § 823 -dues", "3 S.F.C. § 823 \"harbor\""] {
-        let found = everything(query, Mode::Hybrid, None);
+        let found = all_results(query, Mode::Hybrid, None);
         assert!(found.hits.iter().all(|hit| hit.relation.is_none()), "{query}");
     }
 }
 
 #[test]
-fn what_is_cited_may_be_dead_and_is_said_to_be_cited() {
-    let response = everything("3 S.F.C. §§ 140 to 143", Mode::Hybrid, None);
+fn repealed_provisions_can_be_cited() {
+    let response = all_results("3 S.F.C. §§ 140 to 143", Mode::Hybrid, None);
     let shown = ENGINE.hydrate(&response.hits[0]).unwrap();
     assert!(!shown.shown.status.is_living(), "{}", shown.citation);
     assert!(response.hits[0].explain.as_ref().unwrap().cited);
@@ -184,7 +184,7 @@ fn plain_words_find_the_provision() {
 fn pages_join_to_one_order_without_doubles_or_gaps_and_totals_never_change() {
     for query in QUERIES {
         for mode in Mode::ALL {
-            let all = everything(query, mode, None);
+            let all = all_results(query, mode, None);
             let order = nodes(&all);
             assert_eq!(order.len() as u32, all.total, "'{query}' in mode {}", mode.name());
             assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), order.len(), "a provision is found twice");
@@ -211,7 +211,7 @@ fn law_no_longer_in_force_ranks_lower_but_is_found_by_its_heading() {
     let mut dead_seen = 0;
     for query in QUERIES {
         for mode in Mode::ALL {
-            let found = everything(query, mode, None);
+            let found = all_results(query, mode, None);
             for hit in found.hits.iter().filter(|hit| is_dead(hit.node) && !hit.explain.as_ref().unwrap().cited) {
                 assert!(hit.score <= Tuning::default().dead && hit.score >= 0.0, "'{query}' in mode {mode}");
                 dead_seen += 1;
@@ -225,7 +225,7 @@ fn law_no_longer_in_force_ranks_lower_but_is_found_by_its_heading() {
         if heading.split_whitespace().count() < 2 {
             continue;
         }
-        let place = nodes(&everything(heading, Mode::Hybrid, None)).into_iter().position(|found| found == node);
+        let place = nodes(&all_results(heading, Mode::Hybrid, None)).into_iter().position(|found| found == node);
         assert!(place.is_some_and(|place| place < 5), "'{heading}' is at {place:?}");
         asked += 1;
     }
@@ -236,11 +236,11 @@ fn law_no_longer_in_force_ranks_lower_but_is_found_by_its_heading() {
 fn facets_count_what_the_filter_would_leave() {
     let snapshot = ENGINE.snapshot();
     for query in QUERIES {
-        let all = everything(query, Mode::Keyword, None);
+        let all = all_results(query, Mode::Keyword, None);
         let facets = all.facets.as_ref().unwrap();
         for (place, jurisdiction) in snapshot.catalogue.jurisdictions.iter().enumerate() {
             let counted = facets.jurisdictions.iter().find(|facet| facet.place == place).map_or(0, |facet| facet.count);
-            let filtered = everything(query, Mode::Keyword, Some(jurisdiction.subtree));
+            let filtered = all_results(query, Mode::Keyword, Some(jurisdiction.subtree));
             assert_eq!(counted, filtered.total, "'{query}' in {}", jurisdiction.short_code);
         }
         for facet in &facets.tags {
@@ -265,7 +265,7 @@ fn a_filter_equals_filtering_afterwards() {
                 found
             };
             let (filtered, all) =
-                (everything(query, Mode::Keyword, Some(range)), everything(query, Mode::Keyword, None));
+                (all_results(query, Mode::Keyword, Some(range)), all_results(query, Mode::Keyword, None));
             assert_eq!(filtered.total as usize, filtered.hits.len());
             let ranked =
                 |response: &SearchResponse| score(response).into_iter().map(|(node, _)| node).collect::<Vec<_>>();
@@ -303,7 +303,7 @@ fn the_semantic_leg_equals_comparing_every_vector() {
                 best.push((node, neighbour.score));
             }
         }
-        let found = everything(query, Mode::Semantic, None);
+        let found = all_results(query, Mode::Semantic, None);
         assert_eq!(found.total as usize, best.len());
         for hit in &found.hits {
             let leg = hit.explain.as_ref().unwrap().vector.unwrap();
@@ -314,7 +314,7 @@ fn the_semantic_leg_equals_comparing_every_vector() {
 }
 
 #[test]
-fn phrases_must_stand_and_exclusions_may_not_in_every_mode() {
+fn phrases_are_required_and_exclusions_forbidden_in_every_mode() {
     let snapshot = ENGINE.snapshot();
     let text_of = |node: NodeOrdinal| {
         let record = snapshot.nodes.get(node).unwrap();
@@ -324,17 +324,17 @@ fn phrases_must_stand_and_exclusions_may_not_in_every_mode() {
         text.to_lowercase()
     };
     for mode in Mode::ALL {
-        let with = everything("\"security deposit\" landlord", mode, None);
+        let with = all_results("\"security deposit\" landlord", mode, None);
         assert!(with.total > 0);
         assert!(with.hits.iter().all(|hit| text_of(hit.node).contains("security deposit")));
-        let without = everything("water -sewer", mode, None);
+        let without = all_results("water -sewer", mode, None);
         assert!(without.total > 0);
         assert!(without.hits.iter().all(|hit| !text_of(hit.node).contains("sewer")), "{}", mode.name());
     }
 }
 
 /// The error of a query, which must be the same in every mode.
-fn refused(query: &str) -> QueryError {
+fn query_error(query: &str) -> QueryError {
     let refusals = Mode::ALL.map(|mode| match ENGINE.search(&SearchRequest { mode, ..SearchRequest::new(query) }) {
         Err(SearchError::Query(error)) => error,
         other => panic!("'{query}' in mode {mode}: {other:?}"),
@@ -347,27 +347,27 @@ fn refused(query: &str) -> QueryError {
 #[test]
 fn queries_that_cannot_be_searched_for_are_refused_with_the_reason() {
     for empty in ["", "  ", "\t\n\u{3000}"] {
-        assert_eq!(refused(empty), QueryError::Empty);
+        assert_eq!(query_error(empty), QueryError::Empty);
     }
     for only_excluded in ["-hens", "-fence -\"security deposit\"", "“” -water", "-\"3 S.F.C. § 823\""] {
-        assert_eq!(refused(only_excluded), QueryError::OnlyExclusions, "{only_excluded}");
+        assert_eq!(query_error(only_excluded), QueryError::OnlyExclusions, "{only_excluded}");
     }
     let long = format!("fence {}", "x".repeat(QUERY_CHARS_MAX));
-    assert_eq!(refused(&long), QueryError::TooLong { chars: QUERY_CHARS_MAX + 6 });
-    assert_eq!(refused(&format!("fence {}", "-a ".repeat(9))), QueryError::TooManyExclusions { count: 9 });
-    assert_eq!(refused(&"\"a\" ".repeat(9)), QueryError::TooManyPhrases { count: 9 });
+    assert_eq!(query_error(&long), QueryError::TooLong { chars: QUERY_CHARS_MAX + 6 });
+    assert_eq!(query_error(&format!("fence {}", "-a ".repeat(9))), QueryError::TooManyExclusions { count: 9 });
+    assert_eq!(query_error(&"\"a\" ".repeat(9)), QueryError::TooManyPhrases { count: 9 });
 }
 
 #[test]
-fn what_is_excluded_is_not_cited_and_no_hit() {
-    let all = everything("harbor dues", Mode::Hybrid, None);
+fn excluded_provisions_are_never_hits() {
+    let all = all_results("harbor dues", Mode::Hybrid, None);
     let cited = ENGINE.snapshot().cited("3 S.F.C. § 823").unwrap()[0].0;
     assert!(nodes(&all).contains(&cited));
-    let without = everything("harbor dues -\"3 S.F.C. § 823\"", Mode::Hybrid, None);
+    let without = all_results("harbor dues -\"3 S.F.C. § 823\"", Mode::Hybrid, None);
     assert_eq!(without.explain.unwrap().cited, 0);
     assert!(without.hits.iter().all(|hit| !hit.explain.as_ref().unwrap().cited));
     for mode in Mode::ALL {
-        assert!(!nodes(&everything("harbor dues -dues", mode, None)).contains(&cited), "{mode}");
+        assert!(!nodes(&all_results("harbor dues -dues", mode, None)).contains(&cited), "{mode}");
     }
 }
 
@@ -382,16 +382,16 @@ fn nonsense_finds_nothing_in_any_mode() {
     texts.extend(["zzzqqq", "xyzzy plugh", "???", "§", "北京", "qwertz the zzzqqq"].map(str::to_owned));
     for text in texts {
         for mode in Mode::ALL {
-            assert_eq!(everything(&text, mode, None).total, 0, "'{text}' in mode {mode}");
+            assert_eq!(all_results(&text, mode, None).total, 0, "'{text}' in mode {mode}");
         }
     }
     // A provision with none of the words but with a similar meaning is still found.
     let hit = |hit: &Hit| hit.explain.as_ref().unwrap().keyword.is_none();
-    assert!(everything("may my landlord keep my deposit", Mode::Hybrid, None).hits.iter().any(hit));
+    assert!(all_results("may my landlord keep my deposit", Mode::Hybrid, None).hits.iter().any(hit));
 }
 
 #[test]
-fn pages_reach_to_the_last_result_that_can_be_shown() {
+fn paging_ends_at_the_last_allowed_result() {
     for (page, limit) in [(0, 20), (1, 0), (101, 100), (u32::MAX, u32::MAX)] {
         let request = SearchRequest { page, limit, ..SearchRequest::new("water") };
         assert!(matches!(ENGINE.search(&request), Err(SearchError::BeyondResults { .. })), "{page} {limit}");
@@ -442,7 +442,7 @@ fn terms(text: &str) -> BTreeSet<String> {
 }
 
 /// Shows a page and checks all its snippets. Returns the number of hits and of highlighted words.
-fn shown_and_checked(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
+fn check_shown_page(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
     let snapshot = ENGINE.snapshot();
     let mut response = search(&SearchRequest { mode, limit, explain: true, ..SearchRequest::new(query) });
     let shown = ENGINE.show(&mut response).unwrap();
@@ -486,7 +486,7 @@ fn shown_and_checked(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
 fn snippets_are_whole_words_of_the_text_and_mark_words_of_the_query() {
     for query in QUERIES {
         for mode in Mode::ALL {
-            let (hits, highlighted) = shown_and_checked(query, mode, 100);
+            let (hits, highlighted) = check_shown_page(query, mode, 100);
             // A number is highlighted only as a whole, and semantic hits need not contain it.
             let may_lack_it = mode == Mode::Semantic && !query.contains(char::is_alphabetic);
             assert!(highlighted > 0 || hits == 0 || may_lack_it, "'{query}' in mode {}", mode.name());
@@ -495,7 +495,7 @@ fn snippets_are_whole_words_of_the_text_and_mark_words_of_the_query() {
 }
 
 #[test]
-fn the_snippet_holds_what_was_quoted_or_asked_for() {
+fn snippets_contain_phrases_and_query_words() {
     for (query, mode, expected) in [
         ("how tall may a fence be", Mode::Hybrid, "fence"),
         ("\"security deposit\"", Mode::Keyword, "security deposit"),
@@ -508,7 +508,7 @@ fn the_snippet_holds_what_was_quoted_or_asked_for() {
     }
     let mut response = search(&SearchRequest::new("3 S.F.C. § 823"));
     let cited = &ENGINE.show(&mut response).unwrap()[0].snippet;
-    assert!(!cited.goes_on_before && cited.highlights.is_empty(), "a citation alone shows how the provision begins");
+    assert!(!cited.has_text_before && cited.highlights.is_empty(), "a citation alone shows how the provision begins");
 }
 
 proptest! {
@@ -517,7 +517,7 @@ proptest! {
     #[test]
     fn any_page_is_shown_within_its_texts(query in "((water|deposits?|licensed|fence|U\\.S\\.C\\.|3|823|owner|of|the) ){1,8}") {
         for mode in Mode::ALL {
-            shown_and_checked(&query, mode, 20);
+            check_shown_page(&query, mode, 20);
         }
     }
 
@@ -542,12 +542,12 @@ proptest! {
 }
 
 #[test]
-fn a_search_that_nobody_waits_for_ends_at_the_next_stage() {
+fn an_abandoned_search_stops_at_the_next_stage() {
     for mode in Mode::ALL {
         let (asked, last) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
         let is_abandoned = || asked.fetch_add(1, Ordering::Relaxed) + 1 == last.load(Ordering::Relaxed);
         let plain = SearchRequest { mode, ..SearchRequest::new("security deposit landlord") };
-        let watched = SearchRequest { abandoned: Abandoned::when(&is_abandoned), ..plain };
+        let watched = SearchRequest { cancel_check: CancelCheck::when(&is_abandoned), ..plain };
         assert_eq!(nodes(&search(&watched)), nodes(&search(&plain)));
         let stages = asked.load(Ordering::Relaxed);
         assert!(stages >= 4, "asked {stages} times in mode {}", mode.name());
@@ -569,16 +569,16 @@ fn a_place_in_the_query_narrows_as_a_filter_would_and_exact_undoes_it() {
             ("security deposit under Arden law", "security deposit", "XA"),
             ("noise permit, Hollis County", "noise permit,", "XA-HOLLIS"),
         ] {
-            let narrowed = everything(query, mode, None);
+            let narrowed = all_results(query, mode, None);
             let understood = narrowed.understood.as_ref().unwrap();
             assert_eq!((understood.jurisdiction.as_str(), understood.effect), (code, PlaceEffect::Filter), "{query}");
             let place = catalogue.jurisdiction(&code.parse().unwrap()).unwrap();
-            let filtered = everything(rest, mode, Some(place.subtree));
+            let filtered = all_results(rest, mode, Some(place.subtree));
             assert_eq!((nodes(&narrowed), narrowed.total), (nodes(&filtered), filtered.total), "{query}");
             assert!(narrowed.total > 0 && filtered.understood.is_none());
             // A filter for the same place makes the words redundant. With a filter for another
             // place they stay ordinary words.
-            let said_twice = everything(query, mode, Some(place.subtree));
+            let said_twice = all_results(query, mode, Some(place.subtree));
             assert_eq!((nodes(&said_twice), said_twice.understood), (nodes(&filtered), None), "{query}");
             let exact = search(&SearchRequest { mode, limit: 10_000, exact: true, ..SearchRequest::new(query) });
             assert_eq!(exact.understood, None);
@@ -589,14 +589,14 @@ fn a_place_in_the_query_narrows_as_a_filter_would_and_exact_undoes_it() {
 }
 
 #[test]
-fn a_place_that_is_only_likely_is_preferred_on_every_page_alike() {
+fn an_ambiguous_place_boosts_its_law_on_every_page() {
     let query = "what harbor dues must an Arden vessel pay";
     let catalogue = &ENGINE.snapshot().catalogue;
     let place = catalogue.jurisdiction(&"XA".parse().unwrap()).unwrap().subtree;
     let tuning = Tuning { elsewhere: 1.0, ..Tuning::default() };
-    let indifferent = Engine::tuned(ENGINE.snapshot().clone(), tuning).unwrap();
+    let indifferent = Engine::with_tuning(ENGINE.snapshot().clone(), tuning).unwrap();
     for mode in Mode::ALL {
-        let all = everything(query, mode, None);
+        let all = all_results(query, mode, None);
         assert_eq!(all.understood.as_ref().unwrap().effect, PlaceEffect::Preference);
         let request = SearchRequest { mode, limit: 10_000, ..SearchRequest::new(query) };
         let alike = indifferent.search(&request).unwrap();

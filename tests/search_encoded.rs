@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use hornbook::random::SplitMix64;
-use hornbook::search::{Depth, Engine, Feature, Mode, NotDeep, SearchError, SearchRequest, SearchResponse, Tuning};
+use hornbook::search::{
+    DeepUnavailable, Depth, Engine, Feature, Mode, SearchError, SearchRequest, SearchResponse, Tuning,
+};
 use hornbook_corpus::embed::{TOKEN_COUNT, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::manifest::{self, Fingerprint, Manifest};
@@ -24,7 +26,7 @@ mod sample;
 const DIMS: usize = 32;
 const ENCODER: EncoderHash = [3; 32];
 /// The sample corpus does not contain this word, and no passage is near it in the first space.
-const WORD: &str = "octopus";
+const RARE_WORD: &str = "octopus";
 
 fn space() -> SpaceName {
     "test-32".parse().unwrap()
@@ -45,12 +47,12 @@ fn part(part: &Part) -> Result<Vec<f32>, SectionFileError> {
 }
 
 /// The passage that the word points to.
-fn wanted() -> ChunkOrdinal {
+fn matching_chunk() -> ChunkOrdinal {
     ChunkOrdinal(ENGINE.snapshot().chunks.chunk_count() / 2)
 }
 
-fn wanted_node() -> NodeOrdinal {
-    ENGINE.snapshot().chunks.node_of(wanted()).unwrap()
+fn matching_node() -> NodeOrdinal {
+    ENGINE.snapshot().chunks.node_of(matching_chunk()).unwrap()
 }
 
 fn directions(seed: u64, count: usize) -> Vec<Vec<i8>> {
@@ -64,7 +66,7 @@ fn as_vector(codes: &[i8]) -> Vec<f32> {
 }
 
 /// The vector of the deep words by the encoder in a folder; `None` in programs without encoders.
-fn read_deep(dir: &Path) -> Option<Vec<f32>> {
+fn deep_words_vector(dir: &Path) -> Option<Vec<f32>> {
     let stored = StoredEncoder::open(dir, &space(), &ENCODER).unwrap().unwrap();
     let mut tokens = Vec::new();
     embedder().tokenize(DEEP_WORDS, &mut tokens);
@@ -77,7 +79,7 @@ fn add_space(dir: &Path, hash: EncoderHash) {
     let passages = directions(1, chunks as usize);
     write_encoder(dir, &space, &ENCODER, &SHAPE, &[], part).unwrap();
     let mut vectors: Vec<Vec<f32>> = passages.iter().map(|codes| as_vector(codes)).collect();
-    if let Some(read) = read_deep(dir) {
+    if let Some(read) = deep_words_vector(dir) {
         vectors[chunks as usize - 1] = read;
     }
     let mut writer = VectorWriter::create(dir, &space, DIMS).unwrap();
@@ -88,8 +90,8 @@ fn add_space(dir: &Path, hash: EncoderHash) {
     build_graph(&rows, &input, &GraphOptions::default(), &mut |_, _| ()).unwrap();
     let mut tokens = directions(2, TOKEN_COUNT);
     let mut of_word = Vec::new();
-    embedder().tokenize(WORD, &mut of_word);
-    of_word.iter().for_each(|token| tokens[token.index()].clone_from(&passages[wanted().0 as usize]));
+    embedder().tokenize(RARE_WORD, &mut of_word);
+    of_word.iter().for_each(|token| tokens[token.index()].clone_from(&passages[matching_chunk().0 as usize]));
     let (codes, scales) = (tokens.concat(), vec![0.01; TOKEN_COUNT]);
     write_queries(dir, &space, &ENCODER, &QueryRows { dims: DIMS, codes: &codes, scales: &scales }).unwrap();
     add_embedder(dir, space.as_str(), hash);
@@ -115,7 +117,7 @@ static ENCODED: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
 });
 
 fn engine(encoded: &str) -> Engine {
-    Engine::tuned(ENCODED.clone(), tuned("encoded", encoded)).unwrap()
+    Engine::with_tuning(ENCODED.clone(), tuned("encoded", encoded)).unwrap()
 }
 
 /// Sets the same value for every kind of query.
@@ -129,20 +131,20 @@ fn explained(engine: &Engine, query: &str, mode: Mode) -> SearchResponse {
 }
 
 #[test]
-fn what_only_the_second_space_has_near_is_found() {
+fn passages_near_only_in_the_second_space_are_found() {
     let engine = Engine::new(ENCODED.clone()).unwrap();
     for mode in [Mode::Hybrid, Mode::Semantic] {
-        let found = explained(&engine, WORD, mode);
-        assert_eq!(found.hits[0].node, wanted_node(), "{mode:?}");
+        let found = explained(&engine, RARE_WORD, mode);
+        assert_eq!(found.hits[0].node, matching_node(), "{mode:?}");
         let explain = found.hits[0].explain.as_ref().unwrap();
         let encoded = explain.encoded.unwrap();
         assert!(encoded.rank == Some(1) && encoded.score > 0.999, "{encoded:?}");
-        assert_eq!(found.hits[0].chunk, Some(wanted()), "the passage that is shown");
+        assert_eq!(found.hits[0].chunk, Some(matching_chunk()), "the passage that is shown");
         assert!(explain.shares.unwrap().get(Feature::Encoded) > 0.0);
-        let without = explained(&ENGINE, WORD, mode);
-        assert!(without.hits.iter().all(|hit| hit.node != wanted_node()), "{mode:?}");
+        let without = explained(&ENGINE, RARE_WORD, mode);
+        assert!(without.hits.iter().all(|hit| hit.node != matching_node()), "{mode:?}");
     }
-    assert!(explained(&engine, WORD, Mode::Keyword).hits.is_empty());
+    assert!(explained(&engine, RARE_WORD, Mode::Keyword).hits.is_empty());
 }
 
 fn deep(engine: &Engine, query: &str, mode: Mode) -> Result<SearchResponse, SearchError> {
@@ -184,7 +186,7 @@ fn a_program_without_encoders_says_so() {
 
 #[test]
 fn a_snapshot_without_an_encoder_is_not_searched_deep() {
-    assert!(matches!(deep(&ENGINE, "fence", Mode::Hybrid), Err(SearchError::NotDeep(NotDeep::NoEncoder))));
+    assert!(matches!(deep(&ENGINE, "fence", Mode::Hybrid), Err(SearchError::NotDeep(DeepUnavailable::NoEncoder))));
 }
 
 #[test]
@@ -199,9 +201,9 @@ fn candidates_of_either_space_are_compared_in_both() {
 }
 
 #[test]
-fn a_space_that_counts_nothing_changes_nothing() {
+fn a_space_with_zero_weight_changes_nothing() {
     let (without, alone) = (engine("0"), engine("1"));
-    for query in ["how tall may a fence be", "security deposit landlord", "repealed", "harbor dues", WORD] {
+    for query in ["how tall may a fence be", "security deposit landlord", "repealed", "harbor dues", RARE_WORD] {
         for mode in Mode::ALL {
             let (found, expected) = (explained(&without, query, mode), explained(&ENGINE, query, mode));
             let ranked = |response: &SearchResponse| -> Vec<(NodeOrdinal, f32)> {
@@ -220,7 +222,7 @@ fn a_space_that_counts_nothing_changes_nothing() {
 
 #[test]
 fn the_only_space_is_searched_even_if_late_interaction_alone_counts() {
-    let engine = Engine::tuned(ENGINE.snapshot().clone(), tuned("interaction", "1")).unwrap();
+    let engine = Engine::with_tuning(ENGINE.snapshot().clone(), tuned("interaction", "1")).unwrap();
     let found = explained(&engine, "security deposit of a tenant", Mode::Semantic);
     assert!(found.hits.len() > 20, "{}", found.hits.len());
 }

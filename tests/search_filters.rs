@@ -55,7 +55,7 @@ impl Model {
         Filter { ranges, tags: self.tags.clone(), statuses: self.statuses.clone(), min_score: 0.0 }
     }
 
-    fn leaves(&self, node: NodeOrdinal) -> bool {
+    fn keeps_node(&self, node: NodeOrdinal) -> bool {
         let snapshot = ENGINE.snapshot();
         let is_within = |ranges: &Vec<OrdinalRange>| ranges.iter().any(|range| range.iter().any(|own| own == node.0));
         self.ranges.as_ref().is_none_or(is_within)
@@ -70,7 +70,7 @@ impl Model {
         let all = snapshot.chunks.chunk_range(OrdinalRange::new(0, snapshot.outline.len()));
         let order = snapshot.vectors.nearest_exact(&embedder().embed_query(embedded).0, all, all.len() as usize);
         let named = order.iter().map(|near| (snapshot.chunks.node_of(near.chunk).unwrap(), near.score));
-        let left = named.filter(|&(node, _)| self.leaves(node)).take(count);
+        let left = named.filter(|&(node, _)| self.keeps_node(node)).take(count);
         left.filter(|&(_, score)| score >= Tuning::MEASURED.similarity_floor).map(|(node, _)| node).collect()
     }
 }
@@ -95,7 +95,7 @@ proptest! {
         let (query, embedded) = asked;
         let (filter, tuning) = (model.filter(), Tuning::MEASURED);
         let mut by_words = nodes(&everything(query, Mode::Keyword, Filter::NONE));
-        by_words.retain(|&node| model.leaves(node));
+        by_words.retain(|&node| model.keeps_node(node));
         for mode in Mode::ALL {
             let found = everything(query, mode, &filter);
             let count = match (mode, found.explain.as_ref().unwrap().kind) {
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn a_least_score_leaves_what_scores_as_much(
+    fn min_score_keeps_hits_with_at_least_this_score(
         model in models(),
         (query, _) in prop::sample::select(&QUERIES[..]),
         mode in prop::sample::select(&Mode::ALL[..]),
@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn a_citation_is_cited_only_where_the_filter_leaves_it() {
+fn citations_obey_the_filter() {
     let snapshot = ENGINE.snapshot();
     let query = "Arden Rev. Stat. § 12-2-104";
     let node = snapshot.cited(query).unwrap()[0].0;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hornbook::search::{
-    Abandoned, QUERY_CHARS_MAX, QueryError, SUGGESTIONS_MAX, SearchError, SuggestRequest, Suggestion,
+    CancelCheck, QUERY_CHARS_MAX, QueryError, SUGGESTIONS_MAX, SearchError, SuggestRequest, Suggestion,
 };
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 
@@ -31,7 +31,7 @@ fn headings_are_completed_and_typos_forgiven() {
 }
 
 #[test]
-fn headings_that_agree_are_one_suggestion_for_all_that_bear_it() {
+fn equal_headings_are_one_suggestion() {
     let found = suggest("definitions", 5, None);
     assert_eq!((found[0].text.as_str(), found[0].kind), ("Definitions", "heading"));
     let snapshot = ENGINE.snapshot();
@@ -54,7 +54,7 @@ fn citations_are_completed_in_the_spelling_of_the_law() {
 }
 
 #[test]
-fn a_jurisdiction_suggests_its_own() {
+fn suggestions_obey_the_jurisdiction() {
     let snapshot = ENGINE.snapshot();
     for jurisdiction in snapshot.catalogue.jurisdictions.iter().filter(|jurisdiction| !jurisdiction.is_placeholder()) {
         let range = jurisdiction.subtree;
@@ -68,7 +68,7 @@ fn a_jurisdiction_suggests_its_own() {
 }
 
 #[test]
-fn what_was_meant_is_told_only_for_words_that_stand_nowhere() {
+fn did_you_mean_only_appears_for_unknown_words() {
     let meant = |text: &str| ENGINE.suggest(&SuggestRequest::new(text)).unwrap().did_you_mean;
     assert_eq!(meant("secruity deposit").as_deref(), Some("security deposit"));
     assert_eq!(meant("harbour  DEFINITOINS, § 823?").as_deref(), Some("harbor  definitions, § 823?"));
@@ -96,7 +96,7 @@ fn suggestions_stop_when_their_client_has_disconnected() {
     let (asked, last) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let is_abandoned = || asked.fetch_add(1, Ordering::Relaxed) + 1 == last.load(Ordering::Relaxed);
     let plain = SuggestRequest::new(text);
-    let watched = SuggestRequest { abandoned: Abandoned::when(&is_abandoned), ..plain };
+    let watched = SuggestRequest { abandoned: CancelCheck::when(&is_abandoned), ..plain };
     assert_eq!(ENGINE.suggest(&watched).unwrap(), ENGINE.suggest(&plain).unwrap());
     let steps = asked.load(Ordering::Relaxed);
     assert!(steps >= 9, "asked {steps} times for four words that are looked for twice");

@@ -13,9 +13,9 @@ use hornbook_corpus::outline::Status;
 use serde::Serialize;
 use zstd::stream::write::{AutoFinishEncoder, Encoder};
 
-use crate::law::{Group, Law};
+use crate::alter::SentenceAlterer;
+use crate::law::{Group, RealLaw};
 use crate::places::Code;
-use crate::vary::Varied;
 
 /// Chapters per title. The list has fewer large titles than small ones.
 const CHAPTERS: [usize; 8] = [8, 12, 18, 25, 35, 50, 80, 120];
@@ -25,20 +25,20 @@ const SECTIONS_MAX: usize = 70;
 const PART_SECTIONS: usize = 24;
 /// The share of a non-federal code's titles that are made from federal law. No real state in the
 /// snapshots has law on every subject.
-const FOREIGN_TITLES: f64 = 0.3;
+const FEDERAL_TITLE_SHARE: f64 = 0.3;
 /// The share of sentences that stay those of the provision that is the model of a section. The
 /// others are replaced by a sentence of the same subject.
-const OWN_SENTENCES: f64 = 0.5;
+const KEPT_SENTENCE_SHARE: f64 = 0.5;
 /// The share of replacement sentences that come from the next subject.
-const NEXT_SUBJECT: f64 = 0.12;
-const LEFT_OUT: f64 = 0.07;
-const ADDED: f64 = 0.07;
+const NEXT_SUBJECT_SHARE: f64 = 0.12;
+const DROPPED_SENTENCE_SHARE: f64 = 0.07;
+const ADDED_SENTENCE_SHARE: f64 = 0.07;
 /// The chance that a provision which is not in force is used as a model.
-const DEAD_TAKEN: f64 = 0.4;
+const REPEALED_MODEL_CHANCE: f64 = 0.4;
 /// Writing of a section stops after the line in which it exceeds this length.
 const TEXT_BYTES_MAX: usize = 40_000;
 /// One in this many sections is cut into chunks as the builder does. The chunks of the others are estimated.
-const CUT_ONE_IN: u64 = 16;
+const CHUNKED_ONE_IN: u64 = 16;
 /// The approximate length of a chunk.
 const CHUNK_BYTES: u64 = 900;
 
@@ -62,7 +62,7 @@ struct Line<'a> {
 
 /// Totals of a written code.
 #[derive(Default)]
-pub(crate) struct Written {
+pub(crate) struct CodeTotals {
     pub(crate) provisions: u64,
     pub(crate) chunks: u64,
     pub(crate) text_bytes: u64,
@@ -70,38 +70,38 @@ pub(crate) struct Written {
     pub(crate) texts: Vec<u64>,
 }
 
-pub(crate) struct Writer<'a> {
+pub(crate) struct CodeWriter<'a> {
     code: &'a Code,
-    varied: Varied<'a>,
+    varied: SentenceAlterer<'a>,
     out: AutoFinishEncoder<'static, File>,
     /// The number of sections of each chapter of each title.
     sections: Vec<Vec<u16>>,
-    estimate: Estimate,
+    estimate: ChunkEstimate,
     chunker: Chunker,
-    written: Written,
+    written: CodeTotals,
     progress: &'a AtomicU64,
 }
 
 /// Estimates the number of chunks: from the lengths of all sections, corrected by the exact count of some.
 #[derive(Default)]
-struct Estimate {
+struct ChunkEstimate {
     by_length: u64,
     cut: u64,
     cut_by_length: u64,
 }
 
-impl Estimate {
+impl ChunkEstimate {
     fn chunks(&self) -> u64 {
         let ratio = if self.cut_by_length < 64 { 1.0 } else { self.cut as f64 / self.cut_by_length as f64 };
         (self.by_length as f64 * ratio) as u64
     }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> CodeWriter<'a> {
     pub(crate) fn create(
         code: &'a Code,
         folder: &Path,
-        varied: Varied<'a>,
+        varied: SentenceAlterer<'a>,
         progress: &'a AtomicU64,
     ) -> io::Result<Self> {
         Ok(Self {
@@ -109,15 +109,15 @@ impl<'a> Writer<'a> {
             varied,
             out: Encoder::new(File::create_new(folder.join(code.file()))?, 1)?.auto_finish(),
             sections: Vec::new(),
-            estimate: Estimate::default(),
+            estimate: ChunkEstimate::default(),
             chunker: Chunker::new(),
-            written: Written::default(),
+            written: CodeTotals::default(),
             progress,
         })
     }
 
     /// Writes titles until the code has its number of chunks.
-    pub(crate) fn write(mut self) -> io::Result<Written> {
+    pub(crate) fn write(mut self) -> io::Result<CodeTotals> {
         while !self.is_full() {
             self.title()?;
         }
@@ -134,7 +134,7 @@ impl<'a> Writer<'a> {
     fn title(&mut self) -> io::Result<()> {
         let law = self.varied.law;
         let is_federal = self.code.level == Level::Federal;
-        let is_foreign = !is_federal && self.varied.chance(FOREIGN_TITLES);
+        let is_foreign = !is_federal && self.varied.chance(FEDERAL_TITLE_SHARE);
         let groups = law.groups_for(self.code.kind, is_federal || is_foreign);
         let mut subject = self.varied.random.index(groups.len());
         let title = self.sections.len() + 1;
@@ -221,7 +221,7 @@ impl<'a> Writer<'a> {
         let law = self.varied.law;
         let real = group.provisions.len();
         let mut form = group.provisions[(first + section) % real];
-        if !law.status(form).is_living() && !self.varied.chance(DEAD_TAKEN) {
+        if !law.status(form).is_living() && !self.varied.chance(REPEALED_MODEL_CHANCE) {
             form = group.provisions[self.varied.random.index(real)];
         }
         let number = self.code.number(title, chapter, section);
@@ -251,13 +251,13 @@ impl<'a> Writer<'a> {
     fn count(&mut self, text: &str) {
         let by_length = (text.len() as u64).div_ceil(CHUNK_BYTES).max(1);
         self.estimate.by_length += by_length;
-        if self.written.provisions.is_multiple_of(CUT_ONE_IN) {
+        if self.written.provisions.is_multiple_of(CHUNKED_ONE_IN) {
             self.estimate.cut_by_length += by_length;
             self.estimate.cut += self.chunker.chunk(text).len().max(1) as u64;
         }
         self.written.provisions += 1;
         self.written.text_bytes += text.len() as u64;
-        self.written.texts.push(crate::vary::hash(text));
+        self.written.texts.push(crate::alter::hash(text));
         self.progress.fetch_add(by_length, Ordering::Relaxed);
     }
 
@@ -277,11 +277,11 @@ impl<'a> Writer<'a> {
                 let own = body[from..to].trim();
                 from = to;
                 let is_needed = out.len() == written;
-                if own.is_empty() || !is_needed && self.varied.chance(LEFT_OUT) {
+                if own.is_empty() || !is_needed && self.varied.chance(DROPPED_SENTENCE_SHARE) {
                     continue;
                 }
                 self.sentence(own, group, next, &mut out);
-                if own.len() > 40 && self.varied.chance(ADDED) {
+                if own.len() > 40 && self.varied.chance(ADDED_SENTENCE_SHARE) {
                     let added = law.some_sentence(group, &mut self.varied.random);
                     self.altered_after(added, group, &mut out);
                 }
@@ -294,13 +294,13 @@ impl<'a> Writer<'a> {
     }
 
     fn sentence(&mut self, own: &str, group: &Group, next: &Group, out: &mut String) {
-        let law: &Law = self.varied.law;
+        let law: &RealLaw = self.varied.law;
         // Short pieces are labels and forms, not sentences.
-        let stays = own.len() <= 40 || self.varied.chance(OWN_SENTENCES);
+        let stays = own.len() <= 40 || self.varied.chance(KEPT_SENTENCE_SHARE);
         if stays {
             return self.altered_after(own, group, out);
         }
-        let from = if self.varied.chance(NEXT_SUBJECT) { next } else { group };
+        let from = if self.varied.chance(NEXT_SUBJECT_SHARE) { next } else { group };
         let taken = law.some_sentence(from, &mut self.varied.random);
         let taken = taken[label_len(taken)..].trim();
         self.altered_after(if taken.len() > 40 { taken } else { own }, from, out);
@@ -311,7 +311,8 @@ impl<'a> Writer<'a> {
             out.push(' ');
         }
         let (code, sections) = (self.code, &self.sections);
-        let mut cite = |random: &mut SplitMix64, out: &mut String| out.push_str(&cited(code, sections, random));
+        let mut cite =
+            |random: &mut SplitMix64, out: &mut String| out.push_str(&existing_number(code, sections, random));
         self.varied.push(sentence, group, &mut cite, out);
     }
 
@@ -354,7 +355,7 @@ impl<'a> Writer<'a> {
 
 /// The number of an existing provision: usually in the same chapter, sometimes in the same title or
 /// anywhere in the code.
-fn cited(code: &Code, sections: &[Vec<u16>], random: &mut SplitMix64) -> String {
+fn existing_number(code: &Code, sections: &[Vec<u16>], random: &mut SplitMix64) -> String {
     let near = random.below(10);
     let title = if near < 8 { sections.len() - 1 } else { random.index(sections.len()) };
     let chapters = &sections[title];

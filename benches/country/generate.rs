@@ -12,17 +12,17 @@ use std::time::Duration;
 
 use hornbook_index_build::progress::Progress;
 
-use crate::code::{Writer, Written};
-use crate::law::Law;
+use crate::alter::{SentenceAlterer, hash};
+use crate::code::{CodeTotals, CodeWriter};
+use crate::law::RealLaw;
 use crate::places::{self, Code};
-use crate::vary::{Varied, hash};
 use crate::words::Words;
 
 pub(crate) const PLAN: &str = "plan.toml";
 
 /// Totals of all codes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct CountryTotals {
     pub(crate) codes: usize,
     pub(crate) provisions: u64,
     pub(crate) chunks: u64,
@@ -32,7 +32,13 @@ pub(crate) struct Made {
 }
 
 /// Writes the codes and their plan into the folder.
-pub(crate) fn generate(law: &Law, chunks: u64, seed: u64, folder: &Path, progress: Progress) -> io::Result<Made> {
+pub(crate) fn generate(
+    law: &RealLaw,
+    chunks: u64,
+    seed: u64,
+    folder: &Path,
+    progress: Progress,
+) -> io::Result<CountryTotals> {
     fs::create_dir_all(folder)?;
     let words = Words::of(law);
     let place_names = law.place_names();
@@ -46,8 +52,8 @@ pub(crate) fn generate(law: &Law, chunks: u64, seed: u64, folder: &Path, progres
     let work = || {
         while let Some(&code) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
             let seeds = [seed ^ hash(&code.key()), seed ^ hash(code.jurisdiction)];
-            let varied = Varied::new(law, &words, &place_names, code.place, seeds);
-            let written = Writer::create(code, folder, varied, &done).and_then(Writer::write);
+            let varied = SentenceAlterer::new(law, &words, &place_names, code.place, seeds);
+            let written = CodeWriter::create(code, folder, varied, &done).and_then(CodeWriter::write);
             results.lock().expect("no worker panics with the lock").push(written);
         }
     };
@@ -70,8 +76,8 @@ pub(crate) fn generate(law: &Law, chunks: u64, seed: u64, folder: &Path, progres
     sum(codes.len(), results)
 }
 
-fn sum(codes: usize, results: Vec<io::Result<Written>>) -> io::Result<Made> {
-    let mut made = Made { codes, ..Made::default() };
+fn sum(codes: usize, results: Vec<io::Result<CodeTotals>>) -> io::Result<CountryTotals> {
+    let mut made = CountryTotals { codes, ..CountryTotals::default() };
     let mut texts = HashSet::new();
     for written in results {
         let written = written?;

@@ -32,12 +32,12 @@ pub(crate) struct Group {
 }
 
 /// All snapshots and the groups of their provisions.
-pub(crate) struct Law {
+pub(crate) struct RealLaw {
     snapshots: Vec<Snapshot>,
     groups: Vec<Group>,
 }
 
-impl Law {
+impl RealLaw {
     /// Takes all provisions of the snapshots whose text is long enough.
     pub(crate) fn of(snapshots: Vec<Snapshot>) -> Self {
         let groups: Vec<Group> =

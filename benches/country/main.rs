@@ -7,6 +7,7 @@
 //! built from them. Without either it makes and builds a small country from the sample corpus,
 //! which only shows that the bench runs.
 
+mod alter;
 mod code;
 mod generate;
 mod law;
@@ -15,7 +16,6 @@ mod names;
 mod places;
 #[path = "../support/sample.rs"]
 mod sample;
-mod vary;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
 use crate::generate::{PLAN, generate};
-use crate::law::Law;
+use crate::law::RealLaw;
 use crate::measure::Figures;
 
 /// Generate synthetic law of sixty jurisdictions in any size
@@ -76,7 +76,7 @@ fn open(path: &Path) -> Snapshot {
 }
 
 fn make(law: &[PathBuf], out: &Path, chunks: u64, seed: u64) {
-    let law = Law::of(law.iter().map(|path| open(path)).collect());
+    let law = RealLaw::of(law.iter().map(|path| open(path)).collect());
     let made = generate(&law, chunks, seed, out, Progress::for_stderr())
         .unwrap_or_else(|error| panic!("cannot write to {}: {error}", out.display()));
     println!(

@@ -6,7 +6,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::{Snapshot, embedding_space};
 use hornbook_corpus::vectors::VectorRows;
 
-use crate::vary::hash;
+use crate::alter::hash;
 
 /// The vocabulary is counted at this many equal steps.
 const STEPS: u32 = 16;

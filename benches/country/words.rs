@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use hornbook::random::SplitMix64;
 
-use crate::law::Law;
+use crate::law::RealLaw;
 
 /// The number of most frequent words that are never replaced: they make the grammar of a sentence.
-const FRAME_WORDS: usize = 400;
+const KEPT_WORD_COUNT: usize = 400;
 /// Words with a length outside this range are never replaced.
-const LENGTHS: std::ops::RangeInclusive<usize> = 4..=24;
+const REPLACEABLE_LENGTHS: std::ops::RangeInclusive<usize> = 4..=24;
 /// A word that occurs at most this often is a name or a typing error.
-const RARE: u32 = 3;
+const RARE_COUNT_MAX: u32 = 3;
 /// A word that occurs at most this often is a name if it has a capital inside a sentence.
-const SCARCE: u32 = 400;
+const NAME_COUNT_MAX: u32 = 400;
 
 /// Endings that the words of a class share, so that a verb is usually replaced by a verb.
 const ENDINGS: [&str; 7] = ["ings", "ing", "ions", "ion", "ed", "ly", "s"];
@@ -36,12 +36,12 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    pub(crate) fn of(law: &Law) -> Self {
+    pub(crate) fn of(law: &RealLaw) -> Self {
         let mut counts: HashMap<Box<str>, u32> = HashMap::new();
         let mut lower = String::new();
         for &node in law.groups().iter().flat_map(|group| &group.provisions) {
             for word in law.text(node).split(|c: char| !c.is_ascii_alphabetic()) {
-                if LENGTHS.contains(&word.len()) {
+                if REPLACEABLE_LENGTHS.contains(&word.len()) {
                     lower.clear();
                     lower.push_str(word);
                     lower.make_ascii_lowercase();
@@ -57,7 +57,7 @@ impl Words {
         let mut counted: Vec<(Box<str>, u32)> = counts.into_iter().collect();
         counted.sort_unstable_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
         // At most one word in eight, because the law of a small snapshot has few words.
-        counted.drain(..FRAME_WORDS.min(counted.len() / 8));
+        counted.drain(..KEPT_WORD_COUNT.min(counted.len() / 8));
         counted.sort_unstable();
         let mut words = Self { ids: HashMap::new(), entries: Vec::new(), classes: Vec::new() };
         for (id, (text, count)) in (0..).zip(counted) {
@@ -79,11 +79,11 @@ impl Words {
     }
 
     pub(crate) fn is_rare(&self, word: Word) -> bool {
-        self.entries[word.0 as usize].count <= RARE
+        self.entries[word.0 as usize].count <= RARE_COUNT_MAX
     }
 
     pub(crate) fn is_scarce(&self, word: Word) -> bool {
-        self.entries[word.0 as usize].count <= SCARCE
+        self.entries[word.0 as usize].count <= NAME_COUNT_MAX
     }
 
     pub(crate) fn text(&self, word: Word) -> &str {
@@ -95,13 +95,13 @@ impl Words {
     }
 
     /// The word that a jurisdiction always uses instead of this one.
-    pub(crate) fn habit(&self, word: Word, seed: u64) -> &str {
+    pub(crate) fn fixed_replacement(&self, word: Word, seed: u64) -> &str {
         let mut of_word = SplitMix64(seed ^ u64::from(word.0) << 20);
-        self.some_of_class(word, &mut of_word)
+        self.random_of_class(word, &mut of_word)
     }
 
     /// A random word of the same class.
-    pub(crate) fn some_of_class(&self, word: Word, random: &mut SplitMix64) -> &str {
+    pub(crate) fn random_of_class(&self, word: Word, random: &mut SplitMix64) -> &str {
         let entry = &self.entries[word.0 as usize];
         let class = &self.classes[usize::from(entry.class)];
         let step = 1 + random.index(class.len().max(2) - 1);

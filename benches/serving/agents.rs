@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use hornbook::bench::load::{Load, Pace};
 use hornbook::bench::queries::read;
-use hornbook::bench::{BenchError, Later, Sample, SampleResult, Target, Worker};
+use hornbook::bench::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
 use serde_json::json;
 
-use crate::server::{Data, Running};
+use crate::server::{BenchData, ServerProcess};
 use crate::{ROUNDS, round, row, spread};
 
 const LOAD: Load =
@@ -22,13 +22,13 @@ const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
 /// The number of tool lists timed in a row.
 const LISTS: usize = 500;
 
-pub(crate) fn measure(data: &Data<'_>) {
+pub(crate) fn measure(data: &BenchData<'_>) {
     let server = data.serve(&["ledger.durability=window", "mcp.free_per_minute=0"]).0;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let file = |kind: &str| read(&folder.join(format!("{kind}.jsonl"))).unwrap_or_else(|error| panic!("{error}"));
     let queries: Vec<String> = JUDGED.into_iter().flat_map(file).map(|query| query.text).collect();
-    let by_rest = Raw::new(&server, queries.iter().map(|query| rest(&data.key, query)));
-    let by_tool = Raw::new(&server, queries.iter().map(|query| tool(&data.key, query)));
+    let by_rest = RawTarget::new(&server, queries.iter().map(|query| rest(&data.key, query)));
+    let by_tool = RawTarget::new(&server, queries.iter().map(|query| tool(&data.key, query)));
     let (mut rest_a_second, mut tools_a_second, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let rest = round(&by_rest, &LOAD).throughput;
@@ -71,7 +71,7 @@ fn post(headers: &str, body: &str) -> Vec<u8> {
 }
 
 /// The median time of a tool list in microseconds.
-fn median_list(server: &Running) -> f64 {
+fn median_list(server: &ServerProcess) -> f64 {
     let list = post("", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
     let mut connection = Connection::open(&server.address).expect("a connection");
     let mut took: Vec<f64> = (0..LISTS)
@@ -86,19 +86,19 @@ fn median_list(server: &Running) -> f64 {
 }
 
 /// A target for requests as raw bytes.
-struct Raw {
+struct RawTarget {
     address: String,
     requests: Vec<Vec<u8>>,
 }
 
-impl Raw {
-    fn new(server: &Running, requests: impl Iterator<Item = Vec<u8>>) -> Self {
+impl RawTarget {
+    fn new(server: &ServerProcess, requests: impl Iterator<Item = Vec<u8>>) -> Self {
         Self { address: server.address.clone(), requests: requests.collect() }
     }
 }
 
-impl Target for Raw {
-    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+impl Target for RawTarget {
+    fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async {
             let connection = Connection::open(&self.address).map_err(|error| BenchError(error.to_string()))?;
             Ok(Box::new(RawWorker { connection, requests: &self.requests }) as Box<dyn Worker>)
@@ -112,7 +112,7 @@ struct RawWorker<'r> {
 }
 
 impl Worker for RawWorker<'_> {
-    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+    fn send(&mut self, index: usize) -> BoxFuture<'_, Sample> {
         Box::pin(async move { self.asked(index) })
     }
 }

@@ -16,13 +16,13 @@ use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-use crate::server::{Running, get};
+use crate::server::{ServerProcess, get};
 
 /// The argument that makes this program the bare server.
 pub(crate) const FLAG: &str = "--bare";
 
 /// Records the responses of a server as they came over the wire.
-pub(crate) fn record(server: &Running, key: &str, paths: &[String], folder: &Path) {
+pub(crate) fn record_responses(server: &ServerProcess, key: &str, paths: &[String], folder: &Path) {
     for (place, path) in paths.iter().enumerate() {
         let answer = get(&server.address, path, Some(key));
         assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
@@ -32,13 +32,13 @@ pub(crate) fn record(server: &Running, key: &str, paths: &[String], folder: &Pat
 }
 
 /// Starts this program again as the bare server of recorded responses.
-pub(crate) fn start(folder: &Path) -> Running {
+pub(crate) fn start(folder: &Path) -> ServerProcess {
     let program = std::env::current_exe().expect("this program");
-    Running::start(Command::new(program).arg(FLAG).arg(folder))
+    ServerProcess::start(Command::new(program).arg(FLAG).arg(folder))
 }
 
 /// Serves recorded responses until the process ends.
-pub(crate) fn serve(folder: &Path) {
+pub(crate) fn serve_recorded(folder: &Path) {
     let paths = std::fs::read_to_string(folder.join("paths")).expect("addresses");
     let read = |(place, path): (usize, &str)| {
         (path.to_owned(), parse(&std::fs::read(folder.join(place.to_string())).expect("an answer")))

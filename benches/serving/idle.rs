@@ -6,18 +6,18 @@ use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::server::{Data, Running, connect, get};
+use crate::server::{BenchData, ServerProcess, connect, get};
 
-const WAITING: usize = 10_000;
+const IDLE_CONNECTIONS: usize = 10_000;
 
 /// Files that this process needs besides connections.
-const FILES: usize = 500;
+const OTHER_OPEN_FILES_MAX: usize = 500;
 
 /// The number of new clients, one after the other.
 const CLIENTS: usize = 400;
 
-pub(crate) fn measure(data: &Data<'_>) {
-    let waiting = WAITING.min(files().saturating_sub(FILES));
+pub(crate) fn measure(data: &BenchData<'_>) {
+    let waiting = IDLE_CONNECTIONS.min(files().saturating_sub(OTHER_OPEN_FILES_MAX));
     let server = data.serve(&["ledger.durability=window"]).0;
     // A first round, so that memory allocated at the first call is not attributed to connections.
     fresh_clients(&server, &data.key);
@@ -42,7 +42,7 @@ fn files() -> usize {
     now.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX)
 }
 
-fn asked_once(server: &Running) -> TcpStream {
+fn asked_once(server: &ServerProcess) -> TcpStream {
     let mut stream = connect(&server.address);
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
     stream.write_all(request.as_bytes()).expect("a request sent");
@@ -53,7 +53,7 @@ fn asked_once(server: &Running) -> TcpStream {
 }
 
 /// Microseconds for each client, shortest first.
-fn fresh_clients(server: &Running, key: &str) -> Vec<f64> {
+fn fresh_clients(server: &ServerProcess, key: &str) -> Vec<f64> {
     let ask = |_| {
         let began = Instant::now();
         assert!(get(&server.address, "/api/v1/coverage", Some(key)).starts_with(b"HTTP/1.1 200"));

@@ -8,11 +8,11 @@ use hornbook::tls_client::Trust;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
-use crate::server::{Data, Running, get};
+use crate::server::{BenchData, ServerProcess, get};
 use crate::{ROUNDS, bare, round, row, spread};
 
 /// The number of different provisions and containers to request.
-const PLACES: usize = 64;
+const PATHS_PER_KIND: usize = 64;
 
 const LOAD: Load = Load {
     pace: Pace::Closed,
@@ -21,14 +21,14 @@ const LOAD: Load = Load {
     duration: Duration::from_millis(1000),
 };
 
-pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
+pub(crate) fn measure(data: &BenchData<'_>, snapshot: &Snapshot) {
     let kinds =
         [("node", nodes(snapshot)), ("browse", browsing(snapshot)), ("coverage", vec!["/api/v1/coverage".to_owned()])];
     let server = data.serve(&["ledger.durability=window"]).0;
     let recorded = data.folder.join("recorded");
     std::fs::create_dir(&recorded).expect("a folder for answers");
     let all: Vec<String> = kinds.iter().flat_map(|(_, paths)| paths.clone()).collect();
-    bare::record(&server, &data.key, &all, &recorded);
+    bare::record_responses(&server, &data.key, &all, &recorded);
     let bare = bare::start(&recorded);
     for (name, paths) in &kinds {
         let bytes: usize = paths.iter().map(|path| get(&bare.address, path, None).len()).sum();
@@ -54,7 +54,7 @@ pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
 }
 
 /// Responses per second, and microseconds of the server's processor time per response.
-fn asked(server: &Running, key: &str, paths: &[String]) -> (f64, f64) {
+fn asked(server: &ServerProcess, key: &str, paths: &[String]) -> (f64, f64) {
     let target = Url::new(&server.base(), &Trust::System, Some(key.to_owned()), paths.to_vec())
         .unwrap_or_else(|error| panic!("{error}"));
     let before = server.cpu();
@@ -86,5 +86,5 @@ fn browsing(snapshot: &Snapshot) -> Vec<String> {
 }
 
 fn some_of(nodes: &[NodeOrdinal]) -> impl Iterator<Item = &NodeOrdinal> {
-    nodes.iter().step_by(nodes.len().div_ceil(PLACES).max(1))
+    nodes.iter().step_by(nodes.len().div_ceil(PATHS_PER_KIND).max(1))
 }

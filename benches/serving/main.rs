@@ -26,8 +26,8 @@ use hornbook::bench::result::{Round, TargetDescription, measure};
 use hornbook::bench::{Target, queries};
 use hornbook_corpus::snapshot::Snapshot;
 
-use crate::processors::Ticks;
-use crate::server::Data;
+use crate::processors::CpuTicks;
+use crate::server::BenchData;
 
 /// How often each figure is measured.
 const ROUNDS: usize = 5;
@@ -41,10 +41,10 @@ fn main() {
         arguments.get(place + 1).cloned()
     };
     if let Some(folder) = value(bare::FLAG) {
-        return bare::serve(Path::new(&folder));
+        return bare::serve_recorded(Path::new(&folder));
     }
     if arguments.iter().any(|argument| argument == "--apart") {
-        processors::keep_apart();
+        processors::separate_processors();
     }
     let only = value("--only");
     let is_asked = |part: &str| only.as_deref().is_none_or(|only| only == part);
@@ -59,8 +59,8 @@ fn main() {
 
     let folder = scratch.path().join("data");
     std::fs::create_dir(&folder).expect("a data directory");
-    let data = Data::prepare(&folder, &path);
-    let before = Ticks::now();
+    let data = BenchData::prepare(&folder, &path);
+    let before = CpuTicks::now();
     if is_asked("ready") {
         let starts = (0..STARTS).map(|_| data.serve(&[]).1.as_secs_f64() * 1e3).collect();
         row("ready after the start of the process", "ms", spread(starts));
@@ -80,7 +80,7 @@ fn main() {
     if is_asked("idle") {
         idle::measure(&data);
     }
-    println!("other machines took {:.1} % of the processors meanwhile", Ticks::now().taken_since(&before));
+    println!("other machines took {:.1} % of the processors meanwhile", CpuTicks::now().taken_since(&before));
 }
 
 /// Median, lowest and highest.

@@ -10,7 +10,7 @@ use hornbook::bench::queries::read;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
-use crate::server::{Data, Running, connect};
+use crate::server::{BenchData, ServerProcess, connect};
 use crate::{ROUNDS, row, spread};
 
 /// The number of provisions around the median length, and of the longest ones.
@@ -25,7 +25,7 @@ const JUDGED: [&str; 3] = ["questions", "topics", "phrases"];
 
 const CODINGS: [(&str, &str); 3] = [("", ""), (", packed as zstd", "zstd"), (", packed as gzip", "gzip")];
 
-pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
+pub(crate) fn measure(data: &BenchData<'_>, snapshot: &Snapshot) {
     let settings = [
         "ledger.durability=window",
         "server.open_per_minute=0",
@@ -87,7 +87,7 @@ fn queries() -> Vec<String> {
 }
 
 /// Microseconds of the server's processor time per request. The requests follow each other on one connection.
-fn cost(server: &Running, paths: &[String], head: &str) -> f64 {
+fn cost(server: &ServerProcess, paths: &[String], head: &str) -> f64 {
     let mut connection = BufReader::new(connect(&server.address));
     let mut ask = |path: &String| get(&mut connection, &server.address, path, head);
     paths.iter().for_each(&mut ask);

@@ -9,7 +9,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 static PARTS: OnceLock<[CpuSet; 2]> = OnceLock::new();
 
 /// Assigns one half of the processors to servers started from now on, and the other half to this process.
-pub(crate) fn keep_apart() {
+pub(crate) fn separate_processors() {
     let all = sched_getaffinity(None).expect("the processors that this process may use");
     let count = all.count() as usize;
     assert!(count > 1, "with one processor nothing can be kept apart");
@@ -21,7 +21,7 @@ pub(crate) fn keep_apart() {
 }
 
 /// Starts a process on the processors of the servers: it inherits those of the thread that starts it.
-pub(crate) fn on_those_of_servers<T>(start: impl FnOnce() -> T) -> T {
+pub(crate) fn start_on_server_processors<T>(start: impl FnOnce() -> T) -> T {
     let Some([servers, own]) = PARTS.get() else { return start() };
     sched_setaffinity(None, servers).expect("processors of servers");
     let started = start();
@@ -30,23 +30,23 @@ pub(crate) fn on_those_of_servers<T>(start: impl FnOnce() -> T) -> T {
 }
 
 /// Processor time of this machine since it started, in ticks.
-pub(crate) struct Ticks {
+pub(crate) struct CpuTicks {
     all: f64,
     /// Steal time: taken by other virtual machines on the same hardware.
-    taken: f64,
+    steal: f64,
 }
 
-impl Ticks {
+impl CpuTicks {
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/stat").expect("the kernel's counts");
         let first = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
         // The kernel lists eight kinds, then two which are included in the first ones.
         let kinds: Vec<f64> = first.take(8).map(|ticks| ticks.parse().expect("ticks")).collect();
-        Self { all: kinds.iter().sum(), taken: kinds[7] }
+        Self { all: kinds.iter().sum(), steal: kinds[7] }
     }
 
     /// The percentage of the time since `earlier` that other virtual machines took.
     pub(crate) fn taken_since(&self, earlier: &Self) -> f64 {
-        100.0 * (self.taken - earlier.taken) / (self.all - earlier.all)
+        100.0 * (self.steal - earlier.steal) / (self.all - earlier.all)
     }
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use hornbook::bench::load::{Arrivals, Load, Pace};
 use hornbook::bench::queries::{Query, read};
 use hornbook::bench::result::Round;
-use hornbook::bench::url::{Url, searches};
-use hornbook::bench::{BenchError, Later, Sample, SampleResult, Target, Worker};
+use hornbook::bench::url::{Url, search_paths};
+use hornbook::bench::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
 use hornbook::search::Mode;
 use hornbook::tls_client::Trust;
 
-use crate::server::{Data, Running};
+use crate::server::{BenchData, ServerProcess};
 use crate::{ROUNDS, round, row, spread};
 
 const PAGE: u32 = 20;
@@ -34,7 +34,7 @@ const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
 /// The name of the extra stage that is the sum of all stages.
 const SERVER: &str = "server";
 
-pub(crate) fn measure(data: &Data<'_>) {
+pub(crate) fn measure(data: &BenchData<'_>) {
     for mode in ["window", "strict"] {
         let (server, ready) = data.serve(&[&format!("ledger.durability={mode}")]);
         println!("{mode}: ready after {:.0} ms", ready.as_secs_f64() * 1e3);
@@ -75,8 +75,8 @@ struct Overload {
 }
 
 impl Rounds {
-    fn take(&mut self, data: &Data<'_>, server: &Running, with_overload: bool) {
-        let target = Watched::new(server, &data.key);
+    fn take(&mut self, data: &BenchData<'_>, server: &ServerProcess, with_overload: bool) {
+        let target = MeasuredTarget::new(server, &data.key);
         let closed = Load { pace: Pace::Closed, workers: CLOSED_WORKERS, warm_up: WARM_UP, duration: DURATION };
         let rest = round(&target, &Load { workers: 1, ..closed }).latency.at(50.0);
         self.rest.push(rest);
@@ -160,18 +160,18 @@ fn server_side(round: &Round, percent: f64) -> f64 {
 }
 
 /// A server as a load target. Sums the stages of each answer, and records the time from request to refusal.
-struct Watched {
+struct MeasuredTarget {
     server: Url,
     refusals: Mutex<Vec<f64>>,
 }
 
-impl Watched {
-    fn new(server: &Running, key: &str) -> Self {
+impl MeasuredTarget {
+    fn new(server: &ServerProcess, key: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
         let file = |kind: &str| read(&folder.join(format!("{kind}.jsonl"))).unwrap_or_else(|error| panic!("{error}"));
         // Without a jurisdiction filter, so that any snapshot accepts all of them.
         let queries = JUDGED.into_iter().flat_map(file).map(|query| Query { jurisdiction: None, mode: None, ..query });
-        let paths = searches(&queries.collect::<Vec<_>>(), Mode::Hybrid, PAGE);
+        let paths = search_paths(&queries.collect::<Vec<_>>(), Mode::Hybrid, PAGE);
         let server = Url::new(&server.base(), &Trust::System, Some(key.to_owned()), paths)
             .unwrap_or_else(|error| panic!("{error}"));
         Self { server, refusals: Mutex::default() }
@@ -185,10 +185,10 @@ impl Watched {
     }
 }
 
-impl Target for Watched {
-    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+impl Target for MeasuredTarget {
+    fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async {
-            Ok(Box::new(Watcher { worker: self.server.worker().await?, watched: self }) as Box<dyn Worker>)
+            Ok(Box::new(MeasuredWorker { worker: self.server.worker().await?, watched: self }) as Box<dyn Worker>)
         })
     }
 
@@ -197,18 +197,18 @@ impl Target for Watched {
     }
 }
 
-struct Watcher<'w> {
+struct MeasuredWorker<'w> {
     worker: Box<dyn Worker + 'w>,
-    watched: &'w Watched,
+    watched: &'w MeasuredTarget,
 }
 
-impl Worker for Watcher<'_> {
-    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+impl Worker for MeasuredWorker<'_> {
+    fn send(&mut self, index: usize) -> BoxFuture<'_, Sample> {
         Box::pin(self.ask(index))
     }
 }
 
-impl Watcher<'_> {
+impl MeasuredWorker<'_> {
     async fn ask(&mut self, index: usize) -> Sample {
         let began = Instant::now();
         let mut sample = self.worker.send(index).await;

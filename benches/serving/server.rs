@@ -13,13 +13,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::processors;
 
 /// Clock ticks per second in which `/proc` reports processor time.
-const TICKS: f64 = 100.0;
+const CLOCK_TICKS_PER_SEC: f64 = 100.0;
 
 /// The timeout of all requests here.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BENCH_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Rate limits and unit limits that are never reached, and a connection limit above ten thousand.
-const WIDE_OPEN: [&str; 5] = [
+const UNLIMITED_SETTINGS: [&str; 5] = [
     "server.listen=127.0.0.1:0",
     "server.connections_per_address_max=12000",
     "free.per_minute=1000000000",
@@ -28,20 +28,20 @@ const WIDE_OPEN: [&str; 5] = [
 ];
 
 /// A running server, stopped when dropped.
-pub(crate) struct Running {
+pub(crate) struct ServerProcess {
     child: Child,
     /// Host and port.
     pub(crate) address: String,
 }
 
 /// A data directory with a link to a snapshot.
-pub(crate) struct Data<'d> {
+pub(crate) struct BenchData<'d> {
     pub(crate) folder: &'d Path,
     pub(crate) key: String,
     metrics: String,
 }
 
-impl<'d> Data<'d> {
+impl<'d> BenchData<'d> {
     /// Links the snapshot, and starts the server once so that the quick start creates an account.
     pub(crate) fn prepare(folder: &'d Path, snapshot: &Path) -> Self {
         let snapshot = snapshot.canonicalize().expect("a snapshot");
@@ -49,7 +49,7 @@ impl<'d> Data<'d> {
         // The port is free now. If another process takes it, the server fails to start and says so in its log.
         let free = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a free port");
         let mut data = Self { folder, key: String::new(), metrics: free.to_string() };
-        drop(Running::start(&mut data.hornbook(&[])));
+        drop(ServerProcess::start(&mut data.hornbook(&[])));
         let key = std::fs::read_to_string(folder.join("demo.key")).expect("the demo key");
         key.trim().clone_into(&mut data.key);
         data
@@ -61,44 +61,44 @@ impl<'d> Data<'d> {
         let log = File::options().create(true).append(true).open(self.folder.join("log")).expect("a log");
         command.arg("--data").arg(self.folder).stderr(log);
         let metrics = format!("metrics.listen={}", self.metrics);
-        for setting in WIDE_OPEN.iter().chain(settings).chain([&&*metrics]) {
+        for setting in UNLIMITED_SETTINGS.iter().chain(settings).chain([&&*metrics]) {
             command.args(["--set", setting]);
         }
         command
     }
 
     /// Starts `hornbook serve`. Returns the server and the time until the first 200 from `/readyz`.
-    pub(crate) fn serve(&self, settings: &[&str]) -> (Running, Duration) {
+    pub(crate) fn serve(&self, settings: &[&str]) -> (ServerProcess, Duration) {
         let mut command = self.hornbook(settings);
         command.arg("serve");
         let began = Instant::now();
-        let running = Running::start(&mut command);
+        let running = ServerProcess::start(&mut command);
         while !get(&running.address, "/readyz", None).starts_with(b"HTTP/1.1 200") {
-            assert!(began.elapsed() < PATIENCE, "{} does not become ready", running.address);
+            assert!(began.elapsed() < BENCH_REQUEST_TIMEOUT, "{} does not become ready", running.address);
         }
         (running, began.elapsed())
     }
 
     /// The number of answers of an operation, in total and within each of these bounds in seconds,
     /// from the server's metrics.
-    pub(crate) fn within<const N: usize>(&self, operation: &str, seconds: [&str; N]) -> Counted<N> {
+    pub(crate) fn within<const N: usize>(&self, operation: &str, seconds: [&str; N]) -> BucketCounts<N> {
         let page = String::from_utf8(get(&self.metrics, "/metrics", None)).expect("text");
         let bucket = |bound: &str| {
             let name = format!("hornbook_request_seconds_bucket{{operation=\"{operation}\",le=\"{bound}\"}} ");
             let count = page.lines().find_map(|line| line.strip_prefix(&name)?.parse().ok());
             count.unwrap_or(0.0)
         };
-        Counted { all: bucket("+Inf"), within: seconds.map(bucket) }
+        BucketCounts { all: bucket("+Inf"), within: seconds.map(bucket) }
     }
 }
 
 /// Counts reported by the server.
-pub(crate) struct Counted<const N: usize> {
+pub(crate) struct BucketCounts<const N: usize> {
     all: f64,
     within: [f64; N],
 }
 
-impl<const N: usize> Counted<N> {
+impl<const N: usize> BucketCounts<N> {
     /// The percentages within each bound since an earlier count.
     pub(crate) fn since(&self, earlier: &Self) -> [f64; N] {
         let all = self.all - earlier.all;
@@ -106,10 +106,11 @@ impl<const N: usize> Counted<N> {
     }
 }
 
-impl Running {
+impl ServerProcess {
     /// Starts a command that prints `listening on http://ADDRESS`.
     pub(crate) fn start(command: &mut Command) -> Self {
-        let mut child = processors::on_those_of_servers(|| command.stdout(Stdio::piped()).spawn()).expect("a process");
+        let mut child =
+            processors::start_on_server_processors(|| command.stdout(Stdio::piped()).spawn()).expect("a process");
         let out = child.stdout.take().expect("what it says");
         let mut lines = BufReader::new(out).lines().map_while(Result::ok);
         let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));
@@ -125,7 +126,7 @@ impl Running {
         let stat = self.proc("stat");
         // The fields follow the process name, which may contain spaces.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        fields[11..13].iter().map(|ticks| ticks.parse::<f64>().expect("ticks")).sum::<f64>() / TICKS
+        fields[11..13].iter().map(|ticks| ticks.parse::<f64>().expect("ticks")).sum::<f64>() / CLOCK_TICKS_PER_SEC
     }
 
     /// Anonymous memory of the process in megabytes, without mapped files.
@@ -141,7 +142,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let told = kill_process(Pid::from_child(&self.child), Signal::TERM);
         if told.is_err() || self.child.wait().is_err() {
@@ -153,7 +154,7 @@ impl Drop for Running {
 pub(crate) fn connect(address: &str) -> TcpStream {
     let stream = TcpStream::connect(address).expect("a connection");
     stream.set_nodelay(true).expect("a socket");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream.set_read_timeout(Some(BENCH_REQUEST_TIMEOUT)).expect("a socket");
     stream
 }
 

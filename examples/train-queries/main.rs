@@ -7,9 +7,9 @@
 //! still find their provision. The same snapshots and queries give the same bytes on the same kind
 //! of machine.
 
-mod lesson;
 mod safetensors;
 mod table;
+mod training_example;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,8 +23,8 @@ use hornbook::random::SplitMix64;
 use hornbook::search::evaluate::{self, Split};
 use hornbook_corpus::snapshot::Snapshot;
 
-use lesson::{Corpus, Gradient, Lesson};
-use table::{Table, Update};
+use table::{Optimiser, Table};
+use training_example::{Corpus, Gradient, TrainingExample};
 
 /// Training queries per batch. The table is updated after each batch.
 const BATCH: usize = 64;
@@ -85,7 +85,7 @@ fn train(arguments: &Arguments) -> Result<(), Failure> {
         let (ready, left_out) = evaluate::prepare(&corpus.snapshot, &queries)?;
         println!("{}: {} queries, {} about other law", folder.display(), ready.len(), left_out.queries.len());
         queries.retain(|query| left_out.queries.contains(&query.id));
-        lessons.extend(ready.iter().map(|query| (corpora.len(), Lesson::of_query(&corpus, query))));
+        lessons.extend(ready.iter().map(|query| (corpora.len(), TrainingExample::of_query(&corpus, query))));
         corpora.push(corpus);
     }
     lessons.retain(|(_, lesson)| lesson.is_answerable());
@@ -96,10 +96,10 @@ fn train(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn fit(corpora: &[Corpus], lessons: &[(usize, Lesson)], epochs: usize) -> Table {
+fn fit(corpora: &[Corpus], lessons: &[(usize, TrainingExample)], epochs: usize) -> Table {
     let mut random = SplitMix64(1);
     let mut table = Table::of_passages();
-    let mut update = Update::default();
+    let mut update = Optimiser::default();
     let batches = lessons.len().div_ceil(BATCH);
     let total = (batches * epochs) as f32;
     let begun = Instant::now();
@@ -111,9 +111,9 @@ fn fit(corpora: &[Corpus], lessons: &[(usize, Lesson)], epochs: usize) -> Table 
         }
         let mut loss = 0.0;
         for batch in order.chunks(BATCH) {
-            let mut learned: Vec<(usize, Lesson)> = batch
+            let mut learned: Vec<(usize, TrainingExample)> = batch
                 .iter()
-                .map(|&place| (lessons[place].0, lessons[place].1.with_words_left_out(&mut random)))
+                .map(|&place| (lessons[place].0, lessons[place].1.with_word_dropout(&mut random)))
                 .collect();
             // From the first snapshot, which is the largest.
             learned.extend((0..HEADINGS).map(|_| (0, corpora[0].heading(&mut random))));
@@ -131,7 +131,7 @@ fn fit(corpora: &[Corpus], lessons: &[(usize, Lesson)], epochs: usize) -> Table 
 }
 
 /// The gradients of the training examples, in their order, independent of the threads.
-fn gradients(corpora: &[Corpus], lessons: &[(usize, Lesson)], table: &Table) -> Vec<Gradient> {
+fn gradients(corpora: &[Corpus], lessons: &[(usize, TrainingExample)], table: &Table) -> Vec<Gradient> {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
     let next = AtomicUsize::new(0);
     let work = || {

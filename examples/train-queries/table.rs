@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 
 use hornbook_corpus::embed::{DIMS, TOKEN_COUNT, TokenId, Vector, embedder};
 
-use super::lesson::Gradient;
+use super::training_example::Gradient;
 
 pub(super) type Row = [f32; DIMS];
 
 /// The step size of the matrix that transforms all rows.
-const TURN_STEP: f32 = 0.002;
+const MATRIX_STEP: f32 = 0.002;
 /// The weight decay of the matrix, in the unit of its gradient.
-const TURN_HOLD: f32 = 0.1;
+const MATRIX_WEIGHT_DECAY: f32 = 0.1;
 /// The largest step of one token's row, as a share of the mean row length.
 const MOVE_STEP: f32 = 0.25;
 /// The largest change of the logarithm of a row's length in one step.
-const STRETCH_STEP: f32 = 0.02;
+const SCALE_STEP: f32 = 0.02;
 /// The share of its move and stretch that a token loses each time it is trained.
-const FORGET: f32 = 0.02;
+const TOKEN_DECAY: f32 = 0.02;
 
 /// The row of a token is its passage row, transformed by the common matrix, moved and scaled.
 pub(super) struct Table {
     start: Vec<Row>,
-    turn: Vec<Row>,
+    matrix: Vec<Row>,
     moved: Vec<Row>,
-    stretch: Vec<f32>,
+    log_scale: Vec<f32>,
     mean_length: f32,
 }
 
@@ -37,7 +37,7 @@ impl Table {
         let start: Vec<Row> = (0..TOKEN_COUNT as u16).map(row).collect();
         let mean_length = start.iter().map(|row| dot(row, row).sqrt()).sum::<f32>() / start.len() as f32;
         let (turn, moved) = (vec![[0.0; DIMS]; DIMS], vec![[0.0; DIMS]; TOKEN_COUNT]);
-        Self { start, turn, moved, stretch: vec![0.0; TOKEN_COUNT], mean_length }
+        Self { start, matrix: turn, moved, log_scale: vec![0.0; TOKEN_COUNT], mean_length }
     }
 
     /// The row before it is scaled.
@@ -45,14 +45,14 @@ impl Table {
         let start = &self.start[token];
         let mut row = *start;
         add(&mut row, 1.0, &self.moved[token]);
-        for (component, turn) in start.iter().zip(&self.turn) {
+        for (component, turn) in start.iter().zip(&self.matrix) {
             add(&mut row, *component, turn);
         }
         row
     }
 
     pub(super) fn row(&self, token: TokenId) -> Row {
-        let stretch = self.stretch[token.index()].exp();
+        let stretch = self.log_scale[token.index()].exp();
         self.unstretched(token.index()).map(|component| component * stretch)
     }
 
@@ -64,7 +64,7 @@ impl Table {
 /// The state of the optimiser. The matrix uses Adam. For the rest, a step is divided by the root of
 /// the sum of squares of all gradients of that token, so a rare token moves no further than a
 /// frequent one.
-pub(super) struct Update {
+pub(super) struct Optimiser {
     steps: i32,
     turn_mean: Vec<Row>,
     turn_square: Vec<Row>,
@@ -72,7 +72,7 @@ pub(super) struct Update {
     stretch_square: Vec<f32>,
 }
 
-impl Default for Update {
+impl Default for Optimiser {
     fn default() -> Self {
         Self {
             steps: 0,
@@ -84,14 +84,14 @@ impl Default for Update {
     }
 }
 
-impl Update {
+impl Optimiser {
     /// One step. `pace` scales the step size; 1 is a full step.
     pub(super) fn learn(&mut self, table: &mut Table, gradients: &[Gradient], pace: f32) {
         let mut turn = vec![[0.0; DIMS]; DIMS];
         let mut by_token: BTreeMap<usize, (Row, f32)> = BTreeMap::new();
         for Gradient { tokens, of_sum, .. } in gradients {
             for token in tokens.iter().map(|token| token.index()) {
-                let stretch = table.stretch[token].exp();
+                let stretch = table.log_scale[token].exp();
                 let of_row = of_sum.map(|component| component * stretch);
                 for (component, turn) in table.start[token].iter().zip(&mut turn) {
                     add(turn, *component, &of_row);
@@ -107,9 +107,9 @@ impl Update {
             let step = MOVE_STEP * pace * table.mean_length / 16.0 / (self.moved_square[token].sqrt() + 1e-8);
             add(&mut table.moved[token], -step, &moved);
             self.stretch_square[token] += stretched * stretched;
-            table.stretch[token] -= STRETCH_STEP * pace * stretched / (self.stretch_square[token].sqrt() + 1e-8);
-            let kept = 1.0 - FORGET * pace;
-            table.stretch[token] *= kept;
+            table.log_scale[token] -= SCALE_STEP * pace * stretched / (self.stretch_square[token].sqrt() + 1e-8);
+            let kept = 1.0 - TOKEN_DECAY * pace;
+            table.log_scale[token] *= kept;
             table.moved[token].iter_mut().for_each(|component| *component *= kept);
         }
     }
@@ -117,14 +117,14 @@ impl Update {
     fn turn(&mut self, table: &mut Table, gradient: &[Row], pace: f32) {
         self.steps += 1;
         let unbiased = (1.0 - 0.9_f32.powi(self.steps), 1.0 - 0.98_f32.powi(self.steps));
-        let rows = table.turn.iter_mut().zip(gradient).zip(self.turn_mean.iter_mut().zip(&mut self.turn_square));
+        let rows = table.matrix.iter_mut().zip(gradient).zip(self.turn_mean.iter_mut().zip(&mut self.turn_square));
         for ((turn, gradient), (mean, square)) in rows {
             for place in 0..DIMS {
-                let slope = gradient[place] + TURN_HOLD * turn[place];
+                let slope = gradient[place] + MATRIX_WEIGHT_DECAY * turn[place];
                 mean[place] = 0.9 * mean[place] + 0.1 * slope;
                 square[place] = 0.98 * square[place] + 0.02 * slope * slope;
                 turn[place] -=
-                    TURN_STEP * pace * (mean[place] / unbiased.0) / ((square[place] / unbiased.1).sqrt() + 1e-8);
+                    MATRIX_STEP * pace * (mean[place] / unbiased.0) / ((square[place] / unbiased.1).sqrt() + 1e-8);
             }
         }
     }

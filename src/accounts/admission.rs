@@ -2,26 +2,26 @@
 //! no step can be skipped.
 //!
 //! `authenticate` (401) -> [`Caller::require`] (403) -> [`Scoped::pace`] (429) -> the caller checks parameters (422) ->
-//! [`Paced::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs at the same time ->
+//! [`RateChecked::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs at the same time ->
 //! [`PendingDebit::settle`] returns the [`Receipt`], which the credit headers require, or [`PendingDebit::refund`]
 //! returns the credits if the work failed.
 
 use std::sync::Arc;
 
 use super::Accounts;
+use super::balance::{Hold, MonthlyUnits, Remaining};
 use super::changes::{CREDITS_MAX, SignedIn};
 use super::directory::{KeyState, lock};
 use super::error::{BadKey, LedgerError, Refusal};
-use super::idempotency::{Claim, Claimed, Idempotency, Replaying};
+use super::idempotency::{Claim, Claimed, Idempotency, ReplaySlot};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
-use super::job::{Placed, Post, PostKind, Posting};
+use super::job::{EntrySlot, Post, PostKind, PostedEntry};
 use super::key::PlainKey;
-use super::pace::PaceLeft;
-use super::purse::{Hold, MonthlyUnits, Remaining};
 use super::queue::Queued;
+use super::rate_limit::RateRemaining;
+use super::reply::{ReplyReceiver, reply_channel};
 use super::scope::ScopeSet;
 use super::shared::Shared;
-use super::ticket::{Ticket, ticket};
 use super::tier::Tier;
 use crate::clock::Now;
 
@@ -44,7 +44,7 @@ impl Accounts {
     }
 
     /// The same for a person who is signed in: their calls are metered on the account like those of a key.
-    pub fn admit(&self, person: &SignedIn, now: Now) -> Result<Caller, Refusal> {
+    pub fn authenticate_person(&self, person: &SignedIn, now: Now) -> Result<Caller, Refusal> {
         let refuse = |why| Refusal::Key(why);
         let directory = self.shared.directory();
         let key = directory.register.person(person.account).and_then(|person| directory.key(person.web_key));
@@ -94,19 +94,19 @@ pub struct Scoped(Caller);
 
 impl Scoped {
     /// Counts the call against the key's limits per minute and per day.
-    pub fn pace(self, now: Now) -> Result<Paced, Refusal> {
+    pub fn check_rate(self, now: Now) -> Result<RateChecked, Refusal> {
         let Caller { shared, key } = self.0;
         let limits = shared.settings.tariff.limits(key.account.standing().tier);
         let left = lock(&key.pace).take(limits, now).map_err(Refusal::TooFast)?;
-        Ok(Paced { shared, key, left })
+        Ok(RateChecked { shared, key, left })
     }
 }
 
 /// A caller within the rate limits.
-pub struct Paced {
+pub struct RateChecked {
     shared: Arc<Shared>,
     key: Arc<KeyState>,
-    left: PaceLeft,
+    left: RateRemaining,
 }
 
 /// The result of reserving credits.
@@ -116,9 +116,9 @@ pub enum Reserved {
     Replay(Replay),
 }
 
-impl Paced {
+impl RateChecked {
     /// For the headers of responses without a receipt.
-    pub fn left(&self) -> PaceLeft {
+    pub fn left(&self) -> RateRemaining {
         self.left
     }
 
@@ -164,10 +164,10 @@ impl Paced {
 
 /// A call that was charged before and is answered again. If dropped before it begins, it does not count.
 pub struct Replay {
-    replaying: Replaying,
+    replaying: ReplaySlot,
     key: Arc<KeyState>,
     units: MonthlyUnits,
-    left: PaceLeft,
+    left: RateRemaining,
 }
 
 impl Replay {
@@ -203,12 +203,12 @@ struct Call {
     hold: Hold,
     units: MonthlyUnits,
     remaining: Remaining,
-    left: PaceLeft,
+    left: RateRemaining,
     now: Now,
 }
 
 impl Call {
-    fn post(&self, kind: PostKind, placed: &Placed) -> Post {
+    fn post(&self, kind: PostKind, placed: &EntrySlot) -> Post {
         Post {
             kind,
             account: Arc::clone(&self.key.account),
@@ -239,7 +239,7 @@ impl Reservation {
     /// Queues the debit. From here on, a client that disconnects has paid.
     pub fn begin(mut self) -> Result<PendingDebit, LedgerError> {
         let Some(call) = self.call.take() else { return Err(LedgerError::Closed) };
-        let placed = Placed::default();
+        let placed = EntrySlot::default();
         if call.cost.0 == 0 {
             let receipt = call.receipt(call.remaining, None);
             return Ok(PendingDebit { call, placed, debit: Debit::Answered(receipt), claim: None });
@@ -248,7 +248,7 @@ impl Reservation {
         let mut awaited = None;
         let queued = call.shared.queue.debit(call.now.steady, |queued| {
             let promise = (queued == Queued::AwaitCommit).then(|| {
-                let (promise, ticket) = ticket();
+                let (promise, ticket) = reply_channel();
                 awaited = Some(ticket);
                 promise
             });
@@ -277,14 +277,14 @@ impl Drop for Reservation {
 enum Debit {
     /// The call is free, or it is answered before its commit.
     Answered(Receipt),
-    Awaited(Ticket<Result<Posting, LedgerError>>),
+    Awaited(ReplyReceiver<Result<PostedEntry, LedgerError>>),
 }
 
 /// A debit that waits for its commit. If dropped, it stays charged: a client that disconnects must
 /// not search for free.
 pub struct PendingDebit {
     call: Call,
-    placed: Placed,
+    placed: EntrySlot,
     debit: Debit,
     /// Kept until the call has ended; see [`Post::claim`].
     claim: Option<Arc<Claim>>,
@@ -305,17 +305,17 @@ impl PendingDebit {
     /// The work succeeded: returns the receipt when the debit is as durable as the mode requires.
     pub async fn settle(self) -> Result<Receipt, LedgerError> {
         match self.debit {
-            Debit::Answered(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
+            Debit::Answered(receipt) => Ok(store_early_charge(receipt, self.claim.as_deref())),
             Debit::Awaited(ticket) => receipt_of(&self.call, ticket.await),
         }
     }
 
     /// Like [`Self::settle`], for work that is one part of a larger operation: if the operation
     /// fails, the debit can still be refunded.
-    pub async fn settle_part(self) -> Result<(Receipt, Self), LedgerError> {
+    pub async fn settle_partial(self) -> Result<(Receipt, Self), LedgerError> {
         let Self { call, placed, debit, claim } = self;
         let receipt = match debit {
-            Debit::Answered(receipt) => answered_early(receipt, claim.as_deref()),
+            Debit::Answered(receipt) => store_early_charge(receipt, claim.as_deref()),
             Debit::Awaited(ticket) => receipt_of(&call, ticket.await)?,
         };
         Ok((receipt, Self { call, placed, debit: Debit::Answered(receipt), claim }))
@@ -324,7 +324,7 @@ impl PendingDebit {
     /// Like [`Self::settle`], for a caller that may block.
     pub fn settle_blocking(self) -> Result<Receipt, LedgerError> {
         match self.debit {
-            Debit::Answered(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
+            Debit::Answered(receipt) => Ok(store_early_charge(receipt, self.claim.as_deref())),
             Debit::Awaited(ticket) => receipt_of(&self.call, ticket.wait()),
         }
     }
@@ -347,11 +347,11 @@ impl PendingDebit {
         }
     }
 
-    fn queue_refund(self) -> Option<Ticket<Result<Posting, LedgerError>>> {
+    fn queue_refund(self) -> Option<ReplyReceiver<Result<PostedEntry, LedgerError>>> {
         if self.call.cost.0 == 0 {
             return None;
         }
-        let (promise, ticket) = ticket();
+        let (promise, ticket) = reply_channel();
         let post = self.call.post(PostKind::Refund, &self.placed);
         self.call.shared.queue.refund(Post { promise: Some(promise), claim: self.claim, ..post });
         Some(ticket)
@@ -359,14 +359,14 @@ impl PendingDebit {
 }
 
 /// Records the charge in the claim. Until the commit, a retry can find it nowhere else.
-fn answered_early(receipt: Receipt, claim: Option<&Claim>) -> Receipt {
+fn store_early_charge(receipt: Receipt, claim: Option<&Claim>) -> Receipt {
     if let Some(claim) = claim {
         claim.answered(receipt.charged);
     }
     receipt
 }
 
-fn receipt_of(call: &Call, answer: Option<Result<Posting, LedgerError>>) -> Result<Receipt, LedgerError> {
+fn receipt_of(call: &Call, answer: Option<Result<PostedEntry, LedgerError>>) -> Result<Receipt, LedgerError> {
     let posting = answer.unwrap_or(Err(LedgerError::Closed))?;
     let remaining = Remaining { wallet: posting.wallet, allotment: posting.allotment };
     Ok(call.receipt(remaining, Some(posting.number)))
@@ -375,7 +375,7 @@ fn receipt_of(call: &Call, answer: Option<Result<Posting, LedgerError>>) -> Resu
 /// Proof that a call was metered. Only this module creates one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Receipt {
-    left: PaceLeft,
+    left: RateRemaining,
     remaining: Remaining,
     charged: Credits,
     entry: Option<EntryNumber>,
@@ -392,7 +392,7 @@ impl Receipt {
     }
 
     /// The calls that the key has left.
-    pub fn left(&self) -> PaceLeft {
+    pub fn left(&self) -> RateRemaining {
         self.left
     }
 

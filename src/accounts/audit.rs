@@ -2,29 +2,29 @@
 //! act is stored in the same commit as its change, so that neither exists without the other.
 
 use super::Accounts;
-use super::changes::{Act, audit, nothing_more};
+use super::changes::{ActContext, audit, no_memory_effect};
 use super::error::ChangeError;
-use super::records::{ActRecord, from_json};
+use super::records::{AuditRecord, from_json};
 use crate::state::Table;
 
 impl Accounts {
     /// Sets the function that is called with every act once it is durable; for the log. Only the
     /// first function is kept.
-    pub fn on_act(&self, tell: impl Fn(&ActRecord) + Send + Sync + 'static) {
+    pub fn on_act(&self, tell: impl Fn(&AuditRecord) + Send + Sync + 'static) {
         let _ = self.shared.tell_act.set(Box::new(tell));
     }
 
     /// Records an act that changes nothing else in the state.
-    pub fn record_act(&self, act: &Act, what: &'static str, on: String) -> Result<(), ChangeError> {
+    pub fn record_act(&self, act: &ActContext, what: &'static str, on: String) -> Result<(), ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             audit(poster, &act, what, on)?;
-            Ok(((), nothing_more()))
+            Ok(((), no_memory_effect()))
         })
     }
 
     /// The newest acts, in chronological order.
-    pub fn acts(&self, count: usize) -> Result<Vec<ActRecord>, ChangeError> {
+    pub fn acts(&self, count: usize) -> Result<Vec<AuditRecord>, ChangeError> {
         let stored = self.shared.with_reading(|reading| reading.last(Table::Acts, count))?;
         let acts = stored.into_iter().rev().map(|(key, payload)| from_json(Table::Acts, &key, &payload));
         Ok(acts.collect::<Result<_, _>>()?)

@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "this may wait")]
-    fn a_marked_thread_may_wait_only_where_it_is_allowed() {
+    fn a_marked_thread_must_not_block() {
         forbid_on_this_thread();
         allowed(assert_allowed);
         assert_allowed();

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::balance::AccountBalance;
 use super::ids::{AccountId, KeyId};
 use super::key::{KeyDigest, PlainKey};
-use super::ledger::load::Posted;
-use super::pace::Pace;
-use super::people::register::{Register, StoredPeople};
-use super::purse::Purse;
+use super::ledger::load::LedgerState;
+use super::people::people_index::{PeopleIndex, StoredPeople};
+use super::rate_limit::KeyRateLimiter;
 use super::records::{AccountRecord, AccountStatus, CounterRecord, KeyRecord, read_all_json};
 use super::tier::Tier;
 use crate::clock::UnixMillis;
-use crate::state::{Reading, StateError, Table};
+use crate::state::{StateError, StateReader, Table};
 
 /// Locks, even if the lock is poisoned: a panic happens only between two complete changes, so the
 /// data is consistent.
@@ -23,7 +23,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 pub(crate) struct AccountState {
     pub(crate) id: AccountId,
-    pub(crate) purse: Purse,
+    pub(crate) purse: AccountBalance,
     /// Tier, approval and formation in one byte, which every call reads.
     standing: AtomicU8,
     record: Mutex<AccountRecord>,
@@ -31,13 +31,13 @@ pub(crate) struct AccountState {
 
 /// The properties of an account that admission needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Standing {
+pub(crate) struct AccountFlags {
     pub(crate) tier: Tier,
     pub(crate) approved: bool,
     pub(crate) company_formed: bool,
 }
 
-impl Standing {
+impl AccountFlags {
     fn of(record: &AccountRecord) -> Self {
         let approved = record.status == AccountStatus::Approved;
         Self { tier: record.tier, approved, company_formed: record.company_formed }
@@ -53,13 +53,13 @@ impl Standing {
 }
 
 impl AccountState {
-    pub(crate) fn new(record: AccountRecord, purse: Purse) -> Self {
-        let standing = AtomicU8::new(Standing::of(&record).to_byte());
+    pub(crate) fn new(record: AccountRecord, purse: AccountBalance) -> Self {
+        let standing = AtomicU8::new(AccountFlags::of(&record).to_byte());
         Self { id: record.id, purse, standing, record: Mutex::new(record) }
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        Standing::from_byte(self.standing.load(Ordering::Acquire))
+    pub(crate) fn standing(&self) -> AccountFlags {
+        AccountFlags::from_byte(self.standing.load(Ordering::Acquire))
     }
 
     pub(crate) fn record(&self) -> AccountRecord {
@@ -67,7 +67,7 @@ impl AccountState {
     }
 
     pub(crate) fn replace(&self, record: AccountRecord) {
-        self.standing.store(Standing::of(&record).to_byte(), Ordering::Release);
+        self.standing.store(AccountFlags::of(&record).to_byte(), Ordering::Release);
         *lock(&self.record) = record;
     }
 }
@@ -78,7 +78,7 @@ pub(crate) struct KeyState {
     pub(crate) digest: KeyDigest,
     /// The first moment at which the key no longer works; `i64::MIN` if it is revoked.
     ends_at: AtomicI64,
-    pub(crate) pace: Mutex<Pace>,
+    pub(crate) pace: Mutex<KeyRateLimiter>,
     last_used: AtomicI64,
     last_used_stored: AtomicI64,
     /// Apart from the fields that every call reads: names and dates would push them out of the CPU cache.
@@ -98,7 +98,7 @@ impl KeyState {
             ends_at: AtomicI64::new(end_of(&record)),
             last_used: AtomicI64::new(counter.last_used.0),
             last_used_stored: AtomicI64::new(counter.last_used.0),
-            pace: Mutex::new(Pace::resume(&counter.days)),
+            pace: Mutex::new(KeyRateLimiter::resume(&counter.days)),
             scopes: record.scopes,
             record: Box::new(Mutex::new(record)),
         }
@@ -152,7 +152,7 @@ pub(crate) struct Directory {
     accounts: HashMap<AccountId, Arc<AccountState>>,
     keys: HashMap<KeyId, Arc<KeyState>>,
     by_digest: HashMap<u128, Arc<KeyState>>,
-    pub(crate) register: Register,
+    pub(crate) register: PeopleIndex,
 }
 
 impl Directory {
@@ -163,7 +163,7 @@ impl Directory {
 
     /// Takes over the stored records. Calls in progress keep the states they hold. `counters` are
     /// those of the missing keys.
-    pub(crate) fn take_over(&mut self, stored: Stored, counters: &HashMap<KeyId, CounterRecord>, posted: &Posted) {
+    pub(crate) fn take_over(&mut self, stored: Stored, counters: &HashMap<KeyId, CounterRecord>, posted: &LedgerState) {
         self.register.take_over(stored.people);
         for record in stored.accounts {
             let id = record.id;
@@ -173,7 +173,7 @@ impl Directory {
                     state.purse.reset_posted(balance, posted.months(id));
                     state.replace(record);
                 }
-                None => self.add_account(AccountState::new(record, Purse::new(balance, posted.months(id)))),
+                None => self.add_account(AccountState::new(record, AccountBalance::new(balance, posted.months(id)))),
             }
         }
         for record in stored.keys {
@@ -200,7 +200,7 @@ impl Directory {
     }
 
     /// Removes an account and its keys as if they had never existed.
-    pub(crate) fn forget_account(&mut self, id: AccountId, keys: &[KeyRecord]) {
+    pub(crate) fn remove_account(&mut self, id: AccountId, keys: &[KeyRecord]) {
         for key in keys {
             if let Some(state) = self.keys.remove(&key.id) {
                 self.by_digest.remove(&state.digest.bucket());
@@ -239,12 +239,15 @@ pub(crate) struct Stored {
     people: StoredPeople,
 }
 
-pub(crate) fn read_stored(reading: &Reading) -> Result<Stored, StateError> {
+pub(crate) fn read_stored(reading: &StateReader) -> Result<Stored, StateError> {
     let (accounts, keys) = (read_all_json(reading, Table::Accounts)?, read_all_json(reading, Table::Keys)?);
     Ok(Stored { accounts, keys, people: StoredPeople::read(reading)? })
 }
 
-pub(crate) fn read_counters(reading: &Reading, keys: &[KeyId]) -> Result<HashMap<KeyId, CounterRecord>, StateError> {
+pub(crate) fn read_counters(
+    reading: &StateReader,
+    keys: &[KeyId],
+) -> Result<HashMap<KeyId, CounterRecord>, StateError> {
     let mut counters = HashMap::with_capacity(keys.len());
     for key in keys {
         if let Some(bytes) = reading.get(Table::Counters, &key.to_key())? {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::balance::Remaining;
 use super::ids::Credits;
-use super::pace::TooFast;
-use super::purse::Remaining;
+use super::rate_limit::RateLimitExceeded;
 use super::scope::ScopeSet;
 use crate::state::StateError;
 
@@ -58,7 +58,7 @@ pub enum Refusal {
         has: ScopeSet,
         needs_any_of: ScopeSet,
     },
-    TooFast(TooFast),
+    TooFast(RateLimitExceeded),
     Credits {
         cost: Credits,
         remaining: Remaining,
@@ -66,7 +66,7 @@ pub enum Refusal {
     /// The same idempotency key was used for another request.
     OtherRequest,
     /// The first request with this idempotency key is still in progress.
-    SameRequestUnderWay,
+    SameRequestInProgress,
     /// The request was already answered again [`super::idempotency::REPLAYS_MAX`] times.
     TooManyReplays,
     Ledger(LedgerError),

@@ -16,10 +16,10 @@ use sha2::{Digest, Sha256};
 use super::directory::lock;
 use super::error::Refusal;
 use super::ids::{Credits, EntryNumber, KeyId};
-use super::ledger::poster::Poster;
+use super::ledger::poster::LedgerTransaction;
 use super::records::IdempotencyRecord;
 use crate::clock::UnixMillis;
-use crate::state::{Reading, StateError, Table, Writing};
+use crate::state::{StateError, StateReader, StateWriter, Table};
 
 /// How many times a charged call is answered again at most. The count is kept in memory, so a
 /// restart resets it.
@@ -65,7 +65,7 @@ fn age_key(at: UnixMillis, record: &RecordKey) -> [u8; 28] {
 
 /// The earlier debit, as a retry needs it.
 #[derive(Clone, Copy)]
-pub(crate) struct Charged {
+pub(crate) struct EarlierCharge {
     request: [u8; 16],
     at: UnixMillis,
     pub(crate) cost: Credits,
@@ -74,7 +74,7 @@ pub(crate) struct Charged {
     replays: u32,
 }
 
-impl Charged {
+impl EarlierCharge {
     fn of(record: &IdempotencyRecord, replays: u32) -> Self {
         let IdempotencyRecord { at, request, entry, cost } = *record;
         Self { request, at, cost, entry: Some(entry), replays }
@@ -90,28 +90,28 @@ impl Charged {
 }
 
 /// A call in progress.
-struct UnderWay {
+struct CallInProgress {
     request: [u8; 16],
     /// Set when the call is answered before its record is in the file.
-    answered: Option<Charged>,
+    answered: Option<EarlierCharge>,
 }
 
 #[derive(Default)]
 struct Slot {
-    under_way: Option<UnderWay>,
+    under_way: Option<CallInProgress>,
     /// The charge as recorded in the file.
-    charged: Option<Charged>,
+    charged: Option<EarlierCharge>,
 }
 
 /// Every idempotency key that has a call in progress or a record in the file.
 #[derive(Default)]
-pub(crate) struct Retries {
+pub(crate) struct IdempotencyIndex {
     slots: HashMap<RecordKey, Slot>,
     /// The records by time, for expiry.
     ages: BTreeSet<(UnixMillis, RecordKey)>,
 }
 
-impl Retries {
+impl IdempotencyIndex {
     /// Takes over the records of the file. Calls in progress and the counts of replays are kept.
     pub(crate) fn reload(&mut self, records: impl IntoIterator<Item = (RecordKey, IdempotencyRecord)>) {
         let mut replays = HashMap::new();
@@ -124,11 +124,11 @@ impl Retries {
         self.ages.clear();
         for (key, record) in records {
             let before = replays.get(&(key, Some(record.entry))).copied().unwrap_or(0);
-            self.record(key, Charged::of(&record, before));
+            self.record(key, EarlierCharge::of(&record, before));
         }
     }
 
-    fn record(&mut self, key: RecordKey, charged: Charged) {
+    fn record(&mut self, key: RecordKey, charged: EarlierCharge) {
         self.ages.insert((charged.at, key));
         self.slots.entry(key).or_default().charged = Some(charged);
     }
@@ -154,7 +154,7 @@ impl Retries {
 
 /// The right to make the one debit of an idempotency key. Dropping it frees the key.
 pub(crate) struct Claim {
-    retries: Arc<Mutex<Retries>>,
+    retries: Arc<Mutex<IdempotencyIndex>>,
     record: RecordKey,
     request: [u8; 16],
     at: UnixMillis,
@@ -162,13 +162,13 @@ pub(crate) struct Claim {
 
 pub(crate) enum Claimed {
     First(Claim),
-    Replay(Replaying),
+    Replay(ReplaySlot),
 }
 
 impl Claim {
     /// `horizon_millis` is how long a charged call can be answered again.
     pub(crate) fn take(
-        retries: &Arc<Mutex<Retries>>,
+        retries: &Arc<Mutex<IdempotencyIndex>>,
         horizon_millis: i64,
         api_key: KeyId,
         idempotency: Idempotency,
@@ -180,7 +180,7 @@ impl Claim {
         let slot = known_retries.slots.entry(record).or_default();
         let known = match &mut slot.under_way {
             Some(other) if other.request != request => return Err(Refusal::OtherRequest),
-            Some(other) => Some(other.answered.as_mut().ok_or(Refusal::SameRequestUnderWay)?),
+            Some(other) => Some(other.answered.as_mut().ok_or(Refusal::SameRequestInProgress)?),
             None => slot.charged.as_mut().filter(|charged| now.0.saturating_sub(charged.at.0) < horizon_millis),
         };
         if let Some(charged) = known {
@@ -188,15 +188,20 @@ impl Claim {
                 return Err(Refusal::OtherRequest);
             }
             let charged = charged.replay()?;
-            return Ok(Claimed::Replay(Replaying { retries: Arc::clone(retries), record, charged, is_counted: false }));
+            return Ok(Claimed::Replay(ReplaySlot {
+                retries: Arc::clone(retries),
+                record,
+                charged,
+                is_counted: false,
+            }));
         }
-        slot.under_way = Some(UnderWay { request, answered: None });
+        slot.under_way = Some(CallInProgress { request, answered: None });
         Ok(Claimed::First(Self { retries: Arc::clone(retries), record, request, at: now }))
     }
 
     /// The call was answered before its commit. From now on, a retry is answered again.
     pub(crate) fn answered(&self, cost: Credits) {
-        let charged = Charged { request: self.request, at: self.at, cost, entry: None, replays: 0 };
+        let charged = EarlierCharge { request: self.request, at: self.at, cost, entry: None, replays: 0 };
         if let Some(slot) = lock(&self.retries).slots.get_mut(&self.record)
             && let Some(under_way) = &mut slot.under_way
         {
@@ -209,13 +214,17 @@ impl Claim {
         IdempotencyRecord { at: self.at, request: self.request, entry, cost }
     }
 
-    pub(crate) fn store(&self, poster: &mut Poster<'_>, record: &IdempotencyRecord) -> Result<(), StateError> {
+    pub(crate) fn store(
+        &self,
+        poster: &mut LedgerTransaction<'_>,
+        record: &IdempotencyRecord,
+    ) -> Result<(), StateError> {
         poster.writing.put(Table::Idempotency, &self.record, &record.to_bytes())?;
         poster.writing.put(Table::IdempotencyAges, &age_key(record.at, &self.record), &[])
     }
 
     /// The debit is refunded, so a retry is charged again.
-    pub(crate) fn forget(&self, poster: &mut Poster<'_>) -> Result<(), StateError> {
+    pub(crate) fn forget(&self, poster: &mut LedgerTransaction<'_>) -> Result<(), StateError> {
         poster.writing.remove(Table::Idempotency, &self.record)
     }
 
@@ -224,7 +233,7 @@ impl Claim {
         let mut retries = lock(&self.retries);
         let under_way = retries.slots.get(&self.record).and_then(|slot| slot.under_way.as_ref());
         let replays = under_way.and_then(|under_way| under_way.answered).map_or(0, |charged| charged.replays);
-        retries.record(self.record, Charged::of(record, replays));
+        retries.record(self.record, EarlierCharge::of(record, replays));
     }
 
     /// Called when the commit that removed the record is durable.
@@ -248,14 +257,14 @@ impl Drop for Claim {
 }
 
 /// One of the replays that a charged call may have. If dropped before its work begins, it does not count.
-pub(crate) struct Replaying {
-    retries: Arc<Mutex<Retries>>,
+pub(crate) struct ReplaySlot {
+    retries: Arc<Mutex<IdempotencyIndex>>,
     record: RecordKey,
-    pub(crate) charged: Charged,
+    pub(crate) charged: EarlierCharge,
     is_counted: bool,
 }
 
-impl Replaying {
+impl ReplaySlot {
     /// The work begins. From now on, a client that disconnects has used this replay.
     pub(crate) fn count(&mut self) {
         self.is_counted = true;
@@ -267,7 +276,7 @@ impl Replaying {
     }
 }
 
-impl Drop for Replaying {
+impl Drop for ReplaySlot {
     fn drop(&mut self) {
         if self.is_counted {
             return;
@@ -282,7 +291,7 @@ impl Drop for Replaying {
 }
 
 /// Reads all records, for [`Retries::reload`].
-pub(crate) fn read_all(reading: &Reading) -> Result<Vec<(RecordKey, IdempotencyRecord)>, StateError> {
+pub(crate) fn read_all(reading: &StateReader) -> Result<Vec<(RecordKey, IdempotencyRecord)>, StateError> {
     let mut records = Vec::new();
     reading.scan(Table::Idempotency, &[], &mut |key, payload| {
         let damaged = || StateError::bad_record(Table::Idempotency.name(), key);
@@ -294,7 +303,7 @@ pub(crate) fn read_all(reading: &Reading) -> Result<Vec<(RecordKey, IdempotencyR
 }
 
 /// Removes up to `most` records older than `before` from the file. Returns true if more may be left.
-pub(crate) fn expire(writing: &mut Writing, before: UnixMillis, most: usize) -> Result<bool, StateError> {
+pub(crate) fn expire(writing: &mut StateWriter, before: UnixMillis, most: usize) -> Result<bool, StateError> {
     let limit = (before.0 as u64 ^ 1 << 63).to_be_bytes();
     let expired = writing.keys_before(Table::IdempotencyAges, &limit, most)?;
     for age in &expired {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::balance::{Hold, MonthlyUnits};
 use super::directory::{AccountState, Directory, KeyState};
 use super::error::{ChangeError, LedgerError};
 use super::idempotency::Claim;
 use super::ids::{Credits, EntryNumber};
-use super::ledger::poster::Poster;
-use super::purse::{Hold, MonthlyUnits};
-use super::ticket::Promise;
+use super::ledger::poster::LedgerTransaction;
+use super::reply::ReplySender;
 use crate::clock::UnixMillis;
 
 pub(crate) enum Job {
@@ -37,12 +37,12 @@ pub(crate) struct Post {
     pub(crate) hold: Hold,
     pub(crate) units: MonthlyUnits,
     /// The entry number of the debit, once it has one. Its refund reads it here.
-    pub(crate) placed: Placed,
+    pub(crate) placed: EntrySlot,
     /// A debit stores its idempotency record, a refund removes it. Shared with the caller: until
     /// the call has ended, with or without success, a copy of the request must not be answered from
     /// the record.
     pub(crate) claim: Option<Arc<Claim>>,
-    pub(crate) promise: Option<Promise<Result<Posting, LedgerError>>>,
+    pub(crate) promise: Option<ReplySender<Result<PostedEntry, LedgerError>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) enum PostKind {
 
 /// The ledger entry of a debit or refund, and the balances after it.
 #[derive(Clone, Copy)]
-pub(crate) struct Posting {
+pub(crate) struct PostedEntry {
     pub(crate) number: EntryNumber,
     pub(crate) wallet: i64,
     pub(crate) allotment: u32,
@@ -61,9 +61,9 @@ pub(crate) struct Posting {
 
 /// The entry number of a debit; zero until it has one.
 #[derive(Clone, Default)]
-pub(crate) struct Placed(Arc<AtomicU64>);
+pub(crate) struct EntrySlot(Arc<AtomicU64>);
 
-impl Placed {
+impl EntrySlot {
     pub(super) fn get(&self) -> Option<EntryNumber> {
         let number = self.0.load(Ordering::Acquire);
         (number > 0).then_some(EntryNumber(number))
@@ -75,13 +75,13 @@ impl Placed {
 }
 
 /// Applies a change to the directory once the change is durable.
-pub(crate) type After = Box<dyn FnOnce(&mut Directory) + Send>;
+pub(crate) type AfterCommit = Box<dyn FnOnce(&mut Directory) + Send>;
 
 /// Checks a change and makes it in the writer's transaction.
-pub(crate) type RunChange = Box<dyn FnOnce(&mut Poster<'_>) -> Result<After, ChangeError> + Send>;
+pub(crate) type RunChange = Box<dyn FnOnce(&mut LedgerTransaction<'_>) -> Result<AfterCommit, ChangeError> + Send>;
 
 /// An administrative change.
 pub(crate) struct Change {
     pub(crate) run: RunChange,
-    pub(crate) promise: Promise<Result<(), ChangeError>>,
+    pub(crate) promise: ReplySender<Result<(), ChangeError>>,
 }

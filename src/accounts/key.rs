@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_reads_back_and_no_single_slip_does() {
+    fn a_key_round_trips_and_typing_errors_are_refused() {
         let key = PlainKey::generate(KeyKind::Live, &mut SeededEntropy(3)).unwrap();
         let text = key.reveal();
         assert_eq!(text.len(), 46);

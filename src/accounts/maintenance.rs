@@ -1,14 +1,14 @@
 //! Periodic work: storing the counters of uncharged calls, expiry, roll-ups.
 
 use super::Accounts;
-use super::changes::{drafts, nothing_more};
+use super::changes::{drafts, no_memory_effect};
 use super::directory::{Directory, lock};
 use super::error::ChangeError;
 use super::idempotency;
 use super::ledger::load::calls_since;
 use super::ledger::rollup;
 use crate::clock::{Now, SteadyMicros, UnixMillis};
-use crate::state::{Reading, StateError, Table};
+use crate::state::{StateError, StateReader, Table};
 
 const MINUTE_MILLIS: i64 = 60_000;
 
@@ -39,7 +39,7 @@ impl Accounts {
     pub fn roll_up(&self, before: UnixMillis, now: UnixMillis) -> Result<u64, ChangeError> {
         let mut rolled_up = 0;
         loop {
-            let entries = self.change(move |poster| Ok((rollup::step(poster, before, now)?, nothing_more())))?;
+            let entries = self.change(move |poster| Ok((rollup::step(poster, before, now)?, no_memory_effect())))?;
             rolled_up += entries;
             if entries == 0 {
                 return Ok(rolled_up);
@@ -60,7 +60,7 @@ impl Accounts {
         let result = self.change(move |poster| {
             let records = dirty.iter().map(|key| (key.id.to_key(), key.counter().to_bytes()));
             poster.writing.put_all(Table::Counters, records)?;
-            Ok(((), nothing_more()))
+            Ok(((), no_memory_effect()))
         });
         if result.is_err() {
             for key in stored {
@@ -72,23 +72,23 @@ impl Accounts {
 
     fn step(
         &self,
-        run: impl FnOnce(&mut crate::state::Writing) -> Result<bool, StateError> + Send + 'static,
+        run: impl FnOnce(&mut crate::state::StateWriter) -> Result<bool, StateError> + Send + 'static,
     ) -> Result<bool, ChangeError> {
-        self.change(move |poster| Ok((run(&mut poster.writing)?, nothing_more())))
+        self.change(move |poster| Ok((run(&mut poster.writing)?, no_memory_effect())))
     }
 }
 
 impl Directory {
     /// Restores the calls of the last minute after a restart. The ledger contains the times of the
     /// charged ones.
-    pub(crate) fn refill_windows(&self, reading: &Reading, now: Now) -> Result<(), StateError> {
+    pub(crate) fn refill_windows(&self, reading: &StateReader, now: Now) -> Result<(), StateError> {
         let since = now.wall.plus_millis(-MINUTE_MILLIS);
         let mut recent = calls_since(reading, since)?;
         recent.sort_by_key(|(at, _)| *at);
         for (at, key) in recent.into_iter().filter(|(at, _)| *at <= now.wall) {
             let Some(key) = self.key(key) else { continue };
             let ago_micros = now.wall.0.abs_diff(at.0) * 1000;
-            lock(&key.pace).remember(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
+            lock(&key.pace).restore_call(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
         }
         Ok(())
     }

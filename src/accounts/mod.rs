@@ -10,6 +10,9 @@
 
 pub mod admission;
 pub mod audit;
+pub mod balance;
+#[cfg(test)]
+mod balance_tests;
 pub mod blocking;
 pub mod changes;
 mod directory;
@@ -23,20 +26,17 @@ pub mod key;
 pub mod ledger;
 mod maintenance;
 mod owed;
-pub mod pace;
 pub mod people;
-pub mod purse;
-#[cfg(test)]
-mod purse_tests;
 mod queue;
+pub mod rate_limit;
 pub mod records;
+mod reply;
 pub mod scope;
 pub mod sealed;
 pub mod sealing;
 mod settings;
 mod shared;
 mod sync;
-mod ticket;
 pub mod tier;
 pub mod tracking;
 pub mod views;
@@ -52,8 +52,8 @@ use crate::clock::Now;
 use crate::state::{DataLock, STATE_FILE, State, StateError, create_data_directory};
 use directory::{Directory, lock};
 use error::LedgerError;
-use idempotency::Retries;
-use ledger::load::Posted;
+use idempotency::IdempotencyIndex;
+use ledger::load::LedgerState;
 use shared::Shared;
 use writer::Writer;
 
@@ -81,13 +81,13 @@ impl Accounts {
         owed::repay(&state, &owed::noted(&*medium)?)?;
         medium.clear_owed()?;
         let reading = state.read()?;
-        let posted = Posted::load(&reading)?;
+        let posted = LedgerState::load(&reading)?;
         let mut directory = Directory::default();
         let stored = directory::read_stored(&reading)?;
         let counters = directory::read_counters(&reading, &directory.missing(&stored))?;
         directory.take_over(stored, &counters, &posted);
         directory.refill_windows(&reading, now)?;
-        let mut retries = Retries::default();
+        let mut retries = IdempotencyIndex::default();
         retries.reload(idempotency::read_all(&reading)?);
         drop(reading);
         medium.set_mark(posted.head.mark());
@@ -109,7 +109,7 @@ impl Accounts {
 
     /// The last error of the state file, for the log.
     pub fn last_trouble(&self) -> Option<String> {
-        self.shared.last_trouble()
+        self.shared.last_error()
     }
 
     /// Commits waiting jobs and closes the file. Every later call is refused.

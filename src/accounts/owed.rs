@@ -2,10 +2,10 @@
 //!
 //! When a commit fails, its outcome is unknown until the file has been read again, and the callers
 //! do not wait for that. The refunds that may be owed to them are recorded beside the database
-//! before the callers get the error ([`Medium::note_owed`]). The refunds are made, for the debits
+//! before the callers get the error ([`StateStorage::note_owed`]). The refunds are made, for the debits
 //! that the file contains, when the ledger is repaired or when the program starts again.
 //!
-//! [`Medium::note_owed`]: crate::state::Medium::note_owed
+//! [`StateStorage::note_owed`]: crate::state::Medium::note_owed
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,11 +13,11 @@ use super::idempotency;
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
 use super::job::Post;
 use super::ledger::entry::{Draft, Entry, EntryKind, Reference};
-use super::ledger::load::{Posted, block_entries};
-use super::ledger::poster::Poster;
+use super::ledger::load::{LedgerState, block_entries};
+use super::ledger::poster::LedgerTransaction;
 use crate::clock::UnixMillis;
 use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{Medium, State, StateError, Table};
+use crate::state::{State, StateError, StateStorage, Table};
 
 /// A debit to refund if the file contains it. The fields other than its number distinguish it from
 /// another debit that got the same number because the commit of this one did not happen.
@@ -45,7 +45,7 @@ impl OwedRefund {
 }
 
 /// Records owed refunds. They are durable when this returns.
-pub(crate) fn note(medium: &dyn Medium, owed: &[OwedRefund]) -> Result<(), StateError> {
+pub(crate) fn note(medium: &dyn StateStorage, owed: &[OwedRefund]) -> Result<(), StateError> {
     if owed.is_empty() {
         return Ok(());
     }
@@ -57,11 +57,11 @@ pub(crate) fn note(medium: &dyn Medium, owed: &[OwedRefund]) -> Result<(), State
         encoder.signed(refund.at.0);
         encoder.unsigned(refund.cost.0.into());
     }
-    medium.note_owed(&encoder.bytes)
+    medium.record_owed(&encoder.bytes)
 }
 
 /// Reads the owed refunds that are recorded and not yet made.
-pub(crate) fn noted(medium: &dyn Medium) -> Result<Vec<OwedRefund>, StateError> {
+pub(crate) fn noted(medium: &dyn StateStorage) -> Result<Vec<OwedRefund>, StateError> {
     let mut owed = Vec::new();
     for record in medium.owed()? {
         decode(&record, &mut owed).map_err(|_| StateError::bad_record("owed", &[]))?;
@@ -105,9 +105,9 @@ pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError
     due.retain(|entry| !refunded.contains(&entry.number));
     let given_back: HashSet<EntryNumber> = due.iter().map(|entry| entry.number).collect();
     let records = idempotency::read_all(&reading)?;
-    let posted = Posted::load(&reading)?;
+    let posted = LedgerState::load(&reading)?;
     drop(reading);
-    let mut poster = Poster::new(state.write()?, &posted);
+    let mut poster = LedgerTransaction::new(state.write()?, &posted);
     for entry in due {
         poster.append(entry.draft.refunded(entry.number));
     }

@@ -15,14 +15,14 @@ const QUEUED_MAX: usize = 8192;
 /// The maximum number of debits and refunds in one commit.
 const BATCH_MAX: usize = 4096;
 /// How long the writer waits for the callers of the last commit to come back before it starts the next one.
-const REGATHER: Duration = Duration::from_micros(400);
+const COMEBACK_WAIT: Duration = Duration::from_micros(400);
 /// How long debits are gathered in `window` mode. The sync after it must fit into the rest of the 50 ms.
 const WINDOW: Duration = Duration::from_millis(20);
 /// The maximum age of a debit that was answered and is only in memory.
 const WINDOW_MAX_MICROS: u64 = 50_000;
 
 pub(crate) struct Queue {
-    state: Mutex<Waiting>,
+    state: Mutex<QueueState>,
     /// Whether `closed` is set; readable without the lock.
     is_closed: AtomicBool,
     arrived: Condvar,
@@ -30,7 +30,7 @@ pub(crate) struct Queue {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct QueueState {
     jobs: VecDeque<Job>,
     /// A caller waits for the answer: the window ends at once.
     urgent: bool,
@@ -62,7 +62,7 @@ impl Queue {
         Self { state: Mutex::default(), is_closed: AtomicBool::new(false), arrived: Condvar::new(), durability }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,7 +124,7 @@ impl Queue {
         Ok(())
     }
 
-    fn wake(&self, waiting: &Waiting) {
+    fn wake(&self, waiting: &QueueState) {
         if waiting.jobs.len() >= waiting.wanted || waiting.urgent && self.durability == Durability::Window {
             self.arrived.notify_one();
         }
@@ -141,11 +141,11 @@ impl Queue {
         }
         let (wanted, longest) = match self.durability {
             Durability::Window if !waiting.urgent => (usize::MAX, WINDOW),
-            _ => (expected, REGATHER),
+            _ => (expected, COMEBACK_WAIT),
         };
         if waiting.jobs.len() < wanted && !waiting.stopping {
             waiting.wanted = wanted;
-            let too_few = |waiting: &mut Waiting| {
+            let too_few = |waiting: &mut QueueState| {
                 let window_over = waiting.urgent && wanted == usize::MAX;
                 waiting.jobs.len() < wanted && !window_over && !waiting.stopping
             };
@@ -163,7 +163,7 @@ impl Queue {
         self.set_closed(&mut waiting, Some(error));
     }
 
-    fn set_closed(&self, waiting: &mut Waiting, closed: Option<LedgerError>) {
+    fn set_closed(&self, waiting: &mut QueueState, closed: Option<LedgerError>) {
         waiting.closed = closed;
         self.is_closed.store(closed.is_some(), Ordering::Release);
     }
@@ -202,7 +202,7 @@ impl Queue {
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let mut waiting = self.lock();
         waiting.wanted = 1;
-        let nothing_new = |waiting: &mut Waiting| !waiting.stopping && waiting.jobs.is_empty();
+        let nothing_new = |waiting: &mut QueueState| !waiting.stopping && waiting.jobs.is_empty();
         let slept = self.arrived.wait_timeout_while(waiting, time, nothing_new);
         let mut waiting = slept.unwrap_or_else(PoisonError::into_inner).0;
         waiting.wanted = usize::MAX;
@@ -210,7 +210,7 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl QueueState {
     fn within_window(&self, at: SteadyMicros) -> Queued {
         let oldest = self.oldest_under_way.or(self.oldest_waiting);
         let too_old = oldest.is_some_and(|oldest| at.micros_since(oldest) >= WINDOW_MAX_MICROS);
@@ -244,8 +244,9 @@ mod tests {
     #[test]
     fn a_debit_is_answered_before_its_commit_for_50_ms_and_no_longer() {
         let start = SteadyMicros(1_000_000);
-        let answered = |waiting: &Waiting, after| waiting.within_window(start.plus_micros(after)) == Queued::AnswerNow;
-        let mut waiting = Waiting::default();
+        let answered =
+            |waiting: &QueueState, after| waiting.within_window(start.plus_micros(after)) == Queued::AnswerNow;
+        let mut waiting = QueueState::default();
         assert!(answered(&waiting, 0), "nothing waits");
         waiting.oldest_waiting = Some(start);
         assert!(answered(&waiting, 49_999) && !answered(&waiting, 50_000));

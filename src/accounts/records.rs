@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::ids::{AccountId, CheckoutId, Credits, DraftId, EntryNumber, KeyId, OrderId, PurchaseId};
 use super::key::{KeyDigest, KeyKind};
-use super::pace::DayCount;
+use super::rate_limit::DayCount;
 use super::scope::ScopeSet;
 use super::sealing::Sealed;
 use super::tier::{PackName, Tier};
 use crate::clock::{Day, UnixMillis};
 use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{Index, Reading, StateError, Table, Writing};
+use crate::state::{Index, StateError, StateReader, StateWriter, Table};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -347,7 +347,7 @@ pub(crate) struct LastIds {
 pub(crate) const LAST_IDS_KEY: &[u8] = b"last-ids";
 
 pub(crate) fn put_json<T: Serialize>(
-    writing: &mut Writing,
+    writing: &mut StateWriter,
     table: Table,
     key: &[u8],
     record: &T,
@@ -362,7 +362,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(table: Table, key: &[u8], payload: 
 }
 
 pub(crate) fn get_json<T: DeserializeOwned>(
-    writing: &Writing,
+    writing: &StateWriter,
     table: Table,
     key: &[u8],
 ) -> Result<Option<T>, StateError> {
@@ -371,7 +371,7 @@ pub(crate) fn get_json<T: DeserializeOwned>(
 
 /// Reads the records that an index has for an owner.
 pub(crate) fn owned_json<T: DeserializeOwned>(
-    writing: &Writing,
+    writing: &StateWriter,
     index: Index,
     owner: &impl std::fmt::Display,
 ) -> Result<Vec<T>, StateError> {
@@ -387,14 +387,14 @@ pub(crate) fn all_from_json<T: DeserializeOwned>(
 }
 
 pub(crate) fn read_json<T: DeserializeOwned>(
-    reading: &Reading,
+    reading: &StateReader,
     table: Table,
     key: &[u8],
 ) -> Result<Option<T>, StateError> {
     reading.get(table, key)?.map(|payload| from_json(table, key, &payload)).transpose()
 }
 
-pub(crate) fn read_all_json<T: DeserializeOwned>(reading: &Reading, table: Table) -> Result<Vec<T>, StateError> {
+pub(crate) fn read_all_json<T: DeserializeOwned>(reading: &StateReader, table: Table) -> Result<Vec<T>, StateError> {
     let mut records = Vec::new();
     reading.scan(table, &[], &mut |key, payload| {
         records.push(from_json(table, key, payload)?);
@@ -405,7 +405,7 @@ pub(crate) fn read_all_json<T: DeserializeOwned>(reading: &Reading, table: Table
 
 /// One record of the audit log.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ActRecord {
+pub struct AuditRecord {
     /// RFC 3339, UTC.
     pub at: String,
     pub actor: String,
@@ -481,7 +481,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hot_records_come_back() {
+    fn frequent_records_round_trip() {
         let counter = CounterRecord {
             last_used: UnixMillis(1_700_000_000_000),
             days: vec![DayCount { day: Day(-3), calls: 7 }, DayCount { day: Day(20_000), calls: 1000 }],

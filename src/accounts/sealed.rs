@@ -3,7 +3,7 @@
 use super::ids::OrderId;
 use super::records::{DraftRecord, DraftState, OrderRecord, from_json};
 use crate::clock::UnixMillis;
-use crate::state::{Reading, StateError, Table};
+use crate::state::{StateError, StateReader, Table};
 
 /// The number of sealed records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct SealedRecords {
 }
 
 impl SealedRecords {
-    pub(crate) fn read(reading: &Reading) -> Result<Self, StateError> {
+    pub(crate) fn read(reading: &StateReader) -> Result<Self, StateError> {
         let mut sealed = Self::default();
         reading.scan(Table::Drafts, &[], &mut |key, payload| {
             let draft: DraftRecord = from_json(Table::Drafts, key, payload)?;

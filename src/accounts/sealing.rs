@@ -22,11 +22,11 @@ use crate::state::SEAL_KEY_BYTES;
 /// The key of a data directory. `Debug` does not show it.
 pub(crate) struct SealKey {
     key: [u8; SEAL_KEY_BYTES],
-    id: KeyMark,
+    id: KeyFingerprint,
 }
 
 /// Identifies a key in messages and records, and reveals nothing about it.
-type KeyMark = [u8; 4];
+type KeyFingerprint = [u8; 4];
 
 /// The owner of a sealed text. To open the text again, all fields must be the same.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub struct Sealed {
 }
 
 /// The errors of ring have no content.
-fn broken() -> io::Error {
+fn cipher_error() -> io::Error {
     io::Error::other("the cipher failed")
 }
 
@@ -63,7 +63,9 @@ impl SealKey {
         let mut bytes = text.to_vec();
         let sealed = self.cipher(owner).and_then(|cipher| {
             let nonce = Nonce::assume_unique_for_key(nonce);
-            cipher.seal_in_place_append_tag(nonce, Aad::from(owner.id.as_bytes()), &mut bytes).map_err(|_| broken())
+            cipher
+                .seal_in_place_append_tag(nonce, Aad::from(owner.id.as_bytes()), &mut bytes)
+                .map_err(|_| cipher_error())
         });
         sealed.map_err(ChangeError::Entropy)?;
         Ok(Sealed { key: hex::encode(&self.id), nonce: hex::encode(&nonce), text: hex::encode(&bytes) })
@@ -89,8 +91,8 @@ impl SealKey {
     }
 
     /// Derives bytes that are the same on every call and that nobody without the key can know.
-    pub(crate) fn derived(&self, owner: Owner<'_>) -> Derived {
-        Derived { source: self.extract(owner), purpose: owner.kind, blocks: 0 }
+    pub(crate) fn derived(&self, owner: Owner<'_>) -> DerivedBytes {
+        DerivedBytes { source: self.extract(owner), purpose: owner.kind, blocks: 0 }
     }
 
     fn extract(&self, owner: Owner<'_>) -> Prk {
@@ -100,7 +102,7 @@ impl SealKey {
     fn cipher(&self, owner: Owner<'_>) -> io::Result<LessSafeKey> {
         let source = self.extract(owner);
         let info = [owner.kind.as_bytes()];
-        let key = source.expand(&info, &CHACHA20_POLY1305).map_err(|_| broken())?;
+        let key = source.expand(&info, &CHACHA20_POLY1305).map_err(|_| cipher_error())?;
         Ok(LessSafeKey::new(UnboundKey::from(key)))
     }
 }
@@ -122,20 +124,20 @@ impl KeyType for Block {
 }
 
 /// Bytes that look random and are derived from a key and an owner.
-pub(crate) struct Derived {
+pub(crate) struct DerivedBytes {
     source: Prk,
     purpose: &'static str,
     blocks: u32,
 }
 
-impl Entropy for Derived {
+impl Entropy for DerivedBytes {
     fn fill(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         for chunk in bytes.chunks_mut(BLOCK_BYTES) {
             let number = self.blocks.to_be_bytes();
             self.blocks += 1;
             let mut block = [0; BLOCK_BYTES];
             let info = [self.purpose.as_bytes(), &number];
-            self.source.expand(&info, Block).and_then(|made| made.fill(&mut block)).map_err(|_| broken())?;
+            self.source.expand(&info, Block).and_then(|made| made.fill(&mut block)).map_err(|_| cipher_error())?;
             chunk.copy_from_slice(&block[..chunk.len()]);
         }
         Ok(())

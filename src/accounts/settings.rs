@@ -1,6 +1,6 @@
 //! The operator's settings: prices and limits, durability, retention times.
 
-use super::people::PasswordWork;
+use super::people::PasswordCost;
 use super::tier::Tariff;
 use crate::clock::MILLIS_PER_DAY;
 
@@ -19,7 +19,7 @@ pub struct Settings {
     pub session_idle_millis: i64,
     /// How long a browser stays signed in at most, however much it is used.
     pub session_millis: i64,
-    pub password_work: PasswordWork,
+    pub password_work: PasswordCost,
 }
 
 /// A week.
@@ -44,7 +44,7 @@ impl Default for Settings {
             draft_days: DRAFT_DAYS,
             session_idle_millis: i64::from(SESSION_IDLE_HOURS) * 3_600_000,
             session_millis: i64::from(SESSION_DAYS) * MILLIS_PER_DAY,
-            password_work: PasswordWork::DEFAULT,
+            password_work: PasswordCost::DEFAULT,
         }
     }
 }

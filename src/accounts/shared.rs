@@ -7,16 +7,16 @@ use super::blocking;
 use super::directory::{Directory, lock};
 use super::entropy::Entropy;
 use super::error::ChangeError;
-use super::idempotency::Retries;
+use super::idempotency::IdempotencyIndex;
 use super::queue::Queue;
-use super::records::ActRecord;
+use super::records::AuditRecord;
 use super::sealed::{SealedCount, SealedRecords};
 use super::sealing::SealKey;
 use super::settings::Settings;
-use crate::state::{Medium, Reading, SEAL_KEY_BYTES, State, StateError};
+use crate::state::{SEAL_KEY_BYTES, State, StateError, StateReader, StateStorage};
 
 /// Called with an administrative act once it is durable.
-pub(super) type TellAct = dyn Fn(&ActRecord) + Send + Sync;
+pub(super) type AuditListener = dyn Fn(&AuditRecord) + Send + Sync;
 
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
@@ -24,18 +24,18 @@ pub(crate) struct Shared {
     pub(crate) queue: Queue,
     /// None while the writer reopens the file.
     pub(crate) store: RwLock<Option<State>>,
-    pub(crate) medium: Arc<dyn Medium>,
-    pub(crate) retries: Arc<Mutex<Retries>>,
+    pub(crate) medium: Arc<dyn StateStorage>,
+    pub(crate) retries: Arc<Mutex<IdempotencyIndex>>,
     /// Read or created when it is first needed.
     seal_key: Mutex<Option<Arc<SealKey>>>,
     /// The number of passwords checked or stored.
     pub(super) passwords_checked: AtomicU64,
     trouble: Mutex<Option<String>>,
-    pub(super) tell_act: OnceLock<Box<TellAct>>,
+    pub(super) tell_act: OnceLock<Box<AuditListener>>,
 }
 
 impl Shared {
-    pub(super) fn new(settings: Settings, directory: Directory, retries: Retries, state: State) -> Self {
+    pub(super) fn new(settings: Settings, directory: Directory, retries: IdempotencyIndex, state: State) -> Self {
         Self {
             settings,
             directory: RwLock::new(directory),
@@ -61,7 +61,7 @@ impl Shared {
     /// Reads one consistent snapshot of the file. Waits while the file is being repaired.
     pub(crate) fn with_reading<T>(
         &self,
-        read: impl FnOnce(&Reading) -> Result<T, StateError>,
+        read: impl FnOnce(&StateReader) -> Result<T, StateError>,
     ) -> Result<T, StateError> {
         blocking::assert_allowed();
         let store = self.store();
@@ -85,7 +85,7 @@ impl Shared {
                 self.refuse_if_anything_is_sealed()?;
                 let mut bytes = [0; SEAL_KEY_BYTES];
                 entropy.fill(&mut bytes).map_err(ChangeError::Entropy)?;
-                self.medium.keep_seal_key(&bytes)?;
+                self.medium.store_seal_key(&bytes)?;
                 bytes
             }
         };
@@ -111,11 +111,11 @@ impl Shared {
         Ok(lock(&self.seal_key).is_some() || self.medium.seal_key()?.is_some())
     }
 
-    pub(super) fn last_trouble(&self) -> Option<String> {
+    pub(super) fn last_error(&self) -> Option<String> {
         lock(&self.trouble).clone()
     }
 
-    pub(crate) fn note_trouble(&self, error: &StateError) {
+    pub(crate) fn record_error(&self, error: &StateError) {
         *lock(&self.trouble) = Some(error.to_string());
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ids::Credits;
-use super::pace::PaceLimits;
+use super::rate_limit::RateLimits;
 
 /// The tier of an account: the highest pack it ever bought.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -75,13 +75,13 @@ impl PackName {
 pub struct Pack {
     pub price_cents: u32,
     pub credits: Credits,
-    pub limits: PaceLimits,
+    pub limits: RateLimits,
 }
 
 /// The contract states the free tier in two ways; an operator chooses one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FreeTier {
-    pub limits: PaceLimits,
+    pub limits: RateLimits,
     /// Free units that renew each month.
     pub monthly_units: u32,
     /// Credits given once, when the account is approved.
@@ -100,18 +100,18 @@ pub struct Tariff {
 }
 
 const fn pack(price_cents: u32, credits: u32, per_minute: u32, per_day: u32) -> Pack {
-    Pack { price_cents, credits: Credits(credits), limits: PaceLimits { per_minute, per_day } }
+    Pack { price_cents, credits: Credits(credits), limits: RateLimits { per_minute, per_day } }
 }
 
 impl FreeTier {
     pub const MONTHLY: Self = Self {
-        limits: PaceLimits { per_minute: 30, per_day: 1000 },
+        limits: RateLimits { per_minute: 30, per_day: 1000 },
         monthly_units: 1000,
         credits_on_approval: Credits(0),
     };
     /// The contract names no daily limit here, so the limit of the other profile is used.
     pub const GRANT: Self = Self {
-        limits: PaceLimits { per_minute: 10, per_day: 1000 },
+        limits: RateLimits { per_minute: 10, per_day: 1000 },
         monthly_units: 0,
         credits_on_approval: Credits(500),
     };
@@ -133,7 +133,7 @@ impl Tariff {
         &mut self.packs[name as usize]
     }
 
-    pub fn limits(&self, tier: Tier) -> PaceLimits {
+    pub fn limits(&self, tier: Tier) -> RateLimits {
         match tier {
             Tier::Free => self.free.limits,
             Tier::Starter => self.pack(PackName::Starter).limits,

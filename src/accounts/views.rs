@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
 use super::Accounts;
+use super::balance::{MonthlyUnits, Remaining};
 use super::error::ChangeError;
 use super::ids::{AccountId, CheckoutId, EntryNumber, KeyId, OrderId};
 use super::ledger::entry::{Entry, EntryKind, OperationCode};
 use super::ledger::load::{entries_after, entries_from, newest_entries, read_operations};
-use super::pace::PaceLimits;
-use super::purse::{MonthlyUnits, Remaining};
+use super::rate_limit::RateLimits;
 use super::records::{
     AccountRecord, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, all_from_json, read_all_json, read_json,
 };
@@ -25,7 +25,7 @@ pub struct AccountView {
     pub record: AccountRecord,
     pub remaining: Remaining,
     pub monthly_units: u32,
-    pub limits: PaceLimits,
+    pub limits: RateLimits,
 }
 
 /// A key as its owner and the operator see it.
@@ -121,8 +121,8 @@ impl Accounts {
 
     /// The orders that are not completed. The order that has been in its stage for the longest time
     /// is the first.
-    pub fn orders_under_way(&self) -> Result<Vec<OrderRecord>, ChangeError> {
-        let mut found: Vec<OrderRecord> = self.indexed(Index::OrdersUnderWay)?;
+    pub fn open_orders(&self) -> Result<Vec<OrderRecord>, ChangeError> {
+        let mut found: Vec<OrderRecord> = self.indexed(Index::OpenOrders)?;
         found.sort_by_key(|order| order.stages.last().map(|reached| reached.at));
         Ok(found)
     }
@@ -154,7 +154,7 @@ impl Accounts {
 
     /// Writes one consistent snapshot of the state to a file beside `to`; debits continue meanwhile.
     pub(crate) fn write_backup(&self, to: &Path) -> Result<PathBuf, StateError> {
-        self.shared.with_reading(|reading| crate::state::copy::write_part(reading, to))
+        self.shared.with_reading(|reading| crate::state::copy::write_temporary(reading, to))
     }
 
     /// An account's newest ledger entries, newest first, without the entries that were rolled up.

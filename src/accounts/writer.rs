@@ -15,10 +15,10 @@ use super::directory::{lock, read_counters, read_stored};
 use super::error::{ChangeError, LedgerError};
 use super::idempotency;
 use super::ids::EntryNumber;
-use super::job::{After, Change, Job, Post, PostKind, Posting, RunChange};
+use super::job::{AfterCommit, Change, Job, Post, PostKind, PostedEntry, RunChange};
 use super::ledger::entry::{Draft, EntryKind, Reference};
-use super::ledger::load::{Head, Posted};
-use super::ledger::poster::{Changes, Poster};
+use super::ledger::load::{Head, LedgerState};
+use super::ledger::poster::{Changes, LedgerTransaction};
 use super::owed::{self, OwedRefund};
 use super::queue::Batch;
 use super::shared::Shared;
@@ -32,7 +32,7 @@ const HEADROOM_BYTES: usize = 256 << 10;
 
 pub(crate) struct Writer {
     shared: Arc<Shared>,
-    posted: Posted,
+    posted: LedgerState,
     /// The number of callers answered by the last commit.
     answered: usize,
 }
@@ -56,13 +56,13 @@ impl From<StateError> for Failure {
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<Shared>, posted: Posted) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, posted: LedgerState) -> Self {
         Self { shared, posted, answered: 0 }
     }
 
     /// Runs until the queue is stopped and empty.
     pub(crate) fn run(mut self) {
-        let _last = CloseWhenGone(Arc::clone(&self.shared));
+        let _last = CloseQueueOnDrop(Arc::clone(&self.shared));
         loop {
             match self.shared.queue.next(self.answered) {
                 Batch::Posts(posts) => self.post(posts),
@@ -85,12 +85,12 @@ impl Writer {
         }
     }
 
-    fn try_post(&self, posts: &mut [Post]) -> Result<(Changes, Vec<Option<Posting>>), Failure> {
+    fn try_post(&self, posts: &mut [Post]) -> Result<(Changes, Vec<Option<PostedEntry>>), Failure> {
         let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
-        let mut poster = Poster::new(open(&store)?.write()?, &self.posted);
+        let mut poster = LedgerTransaction::new(open(&store)?.write()?, &self.posted);
         let mut postings = Vec::with_capacity(posts.len());
         for post in posts.iter() {
-            postings.push(place(&mut poster, post)?);
+            postings.push(append_post(&mut poster, post)?);
         }
         write_counters(&mut poster, posts)?;
         let attempted = Some(poster.head().mark());
@@ -114,8 +114,8 @@ impl Writer {
                 }
                 change.promise.answer(Ok(()));
             }
-            Err(NotChanged::Refused(error)) => change.promise.answer(Err(error)),
-            Err(NotChanged::Failed(failure, after)) => {
+            Err(ChangeFailure::Refused(error)) => change.promise.answer(Err(error)),
+            Err(ChangeFailure::Failed(failure, after)) => {
                 let unknown = StateError::File {
                     doing: "commit the change to",
                     path: self.shared.medium.describe().into(),
@@ -141,21 +141,21 @@ impl Writer {
     /// Recovers from a failed commit.
     fn recover(&mut self, failure: &Failure, batch: Vec<Post>) {
         let error = failure.as_ledger_error();
-        self.shared.note_trouble(&failure.error);
+        self.shared.record_error(&failure.error);
         self.shared.queue.close(error);
         self.answered = 0;
         let mut outage = Outage::new(error, failure.attempted);
         for post in batch {
-            outage.take_in(post);
+            outage.add_post(post);
         }
-        self.refuse_waiting(&mut outage);
+        self.fail_waiting_jobs(&mut outage);
         let Some(happened) = self.reopen(&mut outage) else { return };
         outage.end(happened);
         self.shared.queue.open();
     }
 
     /// Answers all waiting callers. Refunds that they may be owed are recorded before.
-    fn refuse_waiting(&self, outage: &mut Outage) {
+    fn fail_waiting_jobs(&self, outage: &mut Outage) {
         let mut new = outage.owed_for_debits();
         let in_doubt = !new.is_empty();
         for job in self.shared.queue.drain() {
@@ -175,7 +175,7 @@ impl Writer {
         new.extend(unanswered.filter_map(OwedRefund::of));
         let mut told = outage.error;
         if let Err(unnoted) = owed::note(&*self.shared.medium, &new) {
-            self.shared.note_trouble(&unnoted);
+            self.shared.record_error(&unnoted);
             told = if in_doubt { LedgerError::OutcomeUnknown } else { told };
         }
         outage.owed.append(&mut new);
@@ -191,13 +191,13 @@ impl Writer {
         let mut happened = None;
         loop {
             // Stops long reads: nobody else can open the file until they end.
-            self.shared.store().as_ref().inspect(|state| state.abandon());
+            self.shared.store().as_ref().inspect(|state| state.abort_reads());
             let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
             // Closed first: an engine that failed once does not work any more.
             *store = None;
-            self.shared.medium.forget_cached_pages();
+            self.shared.medium.drop_page_cache();
             let attempt = State::open_medium(&self.shared.medium);
-            match attempt.and_then(|state| self.take_stock(state, outage, &mut happened)) {
+            match attempt.and_then(|state| self.reload_state(state, outage, &mut happened)) {
                 Ok((state, posted)) => {
                     *store = Some(state);
                     self.posted = posted;
@@ -208,13 +208,13 @@ impl Writer {
                         outage.error = LedgerError::StorageFull;
                     }
                     self.shared.queue.close(outage.error);
-                    self.shared.note_trouble(&error);
+                    self.shared.record_error(&error);
                 }
             }
             drop(store);
             let goes_on = self.shared.queue.pause(pause);
             // Handles refunds that arrived meanwhile.
-            self.refuse_waiting(outage);
+            self.fail_waiting_jobs(outage);
             if !goes_on {
                 return None;
             }
@@ -224,12 +224,12 @@ impl Writer {
 
     /// Proves that the reopened file can be written, makes the owed refunds, and takes over the
     /// content of the file.
-    fn take_stock(
+    fn reload_state(
         &self,
         state: State,
         outage: &Outage,
         happened: &mut Option<bool>,
-    ) -> Result<(State, Posted), StateError> {
+    ) -> Result<(State, LedgerState), StateError> {
         // Decided once, before anything is appended: if making the refunds fails too, it may leave new entries.
         if happened.is_none() {
             let head = Head::read(&state.read()?)?;
@@ -245,7 +245,7 @@ impl Writer {
         owed::repay(&state, &outage.owed)?;
         self.shared.medium.clear_owed()?;
         let reading = state.read()?;
-        let posted = Posted::load(&reading)?;
+        let posted = LedgerState::load(&reading)?;
         let stored = read_stored(&reading)?;
         let counters = read_counters(&reading, &self.shared.directory().missing(&stored))?;
         let retries = idempotency::read_all(&reading)?;
@@ -266,7 +266,7 @@ struct Outage {
     /// The head that the failed commit would have left, if it got that far.
     attempted: Option<Mark>,
     /// The debits of the failed commit. They hold their credits until it is known whether the commit happened.
-    debits: Vec<DebitInDoubt>,
+    debits: Vec<UncertainDebit>,
     /// Refunds that arrived. They are kept for their claims: until the file is repaired, a copy of
     /// such a call has to wait.
     refunds: Vec<Post>,
@@ -274,7 +274,7 @@ struct Outage {
     owed: Vec<OwedRefund>,
 }
 
-struct DebitInDoubt {
+struct UncertainDebit {
     post: Post,
     /// Whether a caller waits for the answer. A caller that was answered before the commit, in
     /// `window` mode, owes the debit.
@@ -286,11 +286,11 @@ impl Outage {
         Self { error, attempted, debits: Vec::new(), refunds: Vec::new(), owed: Vec::new() }
     }
 
-    fn take_in(&mut self, post: Post) {
+    fn add_post(&mut self, post: Post) {
         match post.kind {
             PostKind::Debit => {
                 let is_awaited = post.promise.is_some();
-                self.debits.push(DebitInDoubt { post, is_awaited });
+                self.debits.push(UncertainDebit { post, is_awaited });
             }
             PostKind::Refund => self.refunds.push(post),
         }
@@ -298,13 +298,13 @@ impl Outage {
 
     /// The refunds owed to callers who are about to be told that they were not charged.
     fn owed_for_debits(&self) -> Vec<OwedRefund> {
-        let is_unanswered = |debit: &&DebitInDoubt| self.attempted.is_some() && debit.post.promise.is_some();
+        let is_unanswered = |debit: &&UncertainDebit| self.attempted.is_some() && debit.post.promise.is_some();
         self.debits.iter().filter(is_unanswered).filter_map(|debit| OwedRefund::of(&debit.post)).collect()
     }
 
     /// The purses were reset to the balances of the file, with these holds still in place.
     fn end(self, happened: bool) {
-        for DebitInDoubt { post, is_awaited } in self.debits {
+        for UncertainDebit { post, is_awaited } in self.debits {
             post.account.purse.release(post.hold);
             // A refund that comes later has nothing to do: the debit never happened, or it was
             // already refunded.
@@ -315,24 +315,28 @@ impl Outage {
     }
 }
 
-enum NotChanged {
+enum ChangeFailure {
     Refused(ChangeError),
     /// The commit failed. Contains the effect that the change would have had on the directory.
-    Failed(Box<Failure>, Option<After>),
+    Failed(Box<Failure>, Option<AfterCommit>),
 }
 
-fn try_change(store: &Option<State>, posted: &Posted, run: RunChange) -> Result<(Changes, After), NotChanged> {
-    let failed = |error: StateError| NotChanged::Failed(Box::new(error.into()), None);
+fn try_change(
+    store: &Option<State>,
+    posted: &LedgerState,
+    run: RunChange,
+) -> Result<(Changes, AfterCommit), ChangeFailure> {
+    let failed = |error: StateError| ChangeFailure::Failed(Box::new(error.into()), None);
     let writing = open(store).and_then(State::write).map_err(failed)?;
-    let mut poster = Poster::new(writing, posted);
+    let mut poster = LedgerTransaction::new(writing, posted);
     let after = run(&mut poster).map_err(|error| match error {
         ChangeError::State(error) => failed(error),
-        refused => NotChanged::Refused(refused),
+        refused => ChangeFailure::Refused(refused),
     })?;
     let attempted = Some(poster.head().mark());
     match poster.commit() {
         Ok(changes) => Ok((changes, after)),
-        Err(error) => Err(NotChanged::Failed(Box::new(Failure { error, attempted }), Some(after))),
+        Err(error) => Err(ChangeFailure::Failed(Box::new(Failure { error, attempted }), Some(after))),
     }
 }
 
@@ -343,7 +347,7 @@ fn open(store: &Option<State>) -> Result<&State, StateError> {
 }
 
 /// Appends one debit or refund to the ledger. None for the refund of a debit that was never appended.
-fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateError> {
+fn append_post(poster: &mut LedgerTransaction<'_>, post: &Post) -> Result<Option<PostedEntry>, StateError> {
     let operation = Some(poster.operation(post.operation));
     let (cost, from_allotment) = (i64::from(post.cost.0), i64::from(post.hold.from_allotment));
     let mut draft = Draft {
@@ -365,7 +369,7 @@ fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateE
     let entry = poster.append(draft);
     let used = poster.allotment_used(post.account.id, Month(post.units.month));
     let allotment = post.units.limit.saturating_sub(used);
-    let posting = Posting { number: entry.number, wallet: entry.balance_after, allotment };
+    let posting = PostedEntry { number: entry.number, wallet: entry.balance_after, allotment };
     if post.kind == PostKind::Debit {
         post.placed.set(Some(entry.number));
     }
@@ -378,7 +382,7 @@ fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateE
 }
 
 /// Writes one counter for each key of the batch, in the same commit as its debits.
-fn write_counters(poster: &mut Poster<'_>, posts: &[Post]) -> Result<(), StateError> {
+fn write_counters(poster: &mut LedgerTransaction<'_>, posts: &[Post]) -> Result<(), StateError> {
     let mut keys = BTreeMap::new();
     for post in posts.iter().filter(|post| post.kind == PostKind::Debit) {
         post.key.used(post.at);
@@ -391,10 +395,10 @@ fn write_counters(poster: &mut Poster<'_>, posts: &[Post]) -> Result<(), StateEr
     poster.writing.put_all(Table::Counters, records)
 }
 
-fn settle(mut post: Post, posting: Option<Posting>) {
+fn settle(mut post: Post, posting: Option<PostedEntry>) {
     match (post.kind, posting) {
         (PostKind::Debit, _) => post.account.purse.settle(post.hold),
-        (PostKind::Refund, Some(_)) => post.account.purse.give_back(post.hold),
+        (PostKind::Refund, Some(_)) => post.account.purse.return_posted(post.hold),
         (PostKind::Refund, None) => {}
     }
     // Before the answer: a caller that has the answer may send the request again and must find the record.
@@ -406,7 +410,7 @@ fn settle(mut post: Post, posting: Option<Posting>) {
         }
     }
     if let Some(promise) = post.promise.take() {
-        let nothing = Posting { number: EntryNumber(0), wallet: 0, allotment: 0 };
+        let nothing = PostedEntry { number: EntryNumber(0), wallet: 0, allotment: 0 };
         promise.answer(Ok(posting.unwrap_or(nothing)));
     }
 }
@@ -418,15 +422,15 @@ fn answer(post: &mut Post, error: LedgerError) {
 }
 
 /// Closes the queue when the writer ends for any reason, so that nobody waits for it afterwards.
-struct CloseWhenGone(Arc<Shared>);
+struct CloseQueueOnDrop(Arc<Shared>);
 
-impl Drop for CloseWhenGone {
+impl Drop for CloseQueueOnDrop {
     fn drop(&mut self) {
         let refunds = self.0.queue.end().into_iter().filter_map(Job::into_post);
         let owed: Vec<OwedRefund> =
             refunds.filter(|post| post.kind == PostKind::Refund).filter_map(|post| OwedRefund::of(&post)).collect();
         if let Err(unnoted) = owed::note(&*self.0.medium, &owed) {
-            self.0.note_trouble(&unnoted);
+            self.0.record_error(&unnoted);
         }
     }
 }

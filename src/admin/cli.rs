@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::command::AdminCommand;
-use super::execute::{Desk, no_server};
-use super::invocation::Invocation;
+use super::execute::{CommandContext, no_server};
+use super::options::CommandOptions;
 use super::restore::restore;
 use super::{AdminError, render, socket};
 use crate::accounts::Accounts;
@@ -20,28 +20,28 @@ const TRIES_WHILE_IN_USE: u32 = 100;
 const PAUSE_WHILE_IN_USE: Duration = Duration::from_millis(50);
 
 /// Runs one command and writes its result.
-pub fn run(command: AdminCommand, invocation: &Invocation, out: &mut dyn Write) -> Result<(), AdminError> {
+pub fn run(command: AdminCommand, invocation: &CommandOptions, out: &mut dyn Write) -> Result<(), AdminError> {
     let value = match command {
         AdminCommand::Restore { from, yes } => restore(invocation, &from, yes, out)?,
         // A path in a command is relative to the current directory, not to that of the server.
-        AdminCommand::Backup { to } => carry_out(AdminCommand::Backup { to: absolute(&to)? }, invocation)?,
+        AdminCommand::Backup { to } => run_on_server_or_file(AdminCommand::Backup { to: absolute(&to)? }, invocation)?,
         // Without a server there is nothing to reload.
         AdminCommand::Reload => {
-            let answer = socket::ask(&invocation.data, &invocation.actor, &AdminCommand::Reload)?;
+            let answer = socket::send_command(&invocation.data, &invocation.actor, &AdminCommand::Reload)?;
             answer.ok_or_else(no_server)?
         }
-        command => carry_out(command, invocation)?,
+        command => run_on_server_or_file(command, invocation)?,
     };
     let text = if invocation.json { format!("{value}\n") } else { render::for_people(&value) };
     let written = out.write_all(text.as_bytes());
     written.map_err(|source| AdminError::Socket { doing: "write the answer to", path: "the output".into(), source })
 }
 
-fn carry_out(command: AdminCommand, invocation: &Invocation) -> Result<Value, AdminError> {
-    let Invocation { data, settings, actor, clock, .. } = invocation;
+fn run_on_server_or_file(command: AdminCommand, invocation: &CommandOptions) -> Result<Value, AdminError> {
+    let CommandOptions { data, settings, actor, clock, .. } = invocation;
     let mut tries = 1;
     let accounts = loop {
-        if let Some(value) = socket::ask(data, actor, &command)? {
+        if let Some(value) = socket::send_command(data, actor, &command)? {
             return Ok(value);
         }
         match Accounts::open(data, *settings, clock.now()) {
@@ -51,8 +51,13 @@ fn carry_out(command: AdminCommand, invocation: &Invocation) -> Result<Value, Ad
         }
         tries += 1;
     };
-    let mut desk =
-        Desk { accounts: &accounts, reload: None, actor: actor.clone(), now: clock.now(), entropy: &mut SystemEntropy };
+    let mut desk = CommandContext {
+        accounts: &accounts,
+        reload: None,
+        actor: actor.clone(),
+        now: clock.now(),
+        entropy: &mut SystemEntropy,
+    };
     desk.execute(command)
 }
 

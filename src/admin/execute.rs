@@ -9,7 +9,7 @@ use super::command::{
     AccountCommand, AccountRef, AdminCommand, KeyCommand, KeyRef, LedgerCommand, OrderCommand, PurchaseCommand,
 };
 use crate::accounts::Accounts;
-use crate::accounts::changes::{Act, IssuedKey, KeyWish, LINK_MILLIS, OrderWish};
+use crate::accounts::changes::{ActContext, IssuedKey, LINK_MILLIS, NewKey, NewOrder};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, KeyId};
@@ -21,7 +21,7 @@ use crate::accounts::records::{
 };
 use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::{MILLIS_PER_DAY, Now, UnixMillis};
-use crate::state::copy::finish;
+use crate::state::copy::check_and_rename;
 
 /// Makes the server load what changed outside it. The error is the reason why it did not.
 pub type Reload = dyn Fn() -> Result<Value, String> + Send + Sync;
@@ -33,7 +33,7 @@ pub(super) fn no_server() -> AdminError {
 }
 
 /// The context in which a command is executed.
-pub(super) struct Desk<'d> {
+pub(super) struct CommandContext<'d> {
     pub(super) accounts: &'d Accounts,
     /// None if no server runs.
     pub(super) reload: Option<&'d Reload>,
@@ -42,9 +42,9 @@ pub(super) struct Desk<'d> {
     pub(super) entropy: &'d mut dyn Entropy,
 }
 
-impl Desk<'_> {
-    fn act(&self) -> Act {
-        Act { actor: self.actor.clone(), at: self.now.wall }
+impl CommandContext<'_> {
+    fn act(&self) -> ActContext {
+        ActContext { actor: self.actor.clone(), at: self.now.wall }
     }
 
     pub(super) fn execute(&mut self, command: AdminCommand) -> Result<Value, AdminError> {
@@ -61,7 +61,7 @@ impl Desk<'_> {
             AdminCommand::Grant { account, credits, reason } => {
                 let account = self.account_id(&account)?;
                 let entry = self.accounts.grant(account, Credits(credits), reason, &act)?;
-                self.posted(account, entry.0)
+                self.entry_result(account, entry.0)
             }
             AdminCommand::Purchase(command) => self.purchase(command),
             AdminCommand::Order(command) => self.order(command),
@@ -127,7 +127,7 @@ impl Desk<'_> {
                 let account = self.account_id(&account)?;
                 let kind = if test { KeyKind::Test } else { KeyKind::Live };
                 let expires_at = expires_in_days.map(|days| act.at.plus_millis(i64::from(days) * MILLIS_PER_DAY));
-                let wish = KeyWish { account, name, kind, scopes, expires_at };
+                let wish = NewKey { account, name, kind, scopes, expires_at };
                 Ok(issued_json(&self.accounts.create_key(wish, &act, self.entropy)?))
             }
             KeyCommand::Rotate { key, overlap_sec } => {
@@ -168,7 +168,7 @@ impl Desk<'_> {
         Ok(match command {
             OrderCommand::Create { account, entity_name, entity_type, jurisdiction } => {
                 let account = self.account_id(&account)?;
-                let wish = OrderWish { account, entity_name, entity_type, jurisdiction };
+                let wish = NewOrder { account, entity_name, entity_type, jurisdiction };
                 let (order, token) = self.accounts.create_order(wish, &act, self.entropy)?;
                 let mut shown = order_json(&order);
                 shown["token"] = json!(token);
@@ -190,7 +190,7 @@ impl Desk<'_> {
                 shown
             }
             OrderCommand::GiveUpSealed { yes } => {
-                let sealed = self.accounts.give_up_sealed(yes, &act)?;
+                let sealed = self.accounts.remove_undecryptable(yes, &act)?;
                 json!({ "drafts": sealed.drafts, "intakes": sealed.intakes, "removed": yes })
             }
             OrderCommand::List => self.accounts.orders()?.iter().map(order_json).collect(),
@@ -204,7 +204,7 @@ impl Desk<'_> {
             LedgerCommand::Adjust { account, credits, reason } => {
                 let account = self.account_id(&account)?;
                 let entry = self.accounts.adjust(account, credits, reason, &self.act())?;
-                return self.posted(account, entry.0);
+                return self.entry_result(account, entry.0);
             }
             LedgerCommand::RollUp { older_than_days } => {
                 let before = self.now.wall.plus_millis(-i64::from(older_than_days) * MILLIS_PER_DAY);
@@ -223,7 +223,7 @@ impl Desk<'_> {
         }
         let accounts = self.accounts.accounts(self.now)?;
         let named = accounts.iter().filter(|view| view.record.name == *text).map(|view| view.record.id);
-        only("account", "name", text, named.collect())
+        unique_match("account", "name", text, named.collect())
     }
 
     fn key_id(&self, key: &KeyRef) -> Result<KeyId, AdminError> {
@@ -233,7 +233,7 @@ impl Desk<'_> {
         }
         let keys = self.accounts.keys(None);
         let shown = keys.iter().filter(|view| view.record.prefix == *text).map(|view| view.record.id);
-        only("key", "shown beginning", text, shown.collect())
+        unique_match("key", "shown beginning", text, shown.collect())
     }
 
     /// An account's newest entries, with their actors.
@@ -247,14 +247,14 @@ impl Desk<'_> {
         Ok(with_actor.collect())
     }
 
-    fn posted(&self, account: AccountId, entry: u64) -> Result<Value, AdminError> {
+    fn entry_result(&self, account: AccountId, entry: u64) -> Result<Value, AdminError> {
         let balance = self.accounts.account(account, self.now)?.remaining.wallet;
         Ok(json!({ "account": account, "entry": entry, "creditsRemaining": balance }))
     }
 }
 
 /// Returns the only match. No match, or several, is an error.
-fn only<T: std::fmt::Display>(what: &str, by: &str, text: &str, found: Vec<T>) -> Result<T, AdminError> {
+fn unique_match<T: std::fmt::Display>(what: &str, by: &str, text: &str, found: Vec<T>) -> Result<T, AdminError> {
     let several: Vec<String> = found.iter().map(T::to_string).collect();
     match <[T; 1]>::try_from(found) {
         Ok([one]) => Ok(one),
@@ -319,7 +319,7 @@ fn inbox(accounts: &Accounts, now: Now) -> Result<Value, AdminError> {
     Ok(json!({
         "purchases": accounts.waiting_purchases()?.iter().filter(by_arrangement).map(purchase).collect::<Value>(),
         "payments": accounts.payment_problems()?.iter().map(payment).collect::<Value>(),
-        "orders": accounts.orders_under_way()?.iter().map(order).collect::<Value>(),
+        "orders": accounts.open_orders()?.iter().map(order).collect::<Value>(),
         "accounts": accounts.accounts(now)?.iter().filter(pending).map(account).collect::<Value>(),
     }))
 }
@@ -332,14 +332,14 @@ fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
     }
     let part = accounts.write_backup(to)?;
     let mut proof = None;
-    finish(&part, to, |copy| {
+    check_and_rename(&part, to, |copy| {
         proof = Some(verify_state(copy)?);
         Ok::<(), AdminError>(())
     })?;
     Ok(json!({ "backup": to.display().to_string(), "proof": proof }))
 }
 
-impl Desk<'_> {
+impl CommandContext<'_> {
     /// Creates a link for the owner of an account. The program sends no mail, so the operator
     /// passes the link on.
     fn link(&mut self, id: AccountId, role: Role) -> Result<Value, AdminError> {

@@ -8,7 +8,7 @@
 pub mod cli;
 pub mod command;
 pub mod execute;
-pub mod invocation;
+pub mod options;
 mod render;
 mod restore;
 pub mod socket;

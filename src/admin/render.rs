@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::hidden;
+use crate::invisible;
 
 pub(super) fn for_people(value: &Value) -> String {
     match value {
@@ -71,7 +71,7 @@ fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::Array(rows) if rows.is_empty() => "none".to_owned(),
-        Value::String(text) => hidden::escaped(text).into_owned(),
+        Value::String(text) => invisible::escaped(text).into_owned(),
         other => other.to_string(),
     }
 }

@@ -12,18 +12,18 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::AdminError;
-use super::invocation::Invocation;
-use crate::accounts::changes::forget_person;
+use super::options::CommandOptions;
+use crate::accounts::changes::remove_stored_person;
 use crate::accounts::ids::AccountId;
-use crate::accounts::ledger::load::{Posted, read_wallets};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::load::{LedgerState, read_wallets};
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::ledger::verify::verify_state;
-use crate::accounts::records::{AccountRecord, AccountStatus, ActRecord, KeyRecord, put_json, read_all_json};
+use crate::accounts::records::{AccountRecord, AccountStatus, AuditRecord, KeyRecord, put_json, read_all_json};
 use crate::clock::UnixMillis;
 use crate::state::{STATE_FILE, State, StateError, Table};
 
 pub(super) fn restore(
-    invocation: &Invocation,
+    invocation: &CommandOptions,
     from: &Path,
     yes: bool,
     out: &mut dyn Write,
@@ -33,10 +33,10 @@ pub(super) fn restore(
     let mut done = Value::Null;
     crate::state::restore(data, from, |copy, present| {
         let proof = verify_state(copy)?;
-        let plan = Plan::compare(copy, present, now)?;
+        let plan = RestorePlan::compare(copy, present, now)?;
         plan.confirm(yes, invocation.json, out)?;
         let (at, actor) = (now.to_string(), invocation.actor.clone());
-        plan.carry_over(copy, ActRecord { at, actor, act: "restore".to_owned(), on: from.display().to_string() })?;
+        plan.apply_to_copy(copy, AuditRecord { at, actor, act: "restore".to_owned(), on: from.display().to_string() })?;
         done = json!({
             "restored": data.join(STATE_FILE).display().to_string(),
             "changes": plan.lines,
@@ -49,13 +49,13 @@ pub(super) fn restore(
 }
 
 /// The accounts, keys and acts of one state.
-struct Inventory {
+struct StateSummary {
     accounts: Vec<(AccountRecord, i64)>,
     keys: Vec<KeyRecord>,
-    acts: Vec<ActRecord>,
+    acts: Vec<AuditRecord>,
 }
 
-impl Inventory {
+impl StateSummary {
     fn read(state: &State) -> Result<Self, StateError> {
         let reading = state.read()?;
         let wallets = read_wallets(&reading)?;
@@ -78,29 +78,29 @@ impl Inventory {
 
 /// The changes made by the restore, as text for people, and the records that keep access taken away.
 #[derive(Default)]
-struct Plan {
+struct RestorePlan {
     lines: Vec<String>,
     accounts: Vec<AccountRecord>,
     keys: Vec<KeyRecord>,
     /// The accounts that were deleted.
     deleted: Vec<AccountId>,
     /// Acts since the backup; the audit log keeps them.
-    acts: Vec<ActRecord>,
+    acts: Vec<AuditRecord>,
 }
 
-impl Plan {
+impl RestorePlan {
     fn compare(copy: &State, present: Option<Result<State, StateError>>, now: UnixMillis) -> Result<Self, StateError> {
-        let backup = Inventory::read(copy)?;
+        let backup = StateSummary::read(copy)?;
         let mut plan = Self::default();
-        match present.map(|state| state.and_then(|state| Inventory::read(&state))) {
+        match present.map(|state| state.and_then(|state| StateSummary::read(&state))) {
             None => {}
             Some(Ok(present)) => plan.compare_with(&backup, &present, now),
-            Some(Err(error)) => plan.warn_of_the_unreadable(&backup, &error, now),
+            Some(Err(error)) => plan.warn_unreadable_state(&backup, &error, now),
         }
         Ok(plan)
     }
 
-    fn compare_with(&mut self, backup: &Inventory, present: &Inventory, now: UnixMillis) {
+    fn compare_with(&mut self, backup: &StateSummary, present: &StateSummary, now: UnixMillis) {
         for (record, balance) in &present.accounts {
             let name = account_name(record);
             match backup.account(record) {
@@ -162,7 +162,7 @@ impl Plan {
         self.keys.push(KeyRecord { expires_at, revoked_at: revoked_at.or(then.revoked_at), ..then.clone() });
     }
 
-    fn warn_of_the_unreadable(&mut self, backup: &Inventory, error: &StateError, now: UnixMillis) {
+    fn warn_unreadable_state(&mut self, backup: &StateSummary, error: &StateError, now: UnixMillis) {
         self.lines.push(format!(
             "the present state cannot be read ({error}): what was revoked or disabled after the backup works again; \
              revoke what should not"
@@ -199,9 +199,9 @@ impl Plan {
         }
     }
 
-    fn carry_over(&self, copy: &State, act: ActRecord) -> Result<(), StateError> {
-        let posted = Posted::load(&copy.read()?)?;
-        let mut poster = Poster::new(copy.write()?, &posted);
+    fn apply_to_copy(&self, copy: &State, act: AuditRecord) -> Result<(), StateError> {
+        let posted = LedgerState::load(&copy.read()?)?;
+        let mut poster = LedgerTransaction::new(copy.write()?, &posted);
         for record in &self.accounts {
             put_json(&mut poster.writing, Table::Accounts, &record.id.to_key(), record)?;
         }
@@ -209,10 +209,10 @@ impl Plan {
             put_json(&mut poster.writing, Table::Keys, &record.id.to_key(), record)?;
         }
         // Sessions and links that ended since the backup must not work again.
-        poster.writing.empty(Table::Sessions)?;
-        poster.writing.empty(Table::Links)?;
+        poster.writing.clear_table(Table::Sessions)?;
+        poster.writing.clear_table(Table::Links)?;
         for account in &self.deleted {
-            forget_person(&mut poster.writing, *account)?;
+            remove_stored_person(&mut poster.writing, *account)?;
         }
         self.acts.iter().cloned().for_each(|act| poster.record_act(act));
         poster.record_act(act);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::command::AdminCommand;
-use super::execute::{Desk, Reload};
+use super::execute::{CommandContext, Reload};
 use super::{AdminError, SOCKET_FILE};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::SystemEntropy;
@@ -72,7 +72,7 @@ impl AdminSocket {
     /// Serves until the process ends. Each connection has its own thread, so that a key can be
     /// revoked while a backup is being written.
     pub fn serve(&self, accounts: &Accounts, clock: &Arc<dyn Clock>, reload: &Reload) {
-        let lanes = Lanes::default();
+        let lanes = CommandLanes::default();
         std::thread::scope(|scope| {
             for stream in self.listener.incoming().flatten() {
                 let lanes = &lanes;
@@ -95,36 +95,36 @@ const SLOW_MAX: usize = 8;
 
 /// Schedules commands: slow ones one after another, fast ones at once.
 #[derive(Default)]
-struct Lanes {
+struct CommandLanes {
     connections: AtomicUsize,
     slow_waiting: AtomicUsize,
     slow: Mutex<()>,
 }
 
 /// One of a limited number of places. Dropping it frees the place.
-struct Place<'l>(&'l AtomicUsize);
+struct SlotGuard<'l>(&'l AtomicUsize);
 
-impl<'l> Place<'l> {
+impl<'l> SlotGuard<'l> {
     fn take(places: &'l AtomicUsize, most: usize) -> Option<Self> {
         let place = Self(places);
         (places.fetch_add(1, Ordering::Relaxed) < most).then_some(place)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for SlotGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Lanes {
-    fn connection(&self) -> Option<Place<'_>> {
-        Place::take(&self.connections, CONNECTIONS_MAX)
+impl CommandLanes {
+    fn connection(&self) -> Option<SlotGuard<'_>> {
+        SlotGuard::take(&self.connections, CONNECTIONS_MAX)
     }
 
     /// Waits until the slow commands before this one have ended.
-    fn slow(&self) -> Result<(Place<'_>, MutexGuard<'_, ()>), AdminError> {
-        let waiting = Place::take(&self.slow_waiting, SLOW_MAX).ok_or_else(|| {
+    fn slow(&self) -> Result<(SlotGuard<'_>, MutexGuard<'_, ()>), AdminError> {
+        let waiting = SlotGuard::take(&self.slow_waiting, SLOW_MAX).ok_or_else(|| {
             AdminError::Refused(format!("{SLOW_MAX} slow commands are waiting already; try again when they are done"))
         })?;
         Ok((waiting, self.slow.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -142,7 +142,7 @@ fn answer(
     accounts: &Accounts,
     clock: &Arc<dyn Clock>,
     reload: &Reload,
-    lanes: &Lanes,
+    lanes: &CommandLanes,
 ) -> std::io::Result<()> {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
     stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
@@ -153,7 +153,8 @@ fn answer(
             let run = |command: AdminCommand| {
                 let _turn = if command.is_slow() { Some(lanes.slow()?) } else { None };
                 let now = clock.now();
-                Desk { accounts, reload: Some(reload), actor, now, entropy: &mut SystemEntropy }.execute(command)
+                CommandContext { accounts, reload: Some(reload), actor, now, entropy: &mut SystemEntropy }
+                    .execute(command)
             };
             match run(command) {
                 Ok(value) => Reply::Done(value),
@@ -170,7 +171,7 @@ fn answer(
 }
 
 /// Sends a command to the running server. `None` if there is no server.
-pub(super) fn ask(data: &Path, actor: &str, command: &AdminCommand) -> Result<Option<Value>, AdminError> {
+pub(super) fn send_command(data: &Path, actor: &str, command: &AdminCommand) -> Result<Option<Value>, AdminError> {
     let path = data.join(SOCKET_FILE);
     // There is no socket, or its server is gone.
     let Ok(stream) = UnixStream::connect(&path) else { return Ok(None) };

@@ -17,14 +17,14 @@ pub(super) const AS_OF: Param<Option<Day>> =
 
 /// The day that a call asks about, with the law as of that day.
 #[derive(Clone, Debug)]
-pub(super) struct AskedDay {
+pub(super) struct RequestedDay {
     pub(super) day: Day,
     /// Whether the call gave the day. If it did not, the day is today.
     pub(super) is_named: bool,
     pub(super) law: Arc<LawOnDay>,
 }
 
-impl AskedDay {
+impl RequestedDay {
     /// For an operation whose table row lists [`AS_OF`].
     pub(super) fn of<C>(call: &CheckedCall<'_, C>) -> Self {
         let named = call.get(&AS_OF);

@@ -14,29 +14,29 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
 use super::corpus::Corpus;
-use super::error::{ApiError, ErrorCode, Violation, unbroken};
+use super::error::{ApiError, ErrorCode, Violation, catch_panic};
 use super::idempotency_key::IdempotencyKey;
 use super::map_cache::MapPart;
 use super::operation::{
-    Access, Anyone, Cancellation, Charge, CheckedCall, Handler, KeyHolder, Metering, Operation, Prepared, Reader,
-    Weight, Work,
+    Access, Cancellation, Charge, CheckedCall, Handler, KeyHolder, LawReader, Metering, OpenCaller, Operation,
+    Prepared, Work, WorkClass,
 };
 use super::parameters::{Arguments, check};
-use super::queue::Queue;
+use super::queue::WorkQueue;
 use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
-use super::unread::UnreadShare;
+use super::unread::UnreadReservation;
 use super::visitors::VisitorPass;
-use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
+use crate::accounts::admission::{PendingDebit, RateChecked, Receipt, Reserved};
 use crate::accounts::blocking;
 use crate::accounts::changes::SignedIn;
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
 use crate::accounts::ids::Credits;
-use crate::accounts::pace::PaceLeft;
+use crate::accounts::rate_limit::RateRemaining;
 use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
-use crate::makers::MakersTurn;
+use crate::single_flight::FlightGuard;
 
 /// A call, as a transport passes it to [`Service::call`].
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub struct Call<'c> {
     /// The snapshot that everything in the answer comes from.
     pub corpus: Arc<Corpus>,
     pub operation: &'static Operation,
-    pub asker: Asker<'c>,
+    pub asker: CallerIdentity<'c>,
     pub arguments: Arguments,
     /// The format that the caller accepts. `None` if it accepts none of the offered formats.
     pub format: Option<Format>,
@@ -57,7 +57,7 @@ pub struct Call<'c> {
 
 /// The caller, as the transport knows it.
 #[derive(Debug)]
-pub enum Asker<'c> {
+pub enum CallerIdentity<'c> {
     /// The value after `Bearer`, if there is one.
     Key(Option<&'c str>),
     /// A person without an account, admitted by the operator's settings. Only web pages use this.
@@ -66,7 +66,7 @@ pub enum Asker<'c> {
     Person(&'c SignedIn),
 }
 
-impl Asker<'_> {
+impl CallerIdentity<'_> {
     fn key(&self) -> Option<&str> {
         match self {
             Self::Key(key) => *key,
@@ -136,7 +136,7 @@ pub enum Outcome {
     /// The caller already has this version. This is free.
     Unchanged {
         version: String,
-        left: Option<PaceLeft>,
+        left: Option<RateRemaining>,
     },
     Failed(Failure),
 }
@@ -151,14 +151,14 @@ pub struct Answer {
     /// Changes whenever any byte of the answer changes.
     pub version: Option<String>,
     /// Counts the answer's bytes against the account's limit until it is dropped.
-    pub unread: Option<UnreadShare>,
+    pub unread: Option<UnreadReservation>,
 }
 
 #[derive(Debug)]
 pub struct Failure {
     pub error: ApiError,
     /// What remains of the key's rate limit, if the rate was checked.
-    pub left: Option<Box<PaceLeft>>,
+    pub left: Option<Box<RateRemaining>>,
 }
 
 impl Service {
@@ -172,16 +172,18 @@ impl Service {
             }
             Access::Metered(metering, handler) => self.metered_call(&call, metering, handler, |holder| holder).await,
             Access::Law(metering, handler) => match &call.asker {
-                Asker::Key(_) | Asker::Person(_) => self.metered_call(&call, metering, handler, Reader::from).await,
-                Asker::Visitor(pass) => self.visitors_call(&call, metering, handler, pass).await,
+                CallerIdentity::Key(_) | CallerIdentity::Person(_) => {
+                    self.metered_call(&call, metering, handler, LawReader::from).await
+                }
+                CallerIdentity::Visitor(pass) => self.visitors_call(&call, metering, handler, pass).await,
             },
         };
         outcome.unwrap_or_else(Outcome::Failed)
     }
 
-    async fn open_call(&self, call: &Call<'_>, handler: Handler<Anyone>) -> Result<Outcome, ApiError> {
-        let prepared = self.prepare(call, handler, Anyone, self.clock.now())?;
-        let Prepared { version, weight, makes, work, .. } = prepared;
+    async fn open_call(&self, call: &Call<'_>, handler: Handler<OpenCaller>) -> Result<Outcome, ApiError> {
+        let prepared = self.prepare(call, handler, OpenCaller, self.clock.now())?;
+        let Prepared { version, weight, map_part: makes, work, .. } = prepared;
         let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
@@ -191,17 +193,17 @@ impl Service {
         &self,
         call: &Call<'_>,
         metering: Metering,
-        handler: Handler<Reader>,
+        handler: Handler<LawReader>,
         pass: &VisitorPass,
     ) -> Result<Outcome, Failure> {
         let failed = |error| Failure { error, left: None };
         let scopes = pass.require(metering.any_of).map_err(failed)?;
-        let prepared = self.prepare(call, handler, Reader { scopes }, self.clock.now()).map_err(failed)?;
+        let prepared = self.prepare(call, handler, LawReader { scopes }, self.clock.now()).map_err(failed)?;
         let version = prepared.version.as_deref();
         if let Some(version) = version.filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
         }
-        let Prepared { version, weight, makes, work, .. } = prepared;
+        let Prepared { version, weight, map_part: makes, work, .. } = prepared;
         let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
@@ -238,21 +240,21 @@ impl Service {
 
     /// Why the key cannot be used for this operation. `None` if it can be used, or if the operation needs
     /// no key.
-    pub fn refusal_of_key(&self, operation: &Operation, key: Option<&str>) -> Option<ApiError> {
+    pub fn key_error(&self, operation: &Operation, key: Option<&str>) -> Option<ApiError> {
         operation.metering()?;
         let refusal = self.accounts.authenticate(key, self.now()).err()?;
         Some((&refusal).into())
     }
 
-    fn admit(&self, call: &Call<'_>, any_of: ScopeSet, now: Now) -> Result<Paced, Failure> {
+    fn admit(&self, call: &Call<'_>, any_of: ScopeSet, now: Now) -> Result<RateChecked, Failure> {
         let caller = match &call.asker {
-            Asker::Person(person) => self.accounts.admit(person, now),
+            CallerIdentity::Person(person) => self.accounts.authenticate_person(person, now),
             asker => self.accounts.authenticate(asker.key(), now),
         };
         if let Ok(caller) = &caller {
             let _ = call.progress.key.set(caller.key_prefix());
         }
-        let paced = caller.and_then(|caller| caller.require(any_of)).and_then(|scoped| scoped.pace(now));
+        let paced = caller.and_then(|caller| caller.require(any_of)).and_then(|scoped| scoped.check_rate(now));
         paced.map_err(|refusal| {
             let left = if let Refusal::TooFast(too_fast) = &refusal { Some(Box::new(too_fast.left)) } else { None };
             Failure { error: (&refusal).into(), left }
@@ -284,14 +286,14 @@ impl Service {
             now,
             format,
         };
-        unbroken(|| handler(&call))
+        catch_panic(|| handler(&call))
     }
 
     /// Runs work that only produces a reply, and adds the waiting time to the reply's stages.
     async fn reply(
         &self,
         corpus: &Corpus,
-        weight: Weight,
+        weight: WorkClass,
         makes: Option<&MapPart>,
         work: Work,
     ) -> Result<Reply, ApiError> {
@@ -306,16 +308,16 @@ impl Service {
     async fn work<T: Send + 'static>(
         &self,
         corpus: &Corpus,
-        weight: Weight,
+        weight: WorkClass,
         makes: Option<&MapPart>,
         work: impl FnOnce(&Cancellation) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<(T, Option<Stage>), ApiError> {
         let began = Instant::now();
         match self.place(corpus, weight, makes).await? {
             // Runs to its end: a disconnect cannot be noticed in between.
-            Place::Here => Ok((unbroken(|| work(&Cancellation::new(&self.given_up)))?, None)),
-            Place::Queue(queue, making) => {
-                let (_watched, cancellation) = Watched::new(&self.given_up);
+            ExecutionTarget::Here => Ok((catch_panic(|| work(&Cancellation::new(&self.cancelled_work)))?, None)),
+            ExecutionTarget::Queue(queue, making) => {
+                let (_watched, cancellation) = CancelOnDrop::new(&self.cancelled_work);
                 let work = move || {
                     let queued = stage("queue", began);
                     // Released when the work ends, not when its caller disconnects.
@@ -325,11 +327,11 @@ impl Service {
                 };
                 queue.run(self.clock.now().steady, work).await
             }
-            Place::Thread(place) => {
-                let (mut watched, cancellation) = Watched::new(&self.given_up);
+            ExecutionTarget::Thread(place) => {
+                let (mut watched, cancellation) = CancelOnDrop::new(&self.cancelled_work);
                 let thread = tokio::task::spawn_blocking(move || {
                     let _held = place;
-                    blocking::allowed(|| unbroken(|| work(&cancellation)))
+                    blocking::allowed(|| catch_panic(|| work(&cancellation)))
                 });
                 watched.thread = Some(thread.abort_handle());
                 let done = thread.await;
@@ -341,19 +343,24 @@ impl Service {
     }
 
     /// Chooses where work runs. Work that makes a part of a map first waits for its turn to make it.
-    async fn place(&self, corpus: &Corpus, weight: Weight, makes: Option<&MapPart>) -> Result<Place<'_>, ApiError> {
+    async fn place(
+        &self,
+        corpus: &Corpus,
+        weight: WorkClass,
+        makes: Option<&MapPart>,
+    ) -> Result<ExecutionTarget<'_>, ApiError> {
         match (weight, makes) {
-            (Weight::Light, _) => Ok(Place::Here),
-            (Weight::Heavy, None) => Ok(Place::Queue(&self.queue, None)),
-            (Weight::Deep, _) => Ok(Place::Queue(&self.deep.queue, None)),
+            (WorkClass::Light, _) => Ok(ExecutionTarget::Here),
+            (WorkClass::Heavy, None) => Ok(ExecutionTarget::Queue(&self.queue, None)),
+            (WorkClass::Deep, _) => Ok(ExecutionTarget::Queue(&self.deep.queue, None)),
             // If another call has made the part by now, it only has to be sent.
-            (Weight::Heavy, Some(part)) => {
+            (WorkClass::Heavy, Some(part)) => {
                 let turn = corpus.maps.turn(part).await?;
-                Ok(turn.map_or(Place::Here, |turn| Place::Queue(&self.queue, Some(turn))))
+                Ok(turn.map_or(ExecutionTarget::Here, |turn| ExecutionTarget::Queue(&self.queue, Some(turn))))
             }
-            (Weight::Outside, _) => {
-                let place = Arc::clone(&self.outside).try_acquire_owned();
-                place.map(Place::Thread).map_err(|_| ApiError::overloaded())
+            (WorkClass::External, _) => {
+                let place = Arc::clone(&self.external_permits).try_acquire_owned();
+                place.map(ExecutionTarget::Thread).map_err(|_| ApiError::overloaded())
             }
         }
     }
@@ -372,7 +379,7 @@ type Paid = (Reply, Receipt, Option<Box<PendingDebit>>);
 struct Payment<'s> {
     service: &'s Service,
     call: &'s Call<'s>,
-    paced: Paced,
+    paced: RateChecked,
     cost: Credits,
     now: Now,
 }
@@ -382,14 +389,14 @@ impl Payment<'_> {
     async fn before(self, prepared: Prepared) -> Result<Paid, ApiError> {
         let (service, corpus, charged) = (self.service, &self.call.corpus, self.call.progress.charged.clone());
         let is_part = self.is_part();
-        let Prepared { weight, makes, work, .. } = prepared;
+        let Prepared { weight, map_part: makes, work, .. } = prepared;
         // The credits are only reserved while the call waits for its turn, and are debited when the work
         // begins. A dropped reservation leaves no trace, but a debit would need a refund.
         match self.reserve()? {
             Reserved::Replay(replay) => {
                 let replayed = move |cancellation: &Cancellation| {
                     let replay = replay.begin();
-                    match unbroken(|| work(cancellation)) {
+                    match catch_panic(|| work(cancellation)) {
                         Ok(reply) => Ok((reply, replay)),
                         Err(error) => {
                             replay.give_back();
@@ -407,7 +414,7 @@ impl Payment<'_> {
                 let paid = move |cancellation: &Cancellation| {
                     let debit = reservation.begin()?;
                     begun.set(debit.cost().0);
-                    Ok((unbroken(|| work(cancellation)), debit))
+                    Ok((catch_panic(|| work(cancellation)), debit))
                 };
                 let ((done, debit), queued) = service.work(corpus, weight, makes.as_ref(), paid).await?;
                 match done {
@@ -430,7 +437,7 @@ impl Payment<'_> {
 
     /// Runs the work, then charges the call if the work succeeded.
     async fn after(self, prepared: Prepared) -> Result<Paid, ApiError> {
-        let Prepared { weight, makes, work, .. } = prepared;
+        let Prepared { weight, map_part: makes, work, .. } = prepared;
         let mut reply = self.service.reply(&self.call.corpus, weight, makes.as_ref(), work).await?;
         let (charged, is_part) = (&self.call.progress.charged, self.is_part());
         let (receipt, debit) = match self.reserve()? {
@@ -446,7 +453,7 @@ impl Payment<'_> {
 
     /// Whether the call is part of a web page, which may make several calls.
     fn is_part(&self) -> bool {
-        matches!(self.call.asker, Asker::Person(_))
+        matches!(self.call.asker, CallerIdentity::Person(_))
     }
 
     fn reserve(self) -> Result<Reserved, ApiError> {
@@ -472,7 +479,7 @@ async fn settled(
 ) -> Result<(Receipt, Option<Box<PendingDebit>>), ApiError> {
     let began = Instant::now();
     let settled = match is_part {
-        true => debit.settle_part().await.map(|(receipt, debit)| (receipt, Some(Box::new(debit)))),
+        true => debit.settle_partial().await.map(|(receipt, debit)| (receipt, Some(Box::new(debit)))),
         false => debit.settle().await.map(|receipt| (receipt, None)),
     };
     // Without a receipt nothing was charged.
@@ -481,22 +488,22 @@ async fn settled(
     Ok(settled)
 }
 
-enum Place<'s> {
+enum ExecutionTarget<'s> {
     Here,
     /// With the turn to make a part of a map that other calls may wait for.
-    Queue(&'s Queue, Option<MakersTurn<MapPart>>),
+    Queue(&'s WorkQueue, Option<FlightGuard<MapPart>>),
     Thread(OwnedSemaphorePermit),
 }
 
 /// Cancels its work when it is dropped, which happens when the caller disconnects. Work that has begun
 /// notices at its next check. Work that has not begun never runs.
-struct Watched {
+struct CancelOnDrop {
     cancellation: Arc<Cancellation>,
     /// Set if the work runs on its own thread.
     thread: Option<AbortHandle>,
 }
 
-impl Watched {
+impl CancelOnDrop {
     /// Also returns the [`Cancellation`] that the work checks.
     fn new(given_up: &Arc<AtomicU64>) -> (Self, Arc<Cancellation>) {
         let cancellation = Arc::new(Cancellation::new(given_up));
@@ -504,7 +511,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.cancellation.cancel();
         if let Some(thread) = &self.thread {
@@ -554,13 +561,13 @@ mod tests {
     }
 
     #[test]
-    fn work_whose_caller_disconnects_learns_of_it_and_is_counted_once() {
+    fn work_is_cancelled_and_counted_once_when_its_caller_disconnects() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
         let given_up = Arc::new(AtomicU64::new(0));
-        let queue = Arc::new(Queue::new(1));
+        let queue = Arc::new(WorkQueue::new(1));
         let (begun, has_begun) = std::sync::mpsc::channel();
         let (ended, has_ended) = std::sync::mpsc::channel();
-        let (watched, cancellation) = Watched::new(&given_up);
+        let (watched, cancellation) = CancelOnDrop::new(&given_up);
         let work = move || {
             begun.send(cancellation.is_cancelled()).unwrap();
             let deadline = Instant::now() + Duration::from_secs(30);

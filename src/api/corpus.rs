@@ -24,7 +24,7 @@ use crate::search::{Engine, LawOnDay, SearchError};
 pub struct Corpus {
     engine: Engine,
     /// The answer of `coverage` for today.
-    pub(super) coverage: KeptForDay,
+    pub(super) coverage: DayCache,
     /// The answer of `code-bodies`, which depends only on the snapshot.
     pub(super) code_bodies: OnceLock<Bytes>,
     pub(super) maps: MapCache,
@@ -38,9 +38,9 @@ impl fmt::Debug for Corpus {
 
 /// A cached answer that depends only on the day. It keeps one day at a time.
 #[derive(Default)]
-pub(super) struct KeptForDay(Mutex<Option<(Day, Bytes)>>);
+pub(super) struct DayCache(Mutex<Option<(Day, Bytes)>>);
 
-impl KeptForDay {
+impl DayCache {
     pub(super) fn get(&self, day: Day) -> Option<Bytes> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().filter(|(of, _)| *of == day).map(|(_, bytes)| bytes.clone())
@@ -77,7 +77,7 @@ impl Corpus {
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
         Ok(Self {
             engine: Engine::new(snapshot)?,
-            coverage: KeptForDay::default(),
+            coverage: DayCache::default(),
             code_bodies: OnceLock::new(),
             maps: MapCache::new(),
         })

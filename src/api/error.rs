@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::accounts::error::{BadKey, LedgerError, Refusal};
 use crate::accounts::idempotency::REPLAYS_MAX;
-use crate::accounts::pace::{PaceWindow, TooFast};
+use crate::accounts::rate_limit::{RateLimitExceeded, RateWindow};
 
 macro_rules! error_codes {
     ($($variant:ident, $status:literal, $code:literal, $meaning:literal;)*) => {
@@ -71,10 +71,10 @@ error_codes! {
 const VIOLATIONS_LISTED: usize = 16;
 
 /// Number of violations whose messages are also in the message of the error.
-const MESSAGES_JOINED: usize = 3;
+const MESSAGES_IN_SUMMARY: usize = 3;
 
 /// Maximum number of bytes of a client's own text that an answer repeats. Longer text is cut.
-const REPEATED_BYTES_MAX: usize = 48;
+const ECHOED_BYTES_MAX: usize = 48;
 
 /// A parameter that is wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
@@ -93,10 +93,10 @@ impl Violation {
 
 /// Cuts a client's text to the length that an answer may repeat.
 pub fn shortened(text: &str) -> Cow<'_, str> {
-    if text.len() <= REPEATED_BYTES_MAX {
+    if text.len() <= ECHOED_BYTES_MAX {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("{}…", &text[..text.floor_char_boundary(REPEATED_BYTES_MAX)]))
+    Cow::Owned(format!("{}…", &text[..text.floor_char_boundary(ECHOED_BYTES_MAX)]))
 }
 
 /// An error, with the message for the client.
@@ -120,13 +120,13 @@ impl ApiError {
     pub fn invalid(mut details: Vec<Violation>) -> Self {
         let count = details.len();
         details.truncate(VIOLATIONS_LISTED);
-        let first = details.iter().take(MESSAGES_JOINED).map(|violation| violation.message.as_str());
+        let first = details.iter().take(MESSAGES_IN_SUMMARY).map(|violation| violation.message.as_str());
         let mut message = first.collect::<Vec<_>>().join("; ");
-        if count > MESSAGES_JOINED {
-            let _ = write!(message, "; and {} more problems", count - MESSAGES_JOINED);
+        if count > MESSAGES_IN_SUMMARY {
+            let _ = write!(message, "; and {} more problems", count - MESSAGES_IN_SUMMARY);
         }
         if count > VIOLATIONS_LISTED {
-            let _ = write!(message, ", of which details lists the first {}", VIOLATIONS_LISTED - MESSAGES_JOINED);
+            let _ = write!(message, ", of which details lists the first {}", VIOLATIONS_LISTED - MESSAGES_IN_SUMMARY);
         }
         Self { details, ..Self::new(ErrorCode::ValidationError, message) }
     }
@@ -136,9 +136,9 @@ impl ApiError {
     pub fn invalid_form(details: Vec<Violation>) -> Self {
         let listed = details.clone();
         let mut error = Self::invalid(details.into_iter().take(VIOLATIONS_LISTED).collect());
-        if listed.len() > MESSAGES_JOINED {
-            let first: Vec<&str> = listed.iter().take(MESSAGES_JOINED).map(|one| one.message.as_str()).collect();
-            let more = listed.len() - MESSAGES_JOINED;
+        if listed.len() > MESSAGES_IN_SUMMARY {
+            let first: Vec<&str> = listed.iter().take(MESSAGES_IN_SUMMARY).map(|one| one.message.as_str()).collect();
+            let more = listed.len() - MESSAGES_IN_SUMMARY;
             error.message = format!("{}; and {more} more problems, which details lists", first.join("; "));
         }
         Self { details: listed, ..error }
@@ -181,7 +181,7 @@ impl From<&Refusal> for ApiError {
             Refusal::TooFast(_) => ErrorCode::RateLimited,
             Refusal::Credits { .. } => ErrorCode::InsufficientCredits,
             Refusal::OtherRequest | Refusal::TooManyReplays => ErrorCode::ValidationError,
-            Refusal::SameRequestUnderWay => ErrorCode::Overloaded,
+            Refusal::SameRequestInProgress => ErrorCode::Overloaded,
             Refusal::Ledger(error) => return Self::from(*error),
         };
         Self { retry_after_sec: retry_after_sec(refusal), ..Self::new(code, message(refusal)) }
@@ -191,7 +191,7 @@ impl From<&Refusal> for ApiError {
 const fn retry_after_sec(refusal: &Refusal) -> Option<u64> {
     match refusal {
         Refusal::TooFast(too_fast) => Some(too_fast.retry_after_sec),
-        Refusal::SameRequestUnderWay => Some(1),
+        Refusal::SameRequestInProgress => Some(1),
         _ => None,
     }
 }
@@ -210,10 +210,10 @@ fn message(refusal: &Refusal) -> String {
         Refusal::Scope { has, needs_any_of } => {
             format!("this key has the scopes {has}, the call needs one of {needs_any_of}; create a key with that scope")
         }
-        Refusal::TooFast(TooFast { retry_after_sec, left, window }) => {
+        Refusal::TooFast(RateLimitExceeded { retry_after_sec, left, window }) => {
             let (limit, window) = match window {
-                PaceWindow::Minute => (left.limits.per_minute, "minute"),
-                PaceWindow::Day => (left.limits.per_day, "day"),
+                RateWindow::Minute => (left.limits.per_minute, "minute"),
+                RateWindow::Day => (left.limits.per_day, "day"),
             };
             format!("the limit of {limit} calls a {window} is reached; wait {retry_after_sec} seconds")
         }
@@ -226,7 +226,7 @@ fn message(refusal: &Refusal) -> String {
         Refusal::OtherRequest => {
             "this Idempotency-Key was used for another request; use a new one for a new request".to_owned()
         }
-        Refusal::SameRequestUnderWay => {
+        Refusal::SameRequestInProgress => {
             "the first request with this Idempotency-Key is still being answered; try again in 1 second".to_owned()
         }
         Refusal::TooManyReplays => format!(
@@ -281,7 +281,7 @@ pub struct ErrorObject<'e> {
 }
 
 /// Turns a panic in one call into an error of that call, so that the service goes on.
-pub(super) fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError> {
+pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
@@ -292,9 +292,9 @@ pub(super) fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounts::balance::Remaining;
     use crate::accounts::ids::Credits;
-    use crate::accounts::pace::{PaceLeft, PaceLimits};
-    use crate::accounts::purse::Remaining;
+    use crate::accounts::rate_limit::{RateLimits, RateRemaining};
     use crate::accounts::scope::{Scope, ScopeSet};
 
     #[test]
@@ -320,14 +320,14 @@ mod tests {
     #[test]
     fn each_refusal_has_the_status_and_code_of_the_contract() {
         let remaining = Remaining { wallet: 0, allotment: 0 };
-        let left = PaceLeft {
-            limits: PaceLimits { per_minute: 30, per_day: 1000 },
+        let left = RateRemaining {
+            limits: RateLimits { per_minute: 30, per_day: 1000 },
             in_minute: 0,
             minute_reset_sec: 7,
             in_day: 970,
             day_reset_sec: 900,
         };
-        let too_fast = TooFast { retry_after_sec: 7, left, window: PaceWindow::Minute };
+        let too_fast = RateLimitExceeded { retry_after_sec: 7, left, window: RateWindow::Minute };
         let scope = Refusal::Scope { has: ScopeSet::of(&[Scope::Node]), needs_any_of: ScopeSet::of(&[Scope::Gis]) };
         let expected: [(Refusal, u16, &str, Option<u64>); 13] = [
             (Refusal::Key(BadKey::Missing), 401, "invalid_api_key", None),
@@ -337,7 +337,7 @@ mod tests {
             (Refusal::OtherRequest, 422, "validation_error", None),
             (Refusal::TooManyReplays, 422, "validation_error", None),
             (Refusal::TooFast(too_fast), 429, "rate_limited", Some(7)),
-            (Refusal::SameRequestUnderWay, 503, "overloaded", Some(1)),
+            (Refusal::SameRequestInProgress, 503, "overloaded", Some(1)),
             (Refusal::Ledger(LedgerError::Overloaded), 503, "overloaded", Some(1)),
             (Refusal::Ledger(LedgerError::Unavailable), 503, "ledger_unavailable", Some(2)),
             (Refusal::Ledger(LedgerError::OutcomeUnknown), 503, "ledger_unavailable", Some(2)),
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_keys_are_told_apart_from_no_key_only() {
+    fn all_bad_keys_get_the_same_message() {
         let told = |why| ApiError::from(&Refusal::Key(why)).message;
         let bad = [BadKey::Malformed, BadKey::Unknown, BadKey::RevokedOrExpired, BadKey::AccountNotApproved];
         for why in bad {
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_of_its_call_and_its_text_is_for_the_log() {
-        let error = unbroken::<()>(|| panic!("index 7")).unwrap_err();
+        let error = catch_panic::<()>(|| panic!("index 7")).unwrap_err();
         assert_eq!(error.code, ErrorCode::Internal);
         assert!(error.internal.unwrap().contains("index 7") && !error.message.contains("index 7"));
     }

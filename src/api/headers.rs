@@ -9,10 +9,10 @@ pub struct Header {
     /// Its name in lower case, as HTTP/2 sends it.
     pub field: &'static str,
     pub kind: HeaderKind,
-    pub on: SentOn,
+    pub on: HeaderScope,
     pub meaning: &'static str,
     /// Its index in [`HEADERS`].
-    pub place: usize,
+    pub index: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,18 +33,18 @@ impl HeaderKind {
 
 /// Which responses have a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SentOn {
+pub enum HeaderScope {
     Every,
     /// A 200 for a metered call.
     Paid,
     /// A response of any status to a metered call that was counted against the key's rate limit.
-    Counted,
+    RateLimited,
     /// The 200 and the 304 of an operation whose answers have a version.
     Versioned,
     /// A 200 that is one page of several.
     Paged,
     /// An error that states how long to wait before the next try.
-    Wait,
+    RetryLater,
     Unauthorized,
     MethodNotAllowed,
 }
@@ -74,14 +74,14 @@ macro_rules! header_table {
                     }
                 },
                 kind: HeaderKind::$kind,
-                on: SentOn::$on,
+                on: HeaderScope::$on,
                 meaning: $meaning,
-                place: Place::$constant as usize,
+                index: HeaderIndex::$constant as usize,
             };
         )*
 
         #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "the names of the constants")]
-        enum Place {
+        enum HeaderIndex {
             $($constant),*
         }
 
@@ -98,17 +98,17 @@ header_table! {
     CREDITS_COST "X-Credits-Cost" Integer Paid "What the call cost; 0 for a retry that was not charged again.";
     IDEMPOTENCY_REPLAYED "Idempotency-Replayed" Text Paid
         "`true` if an earlier call with the same `Idempotency-Key` paid for this one.";
-    RATE_LIMIT_LIMIT "X-RateLimit-Limit" Integer Counted "Calls per minute that the key's tier allows.";
-    RATE_LIMIT_REMAINING "X-RateLimit-Remaining" Integer Counted
+    RATE_LIMIT_LIMIT "X-RateLimit-Limit" Integer RateLimited "Calls per minute that the key's tier allows.";
+    RATE_LIMIT_REMAINING "X-RateLimit-Remaining" Integer RateLimited
         "Calls left in this minute or this day, whichever is fewer.";
-    RATE_LIMIT_RESET "X-RateLimit-Reset" Integer Counted "Seconds until there is room for one more call.";
-    RATE_LIMIT "RateLimit" Text Counted "What is left of both windows, as the IETF draft writes it.";
-    RATE_LIMIT_POLICY "RateLimit-Policy" Text Counted "The limits of both windows, as the IETF draft writes them.";
+    RATE_LIMIT_RESET "X-RateLimit-Reset" Integer RateLimited "Seconds until there is room for one more call.";
+    RATE_LIMIT "RateLimit" Text RateLimited "What is left of both windows, as the IETF draft writes it.";
+    RATE_LIMIT_POLICY "RateLimit-Policy" Text RateLimited "The limits of both windows, as the IETF draft writes them.";
     SERVER_TIMING "Server-Timing" Text Paid "How long the stages of the call took, in milliseconds.";
     ETAG "ETag" Text Versioned "The version of the answer; send it as `If-None-Match` to get a free 304 while it holds.";
     LINK "Link" Text Paged
         "Addresses of the first, previous, next and last page; left out where they would be too long.";
-    RETRY_AFTER "Retry-After" Integer Wait "Seconds to wait before trying again.";
+    RETRY_AFTER "Retry-After" Integer RetryLater "Seconds to wait before trying again.";
     WWW_AUTHENTICATE "WWW-Authenticate" Text Unauthorized "The scheme of authentication: Bearer.";
     ALLOW "Allow" Text MethodNotAllowed "The methods that the path knows.";
 }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_fields_are_their_lower_case() {
         for (place, header) in HEADERS.iter().enumerate() {
-            assert_eq!((header.field, header.place), (header.name.to_ascii_lowercase().as_str(), place));
+            assert_eq!((header.field, header.index), (header.name.to_ascii_lowercase().as_str(), place));
             assert!(HEADERS[..place].iter().all(|other| other.field != header.field), "{}", header.name);
         }
     }

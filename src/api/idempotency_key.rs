@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_good_key_is_read_and_none_is_none() {
+    fn a_valid_key_is_read_and_a_missing_one_is_none() {
         assert_eq!(IdempotencyKey::read([].into_iter()), Ok(None));
         for good in ["run-1", "a b", "~", &"k".repeat(BYTES_MAX)] {
             assert_eq!(IdempotencyKey::read([good.as_bytes()].into_iter()), Ok(Some(IdempotencyKey(good))));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bad_key_is_refused_in_its_own_words() {
+    fn each_bad_key_has_its_own_message() {
         let long = "k".repeat(BYTES_MAX + 1);
         let cases: [(&[&[u8]], &str); 6] = [
             (&[b""], "is empty"),

@@ -16,7 +16,7 @@ use super::corpus::Corpus;
 use super::service::Service;
 
 /// How often the thread looks for damage that calls have noticed.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const DAMAGE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// After each piece of a scrub the thread sleeps this many times as long as the piece took.
 const REST_FACTOR: u32 = 9;
@@ -35,23 +35,23 @@ pub enum IntegrityEvent {
 
 /// The thread that watches the snapshot.
 #[derive(Debug)]
-pub struct Integrity {
+pub struct IntegrityMonitor {
     thread: JoinHandle<()>,
     stop: Sender<()>,
 }
 
-impl Integrity {
+impl IntegrityMonitor {
     /// `scrub_every`: `None` turns scrubs off.
     pub fn start(
         service: Arc<Service>,
         scrub_every: Option<Duration>,
-        tell: impl Fn(&IntegrityEvent) + Send + 'static,
+        report: impl Fn(&IntegrityEvent) + Send + 'static,
     ) -> Self {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {
             // Lowers only this thread's priority. If that is not permitted, the pauses still limit its load.
             let _ = rustix::process::nice(19);
-            Watch { service, stopped, tell, reported: Weak::new() }.run(scrub_every);
+            MonitorLoop { service, stopped, tell: report, reported: Weak::new() }.run(scrub_every);
         });
         Self { thread, stop }
     }
@@ -63,7 +63,7 @@ impl Integrity {
     }
 }
 
-struct Watch<F> {
+struct MonitorLoop<F> {
     service: Arc<Service>,
     stopped: Receiver<()>,
     tell: F,
@@ -71,9 +71,9 @@ struct Watch<F> {
     reported: Weak<Corpus>,
 }
 
-impl<F: Fn(&IntegrityEvent)> Watch<F> {
+impl<F: Fn(&IntegrityEvent)> MonitorLoop<F> {
     fn run(mut self, scrub_every: Option<Duration>) {
-        let pause = scrub_every.map_or(LOOK_EVERY, |every| every.min(LOOK_EVERY));
+        let pause = scrub_every.map_or(DAMAGE_CHECK_INTERVAL, |every| every.min(DAMAGE_CHECK_INTERVAL));
         let mut scrubbed = Instant::now();
         while self.wait(pause).is_continue() {
             if scrub_every.is_some_and(|every| scrubbed.elapsed() >= every) {
@@ -119,7 +119,7 @@ impl<F: Fn(&IntegrityEvent)> Watch<F> {
             Ok(ControlFlow::Continue(())) => {
                 (self.tell)(&IntegrityEvent::Scrubbed { snapshot: id, bytes, took: began.elapsed() });
             }
-            Err(error) => match replaced(snapshot.dir(), &id) {
+            Err(error) => match replacement_reason(snapshot.dir(), &id) {
                 Some(why) => (self.tell)(&IntegrityEvent::NotScrubbed { snapshot: id, why }),
                 None => {
                     snapshot.damage().record(&error);
@@ -132,7 +132,7 @@ impl<F: Fn(&IntegrityEvent)> Watch<F> {
 
 /// The reason why the files cannot be read again: the folder of the served snapshot now contains another
 /// snapshot, or none. The open files of the served snapshot are undamaged.
-fn replaced(dir: &Path, served: &str) -> Option<String> {
+fn replacement_reason(dir: &Path, served: &str) -> Option<String> {
     match Manifest::open(dir) {
         Err(error @ (ManifestError::NoSnapshot { .. } | ManifestError::Format { .. })) => Some(error.to_string()),
         Ok(manifest) if manifest.snapshot != served => {

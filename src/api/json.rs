@@ -18,16 +18,16 @@ pub type JsonObject = Map<String, Value>;
 pub fn read(bytes: &[u8]) -> Result<Value, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict { depth_left: JSON_DEPTH_MAX }.deserialize(&mut reader);
+    let value = StrictJsonVisitor { depth_left: JSON_DEPTH_MAX }.deserialize(&mut reader);
     value.and_then(|value| reader.end().map(|()| value)).map_err(|error| error.to_string())
 }
 
-struct Strict {
+struct StrictJsonVisitor {
     /// How many more levels of objects and arrays are allowed.
     depth_left: u32,
 }
 
-impl Strict {
+impl StrictJsonVisitor {
     fn inner<E: Error>(&self) -> Result<Self, E> {
         let depth_left = self.depth_left.checked_sub(1);
         let depth_left = depth_left.ok_or_else(|| E::custom(format!("nested deeper than {JSON_DEPTH_MAX} levels")))?;
@@ -35,7 +35,7 @@ impl Strict {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for StrictJsonVisitor {
     type Value = Value;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
@@ -43,7 +43,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for StrictJsonVisitor {
     type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_read_differently_is_refused() {
+    fn ambiguous_json_is_refused() {
         for (text, told) in [
             (&br#"{"a":1,"a":2}"#[..], "same key twice"),
             (br#"{"a":1,"\u0061":2}"#, "same key twice"),

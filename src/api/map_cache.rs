@@ -11,7 +11,7 @@ use hornbook_corpus::zoning::tiles::address::TileAddress;
 
 use super::error::ApiError;
 use crate::byte_cache::ByteCache;
-use crate::makers::{Makers, MakersTurn};
+use crate::single_flight::{FlightGuard, SingleFlight};
 
 /// Maximum size of one generation of the cache.
 const BYTES_MAX: usize = 24 << 20;
@@ -24,12 +24,12 @@ pub(super) enum MapPart {
 
 pub(super) struct MapCache {
     made: ByteCache<MapPart>,
-    makers: Arc<Makers<MapPart>>,
+    makers: Arc<SingleFlight<MapPart>>,
 }
 
 impl MapCache {
     pub(super) fn new() -> Self {
-        Self { made: ByteCache::new(BYTES_MAX), makers: Makers::new() }
+        Self { made: ByteCache::new(BYTES_MAX), makers: SingleFlight::new() }
     }
 
     pub(super) fn get(&self, part: &MapPart) -> Option<Bytes> {
@@ -45,7 +45,7 @@ impl MapCache {
         self.made.close();
     }
 
-    pub(super) async fn turn(&self, part: &MapPart) -> Result<Option<MakersTurn<MapPart>>, ApiError> {
+    pub(super) async fn turn(&self, part: &MapPart) -> Result<Option<FlightGuard<MapPart>>, ApiError> {
         let turn = self.makers.turn(part.clone()).await.ok_or_else(ApiError::overloaded)?;
         Ok(self.get(part).is_none().then_some(turn))
     }

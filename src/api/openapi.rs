@@ -6,7 +6,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ErrorObject};
-use super::headers::{HEADERS, Header, SentOn};
+use super::headers::{HEADERS, Header, HeaderScope};
 use super::operation::{Cost, Metering, Operation, Route};
 use super::operations::OPERATIONS;
 use super::parameters::{Kind, Location, Need, Parameter};
@@ -215,14 +215,14 @@ fn failure(operation: &Operation, code: ErrorCode, error: &Value) -> Value {
 fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
     let is_metered = operation.metering().is_some();
     let is_sent = |header: &&Header| match header.on {
-        SentOn::Every => true,
-        SentOn::Paid => is_metered && status == 200,
-        SentOn::Counted => is_metered && !matches!(status, 400 | 401 | 403 | 413 | 414 | 431),
-        SentOn::Versioned => operation.has_version && matches!(status, 200 | 304),
-        SentOn::Paged => operation.is_paged() && status == 200,
-        SentOn::Wait => matches!(status, 429 | 503),
-        SentOn::Unauthorized => status == 401,
-        SentOn::MethodNotAllowed => status == 405,
+        HeaderScope::Every => true,
+        HeaderScope::Paid => is_metered && status == 200,
+        HeaderScope::RateLimited => is_metered && !matches!(status, 400 | 401 | 403 | 413 | 414 | 431),
+        HeaderScope::Versioned => operation.has_version && matches!(status, 200 | 304),
+        HeaderScope::Paged => operation.is_paged() && status == 200,
+        HeaderScope::RetryLater => matches!(status, 429 | 503),
+        HeaderScope::Unauthorized => status == 401,
+        HeaderScope::MethodNotAllowed => status == 405,
     };
     let referred =
         |header: &Header| (header.name.to_owned(), json!({ "$ref": format!("#/components/headers/{}", header.name) }));
@@ -234,7 +234,7 @@ fn header_components() -> Map<String, Value> {
     let described = |header: &Header| {
         (header.name.to_owned(), json!({ "description": header.meaning, "schema": { "type": header.kind.name() } }))
     };
-    HEADERS.iter().filter(|header| header.on != SentOn::MethodNotAllowed).map(described).collect()
+    HEADERS.iter().filter(|header| header.on != HeaderScope::MethodNotAllowed).map(described).collect()
 }
 
 fn parameter(parameter: &Parameter) -> Value {
@@ -270,7 +270,7 @@ fn schema_of(kind: Kind) -> Value {
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
         Kind::Date => json!({ "type": "string", "format": "date" }),
-        Kind::Uuids { most } => list(most, schema_of(Kind::Uuid)),
+        Kind::Uuids { count_max: most } => list(most, schema_of(Kind::Uuid)),
         Kind::ShortCodes { most } => list(most, schema_of(Kind::ShortCode)),
         Kind::Choices { of } => list(of.len(), schema_of(Kind::Choice(of))),
         Kind::Texts { most, chars_max } => {

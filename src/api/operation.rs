@@ -10,11 +10,11 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::cards::CardPayments;
 use super::corpus::Corpus;
-use super::deep::Deep;
+use super::deep_search::DeepSearch;
 use super::error::{ApiError, ErrorCode};
 use super::json::JsonObject;
 use super::map_cache::MapPart;
-use super::parameters::{Argument, Checked, Param, Parameter};
+use super::parameters::{CheckedArguments, Param, Parameter, ParameterType};
 use super::reply::{Format, Reply};
 use crate::accounts::Accounts;
 use crate::accounts::ids::AccountId;
@@ -45,7 +45,7 @@ pub struct Operation {
     pub tool: Option<Tool>,
     pub parameters: &'static [Parameter],
     /// Set if a call has a JSON object as its body.
-    pub body: Option<BodyRule>,
+    pub body: Option<BodySpec>,
     /// The formats in which it answers. The first one is the default.
     pub formats: &'static [Format],
     /// The errors of this operation, in addition to those that every call may return.
@@ -58,7 +58,7 @@ pub struct Operation {
 
 /// The JSON object in the body of a call.
 #[derive(Clone, Copy, Debug)]
-pub struct BodyRule {
+pub struct BodySpec {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// A valid body.
     pub example: &'static str,
@@ -105,12 +105,12 @@ pub struct Tool {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
     /// Everyone may call it, for free.
-    Open(Handler<Anyone>),
+    Open(Handler<OpenCaller>),
     /// Holders of a key may call it, for credits, or for free if it costs 0.
     Metered(Metering, Handler<KeyHolder>),
     /// The same, for law, which does not depend on the account. On web pages visitors may call it too if
     /// the operator allows it.
-    Law(Metering, Handler<Reader>),
+    Law(Metering, Handler<LawReader>),
 }
 
 /// What a metered call needs and costs.
@@ -124,17 +124,17 @@ pub struct Metering {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cost {
     pub credits: u32,
-    pub per: Per,
+    pub per: CostUnit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Per {
+pub enum CostUnit {
     Call,
     /// Each node that is found.
     Node,
 }
 
-impl Per {
+impl CostUnit {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
@@ -151,13 +151,13 @@ pub(super) struct CheckedCall<'a, C> {
     pub(super) caller: C,
     pub(super) accounts: &'a Arc<Accounts>,
     pub(super) corpus: &'a Arc<Corpus>,
-    pub(super) arguments: Checked<'a>,
+    pub(super) arguments: CheckedArguments<'a>,
     /// Empty if the operation takes no body.
     pub(super) body: &'a JsonObject,
     pub(super) idempotency_key: Option<&'a str>,
     /// `None` if card payments are not available.
     pub(super) cards: Option<&'a Arc<dyn CardPayments>>,
-    pub(super) deep: &'a Deep,
+    pub(super) deep: &'a DeepSearch,
     /// The base URL that clients use, without a slash at its end.
     pub(super) base_url: &'a str,
     pub(super) now: Now,
@@ -166,7 +166,7 @@ pub(super) struct CheckedCall<'a, C> {
 }
 
 /// The caller of an open operation.
-pub(super) struct Anyone;
+pub(super) struct OpenCaller;
 
 /// The holder of the key of a metered call.
 pub(super) struct KeyHolder {
@@ -176,23 +176,23 @@ pub(super) struct KeyHolder {
 }
 
 /// A caller who reads law: the holder of a key, or a visitor.
-pub(super) struct Reader {
+pub(super) struct LawReader {
     pub(super) scopes: ScopeSet,
 }
 
-impl From<KeyHolder> for Reader {
+impl From<KeyHolder> for LawReader {
     fn from(holder: KeyHolder) -> Self {
         Self { scopes: holder.scopes }
     }
 }
 
-pub(super) type OpenCall<'a> = CheckedCall<'a, Anyone>;
+pub(super) type OpenCall<'a> = CheckedCall<'a, OpenCaller>;
 pub(super) type MeteredCall<'a> = CheckedCall<'a, KeyHolder>;
-pub(super) type LawCall<'a> = CheckedCall<'a, Reader>;
+pub(super) type LawCall<'a> = CheckedCall<'a, LawReader>;
 
 impl<C> CheckedCall<'_, C> {
     /// The value of a parameter that the operation's row lists.
-    pub(super) fn get<T: Argument>(&self, param: &Param<T>) -> T::Read<'_> {
+    pub(super) fn get<T: ParameterType>(&self, param: &Param<T>) -> T::Read<'_> {
         self.arguments.get(param)
     }
 }
@@ -203,9 +203,9 @@ pub(super) struct Prepared {
     pub(super) units: u32,
     /// Changes whenever any byte of the answer changes.
     pub(super) version: Option<String>,
-    pub(super) weight: Weight,
+    pub(super) weight: WorkClass,
     /// The part of a map that heavy work makes if it is not cached yet. One call makes it, and the others wait.
-    pub(super) makes: Option<MapPart>,
+    pub(super) map_part: Option<MapPart>,
     pub(super) charge: Charge,
     pub(super) work: Work,
 }
@@ -214,7 +214,7 @@ pub(super) type Work = Box<dyn FnOnce(&Cancellation) -> Result<Reply, ApiError> 
 
 /// How long work takes, which decides where it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Weight {
+pub(super) enum WorkClass {
     /// Takes microseconds and needs only memory.
     Light,
     /// Takes long enough to delay other calls, or reads a file. It waits in the queue for a worker thread.
@@ -223,7 +223,7 @@ pub(super) enum Weight {
     Deep,
     /// Waits for an external service and computes little. It runs on a separate thread, so that it does
     /// not block a worker thread. Only a few such calls run at once.
-    Outside,
+    External,
 }
 
 /// When a metered call is charged.
@@ -238,12 +238,12 @@ pub(super) enum Charge {
 
 impl Prepared {
     pub(super) fn light(work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
-        Self::new(Weight::Light, move |_| work())
+        Self::new(WorkClass::Light, move |_| work())
     }
 
     /// Long work checks the cancellation between its steps.
     pub(super) fn heavy(work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static) -> Self {
-        Self::new(Weight::Heavy, work)
+        Self::new(WorkClass::Heavy, work)
     }
 
     /// A search, which runs on the threads for its depth.
@@ -251,20 +251,20 @@ impl Prepared {
         depth: Depth,
         work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
     ) -> Self {
-        let weight = if depth == Depth::Deep { Weight::Deep } else { Weight::Heavy };
+        let weight = if depth == Depth::Deep { WorkClass::Deep } else { WorkClass::Heavy };
         Self::new(weight, work)
     }
 
     /// Once the work has begun, it continues even if its caller disconnects.
-    pub(super) fn outside(work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
-        Self::new(Weight::Outside, move |_| work())
+    pub(super) fn external(work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
+        Self::new(WorkClass::External, move |_| work())
     }
 
     pub(super) fn new(
-        weight: Weight,
+        weight: WorkClass,
         work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
     ) -> Self {
-        Self { units: 1, version: None, weight, makes: None, charge: Charge::BeforeWork, work: Box::new(work) }
+        Self { units: 1, version: None, weight, map_part: None, charge: Charge::BeforeWork, work: Box::new(work) }
     }
 }
 

@@ -3,7 +3,7 @@
 //! `endpoints`.
 
 use super::as_of::AS_OF;
-use super::deep::DEPTH;
+use super::deep_search::DEPTH;
 use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SCORE, STATUSES, SUBTREE, TAGS};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
@@ -13,7 +13,8 @@ use super::endpoints::{
 };
 use super::error::ErrorCode;
 use super::operation::{
-    Access, BodyRule, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Method, Operation, Per, Reader, Route, Tool,
+    Access, BodySpec, CHECKOUT_PATH, Cost, CostUnit, Handler, KeyHolder, LawReader, Metering, Method, Operation, Route,
+    Tool,
 };
 use super::reply::{FORMAT, Format};
 use crate::accounts::scope::{Scope, ScopeSet};
@@ -23,11 +24,11 @@ const JSON: &[Format] = &[Format::Json];
 
 const NOT_FOUND: &[ErrorCode] = &[ErrorCode::NotFound];
 
-const fn metered(any_of: &[Scope], credits: u32, per: Per, handler: Handler<KeyHolder>) -> Access {
+const fn metered(any_of: &[Scope], credits: u32, per: CostUnit, handler: Handler<KeyHolder>) -> Access {
     Access::Metered(Metering { any_of: ScopeSet::of(any_of), cost: Cost { credits, per } }, handler)
 }
 
-const fn law(any_of: &[Scope], credits: u32, per: Per, handler: Handler<Reader>) -> Access {
+const fn law(any_of: &[Scope], credits: u32, per: CostUnit, handler: Handler<LawReader>) -> Access {
     Access::Law(Metering { any_of: ScopeSet::of(any_of), cost: Cost { credits, per } }, handler)
 }
 
@@ -69,7 +70,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<search::SearchReply<'static>>(),
-        access: law(&[Scope::Search], 1, Per::Call, search::prepare),
+        access: law(&[Scope::Search], 1, CostUnit::Call, search::prepare),
     },
     Operation {
         name: "node",
@@ -83,7 +84,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
-        access: law(&[Scope::Node], 1, Per::Call, node::prepare),
+        access: law(&[Scope::Node], 1, CostUnit::Call, node::prepare),
     },
     Operation {
         name: "references",
@@ -97,7 +98,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<references::ReferencesReply>(),
-        access: law(&[Scope::Node], 1, Per::Call, references::prepare),
+        access: law(&[Scope::Node], 1, CostUnit::Call, references::prepare),
     },
     Operation {
         name: "nodes",
@@ -111,7 +112,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<nodes::NodesReply<'static>>(),
-        access: law(&[Scope::Node], 1, Per::Node, nodes::prepare),
+        access: law(&[Scope::Node], 1, CostUnit::Node, nodes::prepare),
     },
     Operation {
         name: "resolve",
@@ -125,7 +126,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
-        access: law(&[Scope::Node], 1, Per::Call, resolve::prepare),
+        access: law(&[Scope::Node], 1, CostUnit::Call, resolve::prepare),
     },
     Operation {
         name: "suggest",
@@ -139,7 +140,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<suggest::SuggestReply>(),
-        access: law(&[Scope::Search], 1, Per::Call, suggest::prepare),
+        access: law(&[Scope::Search], 1, CostUnit::Call, suggest::prepare),
     },
     Operation {
         name: "code-bodies",
@@ -153,7 +154,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<code_bodies::CodeBodiesReply<'static>>(),
-        access: law(&[Scope::Browse], 1, Per::Call, code_bodies::prepare),
+        access: law(&[Scope::Browse], 1, CostUnit::Call, code_bodies::prepare),
     },
     Operation {
         name: "browse",
@@ -173,7 +174,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
-        access: law(&[Scope::Browse], 1, Per::Call, browse::prepare),
+        access: law(&[Scope::Browse], 1, CostUnit::Call, browse::prepare),
     },
     Operation {
         name: "gis",
@@ -187,7 +188,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis::LayerReply>(),
-        access: law(&[Scope::Gis], 5, Per::Call, gis::prepare),
+        access: law(&[Scope::Gis], 5, CostUnit::Call, gis::prepare),
     },
     Operation {
         name: "gis-at",
@@ -201,7 +202,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_at::PointReply<'static>>(),
-        access: law(&[Scope::Gis], 5, Per::Call, gis_at::prepare),
+        access: law(&[Scope::Gis], 5, CostUnit::Call, gis_at::prepare),
     },
     Operation {
         name: "gis-zones",
@@ -215,7 +216,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_zones::ZonesReply<'static>>(),
-        access: law(&[Scope::Gis], 5, Per::Call, gis_zones::prepare),
+        access: law(&[Scope::Gis], 5, CostUnit::Call, gis_zones::prepare),
     },
     Operation {
         name: "gis-tile",
@@ -232,7 +233,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_tile::TileReply<'static>>(),
-        access: law(&[Scope::Gis], 1, Per::Call, gis_tile::prepare),
+        access: law(&[Scope::Gis], 1, CostUnit::Call, gis_tile::prepare),
     },
     Operation {
         name: "coverage",
@@ -246,7 +247,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<coverage::CoverageReply<'static>>(),
-        access: law(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, Per::Call, coverage::prepare),
+        access: law(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, CostUnit::Call, coverage::prepare),
     },
     Operation {
         name: "me",
@@ -263,7 +264,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<me::AccountReply>(),
-        access: metered(&Scope::ALL, 1, Per::Call, me::prepare),
+        access: metered(&Scope::ALL, 1, CostUnit::Call, me::prepare),
     },
     Operation {
         name: "formation-requirements",
@@ -280,7 +281,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_requirements::RequirementsReply>(),
-        access: metered(&[Scope::Formation], 0, Per::Call, formation_requirements::prepare),
+        access: metered(&[Scope::Formation], 0, CostUnit::Call, formation_requirements::prepare),
     },
     Operation {
         name: "formation-lookup-naics",
@@ -296,7 +297,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_lookup_naics::NaicsReply>(),
-        access: metered(&[Scope::Formation], 0, Per::Call, formation_lookup_naics::prepare),
+        access: metered(&[Scope::Formation], 0, CostUnit::Call, formation_lookup_naics::prepare),
     },
     Operation {
         name: "formation-handoff",
@@ -312,7 +313,7 @@ pub static OPERATIONS: &[Operation] = &[
         }),
         tool: tool("formation.handoff", "formation_handoff"),
         parameters: &[],
-        body: Some(BodyRule {
+        body: Some(BodySpec {
             schema: |generator| generator.subschema_for::<Intake>(),
             example: formation_handoff::EXAMPLE,
         }),
@@ -320,7 +321,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_handoff::HandoffReply>(),
-        access: metered(&[Scope::Formation], 0, Per::Call, formation_handoff::prepare),
+        access: metered(&[Scope::Formation], 0, CostUnit::Call, formation_handoff::prepare),
     },
     Operation {
         name: "formation-status",
@@ -334,7 +335,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_status::OrderReply>(),
-        access: metered(&[Scope::Formation], 1, Per::Call, formation_status::prepare),
+        access: metered(&[Scope::Formation], 1, CostUnit::Call, formation_status::prepare),
     },
     Operation {
         name: "checkout",
@@ -360,7 +361,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: Some(Route { method: Method::Post, path: CHECKOUT_PATH, example: "/api/v1/billing/checkout" }),
         tool: None,
         parameters: &[],
-        body: Some(BodyRule {
+        body: Some(BodySpec {
             schema: |generator| generator.subschema_for::<purchase::PurchaseRequest>(),
             example: r#"{"pack": "starter"}"#,
         }),
@@ -368,7 +369,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[ErrorCode::PaymentUnavailable],
         has_version: false,
         reply: |generator| generator.subschema_for::<purchase::PurchaseReply>(),
-        access: metered(&Scope::ALL, 0, Per::Call, purchase::prepare),
+        access: metered(&Scope::ALL, 0, CostUnit::Call, purchase::prepare),
     },
     Operation {
         name: "connector-search",
@@ -382,7 +383,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<connector_search::ConnectorResults>(),
-        access: metered(&[Scope::Search], 1, Per::Call, connector_search::prepare),
+        access: metered(&[Scope::Search], 1, CostUnit::Call, connector_search::prepare),
     },
     Operation {
         name: "connector-fetch",
@@ -396,7 +397,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<connector_fetch::ConnectorDocument<'static>>(),
-        access: metered(&[Scope::Node], 1, Per::Call, connector_fetch::prepare),
+        access: metered(&[Scope::Node], 1, CostUnit::Call, connector_fetch::prepare),
     },
 ];
 
@@ -424,12 +425,12 @@ mod tests {
             ("/api/v1/me", "search,node,browse,gis,formation", 1),
             ("/api/v1/formation/status/{orderId}", "formation", 1),
         ] {
-            assert_eq!(row(path), (scopes.to_owned(), Cost { credits, per: Per::Call }), "{path}");
+            assert_eq!(row(path), (scopes.to_owned(), Cost { credits, per: CostUnit::Call }), "{path}");
         }
     }
 
     #[test]
-    fn names_and_paths_are_unique_and_path_parameters_stand_in_their_path() {
+    fn names_and_paths_are_unique_and_paths_contain_their_parameters() {
         for (place, operation) in OPERATIONS.iter().enumerate() {
             let earlier = &OPERATIONS[..place];
             assert!(earlier.iter().all(|other| other.name != operation.name));
@@ -455,10 +456,10 @@ mod tests {
     }
 
     #[test]
-    fn every_default_keeps_the_rule_of_its_parameter() {
+    fn every_default_is_valid() {
         for parameter in OPERATIONS.iter().flat_map(|operation| operation.parameters) {
             if let Need::Default(default) = parameter.need {
-                assert!(parameter.kind.takes(default), "{} = {default}", parameter.name);
+                assert!(parameter.kind.accepts(default), "{} = {default}", parameter.name);
             }
         }
     }

@@ -53,7 +53,7 @@ pub(super) struct Param<T> {
     value: PhantomData<fn() -> T>,
 }
 
-impl<T: Argument> Param<T> {
+impl<T: ParameterType> Param<T> {
     pub(super) const fn in_path(name: &'static str, meaning: &'static str) -> Self {
         Self::new(name, Location::Path, Need::Required, meaning)
     }
@@ -72,7 +72,7 @@ impl<T: Argument> Param<T> {
     }
 }
 
-impl<const MAX: u32> Param<Whole<1, MAX>> {
+impl<const MAX: u32> Param<BoundedInteger<1, MAX>> {
     /// The number of a page, 1 by default. An operation with this parameter divides its answers into pages.
     pub(super) const fn page_number(meaning: &'static str) -> Self {
         let mut page = Self::with_default("page", "1", meaning);
@@ -81,14 +81,14 @@ impl<const MAX: u32> Param<Whole<1, MAX>> {
     }
 }
 
-impl<T: Argument> Param<Option<T>> {
+impl<T: ParameterType> Param<Option<T>> {
     pub(super) const fn optional(name: &'static str, meaning: &'static str) -> Self {
         Self::new(name, Location::Query, Need::Optional, meaning)
     }
 }
 
 /// A type of parameter values.
-pub(super) trait Argument {
+pub(super) trait ParameterType {
     const KIND: Kind;
 
     /// The type that handlers get.
@@ -98,7 +98,7 @@ pub(super) trait Argument {
     fn read<'v>(value: Option<&'v Value<'_>>) -> Option<Self::Read<'v>>;
 }
 
-impl<T: Argument> Argument for Option<T> {
+impl<T: ParameterType> ParameterType for Option<T> {
     const KIND: Kind = T::KIND;
     type Read<'v> = Option<T::Read<'v>>;
 
@@ -114,13 +114,13 @@ impl<T: Argument> Argument for Option<T> {
 pub(super) struct Text<const CHARS_MAX: usize>;
 
 /// A whole number within bounds.
-pub(super) struct Whole<const MIN: u32, const MAX: u32>;
+pub(super) struct BoundedInteger<const MIN: u32, const MAX: u32>;
 
 /// Degrees from `-MAX` to `MAX`.
 pub(super) struct Degrees<const MAX: i32>;
 
 /// A number from 0 to 1.
-pub(super) struct Share;
+pub(super) struct UnitFraction;
 
 /// At most this many ids.
 pub(super) struct Ids<const MOST: usize>;
@@ -136,7 +136,7 @@ pub(super) struct AnyOf<C>(PhantomData<C>);
 
 macro_rules! argument {
     ([$($generics:tt)*] $type:ty, $kind:expr, $variant:ident, $read:ty, $of:expr) => {
-        impl<$($generics)*> Argument for $type {
+        impl<$($generics)*> ParameterType for $type {
             const KIND: Kind = $kind;
             type Read<'v> = $read;
 
@@ -148,15 +148,15 @@ macro_rules! argument {
 }
 
 argument!([const CHARS_MAX: usize] Text<CHARS_MAX>, Kind::Text { chars_max: CHARS_MAX }, Text, &'v str, |text: &&'v str| *text);
-argument!([const MIN: u32, const MAX: u32] Whole<MIN, MAX>, Kind::Integer { min: MIN, max: MAX }, Integer, u32, |number: &u32| *number);
+argument!([const MIN: u32, const MAX: u32] BoundedInteger<MIN, MAX>, Kind::Integer { min: MIN, max: MAX }, Integer, u32, |number: &u32| *number);
 argument!([const MAX: i32] Degrees<MAX>, Kind::Number { min: -MAX, max: MAX }, Number, f64, |number: &f64| *number);
-argument!([] Share, Kind::Number { min: 0, max: 1 }, Number, f64, |number: &f64| *number);
+argument!([] UnitFraction, Kind::Number { min: 0, max: 1 }, Number, f64, |number: &f64| *number);
 argument!([] bool, Kind::Boolean, Boolean, bool, |value: &bool| *value);
 argument!([] NodeId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] CodeBodyId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] OrderId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] Day, Kind::Date, Date, Self, |day: &Day| *day);
-argument!([const MOST: usize] Ids<MOST>, Kind::Uuids { most: MOST }, Uuids, &'v [Uuid], |ids: &'v Vec<Uuid>| ids.as_slice());
+argument!([const MOST: usize] Ids<MOST>, Kind::Uuids { count_max: MOST }, Uuids, &'v [Uuid], |ids: &'v Vec<Uuid>| ids.as_slice());
 argument!([] ShortCode, Kind::ShortCode, ShortCode, &'v Self, |code: &'v ShortCode| code);
 argument!([const MOST: usize] ShortCodes<MOST>, Kind::ShortCodes { most: MOST }, ShortCodes, &'v [ShortCode], |codes: &'v Vec<ShortCode>| codes.as_slice());
 argument!([const MOST: usize, const CHARS_MAX: usize] Texts<MOST, CHARS_MAX>, Kind::Texts { most: MOST, chars_max: CHARS_MAX }, Texts, Vec<&'v str>, |texts: &Vec<&'v str>| texts.clone());
@@ -169,7 +169,7 @@ pub(super) trait Choice: Sized + 'static {
     fn at(place: usize) -> Option<Self>;
 }
 
-impl<C: Choice> Argument for AnyOf<C> {
+impl<C: Choice> ParameterType for AnyOf<C> {
     const KIND: Kind = Kind::Choices { of: C::NAMES };
     type Read<'v> = Vec<C>;
 
@@ -182,7 +182,7 @@ impl<C: Choice> Argument for AnyOf<C> {
 /// that names each value.
 macro_rules! choice {
     ($type:ty, $name:ident) => {
-        impl $crate::api::parameters::Argument for $type {
+        impl $crate::api::parameters::ParameterType for $type {
             const KIND: $crate::api::parameters::Kind = $crate::api::parameters::Kind::Choice(&{
                 let mut names = [""; <$type>::ALL.len()];
                 let mut at = 0;
@@ -219,14 +219,14 @@ pub struct Arguments {
 
 /// Values that follow the rules, with defaults filled in.
 #[derive(Clone, Debug)]
-pub(super) struct Checked<'c> {
+pub(super) struct CheckedArguments<'c> {
     values: Vec<(&'static str, Value<'c>)>,
 }
 
-impl Checked<'_> {
+impl CheckedArguments<'_> {
     /// The value of a parameter that the operation's row lists. It panics for any other parameter. That
     /// would be a bug in this program, and every call of the operation would show it.
-    pub(super) fn get<T: Argument>(&self, param: &Param<T>) -> T::Read<'_> {
+    pub(super) fn get<T: ParameterType>(&self, param: &Param<T>) -> T::Read<'_> {
         let name = param.rule.name;
         let value = self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
         T::read(value).unwrap_or_else(|| panic!("the operation's row does not list the parameter {name} as declared"))
@@ -234,7 +234,10 @@ impl Checked<'_> {
 }
 
 /// Checks arguments against the rules of an operation. The error lists everything that is wrong with them.
-pub(super) fn check<'c>(parameters: &'static [Parameter], arguments: &'c Arguments) -> Result<Checked<'c>, ApiError> {
+pub(super) fn check<'c>(
+    parameters: &'static [Parameter],
+    arguments: &'c Arguments,
+) -> Result<CheckedArguments<'c>, ApiError> {
     if arguments.query_count > PARAMETERS_MAX {
         let count = arguments.query_count;
         let message = format!("the query has {count} parameters; send at most {PARAMETERS_MAX}");
@@ -270,7 +273,7 @@ pub(super) fn check<'c>(parameters: &'static [Parameter], arguments: &'c Argumen
             }
         }
     }
-    if violations.is_empty() { Ok(Checked { values }) } else { Err(ApiError::invalid(violations)) }
+    if violations.is_empty() { Ok(CheckedArguments { values }) } else { Err(ApiError::invalid(violations)) }
 }
 
 /// The values that were sent for a parameter. A list may have several.
@@ -325,7 +328,7 @@ mod tests {
 
     const ID: Param<NodeId> = Param::in_path("id", "");
     const Q: Param<Text<8>> = Param::required("q", "");
-    const PAGE: Param<Whole<1, 100>> = Param::page_number("");
+    const PAGE: Param<BoundedInteger<1, 100>> = Param::page_number("");
     const FACETS: Param<Option<bool>> = Param::optional("facets", "");
     const RULES: &[Parameter] = &[ID.rule, Q.rule, PAGE.rule, FACETS.rule];
     const SOME_ID: &str = "6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e";
@@ -354,7 +357,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "does not list the parameter limit")]
     fn a_parameter_that_the_row_does_not_list_cannot_be_read() {
-        const LIMIT: Param<Whole<1, 100>> = Param::with_default("limit", "20", "");
+        const LIMIT: Param<BoundedInteger<1, 100>> = Param::with_default("limit", "20", "");
         check(RULES, &arguments(SOME_ID, &[("q", "water")])).unwrap().get(&LIMIT);
     }
 
@@ -395,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_in_the_path_that_is_none_names_nothing() {
+    fn a_path_id_that_is_no_uuid_is_not_found() {
         for bad in ["", "17", "6f1c8d1e4f0b5b7a9c3d2a57686f726e", "{6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e}"] {
             let error = check(RULES, &arguments(bad, &[("q", "a")])).unwrap_err();
             assert_eq!(error.code, ErrorCode::NotFound);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::error::{ApiError, unbroken};
+use super::error::{ApiError, catch_panic};
 use crate::clock::SteadyMicros;
 
 /// How long a call may wait for its turn before it is refused.
@@ -22,17 +22,17 @@ const WAIT_MAX: Duration = Duration::from_millis(250);
 const BURST_PER_THREAD: usize = 128;
 
 /// Calls per thread that may wait in a queue that stays full. They are enough to keep every thread busy.
-const STANDING_PER_THREAD: usize = 8;
+const STEADY_PER_THREAD: usize = 8;
 
 /// After this time without being empty, a queue counts as full. It counts as full until this time has
 /// passed since the last refusal, even if the threads find it empty in between: that happens whenever the
 /// thread that receives calls has to wait for a processor.
-const STAYS_AFTER_MICROS: u64 = 100_000;
+const FULL_AFTER_MICROS: u64 = 100_000;
 
 type Job = Box<dyn FnOnce() + Send>;
 
 /// When it is dropped, its threads finish the waiting jobs and end.
-pub(super) struct Queue {
+pub(super) struct WorkQueue {
     shared: Arc<Shared>,
 }
 
@@ -52,16 +52,16 @@ struct State {
     /// When a call last found no other waiting.
     empty_at: SteadyMicros,
     refused_at: Option<SteadyMicros>,
-    is_over: bool,
+    is_closed: bool,
 }
 
-impl Queue {
+impl WorkQueue {
     pub(super) fn new(threads: usize) -> Self {
         let threads = threads.max(1);
         let shared = Arc::new(Shared { threads, state: Mutex::default(), arrived: Condvar::new() });
         for _ in 0..threads {
             let shared = Arc::clone(&shared);
-            let thread = std::thread::Builder::new().name("heavy work".to_owned()).spawn(move || shared.serve());
+            let thread = std::thread::Builder::new().name("heavy work".to_owned()).spawn(move || shared.run_worker());
             drop(thread.expect("a thread can be started"));
         }
         Self { shared }
@@ -88,7 +88,7 @@ impl Queue {
         let job = move || {
             // The caller may have left after a thread took the job from the queue.
             if !done.is_closed() {
-                let _ = done.send(unbroken(work));
+                let _ = done.send(catch_panic(work));
             }
         };
         let place = self.enter(now, Box::new(job)).ok_or_else(ApiError::overloaded)?;
@@ -100,22 +100,22 @@ impl Queue {
         done.unwrap_or_else(|_| Err(ApiError::internal("the work was not done")))
     }
 
-    fn enter(&self, now: SteadyMicros, job: Job) -> Option<Place<'_>> {
+    fn enter(&self, now: SteadyMicros, job: Job) -> Option<QueueTicket<'_>> {
         let shared = &*self.shared;
         let mut state = shared.lock();
         let waiting = shared.waiting(&state);
         if waiting == 0 {
             state.empty_at = now;
         }
-        let stays = now.micros_since(state.empty_at) > STAYS_AFTER_MICROS
-            || state.refused_at.is_some_and(|refused| now.micros_since(refused) <= STAYS_AFTER_MICROS);
-        let per_thread = if stays { STANDING_PER_THREAD } else { BURST_PER_THREAD };
+        let stays = now.micros_since(state.empty_at) > FULL_AFTER_MICROS
+            || state.refused_at.is_some_and(|refused| now.micros_since(refused) <= FULL_AFTER_MICROS);
+        let per_thread = if stays { STEADY_PER_THREAD } else { BURST_PER_THREAD };
         if waiting >= per_thread * shared.threads {
             state.refused_at = Some(now);
             return None;
         }
         state.number += 1;
-        let place = Place { shared, number: state.number };
+        let place = QueueTicket { shared, number: state.number };
         state.jobs.push_back((place.number, job));
         let somebody_sleeps = state.busy < shared.threads;
         drop(state);
@@ -126,9 +126,9 @@ impl Queue {
     }
 }
 
-impl Drop for Queue {
+impl Drop for WorkQueue {
     fn drop(&mut self) {
-        self.shared.lock().is_over = true;
+        self.shared.lock().is_closed = true;
         self.shared.arrived.notify_all();
     }
 }
@@ -144,7 +144,7 @@ impl Shared {
     }
 
     /// The main loop of a thread.
-    fn serve(&self) {
+    fn run_worker(&self) {
         let mut state = self.lock();
         loop {
             if let Some((_, job)) = state.jobs.pop_front() {
@@ -153,7 +153,7 @@ impl Shared {
                 job();
                 state = self.lock();
                 state.busy -= 1;
-            } else if state.is_over {
+            } else if state.is_closed {
                 return;
             } else {
                 state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -163,12 +163,12 @@ impl Shared {
 }
 
 /// The place of one call in the queue. The call leaves the queue when this is dropped.
-struct Place<'q> {
+struct QueueTicket<'q> {
     shared: &'q Shared,
     number: u64,
 }
 
-impl Place<'_> {
+impl QueueTicket<'_> {
     /// Removes the work from the queue. Returns false if it has begun.
     fn leave(&self) -> bool {
         let mut state = self.shared.lock();
@@ -180,7 +180,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueTicket<'_> {
     fn drop(&mut self) {
         self.leave();
     }
@@ -195,7 +195,7 @@ mod tests {
     const NOW: SteadyMicros = SteadyMicros(1_000_000);
 
     /// Keeps all threads busy until the senders are dropped.
-    fn occupied(queue: &Queue) -> Vec<Sender<()>> {
+    fn occupy_all_threads(queue: &WorkQueue) -> Vec<Sender<()>> {
         let (began, has_begun) = channel();
         let occupy = |_| {
             let (end, ended): (Sender<()>, Receiver<()>) = channel();
@@ -213,7 +213,7 @@ mod tests {
         ends
     }
 
-    fn admitted(queue: &Queue, now: SteadyMicros, calls: usize) -> Vec<Place<'_>> {
+    fn admitted(queue: &WorkQueue, now: SteadyMicros, calls: usize) -> Vec<QueueTicket<'_>> {
         (0..calls).filter_map(|_| queue.enter(now, Box::new(|| ()))).collect()
     }
 
@@ -222,9 +222,9 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_may_wait_and_one_too_many_may_not() {
-        let queue = Queue::new(2);
-        let _ends = occupied(&queue);
+    fn a_burst_waits_up_to_its_limit() {
+        let queue = WorkQueue::new(2);
+        let _ends = occupy_all_threads(&queue);
         let places = admitted(&queue, NOW, 1000);
         assert_eq!((places.len(), queue.waiting()), (2 * BURST_PER_THREAD, 2 * BURST_PER_THREAD));
         drop(places);
@@ -232,25 +232,25 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_stays_takes_few_until_it_was_empty_and_refused_nobody_for_a_while() {
-        let queue = Queue::new(2);
-        let _ends = occupied(&queue);
+    fn a_full_queue_accepts_few_until_it_recovers() {
+        let queue = WorkQueue::new(2);
+        let _ends = occupy_all_threads(&queue);
         let mut places = admitted(&queue, NOW, 100);
-        let later = NOW.plus_micros(STAYS_AFTER_MICROS + 1);
+        let later = NOW.plus_micros(FULL_AFTER_MICROS + 1);
         assert!(queue.enter(later, Box::new(|| ())).is_none(), "a hundred still wait");
         places.truncate(3);
         let more = admitted(&queue, later, 100);
-        assert_eq!(places.len() + more.len(), 2 * STANDING_PER_THREAD);
+        assert_eq!(places.len() + more.len(), 2 * STEADY_PER_THREAD);
         drop((places, more));
-        assert_eq!(admitted(&queue, later, 1000).len(), 2 * STANDING_PER_THREAD, "somebody was refused just now");
-        let at_rest = later.plus_micros(STAYS_AFTER_MICROS + 1);
+        assert_eq!(admitted(&queue, later, 1000).len(), 2 * STEADY_PER_THREAD, "somebody was refused just now");
+        let at_rest = later.plus_micros(FULL_AFTER_MICROS + 1);
         assert_eq!(admitted(&queue, at_rest, 1000).len(), 2 * BURST_PER_THREAD);
     }
 
     #[test]
     fn work_is_done_in_the_order_of_its_arrival_and_its_result_comes_back() {
-        let queue = Queue::new(1);
-        let ends = occupied(&queue);
+        let queue = WorkQueue::new(1);
+        let ends = occupy_all_threads(&queue);
         let order = Arc::new(Mutex::new(Vec::new()));
         let work = |number: u32| {
             let order = Arc::clone(&order);
@@ -270,8 +270,8 @@ mod tests {
 
     #[test]
     fn work_that_waits_too_long_is_refused_and_what_it_holds_is_given_back() {
-        let queue = Queue::new(1);
-        let _ends = occupied(&queue);
+        let queue = WorkQueue::new(1);
+        let _ends = occupy_all_threads(&queue);
         let held = Arc::new(());
         let holds = Arc::clone(&held);
         let refused = runtime().block_on(queue.run(NOW, move || {
@@ -283,9 +283,9 @@ mod tests {
     }
 
     #[test]
-    fn work_that_nobody_waits_for_any_more_is_not_begun() {
-        let queue = Queue::new(1);
-        let ends = occupied(&queue);
+    fn work_of_a_disconnected_caller_is_not_begun() {
+        let queue = WorkQueue::new(1);
+        let ends = occupy_all_threads(&queue);
         let (began, has_begun) = channel();
         runtime().block_on(async {
             let waiting = queue.run(NOW, move || {
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_of_its_caller_and_the_thread_goes_on() {
-        let queue = Queue::new(1);
+        let queue = WorkQueue::new(1);
         runtime().block_on(async {
             let panicked = queue.run::<()>(NOW, || panic!("index 7")).await.unwrap_err();
             assert!(panicked.internal.unwrap().contains("index 7"));
@@ -311,9 +311,9 @@ mod tests {
 
     #[test]
     fn threads_end_with_the_queue_after_what_waits_is_done() {
-        let queue = Queue::new(2);
+        let queue = WorkQueue::new(2);
         let shared = Arc::downgrade(&queue.shared);
-        let ends = occupied(&queue);
+        let ends = occupy_all_threads(&queue);
         let (did, done) = channel();
         std::mem::forget(queue.enter(NOW, Box::new(move || did.send(()).unwrap())).unwrap());
         drop(queue);

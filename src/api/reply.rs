@@ -74,14 +74,14 @@ pub enum Body {
     Bytes(Bytes),
     /// Cached by the service and requested often, so it is worth compressing once. The answer's version
     /// identifies exactly these bytes.
-    Kept(Bytes),
+    Cached(Bytes),
     /// Stored ready to send in several encodings.
     Stored(StoredLayer),
 }
 
 /// Marks a response whose body is [`Body::Kept`].
 #[derive(Clone, Copy, Debug)]
-pub struct PackedOnce;
+pub struct CachedBody;
 
 /// A zoning layer of a snapshot.
 #[derive(Clone, Debug)]
@@ -106,11 +106,11 @@ pub struct Pages {
 
 impl Reply {
     pub fn json(value: &impl Serialize) -> Result<Self, ApiError> {
-        Self::long_json(value, 0)
+        Self::json_with_capacity(value, 0)
     }
 
     /// The same, for a value that needs about this many bytes.
-    pub fn long_json(value: &impl Serialize, about: usize) -> Result<Self, ApiError> {
+    pub fn json_with_capacity(value: &impl Serialize, about: usize) -> Result<Self, ApiError> {
         Ok(Self::of(Format::Json, json(value, about)?))
     }
 
@@ -119,8 +119,8 @@ impl Reply {
     }
 
     /// JSON that the service caches.
-    pub fn kept(bytes: Bytes) -> Self {
-        Self { body: Body::Kept(bytes), ..Self::of(Format::Json, Bytes::new()) }
+    pub fn cached(bytes: Bytes) -> Self {
+        Self { body: Body::Cached(bytes), ..Self::of(Format::Json, Bytes::new()) }
     }
 
     pub fn stored(layer: StoredLayer) -> Self {

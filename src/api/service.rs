@@ -7,10 +7,10 @@ use tokio::sync::Semaphore;
 
 use super::cards::CardPayments;
 use super::corpus::Corpus;
-use super::deep::{Deep, DeepSettings};
+use super::deep_search::{DeepSearch, DeepSettings};
 use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
-use super::queue::Queue;
+use super::queue::WorkQueue;
 use super::unread::UnreadBytes;
 use crate::accounts::Accounts;
 use crate::accounts::blocking;
@@ -18,7 +18,7 @@ use crate::accounts::ids::AccountId;
 use crate::clock::{Clock, Now};
 
 /// The parts of which the service is made.
-pub struct Parts {
+pub struct ServiceParts {
     pub corpus: Arc<Corpus>,
     pub accounts: Arc<Accounts>,
     pub clock: Arc<dyn Clock>,
@@ -34,7 +34,7 @@ pub struct Parts {
 }
 
 /// Maximum number of calls that wait for an external service at once.
-const OUTSIDE_MAX: usize = 16;
+const EXTERNAL_CALLS_MAX: usize = 16;
 
 /// Everything a call needs, shared by all transports.
 pub struct Service {
@@ -43,18 +43,19 @@ pub struct Service {
     pub(super) accounts: Arc<Accounts>,
     pub(super) clock: Arc<dyn Clock>,
     base_url: String,
-    pub(super) queue: Queue,
-    pub(super) deep: Deep,
-    pub(super) given_up: Arc<AtomicU64>,
+    pub(super) queue: WorkQueue,
+    pub(super) deep: DeepSearch,
+    pub(super) cancelled_work: Arc<AtomicU64>,
     pub(super) unread: UnreadBytes<AccountId>,
     pub(super) cards: Option<Arc<dyn CardPayments>>,
-    pub(super) outside: Arc<Semaphore>,
+    pub(super) external_permits: Arc<Semaphore>,
     started_at_millis: u64,
 }
 
 impl Service {
-    pub fn new(parts: Parts) -> Self {
-        let Parts { corpus, accounts, clock, base_url, permits, deep, unread_bytes_per_account_max, cards } = parts;
+    pub fn new(parts: ServiceParts) -> Self {
+        let ServiceParts { corpus, accounts, clock, base_url, permits, deep, unread_bytes_per_account_max, cards } =
+            parts;
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
         let corpus = RwLock::new(corpus);
@@ -64,12 +65,12 @@ impl Service {
             accounts,
             clock,
             base_url,
-            queue: Queue::new(permits),
-            deep: Deep::new(deep),
-            given_up: Arc::default(),
+            queue: WorkQueue::new(permits),
+            deep: DeepSearch::new(deep),
+            cancelled_work: Arc::default(),
             unread: UnreadBytes::new(unread_bytes_per_account_max),
             cards,
-            outside: Arc::new(Semaphore::new(OUTSIDE_MAX)),
+            external_permits: Arc::new(Semaphore::new(EXTERNAL_CALLS_MAX)),
             started_at_millis,
         }
     }
@@ -126,7 +127,7 @@ impl Service {
 
     /// How often work ended early because its caller disconnected.
     pub fn given_up(&self) -> u64 {
-        self.given_up.load(Ordering::Relaxed)
+        self.cancelled_work.load(Ordering::Relaxed)
     }
 
     /// The URL where credits can be bought.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The bytes that a call counts for until its response is made. Most responses are smaller.
-pub const BYTES_IN_THE_MAKING: usize = 64 << 10;
+pub const PENDING_RESPONSE_BYTES: usize = 64 << 10;
 
 /// Owners without responses are removed after the table has grown by at least this many owners.
 const OWNERS_BETWEEN_SWEEPS: usize = 64;
@@ -22,7 +22,7 @@ pub struct UnreadBytes<K> {
 }
 
 struct Owners<K> {
-    known: HashMap<K, UnreadOwner>,
+    known: HashMap<K, UnreadCounter>,
     /// The number of owners at which those that nothing refers to are removed.
     sweep_at: usize,
 }
@@ -33,33 +33,33 @@ impl<K: Eq + Hash> UnreadBytes<K> {
     }
 
     /// The count of one owner. Code that serves the same owner repeatedly keeps it.
-    pub fn of(&self, owner: K) -> UnreadOwner {
+    pub fn of(&self, owner: K) -> UnreadCounter {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         if owners.known.len() >= owners.sweep_at {
             owners.known.retain(|_, owner| owner.is_in_use());
             owners.sweep_at = 2 * owners.known.len() + OWNERS_BETWEEN_SWEEPS;
         }
-        let new = || UnreadOwner(Arc::new(Count { max: self.max, bytes: AtomicUsize::new(0) }));
+        let new = || UnreadCounter(Arc::new(Count { max: self.max, bytes: AtomicUsize::new(0) }));
         owners.known.entry(owner).or_insert_with(new).clone()
     }
 }
 
 /// The unread bytes of one owner.
 #[derive(Clone)]
-pub struct UnreadOwner(Arc<Count>);
+pub struct UnreadCounter(Arc<Count>);
 
 struct Count {
     max: usize,
     bytes: AtomicUsize,
 }
 
-impl UnreadOwner {
+impl UnreadCounter {
     /// Reserves room for one response. `None` if the owner's limit is reached.
-    pub fn reserve(&self) -> Option<UnreadShare> {
+    pub fn reserve(&self) -> Option<UnreadReservation> {
         let Count { max, bytes } = &*self.0;
-        let more = |bytes: usize| (bytes < *max).then(|| bytes.saturating_add(BYTES_IN_THE_MAKING));
+        let more = |bytes: usize| (bytes < *max).then(|| bytes.saturating_add(PENDING_RESPONSE_BYTES));
         bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        Some(UnreadShare { owner: self.clone(), bytes: BYTES_IN_THE_MAKING })
+        Some(UnreadReservation { owner: self.clone(), bytes: PENDING_RESPONSE_BYTES })
     }
 
     /// Whether anything except the table refers to it. Its shares do.
@@ -69,18 +69,18 @@ impl UnreadOwner {
 }
 
 /// The bytes that one response counts against its owner's limit, until this is dropped.
-pub struct UnreadShare {
-    owner: UnreadOwner,
+pub struct UnreadReservation {
+    owner: UnreadCounter,
     bytes: usize,
 }
 
-impl fmt::Debug for UnreadShare {
+impl fmt::Debug for UnreadReservation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "UnreadShare({} bytes)", self.bytes)
     }
 }
 
-impl UnreadShare {
+impl UnreadReservation {
     /// Sets the length of the response, once it is made.
     pub fn resize(&mut self, bytes: usize) {
         let all = &self.owner.0.bytes;
@@ -92,7 +92,7 @@ impl UnreadShare {
     }
 }
 
-impl Drop for UnreadShare {
+impl Drop for UnreadReservation {
     fn drop(&mut self) {
         self.owner.0.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn an_owner_at_its_limit_gets_no_room_until_it_reads_and_others_do() {
-        let unread = UnreadBytes::new(2 * BYTES_IN_THE_MAKING);
+        let unread = UnreadBytes::new(2 * PENDING_RESPONSE_BYTES);
         let mut first = unread.of("a").reserve().unwrap();
         first.resize(10);
         let mut second = unread.of("a").reserve().unwrap();
-        second.resize(2 * BYTES_IN_THE_MAKING);
+        second.resize(2 * PENDING_RESPONSE_BYTES);
         assert!(unread.of("a").reserve().is_none());
         assert!(unread.of("b").reserve().is_some());
         drop(second);
@@ -139,7 +139,7 @@ mod tests {
         std::thread::scope(|threads| {
             for _ in 0..4 {
                 threads.spawn(|| {
-                    for bytes in [0, 1, BYTES_IN_THE_MAKING, 3 * BYTES_IN_THE_MAKING].repeat(1000) {
+                    for bytes in [0, 1, PENDING_RESPONSE_BYTES, 3 * PENDING_RESPONSE_BYTES].repeat(1000) {
                         unread.of("a").reserve().unwrap().resize(bytes);
                     }
                 });

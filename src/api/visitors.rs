@@ -18,7 +18,7 @@ use crate::accounts::scope::{Scope, ScopeSet};
 use crate::clock::SteadyMicros;
 use crate::hex;
 use crate::network::ClientNetwork;
-use crate::rate::Buckets;
+use crate::token_buckets::TokenBuckets;
 
 /// Requests per minute that each address may make. 0 means none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,7 +35,7 @@ const MAP_PICTURES_PER_MINUTE: u32 = 120;
 
 /// What a visitor wants to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wish {
+pub enum VisitorAction {
     /// Open a provision, the contents of a code or the list of what is available.
     Read,
     Search,
@@ -53,7 +53,7 @@ pub enum Wish {
 /// Completions per minute for each address, with or without an account.
 const COMPLETIONS_PER_MINUTE: u32 = 240;
 
-impl Wish {
+impl VisitorAction {
     const fn scopes(self) -> ScopeSet {
         match self {
             Self::Read => ScopeSet::of(&[Scope::Node, Scope::Browse]),
@@ -85,12 +85,12 @@ pub struct Visitors {
 
 struct Rate {
     per_minute: u32,
-    buckets: Buckets<ClientNetwork>,
+    buckets: TokenBuckets<ClientNetwork>,
 }
 
 impl Rate {
     fn new(per_minute: u32) -> Self {
-        Self { per_minute, buckets: Buckets::new(per_minute) }
+        Self { per_minute, buckets: TokenBuckets::new(per_minute) }
     }
 
     fn unless_zero(per_minute: u32) -> Option<Self> {
@@ -101,7 +101,7 @@ impl Rate {
 /// Proof that the operator admits a visitor who is within the limit. It is for one call.
 #[derive(Debug)]
 pub struct VisitorPass {
-    wish: Wish,
+    wish: VisitorAction,
 }
 
 impl Visitors {
@@ -118,28 +118,33 @@ impl Visitors {
         }
     }
 
-    fn rate(&self, wish: Wish) -> Option<&Rate> {
+    fn rate(&self, wish: VisitorAction) -> Option<&Rate> {
         match wish {
-            Wish::Read | Wish::Sample | Wish::Map => self.reads.as_ref(),
-            Wish::Search => self.searches.as_ref(),
-            Wish::Complete => self.completions.as_ref(),
+            VisitorAction::Read | VisitorAction::Sample | VisitorAction::Map => self.reads.as_ref(),
+            VisitorAction::Search => self.searches.as_ref(),
+            VisitorAction::Complete => self.completions.as_ref(),
             // The web pages count it with `pace_map_part`, whether it succeeds or not.
-            Wish::MapPart => None,
+            VisitorAction::MapPart => None,
         }
     }
 
     /// Whether the operator lets visitors do this.
-    pub fn may(&self, wish: Wish) -> bool {
+    pub fn is_allowed(&self, wish: VisitorAction) -> bool {
         match wish {
-            Wish::MapPart => self.may(Wish::Map),
+            VisitorAction::MapPart => self.is_allowed(VisitorAction::Map),
             wish => self.rate(wish).is_some(),
         }
     }
 
     /// Counts a call against an address. The error is 401 if an account is needed, 429 if the address is
     /// over its limit.
-    pub fn let_in(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<VisitorPass, ApiError> {
-        if !self.may(wish) {
+    pub fn admit_visitor(
+        &self,
+        wish: VisitorAction,
+        address: IpAddr,
+        now: SteadyMicros,
+    ) -> Result<VisitorPass, ApiError> {
+        if !self.is_allowed(wish) {
             return Err(needs_account(wish));
         }
         self.rate(wish).map_or(Ok(()), |rate| rate.take(wish, address, now))?;
@@ -148,12 +153,12 @@ impl Visitors {
 
     /// Counts a request for a part of a map against an address.
     pub fn pace_map_part(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        self.map_parts.take(Wish::MapPart, address, now)
+        self.map_parts.take(VisitorAction::MapPart, address, now)
     }
 
     /// Counts a request for the picture of a whole map against an address.
     pub fn pace_map_picture(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        self.map_pictures.take(Wish::MapPart, address, now)
+        self.map_pictures.take(VisitorAction::MapPart, address, now)
     }
 
     /// The pass that gives an account access to the parts of a map. The receipt is that of the call for
@@ -163,12 +168,12 @@ impl Visitors {
     }
 
     /// Admits the account that opened the page of a map to the parts of that map.
-    pub fn let_in_to_map(&self, pass: Option<&str>, account: AccountId, map: &str) -> Result<VisitorPass, ApiError> {
+    pub fn admit_to_map(&self, pass: Option<&str>, account: AccountId, map: &str) -> Result<VisitorPass, ApiError> {
         let given = pass.and_then(hex::decode::<32>).unwrap_or_default();
         if hmac::verify(&self.pass_key, signed_text(account, map).as_bytes(), &given).is_err() {
             return Err(ApiError::new(ErrorCode::InsufficientScope, "open the page of the map again"));
         }
-        Ok(VisitorPass { wish: Wish::MapPart })
+        Ok(VisitorPass { wish: VisitorAction::MapPart })
     }
 }
 
@@ -176,12 +181,12 @@ fn signed_text(account: AccountId, map: &str) -> String {
     format!("{account} {map}")
 }
 
-fn needs_account(wish: Wish) -> ApiError {
+fn needs_account(wish: VisitorAction) -> ApiError {
     ApiError::new(ErrorCode::InvalidApiKey, format!("{} needs an account on this server", wish.as_str()))
 }
 
 impl Rate {
-    fn take(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
+    fn take(&self, wish: VisitorAction, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
         let Self { per_minute, buckets } = self;
         let too_fast = |seconds| {
             let unit = if seconds == 1 { "second" } else { "seconds" };
@@ -212,45 +217,49 @@ mod tests {
     const NOW: SteadyMicros = SteadyMicros(3_600_000_000);
 
     #[test]
-    fn reading_and_searching_have_buckets_of_their_own_by_address() {
+    fn reading_and_searching_are_limited_separately_per_address() {
         let visitors = Visitors::new(VisitorRates { reads_per_minute: 3, searches_per_minute: 2 });
-        let taken =
-            |wish, from: &str| (0..9).filter(|_| visitors.let_in(wish, from.parse().unwrap(), NOW).is_ok()).count();
-        assert_eq!((taken(Wish::Read, "192.0.2.1"), taken(Wish::Search, "192.0.2.1")), (3, 2));
-        assert_eq!(taken(Wish::Read, "192.0.2.2"), 3);
-        let refused = visitors.let_in(Wish::Read, "192.0.2.1".parse().unwrap(), NOW).unwrap_err();
+        let taken = |wish, from: &str| {
+            (0..9).filter(|_| visitors.admit_visitor(wish, from.parse().unwrap(), NOW).is_ok()).count()
+        };
+        assert_eq!((taken(VisitorAction::Read, "192.0.2.1"), taken(VisitorAction::Search, "192.0.2.1")), (3, 2));
+        assert_eq!(taken(VisitorAction::Read, "192.0.2.2"), 3);
+        let refused = visitors.admit_visitor(VisitorAction::Read, "192.0.2.1".parse().unwrap(), NOW).unwrap_err();
         assert_eq!((refused.code, refused.retry_after_sec), (ErrorCode::RateLimited, Some(20)));
     }
 
     #[test]
-    fn parts_of_maps_have_a_bucket_of_their_own_and_come_with_reading() {
+    fn map_parts_are_limited_separately_and_allowed_with_reading() {
         let visitors = Visitors::new(VisitorRates { reads_per_minute: 1, searches_per_minute: 0 });
         let address = "192.0.2.1".parse().unwrap();
-        assert!(visitors.let_in(Wish::Map, address, NOW).is_ok());
-        assert!(visitors.let_in(Wish::Read, address, NOW).is_err(), "a map counts as reading");
+        assert!(visitors.admit_visitor(VisitorAction::Map, address, NOW).is_ok());
+        assert!(visitors.admit_visitor(VisitorAction::Read, address, NOW).is_err(), "a map counts as reading");
         let parts = (0..3_000).filter(|_| visitors.pace_map_part(address, NOW).is_ok()).count();
         assert_eq!(parts, MAP_PARTS_PER_MINUTE as usize);
-        assert!(visitors.let_in(Wish::MapPart, address, NOW).is_ok(), "its door has counted it");
+        assert!(visitors.admit_visitor(VisitorAction::MapPart, address, NOW).is_ok(), "its door has counted it");
         let closed = Visitors::new(VisitorRates { reads_per_minute: 0, searches_per_minute: 9 });
-        assert!(!closed.may(Wish::MapPart) && closed.let_in(Wish::MapPart, address, NOW).is_err());
+        assert!(
+            !closed.is_allowed(VisitorAction::MapPart)
+                && closed.admit_visitor(VisitorAction::MapPart, address, NOW).is_err()
+        );
     }
 
     #[test]
-    fn zero_lets_nobody_in() {
+    fn a_rate_of_zero_admits_no_visitor() {
         let visitors = Visitors::new(VisitorRates { reads_per_minute: 1, searches_per_minute: 0 });
-        assert!(visitors.may(Wish::Read) && !visitors.may(Wish::Search));
-        let refused = visitors.let_in(Wish::Search, "192.0.2.1".parse().unwrap(), NOW).unwrap_err();
+        assert!(visitors.is_allowed(VisitorAction::Read) && !visitors.is_allowed(VisitorAction::Search));
+        let refused = visitors.admit_visitor(VisitorAction::Search, "192.0.2.1".parse().unwrap(), NOW).unwrap_err();
         assert_eq!(refused.code, ErrorCode::InvalidApiKey);
     }
 
     #[test]
-    fn a_pass_opens_what_it_was_asked_for_alone() {
+    fn a_pass_has_only_the_scopes_of_its_action() {
         let pass = |wish| VisitorPass { wish };
-        assert!(pass(Wish::Read).require(ScopeSet::of(&[Scope::Node])).is_ok());
-        assert!(pass(Wish::Read).require(ScopeSet::of(&[Scope::Search])).is_err());
-        assert!(pass(Wish::Search).require(ScopeSet::of(&[Scope::Node])).is_err());
-        assert!(pass(Wish::Read).require(ScopeSet::of(&[Scope::Gis])).is_err());
-        assert!(pass(Wish::MapPart).require(ScopeSet::of(&[Scope::Gis])).is_ok());
-        assert!(pass(Wish::Search).require(ScopeSet::of(&[Scope::Gis, Scope::Formation])).is_err());
+        assert!(pass(VisitorAction::Read).require(ScopeSet::of(&[Scope::Node])).is_ok());
+        assert!(pass(VisitorAction::Read).require(ScopeSet::of(&[Scope::Search])).is_err());
+        assert!(pass(VisitorAction::Search).require(ScopeSet::of(&[Scope::Node])).is_err());
+        assert!(pass(VisitorAction::Read).require(ScopeSet::of(&[Scope::Gis])).is_err());
+        assert!(pass(VisitorAction::MapPart).require(ScopeSet::of(&[Scope::Gis])).is_ok());
+        assert!(pass(VisitorAction::Search).require(ScopeSet::of(&[Scope::Gis, Scope::Formation])).is_err());
     }
 }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_never_wakes_too_early_and_the_past_is_now() {
+    fn never_fires_early_and_past_deadlines_fire_at_once() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut alarm = Alarm::new().unwrap();

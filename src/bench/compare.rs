@@ -14,10 +14,10 @@ use crate::random::SplitMix64;
 use crate::search::evaluate::{Estimate, percentile};
 
 /// The significance level: a difference counts if its p-value is at most this.
-const CHANCE: f64 = 0.05;
+const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
 /// The number of permutations to try. If fewer exist, all are tried; otherwise this many are drawn at random.
-const DEALS: usize = 20_000;
+const PERMUTATIONS_MAX: usize = 20_000;
 
 const SEED: u64 = 0x5eed_0f1a_3000_0002;
 
@@ -72,17 +72,17 @@ impl fmt::Display for Verdict {
 }
 
 /// A figure to compare.
-struct Figure {
+struct ComparedMetric {
     name: String,
     unit: &'static str,
     more_is_better: bool,
-    of: OfRound,
+    of: RoundMetric,
 }
 
-type OfRound = Box<dyn Fn(&Round) -> Option<f64>>;
+type RoundMetric = Box<dyn Fn(&Round) -> Option<f64>>;
 
 pub fn compare(first: &BenchResult, second: &BenchResult) -> Comparison {
-    let rows = figures(first).into_iter().filter_map(|figure| {
+    let rows = compared_metrics(first).into_iter().filter_map(|figure| {
         let values = |result: &BenchResult| result.rounds.iter().map(&figure.of).collect::<Option<Vec<f64>>>();
         let (a, b) = (values(first)?, values(second)?);
         row(figure, &a, &b)
@@ -90,15 +90,15 @@ pub fn compare(first: &BenchResult, second: &BenchResult) -> Comparison {
     Comparison { rows: rows.collect(), warnings: warnings(first, second) }
 }
 
-fn figures(first: &BenchResult) -> Vec<Figure> {
-    let latency = |name: &str, of: fn(&Round) -> f64| Figure {
+fn compared_metrics(first: &BenchResult) -> Vec<ComparedMetric> {
+    let latency = |name: &str, of: fn(&Round) -> f64| ComparedMetric {
         name: name.to_owned(),
         unit: "us",
         more_is_better: false,
         of: Box::new(move |round| (round.latency.count > 0).then(|| of(round))),
     };
     let mut figures = vec![
-        Figure {
+        ComparedMetric {
             name: "throughput".to_owned(),
             unit: "/s",
             more_is_better: true,
@@ -112,7 +112,7 @@ fn figures(first: &BenchResult) -> Vec<Figure> {
     ];
     figures.extend(first.total.stages.iter().map(|stage| {
         let name = stage.name.clone();
-        Figure {
+        ComparedMetric {
             name: format!("{name}, mean"),
             unit: "us",
             more_is_better: false,
@@ -124,17 +124,17 @@ fn figures(first: &BenchResult) -> Vec<Figure> {
     figures
 }
 
-fn row(figure: Figure, a: &[f64], b: &[f64]) -> Option<Row> {
-    let Figure { name, unit, more_is_better, of: _ } = figure;
+fn row(figure: ComparedMetric, a: &[f64], b: &[f64]) -> Option<Row> {
+    let ComparedMetric { name, unit, more_is_better, of: _ } = figure;
     let (first, second) = (Spread::of(a)?, Spread::of(b)?);
     if first.mean == 0.0 && second.mean == 0.0 {
         return None;
     }
     let p_value = p_value(a, b);
     let is_more = second.mean > first.mean;
-    let verdict = if least_p_value(a.len(), b.len()) > CHANCE {
+    let verdict = if min_p_value(a.len(), b.len()) > SIGNIFICANCE_LEVEL {
         Verdict::TooFewRounds
-    } else if p_value > CHANCE {
+    } else if p_value > SIGNIFICANCE_LEVEL {
         Verdict::WithinNoise
     } else if is_more == more_is_better {
         Verdict::Better
@@ -164,7 +164,7 @@ fn ratio(a: &[f64], b: &[f64]) -> Estimate {
         let drawn: f64 = (0..values.len()).map(|_| values[random.index(values.len())]).sum();
         drawn / values.len() as f64
     };
-    let mut ratios: Vec<f64> = (0..DEALS / 2).map(|_| again(b) / again(a)).collect();
+    let mut ratios: Vec<f64> = (0..PERMUTATIONS_MAX / 2).map(|_| again(b) / again(a)).collect();
     ratios.sort_unstable_by(f64::total_cmp);
     Estimate { mean: mean(b) / mean(a), low: percentile(&ratios, 0.025), high: percentile(&ratios, 0.975) }
 }
@@ -177,9 +177,9 @@ fn p_value(a: &[f64], b: &[f64]) -> f64 {
     let difference = |first: f64| (first / n - (sum - first) / m).abs();
     // The order of summation changes the last digits, so differences that are almost equal count as equal.
     let observed = difference(a.iter().sum()) * (1.0 - 1e-9);
-    if deals(a.len(), b.len()) <= DEALS as f64 {
+    if partition_count(a.len(), b.len()) <= PERMUTATIONS_MAX as f64 {
         let (mut as_large, mut dealt) = (0_usize, 0_usize);
-        each_choice(&all, a.len(), 0.0, &mut |first| {
+        for_each_combination(&all, a.len(), 0.0, &mut |first| {
             dealt += 1;
             as_large += usize::from(difference(first) >= observed);
         });
@@ -187,37 +187,37 @@ fn p_value(a: &[f64], b: &[f64]) -> f64 {
     }
     let mut random = SplitMix64(SEED);
     let mut shuffled = all;
-    let as_large = (0..DEALS).filter(|_| {
+    let as_large = (0..PERMUTATIONS_MAX).filter(|_| {
         for place in 0..a.len() {
             let other = place + random.index(shuffled.len() - place);
             shuffled.swap(place, other);
         }
         difference(shuffled[..a.len()].iter().sum()) >= observed
     });
-    (as_large.count() + 1) as f64 / (DEALS + 1) as f64
+    (as_large.count() + 1) as f64 / (PERMUTATIONS_MAX + 1) as f64
 }
 
 /// Calls `each` with the sum of every combination of `wanted` values.
-fn each_choice(values: &[f64], wanted: usize, sum: f64, each: &mut impl FnMut(f64)) {
+fn for_each_combination(values: &[f64], wanted: usize, sum: f64, each: &mut impl FnMut(f64)) {
     match values.split_first() {
         _ if wanted == 0 => each(sum),
         Some((value, rest)) if values.len() >= wanted => {
-            each_choice(rest, wanted - 1, sum + value, each);
-            each_choice(rest, wanted, sum, each);
+            for_each_combination(rest, wanted - 1, sum + value, each);
+            for_each_combination(rest, wanted, sum, each);
         }
         _ => {}
     }
 }
 
 /// The number of ways to divide the rounds into groups of `n` and `m`.
-fn deals(n: usize, m: usize) -> f64 {
+fn partition_count(n: usize, m: usize) -> f64 {
     (1..=n).map(|place| (m + place) as f64 / place as f64).product()
 }
 
 /// The p-value of the clearest possible difference: the smallest one that this number of rounds can have.
-fn least_p_value(n: usize, m: usize) -> f64 {
+fn min_p_value(n: usize, m: usize) -> f64 {
     let mirrored = if n == m { 2.0 } else { 1.0 };
-    mirrored / deals(n, m)
+    mirrored / partition_count(n, m)
 }
 
 fn warnings(first: &BenchResult, second: &BenchResult) -> Vec<String> {
@@ -231,7 +231,7 @@ fn warnings(first: &BenchResult, second: &BenchResult) -> Vec<String> {
     differ(a.queries_hash != b.queries_hash, "they used different queries, modes or page sizes".to_owned());
     differ(
         first.load != second.load,
-        format!("their loads differ: {}; {}", first.load.described(), second.load.described()),
+        format!("their loads differ: {}; {}", first.load.describe_load(), second.load.describe_load()),
     );
     differ(a.is_url != b.is_url, "one measured a server, the other a snapshot in its own process".to_owned());
     differ(
@@ -251,8 +251,8 @@ fn warnings(first: &BenchResult, second: &BenchResult) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn figure() -> Figure {
-        Figure { name: "p50".to_owned(), unit: "us", more_is_better: false, of: Box::new(|_| None) }
+    fn figure() -> ComparedMetric {
+        ComparedMetric { name: "p50".to_owned(), unit: "us", more_is_better: false, of: Box::new(|_| None) }
     }
 
     fn verdict(a: &[f64], b: &[f64]) -> (Verdict, f64) {
@@ -261,26 +261,26 @@ mod tests {
     }
 
     #[test]
-    fn p_values_are_those_of_counting_by_hand() {
+    fn p_values_match_manual_counts() {
         // There are 20 ways to divide six rounds; the two that separate low from high differ at least as much.
         assert_eq!(p_value(&[1.0, 2.0, 3.0], &[10.0, 11.0, 12.0]), 0.1);
         assert_eq!(p_value(&[1.0, 2.0], &[1.0, 2.0]), 1.0);
         assert_eq!(p_value(&[0.0; 5], &[1.0; 5]), 2.0 / 252.0);
-        assert_eq!(least_p_value(5, 5), 2.0 / 252.0);
-        assert_eq!(least_p_value(1, 5), 1.0 / 6.0);
+        assert_eq!(min_p_value(5, 5), 2.0 / 252.0);
+        assert_eq!(min_p_value(1, 5), 1.0 / 6.0);
     }
 
     #[test]
-    fn many_rounds_are_dealt_by_drawing_and_come_to_the_same() {
+    fn random_permutations_agree_for_many_rounds() {
         let low: Vec<f64> = (0..12).map(|n| f64::from(n % 4)).collect();
         let high: Vec<f64> = low.iter().map(|value| value + 3.0).collect();
-        assert!(deals(12, 12) > DEALS as f64);
+        assert!(partition_count(12, 12) > PERMUTATIONS_MAX as f64);
         assert!(p_value(&low, &high) < 0.001);
         assert!(p_value(&low, &low) > 0.9);
     }
 
     #[test]
-    fn what_is_noise_is_called_noise_and_what_is_not_is_not() {
+    fn noise_and_real_differences_are_told_apart() {
         let (calm, calm_too) = ([100.0, 104.0, 98.0, 101.0, 102.0], [103.0, 99.0, 101.0, 105.0, 100.0]);
         assert_eq!(verdict(&calm, &calm_too).0, Verdict::WithinNoise);
         let slower = calm.map(|value| value * 1.2);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_called_a_difference_about_as_rarely_as_it_says() {
+    fn false_positive_rate_matches_significance_level() {
         let mut random = SplitMix64(1);
         let mut five = || -> Vec<f64> { (0..5).map(|_| random.below(1_000_000) as f64 + 1.0).collect() };
         let wrong = (0..400).filter(|_| verdict(&five(), &five()).0 != Verdict::WithinNoise).count();

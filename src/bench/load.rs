@@ -16,7 +16,7 @@ use super::{BenchError, Target, Worker};
 use crate::random::SplitMix64;
 
 /// How long the threads wait before the round begins, so that all of them are ready.
-const GATHERING: Duration = Duration::from_millis(20);
+const START_DELAY: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pace {
@@ -54,7 +54,7 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
         let round = &round;
         let start = |thread: usize| {
             let workers = load.workers / threads + usize::from(thread < load.workers % threads);
-            scope.spawn(move || round.on_thread(workers))
+            scope.spawn(move || round.run_on_thread(workers))
         };
         let running: Vec<_> = (0..threads).map(start).collect();
         let joined = running.into_iter().map(|thread| {
@@ -64,7 +64,7 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
     });
     let mut all = Record::new(load.duration);
     for record in results {
-        all.join(record?);
+        all.merge_record(record?);
     }
     Ok(all)
 }
@@ -82,7 +82,7 @@ struct Round<'r> {
 
 impl Round<'_> {
     /// Runs the part of the round that one thread with this number of workers has.
-    fn on_thread(&self, workers: usize) -> Result<Record, BenchError> {
+    fn run_on_thread(&self, workers: usize) -> Result<Record, BenchError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let open = runtime.as_ref().map_err(unable).and_then(|runtime| {
             runtime.block_on(async {
@@ -96,9 +96,9 @@ impl Round<'_> {
         // Wait even after a failure, so that the other threads do not wait forever.
         self.ready.wait();
         let (runtime, open, alarm) = open?;
-        let share = Share {
+        let share = ThreadState {
             round: self,
-            begin: Instant::now() + GATHERING,
+            begin: Instant::now() + START_DELAY,
             alarm: Mutex::new(alarm),
             record: RefCell::new(Record::new(self.load.duration)),
         };
@@ -118,7 +118,7 @@ fn unable(error: &io::Error) -> BenchError {
 }
 
 /// The state that the workers of one thread share.
-struct Share<'r> {
+struct ThreadState<'r> {
     round: &'r Round<'r>,
     begin: Instant,
     /// Locked by the worker that takes the next request, until that request is due.
@@ -126,7 +126,7 @@ struct Share<'r> {
     record: RefCell<Record>,
 }
 
-impl Share<'_> {
+impl ThreadState<'_> {
     async fn work(&self, mut worker: Box<dyn Worker + '_>) -> io::Result<()> {
         let counted = self.begin + self.round.load.warm_up;
         while let Some((index, intended)) = self.next().await? {
@@ -138,7 +138,7 @@ impl Share<'_> {
                 record.sample(&sample, done - intended, done - sent);
             }
             if let Some(at) = done.checked_duration_since(counted) {
-                record.ended(&sample.result, at);
+                record.add_to_timeline(&sample.result, at);
             }
         }
         Ok(())
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
     use crate::bench::result::{Distribution, Round};
-    use crate::bench::{Later, Sample, SampleResult};
+    use crate::bench::{BoxFuture, Sample, SampleResult};
 
     fn open(per_second: f64, arrivals: Arrivals, workers: usize) -> Load {
         Load {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_come_as_often_as_asked_and_the_same_with_the_same_seed() {
+    fn arrivals_have_the_rate_and_depend_only_on_the_seed() {
         let load = Load { duration: Duration::from_secs(100), ..open(200.0, Arrivals::Poisson, 1) };
         let due = load.schedule(7).unwrap();
         assert!((19_500..20_500).contains(&due.len()), "{}", due.len());
@@ -225,16 +225,16 @@ mod tests {
     /// Stalls once for 200 ms, otherwise answers at once.
     struct Stalling(AtomicBool);
 
-    struct Teller<'t>(&'t Stalling);
+    struct StallingWorker<'t>(&'t Stalling);
 
     impl Target for Stalling {
-        fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
-            Box::pin(async { Ok(Box::new(Teller(self)) as Box<dyn Worker>) })
+        fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+            Box::pin(async { Ok(Box::new(StallingWorker(self)) as Box<dyn Worker>) })
         }
     }
 
-    impl Worker for Teller<'_> {
-        fn send(&mut self, index: usize) -> Later<'_, Sample> {
+    impl Worker for StallingWorker<'_> {
+        fn send(&mut self, index: usize) -> BoxFuture<'_, Sample> {
             Box::pin(async move {
                 if index >= 30 && !self.0.0.swap(true, Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(200));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_is_counted_against_all_that_were_due_meanwhile() {
+    fn a_stall_delays_all_requests_due_during_it() {
         // At 100 requests per second on one worker, 20 arrive during the stall: the first waits 200 ms,
         // the last almost nothing. A busy machine can only delay more of them.
         let open = measured(&open(100.0, Arrivals::Even, 1));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_asks_as_fast_as_it_is_answered() {
+    fn a_closed_loop_sends_after_each_response() {
         let load = Load { pace: Pace::Closed, ..open(1.0, Arrivals::Even, 2) };
         let closed = measured(&load);
         assert!(closed.answered > 1000, "{}", closed.answered);
@@ -274,15 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_due_and_never_sent_is_told_and_counted_with_its_wait() {
+    fn unsent_requests_are_reported_with_their_wait() {
         struct Slow;
         impl Target for Slow {
-            fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+            fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
                 Box::pin(async { Ok(Box::new(Self) as Box<dyn Worker>) })
             }
         }
         impl Worker for Slow {
-            fn send(&mut self, _: usize) -> Later<'_, Sample> {
+            fn send(&mut self, _: usize) -> BoxFuture<'_, Sample> {
                 Box::pin(async {
                     std::thread::sleep(Duration::from_millis(100));
                     SampleResult::Answered.into()
@@ -297,14 +297,14 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_cannot_be_made_is_an_error() {
-        struct Nobody;
-        impl Target for Nobody {
-            fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+    fn a_failure_to_open_a_worker_is_an_error() {
+        struct UnavailableTarget;
+        impl Target for UnavailableTarget {
+            fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
                 Box::pin(async { Err(BenchError("nobody is there".to_owned())) })
             }
         }
-        let error = round(&Nobody, &open(10.0, Arrivals::Even, 3), 1).err().unwrap();
+        let error = round(&UnavailableTarget, &open(10.0, Arrivals::Even, 3), 1).err().unwrap();
         assert_eq!(error.to_string(), "nobody is there");
     }
 }

@@ -28,12 +28,12 @@ use std::pin::Pin;
 use std::time::Duration;
 
 /// A boxed future.
-pub type Later<'l, T> = Pin<Box<dyn Future<Output = T> + 'l>>;
+pub type BoxFuture<'l, T> = Pin<Box<dyn Future<Output = T> + 'l>>;
 
 /// The system that is measured.
 pub trait Target: Sync {
     /// Opens a worker, on the thread that uses it and before the clock starts.
-    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>>;
+    fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>>;
 
     /// The number of threads for this number of workers. Workers that need the CPU get one thread each.
     /// Workers that wait for a server share one thread, so that the load generator takes little of a
@@ -43,7 +43,7 @@ pub trait Target: Sync {
     }
 
     /// The target's own message about this kind of failure, if there was one.
-    fn explanation(&self, _failure: &str) -> Option<String> {
+    fn failure_message(&self, _failure: &str) -> Option<String> {
         None
     }
 }
@@ -51,7 +51,7 @@ pub trait Target: Sync {
 /// A client of the target that sends one request at a time.
 pub trait Worker {
     /// Sends the query at this index; indexes past the end of the list start over.
-    fn send(&mut self, index: usize) -> Later<'_, Sample>;
+    fn send(&mut self, index: usize) -> BoxFuture<'_, Sample>;
 }
 
 /// One measured request.

@@ -23,7 +23,7 @@ impl Axis {
     pub(super) fn linear(title: &str, high: f64) -> Self {
         let step = round_step(high.max(1e-9) / 5.0);
         let count = (high.max(1e-9) / step).ceil().max(1.0);
-        let ticks = (0..=count as usize).map(|place| place as f64 * step).map(|value| (value, plain(value)));
+        let ticks = (0..=count as usize).map(|place| place as f64 * step).map(|value| (value, format_number(value)));
         Self { title: title.to_owned(), low: 0.0, high: count * step, scale: |value| value, ticks: ticks.collect() }
     }
 
@@ -40,7 +40,7 @@ impl Axis {
     }
 
     /// An axis of percentiles where 90, 99, 99.9 and so on are equally far apart.
-    pub(super) fn nines(title: &str, count: u64) -> Self {
+    pub(super) fn percentile_axis(title: &str, count: u64) -> Self {
         const SHOWN: [f64; 7] = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
         let last = 100.0 * (1.0 - 1.0 / count.max(10) as f64);
         let ticks = SHOWN.iter().filter(|percent| **percent <= last).map(|percent| (*percent, format!("{percent} %")));
@@ -49,7 +49,7 @@ impl Axis {
     }
 
     /// 0 at the low end, 1 at the high end.
-    fn part(&self, value: f64) -> f64 {
+    fn axis_fraction(&self, value: f64) -> f64 {
         let (low, high) = ((self.scale)(self.low), (self.scale)(self.high));
         (((self.scale)(value) - low) / (high - low)).clamp(0.0, 1.0)
     }
@@ -60,7 +60,7 @@ fn round_step(least: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|step| *step >= least * 0.999).unwrap_or(power)
 }
 
-fn plain(value: f64) -> String {
+fn format_number(value: f64) -> String {
     if value >= 1000.0 && value % 1000.0 == 0.0 {
         format!("{}k", value / 1000.0)
     } else {
@@ -100,8 +100,8 @@ impl Plot {
     }
 
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        let across = LEFT + self.x.part(x) * (WIDTH - LEFT - RIGHT);
-        let down = HEIGHT - BOTTOM - self.y.part(y) * (HEIGHT - TOP - BOTTOM);
+        let across = LEFT + self.x.axis_fraction(x) * (WIDTH - LEFT - RIGHT);
+        let down = HEIGHT - BOTTOM - self.y.axis_fraction(y) * (HEIGHT - TOP - BOTTOM);
         (across, down)
     }
 
@@ -124,7 +124,7 @@ impl Plot {
     }
 
     /// A vertical line at a value, with a label.
-    pub(super) fn rule(&mut self, at: f64, name: &str) {
+    pub(super) fn vertical_line(&mut self, at: f64, name: &str) {
         let (x, _) = self.at((at, self.y.low));
         let bottom = HEIGHT - BOTTOM;
         let _ = writeln!(
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_unit_that_suits_them() {
+    fn times_are_formatted_with_a_suitable_unit() {
         for (micros, told) in
             [(0.5, "0.5 µs"), (42.0, "42 µs"), (999.0, "999 µs"), (1000.0, "1 ms"), (12_345.0, "12.3 ms"), (2e6, "2 s")]
         {
@@ -187,24 +187,24 @@ mod tests {
     }
 
     #[test]
-    fn axes_put_their_ends_at_the_edges_and_nines_apart() {
+    fn axis_ends_are_at_the_edges_and_nines_are_equally_spaced() {
         let linear = Axis::linear("", 873.0);
         assert_eq!((linear.high, linear.ticks.len()), (1000.0, 6));
-        let nines = Axis::nines("", 100_000);
-        let part = |percent: f64| nines.part(percent);
+        let nines = Axis::percentile_axis("", 100_000);
+        let part = |percent: f64| nines.axis_fraction(percent);
         assert!((part(99.0) - part(90.0) - (part(99.9) - part(99.0))).abs() < 1e-9, "each nine is as wide as the next");
         assert!(part(0.0) == 0.0 && (part(99.999) - 1.0).abs() < 1e-9 && part(100.0) == 1.0);
         let micros = Axis::micros("", 100.0, 10_000.0);
         let names: Vec<&str> = micros.ticks.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(names, ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms", "10 ms"]);
-        assert!((micros.part(1000.0) - 0.5).abs() < 1e-9);
+        assert!((micros.axis_fraction(1000.0) - 0.5).abs() < 1e-9);
     }
 
     #[test]
-    fn degenerate_values_draw_no_nonsense() {
+    fn degenerate_values_give_finite_coordinates() {
         for mut plot in [
             Plot::new(Axis::linear("x", 0.0), Axis::micros("y", 0.0, 0.0)),
-            Plot::new(Axis::nines("x", 0), Axis::linear("y", f64::MIN_POSITIVE)),
+            Plot::new(Axis::percentile_axis("x", 0), Axis::linear("y", f64::MIN_POSITIVE)),
         ] {
             plot.line("a", [(0.0, 0.0), (1e12, 1e12)].into_iter());
             plot.bar("b", 0.0, 0.0, 0.0, "");

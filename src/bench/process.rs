@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::queries::Query;
-use super::{BenchError, Later, Sample, SampleResult, Target, Worker};
+use super::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
 use crate::search::{Engine, Filter, Mode, SearchRequest, Stage, StageMicros};
 
 pub struct InProcess {
     engine: Engine,
-    queries: Vec<Ready>,
+    queries: Vec<PreparedQuery>,
     limit: u32,
 }
 
-struct Ready {
+struct PreparedQuery {
     text: String,
     mode: Mode,
     filter: Filter,
@@ -31,9 +31,9 @@ impl InProcess {
                 }
             };
             let filter = Filter::within(range);
-            Some(Ready { text: query.text.clone(), mode: query.mode.unwrap_or(mode), filter })
+            Some(PreparedQuery { text: query.text.clone(), mode: query.mode.unwrap_or(mode), filter })
         };
-        let known: Vec<Ready> = queries.iter().filter_map(ready).collect();
+        let known: Vec<PreparedQuery> = queries.iter().filter_map(ready).collect();
         if known.is_empty() {
             return Err(BenchError("the snapshot holds no jurisdiction that the queries are about".to_owned()));
         }
@@ -47,7 +47,7 @@ impl InProcess {
 }
 
 impl Target for InProcess {
-    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+    fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async { Ok(Box::new(Searcher(self)) as Box<dyn Worker>) })
     }
 }
@@ -55,7 +55,7 @@ impl Target for InProcess {
 struct Searcher<'t>(&'t InProcess);
 
 impl Worker for Searcher<'_> {
-    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+    fn send(&mut self, index: usize) -> BoxFuture<'_, Sample> {
         Box::pin(async move { self.search(index) })
     }
 }
@@ -63,7 +63,7 @@ impl Worker for Searcher<'_> {
 impl Searcher<'_> {
     fn search(&self, index: usize) -> Sample {
         let Self(target) = self;
-        let Ready { text, mode, filter } = &target.queries[index % target.queries.len()];
+        let PreparedQuery { text, mode, filter } = &target.queries[index % target.queries.len()];
         let request = SearchRequest { mode: *mode, limit: target.limit, filter, ..SearchRequest::new(text) };
         let answered = target.engine.search(&request).and_then(|mut response| {
             target.engine.show(&mut response)?;

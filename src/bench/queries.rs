@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_objects_are_queries_and_what_is_neither_is_named_by_its_line() {
+    fn lines_and_objects_are_read_and_errors_name_the_line() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let write = |text: &str| std::fs::write(file.path(), text).unwrap();
         write("plain words\n\n{\"query\": \"a\", \"jurisdiction\": \"VA\", \"mode\": \"keyword\", \"grade\": 3}\n");

@@ -69,7 +69,7 @@ impl Record {
     }
 
     /// Adds a request that ended at this time to the timeline.
-    pub(super) fn ended(&mut self, result: &SampleResult, at: Duration) {
+    pub(super) fn add_to_timeline(&mut self, result: &SampleResult, at: Duration) {
         let place = (at.as_secs_f64() / self.tick.as_secs_f64()) as usize;
         if let Some((answered, refused)) = self.timeline.get_mut(place) {
             match result {
@@ -98,7 +98,7 @@ impl Record {
         &mut self.stages[place].1
     }
 
-    pub(super) fn join(&mut self, other: Self) {
+    pub(super) fn merge_record(&mut self, other: Self) {
         self.latency += &other.latency;
         self.service += &other.service;
         self.refused += &other.refused;

@@ -47,7 +47,7 @@ fn described(result: &BenchResult) -> String {
         target.queries,
         target.mode,
         target.limit,
-        load.described()
+        load.describe_load()
     )
 }
 
@@ -129,7 +129,7 @@ fn percentiles(result: &BenchResult) -> String {
     let total = &result.total;
     let lowest = total.latency.min.min(total.service.min);
     let highest = result.rounds.iter().map(|round| round.latency.max).fold(total.latency.max, f64::max);
-    let x = Axis::nines("percent of requests", total.latency.count);
+    let x = Axis::percentile_axis("percent of requests", total.latency.count);
     let mut plot = Plot::new(x, Axis::micros("latency", lowest, highest));
     for round in &result.rounds {
         plot.line("round", curve(&round.latency));
@@ -148,7 +148,7 @@ fn distribution(total: &Round) -> String {
         plot.bar("bar", upper / 1.05, *upper, *count as f64, &format!("{count} up to {}", time(*upper)));
     }
     for percent in [50.0, 99.0] {
-        plot.rule(total.latency.at(percent), &format!("p{percent}"));
+        plot.vertical_line(total.latency.at(percent), &format!("p{percent}"));
     }
     plot.render(&format!("Requests by latency, from {} to {}", time(*min), time(*max)))
 }

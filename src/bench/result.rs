@@ -199,7 +199,7 @@ pub fn measure(
         each(&figures);
         check_answers(target, &figures, number + 1)?;
         measured.push(figures);
-        all.join(record);
+        all.merge_record(record);
     }
     let seconds = load.duration.as_secs_f64() * rounds as f64;
     Ok(BenchResult {
@@ -232,7 +232,7 @@ fn check_answers(target: &dyn Target, round: &Round, number: usize) -> Result<()
         counts.join(", ")
     );
     if let Some((why, _)) = reasons.first() {
-        if let Some(explanation) = target.explanation(why) {
+        if let Some(explanation) = target.failure_message(why) {
             message += &format!("; the server says: {explanation}");
         }
         if let Some(advice) = advice(why) {
@@ -271,7 +271,7 @@ impl LoadDescription {
     }
 
     /// Describes the load in words.
-    pub fn described(&self) -> String {
+    pub fn describe_load(&self) -> String {
         let Self { workers, round_seconds, warm_up_seconds, .. } = self;
         let load = match (self.per_second, self.arrivals.as_deref()) {
             (Some(rate), Some(arrivals)) => format!("{rate} requests a second due ({arrivals}), {workers} workers"),

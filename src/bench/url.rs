@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::queries::Query;
-use super::{BenchError, Later, Sample, SampleResult, Target, Worker};
-use crate::client::{Answer, ClientError, Connection, Limits, Request, Server};
+use super::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
+use crate::client::{ClientError, ClientResponse, Connection, Limits, Request, Server};
 use crate::percent;
 use crate::search::Mode;
 use crate::tls_client::Trust;
@@ -41,7 +41,7 @@ impl Url {
     }
 
     /// Stores the server's message for a status, unless one is stored already.
-    fn note(&self, status: u16, body: &[u8]) {
+    fn store_message(&self, status: u16, body: &[u8]) {
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         messages.entry(status).or_insert_with(|| {
             let body: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
@@ -51,7 +51,7 @@ impl Url {
 }
 
 /// The paths of the API calls that search for these queries.
-pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
+pub fn search_paths(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
     let path = |query: &Query| {
         let jurisdiction = query.jurisdiction.as_ref().map(|code| format!("&jurisdiction={}", percent::encoded(code)));
         format!(
@@ -65,7 +65,7 @@ pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
 }
 
 impl Target for Url {
-    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+    fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async {
             let unable =
                 |why: &dyn fmt::Display| BenchError(format!("cannot connect to {}: {why}", self.server.address()));
@@ -84,7 +84,7 @@ impl Target for Url {
         1
     }
 
-    fn explanation(&self, failure: &str) -> Option<String> {
+    fn failure_message(&self, failure: &str) -> Option<String> {
         let status: u16 = failure.parse().ok()?;
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         messages.get(&status).filter(|message| !message.is_empty()).cloned()
@@ -97,13 +97,13 @@ struct Client<'t> {
 }
 
 impl Worker for Client<'_> {
-    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+    fn send(&mut self, index: usize) -> BoxFuture<'_, Sample> {
         Box::pin(self.ask(index))
     }
 }
 
 impl Client<'_> {
-    async fn get(&mut self, path: &str) -> Result<Answer, Cow<'static, str>> {
+    async fn get(&mut self, path: &str) -> Result<ClientResponse, Cow<'static, str>> {
         let mut request = Request::get(path);
         if let Some(key) = &self.target.key {
             request = request.header("authorization", format!("Bearer {key}"));
@@ -121,7 +121,7 @@ impl Client<'_> {
         match self.get(path).await {
             Ok(answer) => {
                 if answer.status != 200 {
-                    self.target.note(answer.status, &answer.body);
+                    self.target.store_message(answer.status, &answer.body);
                 }
                 let stages = answer.header("server-timing").map(timings).unwrap_or_default();
                 let result = match answer.status {
@@ -199,12 +199,12 @@ mod tests {
         ];
         assert_eq!(rest[..5], expected);
         drop(worker);
-        assert_eq!(target.explanation("404").as_deref(), Some("there is nothing"));
-        assert_eq!(target.explanation("429"), None);
+        assert_eq!(target.failure_message("404").as_deref(), Some("there is nothing"));
+        assert_eq!(target.failure_message("429"), None);
     }
 
     #[test]
-    fn a_server_that_is_not_there_is_said_to_be_so() {
+    fn an_unreachable_server_is_reported() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let target = Url::new(&format!("http://{gone}"), &Trust::System, None, vec!["/".to_owned()]).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -213,16 +213,16 @@ mod tests {
     }
 
     #[test]
-    fn timings_are_read_as_they_are_written_and_what_is_none_is_passed_over() {
+    fn timings_are_parsed_and_invalid_entries_are_skipped() {
         let read = timings("understand;dur=0.012, keyword;desc=\"words\";dur=1.5, miss, bad;dur=x, neg;dur=-1");
         let names: Vec<(&str, u128)> = read.iter().map(|(name, took)| (&**name, took.as_nanos())).collect();
         assert_eq!(names, [("understand", 12_000), ("keyword", 1_500_000)]);
     }
 
     #[test]
-    fn queries_become_addresses() {
+    fn queries_become_url_paths() {
         let query = Query { text: "\"a & b\" § 1".to_owned(), jurisdiction: Some("XA".to_owned()), mode: None };
         let expected = "/api/v1/search?q=%22a%20%26%20b%22%20%C2%A7%201&mode=keyword&limit=20&jurisdiction=XA";
-        assert_eq!(searches(&[query], Mode::Keyword, 20), [expected]);
+        assert_eq!(search_paths(&[query], Mode::Keyword, 20), [expected]);
     }
 }

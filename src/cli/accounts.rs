@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hornbook::admin::cli::run;
 use hornbook::admin::command::AdminCommand;
-use hornbook::admin::invocation::Invocation;
+use hornbook::admin::options::CommandOptions;
 use hornbook::clock::SystemClock;
 
 use crate::cli::output::Stdout;
@@ -14,9 +14,9 @@ pub(super) fn administer(command: AdminCommand, options: Options) -> CommandResu
     Ok(run(command, &invocation(options)?, &mut Stdout)?)
 }
 
-fn invocation(options: Options) -> Result<Invocation, Box<dyn std::error::Error>> {
+fn invocation(options: Options) -> Result<CommandOptions, Box<dyn std::error::Error>> {
     let config = options.configuration()?;
-    Ok(Invocation {
+    Ok(CommandOptions {
         settings: settings::accounts(&config),
         data: config.data.dir,
         actor: options.actor,

@@ -13,14 +13,14 @@ use hornbook::bench::load::{Arrivals, Load, Pace};
 use hornbook::bench::process::InProcess;
 use hornbook::bench::queries::{Query, built_in as built_in_queries, fingerprint, read as read_queries};
 use hornbook::bench::result::{BenchResult, Distribution, PERCENTS, Round, TargetDescription, measure};
-use hornbook::bench::url::{Url, searches};
+use hornbook::bench::url::{Url, search_paths};
 use hornbook::bench::{BenchError, Target, format_time, report};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::search::{Engine, Mode};
 use hornbook::tls_client::Trust;
 use hornbook_corpus::snapshot::Snapshot;
 
-use crate::cli::output::{note, print, print_json};
+use crate::cli::output::{print, print_json, print_to_stderr};
 use crate::cli::search::mode_parser;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
@@ -47,7 +47,7 @@ pub(crate) struct Bench {
     command: Option<BenchCommand>,
 
     #[command(flatten)]
-    measuring: Measuring,
+    measuring: MeasureArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -66,7 +66,7 @@ enum BenchCommand {
 }
 
 #[derive(Debug, Args)]
-struct Measuring {
+struct MeasureArgs {
     /// Folder of a snapshot, or URL of a server such as http://127.0.0.1:8080 [default: the current snapshot]
     target: Option<String>,
 
@@ -156,7 +156,7 @@ impl Bench {
                 let comparison = compare(&BenchResult::read(&first)?, &BenchResult::read(&second)?);
                 match options.json {
                     true => print_json(&comparison),
-                    false => print(&compared(&comparison)),
+                    false => print(&comparison_text(&comparison)),
                 }
             }
             None => self.measuring.run(options),
@@ -164,7 +164,7 @@ impl Bench {
     }
 }
 
-impl Measuring {
+impl MeasureArgs {
     fn run(self, options: &Options) -> CommandResult {
         for path in [&self.save, &self.report].into_iter().flatten() {
             if path.exists() {
@@ -189,7 +189,7 @@ impl Measuring {
         }
         match options.json {
             true => print_json(&result),
-            false => print(&measured(&result)),
+            false => print(&result_text(&result)),
         }
     }
 
@@ -205,7 +205,7 @@ impl Measuring {
         let engine = Engine::new(Arc::new(Snapshot::open(&folder)?))?;
         let (target, left_out) = InProcess::new(engine, queries, self.mode, self.limit)?;
         if left_out > 0 {
-            note(&format!(
+            print_to_stderr(&format!(
                 "left out, because the snapshot does not have their jurisdiction: {left_out} of {} queries",
                 queries.len()
             ));
@@ -215,14 +215,14 @@ impl Measuring {
         // the fingerprints are equal.
         let description = TargetDescription {
             snapshot: Some(target.snapshot_id().to_owned()),
-            ..self.describe(folder.display().to_string(), &searches(queries, self.mode, self.limit))
+            ..self.describe(folder.display().to_string(), &search_paths(queries, self.mode, self.limit))
         };
         Ok(self.measure(&target, description, &self.load(cores)?)?)
     }
 
     fn measure_server(&self, options: &Options, queries: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
         let base = self.target.clone().unwrap_or_default();
-        let paths = if self.path.is_empty() { searches(queries, self.mode, self.limit) } else { self.path.clone() };
+        let paths = if self.path.is_empty() { search_paths(queries, self.mode, self.limit) } else { self.path.clone() };
         let description = TargetDescription { is_url: true, ..self.describe(base.clone(), &paths) };
         let target = Url::new(&base, &self.trust(), self.key_for_server(options), paths)?;
         Ok(self.measure(&target, description, &self.load(CONNECTIONS)?)?)
@@ -286,7 +286,10 @@ impl Measuring {
         measure(target, description, load, self.rounds, at, &mut |round| {
             number += 1;
             let [p50, _, _, p99, ..] = percentiles(&round.latency);
-            note(&format!("round {number} of {}: {:.0} a second, p50 {p50}, p99 {p99}", self.rounds, round.throughput));
+            print_to_stderr(&format!(
+                "round {number} of {}: {:.0} a second, p50 {p50}, p99 {p99}",
+                self.rounds, round.throughput
+            ));
         })
     }
 }
@@ -304,8 +307,8 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Formats a result as text.
-fn measured(result: &BenchResult) -> String {
-    let mut out = format!("{}\n{}\n\n", result.target.name, result.load.described());
+fn result_text(result: &BenchResult) -> String {
+    let mut out = format!("{}\n{}\n\n", result.target.name, result.load.describe_load());
     let mut rounds =
         Table::new(["round", "answered", "a second", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
     let numbered = result.rounds.iter().enumerate().map(|(place, round)| ((place + 1).to_string(), round));
@@ -339,7 +342,7 @@ fn percentiles(took: &Distribution) -> [String; 7] {
 }
 
 /// Formats a comparison as text.
-fn compared(comparison: &Comparison) -> String {
+fn comparison_text(comparison: &Comparison) -> String {
     let mut out = String::new();
     for warning in &comparison.warnings {
         out += &format!("warning: {warning}\n");

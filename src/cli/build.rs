@@ -105,7 +105,7 @@ impl Build {
         } else {
             let built = build(&build_options)?;
             if let Destination::DataDirectory(data) = &build_options.destination {
-                update::remember(data, &build_options.plan, build_options.sources.as_deref())?;
+                update::record_build(data, &build_options.plan, build_options.sources.as_deref())?;
             }
             report(&built)
         };

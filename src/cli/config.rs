@@ -61,7 +61,7 @@ fn explain(names: &[String], as_json: bool) -> CommandResult {
             json!({
                 "name": setting.name,
                 "meaning": setting.meaning,
-                "takes": setting.takes(),
+                "takes": setting.valid_values(),
                 "environment": setting.environment_name(),
             })
         };
@@ -73,7 +73,7 @@ fn explain(names: &[String], as_json: bool) -> CommandResult {
             "{}\n  {}\n  takes {}\n  ${}\n",
             setting.name,
             setting.meaning,
-            setting.takes(),
+            setting.valid_values(),
             setting.environment_name()
         );
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hornbook::search::evaluate::{
-    self, Comparison, Estimate, Floor, Latency, LeftOut, Measure, QueryScores, ReadyQuery, Split, Summary,
+    self, Comparison, Estimate, Floor, Latency, Measure, QueryScores, ReadyQuery, SkippedQueries, Split, Summary,
 };
-use hornbook::search::{Depth, DepthWish, Engine, Feature, Mode, QueryKind, SearchError, Tuning, UnknownMode};
+use hornbook::search::{Depth, DepthChoice, Engine, Feature, Mode, QueryKind, SearchError, Tuning, UnknownMode};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::Progress;
 use serde_json::{Value, json};
 
-use crate::cli::eval_page::{Pair, page};
+use crate::cli::eval_page::{ComparedQuery, page};
 use crate::cli::output::{count, print, print_json};
 use crate::cli::search::{depth_parser, mode_parser};
 use crate::cli::table::Table;
@@ -72,8 +72,8 @@ pub(crate) struct Eval {
     exact: bool,
 
     /// Search depth; auto searches deep for questions
-    #[arg(long, value_parser = depth_parser(), default_value_t = DepthWish::Fast)]
-    depth: DepthWish,
+    #[arg(long, value_parser = depth_parser(), default_value_t = DepthChoice::Fast)]
+    depth: DepthChoice,
 
     /// Number of times each query is timed; 0 turns timing off
     #[arg(long, default_value_t = 3, value_name = "COUNT")]
@@ -165,10 +165,10 @@ impl Eval {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let snapshot = Arc::new(Snapshot::open(&self.snapshot)?);
         if let Some(count) = self.make {
-            return print(&made(&Engine::new(snapshot)?, count)?);
+            return print(&generated_queries(&Engine::new(snapshot)?, count)?);
         }
         let (as_written, left_out) = self.queries_for(&snapshot)?;
-        let queries = self.as_asked(&as_written);
+        let queries = self.queries_to_run(&as_written);
         if queries.is_empty() {
             return Err("the snapshot has none of the judged provisions; use queries about law that it has".into());
         }
@@ -177,8 +177,8 @@ impl Eval {
             tried = tried.with(name, value)?;
         }
         if self.fit {
-            return print(&fitted(
-                &Engine::tuned(snapshot, tried)?,
+            return print(&fitted_weights(
+                &Engine::with_tuning(snapshot, tried)?,
                 &queries,
                 self.depth.depth("", Mode::Hybrid, || false),
             )?);
@@ -193,7 +193,7 @@ impl Eval {
                 modes.push(mode);
             }
         });
-        let engine = Engine::tuned(Arc::clone(&snapshot), tried)?;
+        let engine = Engine::with_tuning(Arc::clone(&snapshot), tried)?;
         let runs = self.measure_all(&engine, &queries, &modes)?;
         let mut compared = compare_modes(&self.compare, &runs);
         if self.misspell.is_some() {
@@ -215,42 +215,45 @@ impl Eval {
             true => print_json(&self.as_json(&runs, &compared, &left_out))?,
             false => print(&self.as_text(&queries, &runs, &compared, &left_out))?,
         }
-        self.floors.as_deref().map_or(Ok(()), |path| self.hold_floors(path, &runs, options))
+        self.floors.as_deref().map_or(Ok(()), |path| self.check_floors(path, &runs, options))
     }
 
     /// Compares the measured values with the floors of a file, or writes them to it.
-    fn hold_floors(&self, path: &Path, runs: &[Run], options: &Options) -> CommandResult {
+    fn check_floors(&self, path: &Path, runs: &[Run], options: &Options) -> CommandResult {
         let measured = measured(runs);
         if self.renew_floors {
             std::fs::write(path, evaluate::floors_text(&measured))
                 .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             return Ok(());
         }
-        let held = evaluate::held(evaluate::read_floors(path)?, &measured);
+        let held = evaluate::check_floors(evaluate::read_floors(path)?, &measured);
         let mut table = Table::new(["kind", "mode", "floor", "nDCG@10", ""]);
         for held in &held {
             let reached = held.reached.map_or_else(|| "not asked".to_owned(), |reached| format!("{reached:.3}"));
-            let verdict = if held.holds() { "" } else { "LOST" };
+            let verdict = if held.is_reached() { "" } else { "LOST" };
             let (kind, mode) = (held.floor.kind.clone(), held.floor.mode.name().to_owned());
             table.row([kind, mode, format!("{:.3}", held.floor.ndcg), reached, verdict.to_owned()]);
         }
         if !options.json {
             print(&format!("\n{}", table.render()))?;
         }
-        match held.iter().filter(|held| !held.holds()).count() {
+        match held.iter().filter(|held| !held.is_reached()).count() {
             0 => Ok(()),
             lost => Err(format!(
                 "{lost} of {} floors of {} were missed by more than {}; mend the search, or say why the loss is right and \
                  renew the file with --renew-floors",
                 held.len(),
                 path.display(),
-                evaluate::SLACK
+                evaluate::FLOOR_TOLERANCE
             )
             .into()),
         }
     }
 
-    fn queries_for(&self, snapshot: &Snapshot) -> Result<(Vec<ReadyQuery>, LeftOut), Box<dyn std::error::Error>> {
+    fn queries_for(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<(Vec<ReadyQuery>, SkippedQueries), Box<dyn std::error::Error>> {
         let mut judged = Vec::new();
         for path in &self.judged {
             judged.extend(evaluate::read(path)?);
@@ -258,7 +261,7 @@ impl Eval {
         let split = self.split.only();
         judged.retain(|query| split.is_none_or(|split| query.split == split));
         if self.clean {
-            evaluate::without_errors(&mut judged);
+            evaluate::use_clean_queries(&mut judged);
         }
         let (mut queries, left_out) = evaluate::prepare(snapshot, &judged)?;
         queries.extend(evaluate::headings(snapshot, split, self.headings.unwrap_or(0))?);
@@ -266,13 +269,13 @@ impl Eval {
     }
 
     /// The queries as they are sent to the engine.
-    fn as_asked(&self, queries: &[ReadyQuery]) -> Vec<ReadyQuery> {
+    fn queries_to_run(&self, queries: &[ReadyQuery]) -> Vec<ReadyQuery> {
         let mut asked = queries.to_vec();
         for query in &mut asked {
             query.is_exact = self.exact;
             query.depth = self.depth.depth(&query.query, Mode::Hybrid, || true);
             if let Some(seed) = self.misspell {
-                query.query = evaluate::misspelt(&query.query, seed);
+                query.query = evaluate::add_typos(&query.query, seed);
             }
         }
         asked
@@ -289,21 +292,21 @@ impl Eval {
         let mode = self.mode.first().copied().unwrap_or_default();
         let first = Engine::new(Arc::clone(snapshot))?;
         let (second, others) = match &self.against {
-            None => (Engine::tuned(Arc::clone(snapshot), tried)?, queries.to_vec()),
+            None => (Engine::with_tuning(Arc::clone(snapshot), tried)?, queries.to_vec()),
             Some(path) => {
                 let other = Arc::new(Snapshot::open(path)?);
                 let (others, _) = self.queries_for(&other)?;
-                (Engine::tuned(other, tried)?, others)
+                (Engine::with_tuning(other, tried)?, others)
             }
         };
         let mut pairs = Vec::with_capacity(queries.len());
         for query in queries {
             let Some(other) = others.iter().find(|other| other.id == query.id) else { continue };
-            pairs.push(Pair {
+            pairs.push(ComparedQuery {
                 query: query.query.clone(),
                 kind: query.kind.clone(),
-                first: evaluate::side(&first, query, mode)?,
-                second: evaluate::side(&second, other, mode)?,
+                first: evaluate::run_side(&first, query, mode)?,
+                second: evaluate::run_side(&second, other, mode)?,
             });
         }
         let settings: Vec<String> = self.tried.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -336,7 +339,13 @@ impl Eval {
         Ok(runs)
     }
 
-    fn as_text(&self, queries: &[ReadyQuery], runs: &[Run], compared: &[Compared], left_out: &LeftOut) -> String {
+    fn as_text(
+        &self,
+        queries: &[ReadyQuery],
+        runs: &[Run],
+        compared: &[Compared],
+        left_out: &SkippedQueries,
+    ) -> String {
         let mut out = String::new();
         if self.queries {
             out += &queries_text(queries, runs);
@@ -377,7 +386,7 @@ impl Eval {
         out + &left_out_text(left_out)
     }
 
-    fn as_json(&self, runs: &[Run], compared: &[Compared], left_out: &LeftOut) -> Value {
+    fn as_json(&self, runs: &[Run], compared: &[Compared], left_out: &SkippedQueries) -> Value {
         let run_json = |run: &Run| {
             let mut value = json!({
                 "mode": run.mode.name(),
@@ -408,9 +417,9 @@ fn measured(runs: &[Run]) -> Vec<Floor> {
     runs.iter().flat_map(of_run).collect()
 }
 
-fn made(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Error>> {
+fn generated_queries(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Error>> {
     let mut out = String::new();
-    for query in evaluate::make(engine, count)? {
+    for query in evaluate::generate_queries(engine, count)? {
         out += &serde_json::to_string(&query)?;
         out.push('\n');
     }
@@ -418,8 +427,8 @@ fn made(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Err
 }
 
 /// The weights for each kind of query, in the form that `--try` accepts.
-fn fitted(engine: &Engine, queries: &[ReadyQuery], depth: Depth) -> Result<String, SearchError> {
-    let lessons = evaluate::lessons(engine, queries)?;
+fn fitted_weights(engine: &Engine, queries: &[ReadyQuery], depth: Depth) -> Result<String, SearchError> {
+    let lessons = evaluate::training_examples(engine, queries)?;
     let prefix = if depth == Depth::Deep { "deep." } else { "" };
     let mut out = String::new();
     for kind in [QueryKind::Question, QueryKind::Topic, QueryKind::Phrase] {
@@ -472,8 +481,8 @@ fn queries_text(queries: &[ReadyQuery], runs: &[Run]) -> String {
     out + "\n"
 }
 
-fn left_out_text(left_out: &LeftOut) -> String {
-    let LeftOut { queries, judgements, ambiguous, refused } = left_out;
+fn left_out_text(left_out: &SkippedQueries) -> String {
+    let SkippedQueries { queries, judgements, ambiguous, refused } = left_out;
     let mut out = String::new();
     if !refused.is_empty() {
         out += &format!("\nleft out, because no search takes them: {}", refused.join("; "));
@@ -523,9 +532,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_said_aloud() {
-        assert_eq!(left_out_text(&LeftOut::default()), "");
-        let told = left_out_text(&LeftOut {
+    fn left_out_queries_are_reported() {
+        assert_eq!(left_out_text(&SkippedQueries::default()), "");
+        let told = left_out_text(&SkippedQueries {
             queries: vec!["q1".into(), "q2".into()],
             judgements: 3,
             ambiguous: vec!["1 U.S.C. § 1".into()],

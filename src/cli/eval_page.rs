@@ -1,30 +1,30 @@
 //! The page of `hornbook eval --html`: the results of two settings or snapshots side by side, with
 //! marked differences. It is a single file that loads no other resources.
 
-use hornbook::search::evaluate::{Listed, Side};
+use hornbook::search::evaluate::{ListedHit, SideResult};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The results of both sides for one query.
-pub(super) struct Pair {
+pub(super) struct ComparedQuery {
     pub query: String,
     pub kind: String,
-    pub first: Side,
-    pub second: Side,
+    pub first: SideResult,
+    pub second: SideResult,
 }
 
-impl Pair {
+impl ComparedQuery {
     fn gain(&self) -> f64 {
         self.second.ndcg - self.first.ndcg
     }
 
     fn is_same(&self) -> bool {
-        let ids = |side: &Side| side.listed.iter().map(|listed| listed.id).collect::<Vec<_>>();
+        let ids = |side: &SideResult| side.listed.iter().map(|listed| listed.id).collect::<Vec<_>>();
         ids(&self.first) == ids(&self.second)
     }
 }
 
 /// Renders the page. The queries whose measure changes most come first.
-pub(super) fn page(names: [&str; 2], mut pairs: Vec<Pair>) -> String {
+pub(super) fn page(names: [&str; 2], mut pairs: Vec<ComparedQuery>) -> String {
     pairs.sort_by(|a, b| b.gain().abs().total_cmp(&a.gain().abs()).then_with(|| a.query.cmp(&b.query)));
     let changed = pairs.iter().filter(|pair| !pair.is_same()).count();
     let better = pairs.iter().filter(|pair| pair.gain() > 0.0).count();
@@ -45,15 +45,15 @@ pub(super) fn page(names: [&str; 2], mut pairs: Vec<Pair>) -> String {
                     (pairs.len()) " queries; the first ten results of " (changed) " differ. nDCG@10 is better on the right for "
                     (better) " and worse for " (worse) ". A grade is shown in front of each judged result."
                 }
-                @for pair in &pairs { (compared(pair)) }
+                @for pair in &pairs { (compared_query_html(pair)) }
             }
         }
     };
     markup.into_string()
 }
 
-fn compared(pair: &Pair) -> Markup {
-    let Pair { query, kind, first, second } = pair;
+fn compared_query_html(pair: &ComparedQuery) -> Markup {
+    let ComparedQuery { query, kind, first, second } = pair;
     html! {
         details open[!pair.is_same()] {
             summary {
@@ -68,7 +68,7 @@ fn compared(pair: &Pair) -> Markup {
 
 /// Renders the results of one side. Results missing on the other side are marked; results at
 /// another rank there show that rank.
-fn listing(side: &Side, other: &Side, lacking: &str) -> Markup {
+fn listing(side: &SideResult, other: &SideResult, lacking: &str) -> Markup {
     html! {
         ol {
             @for (place, listed) in side.listed.iter().enumerate() {
@@ -86,7 +86,7 @@ fn listing(side: &Side, other: &Side, lacking: &str) -> Markup {
     }
 }
 
-fn result(listed: &Listed) -> Markup {
+fn result(listed: &ListedHit) -> Markup {
     html! {
         @if listed.grade > 0 { span.grade { (listed.grade) } " " }
         b { (listed.citation) } " " (listed.heading)
@@ -103,19 +103,19 @@ details{border-top:1px solid #ccc;padding:.5rem 0}summary{cursor:pointer}.kind{c
 mod tests {
     use super::*;
 
-    fn listed(name: &str, heading: &str, grade: u8) -> Listed {
+    fn listed(name: &str, heading: &str, grade: u8) -> ListedHit {
         let id = hornbook_corpus::ids::NodeId::from_source_key(name);
-        Listed { id, citation: name.to_owned(), heading: heading.to_owned(), is_living: true, grade }
+        ListedHit { id, citation: name.to_owned(), heading: heading.to_owned(), is_living: true, grade }
     }
 
     #[test]
     fn differences_are_marked_and_everything_is_escaped() {
         let (a, b, c) = (listed("§ 1", "<script>alert(1)</script>", 3), listed("§ 2", "b", 0), listed("§ 3", "c", 0));
-        let pair = |query: &str, second: Vec<Listed>, ndcg: f64| Pair {
+        let pair = |query: &str, second: Vec<ListedHit>, ndcg: f64| ComparedQuery {
             query: query.to_owned(),
             kind: "topic".to_owned(),
-            first: Side { ndcg: 0.5, listed: vec![b.clone(), a.clone()] },
-            second: Side { ndcg, listed: second },
+            first: SideResult { ndcg: 0.5, listed: vec![b.clone(), a.clone()] },
+            second: SideResult { ndcg, listed: second },
         };
         let pairs = vec![pair("same", vec![b.clone(), a.clone()], 0.5), pair("a & b", vec![a.clone(), c], 1.0)];
         let page = page(["as it is", "tried"], pairs);

@@ -51,7 +51,7 @@ pub(crate) struct Fetch {
     number: Vec<u32>,
 
     #[command(flatten)]
-    visit: Visit,
+    visit: RequestArgs,
 
     /// Print errors only
     #[arg(long, short)]
@@ -60,7 +60,7 @@ pub(crate) struct Fetch {
 
 /// How requests to publishers are sent.
 #[derive(Debug, Args)]
-pub(super) struct Visit {
+pub(super) struct RequestArgs {
     /// Download from this mirror instead of the publishers; the files of each host are below
     /// URL/host
     #[arg(long, value_name = "URL")]
@@ -84,7 +84,7 @@ pub(super) struct Visit {
     ca: Option<PathBuf>,
 }
 
-impl Visit {
+impl RequestArgs {
     fn mirror(&self) -> Result<Option<Address>, Box<dyn Error>> {
         Ok(self.base.as_deref().map(Address::parse).transpose()?)
     }
@@ -132,7 +132,7 @@ impl Fetch {
         let mut plans = Vec::new();
         for source in chosen {
             fetched.extend(fetch(source, &fetch_options, &clock)?);
-            plans.extend(put_plan(&source.name, &self.to)?);
+            plans.extend(write_plan(&source.name, &self.to)?);
         }
         match (options.json, self.quiet) {
             (true, _) => print_json(&fetched.iter().map(as_value).collect::<Vec<_>>()),
@@ -148,7 +148,7 @@ impl Fetch {
 
 /// Writes the ready-made plan of a source next to its folder. An existing plan is kept, because it
 /// may have been edited.
-fn put_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
+fn write_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let Some(plan) = plan_for(source) else { return Ok(None) };
     let path = folder.join(format!("{source}.toml"));
     if !path.exists() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use hornbook::http::ask_readiness;
+use hornbook::http::fetch_readiness;
 use serde_json::json;
 
 use crate::cli::output::{print, print_json};
@@ -29,10 +29,10 @@ impl Healthcheck {
         let listen = self.listen.map(|listen| flag("--listen", "server.listen", listen));
         let config = options.configuration_with(listen)?;
         let (listen, is_encrypted) = (config.server.listen, config.tls.certificate.is_some());
-        let said = ask_readiness(listen, is_encrypted, Duration::from_secs(self.within.max(1)));
+        let said = fetch_readiness(listen, is_encrypted, Duration::from_secs(self.within.max(1)));
         let is_ready = said.as_ref().is_ok_and(|said| said.status == 200);
         let word = match &said {
-            Ok(said) => said.word.clone(),
+            Ok(said) => said.state.clone(),
             Err(error) => error.to_string(),
         };
         if options.json {

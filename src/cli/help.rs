@@ -40,7 +40,7 @@ mod tests {
     use crate::cli::command_line;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn clap_accepts_the_command_line() {
         command_line().debug_assert();
     }
 

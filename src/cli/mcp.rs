@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::changes::{ActContext, NewKey};
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::key::KeyKind;
-use hornbook::accounts::pace::PaceLimits;
+use hornbook::accounts::rate_limit::RateLimits;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
-use hornbook::api::service::{Parts, Service};
+use hornbook::api::service::{Service, ServiceParts};
 use hornbook::client::Server;
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::mcp::{Backend, Forward, Local, MCP_PATH, Mcp, serve};
@@ -123,12 +123,12 @@ impl LocalService {
         let state = tempfile::tempdir()?;
         let mut tariff = Tariff::CONTRACT;
         tariff.free.monthly_units = CALLS_OF_A_LOCAL_ACCOUNT;
-        tariff.free.limits = PaceLimits { per_minute: CALLS_OF_A_LOCAL_ACCOUNT, per_day: CALLS_OF_A_LOCAL_ACCOUNT };
+        tariff.free.limits = RateLimits { per_minute: CALLS_OF_A_LOCAL_ACCOUNT, per_day: CALLS_OF_A_LOCAL_ACCOUNT };
         let deep = settings::deep(&config);
         let settings = Settings { tariff, durability: Durability::Window, ..settings::accounts(&config) };
         let accounts = Arc::new(Accounts::open(state.path(), settings, clock.now())?);
         let key = key_of_a_new_account(&accounts, &*clock)?;
-        let service = Arc::new(Service::new(Parts {
+        let service = Arc::new(Service::new(ServiceParts {
             corpus,
             accounts: Arc::clone(&accounts),
             clock,
@@ -145,10 +145,10 @@ impl LocalService {
 }
 
 fn key_of_a_new_account(accounts: &Accounts, clock: &dyn Clock) -> Result<String, Box<dyn Error>> {
-    let act = Act { actor: "hornbook mcp".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: "hornbook mcp".to_owned(), at: clock.now().wall };
     let account = accounts.create_account("standard input".to_owned(), &act)?.id;
     accounts.approve_account(account, &act)?;
     let scopes = ScopeSet::of(&Scope::ALL);
-    let wish = KeyWish { account, name: "local".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    let wish = NewKey { account, name: "local".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
     Ok(accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal())
 }

@@ -14,7 +14,7 @@ mod help;
 mod inspect;
 mod mcp;
 mod operator_link;
-mod operator_machinery;
+mod operator_snapshots;
 mod output;
 mod quick_start;
 mod resolve;
@@ -36,7 +36,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use hornbook::admin::command::AdminCommand;
 use hornbook::config::{Config, FlagValue};
 
-pub(crate) use output::{CommandResult, is_output_closed, note};
+pub(crate) use output::{CommandResult, is_output_closed, print_to_stderr};
 
 /// US federal and state law on one machine
 ///

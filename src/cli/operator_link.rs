@@ -7,13 +7,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hornbook::accounts::Accounts;
-use hornbook::accounts::changes::Act;
+use hornbook::accounts::changes::ActContext;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::people::LINK_PATH;
 use hornbook::clock::UnixMillis;
 
 use super::CommandResult;
-use super::output::say;
+use super::output::print_ignoring_errors;
 
 /// File name in the data directory. The file exists until there is an operator.
 const LINK_FILE: &str = "operator-link";
@@ -30,7 +30,7 @@ impl OperatorLink {
     /// Creates a new link if there is no operator yet. A terminal shows the link. Other output may
     /// be a log, so it shows only the path of the file.
     pub(super) fn offer(&self, accounts: &Accounts, base_url: &str, at: UnixMillis) -> CommandResult {
-        let act = Act { actor: "first start".to_owned(), at };
+        let act = ActContext { actor: "first start".to_owned(), at };
         let Some(token) = accounts.first_operator_link(&act, &mut SystemEntropy)? else {
             self.clear(accounts);
             return Ok(());
@@ -41,7 +41,7 @@ impl OperatorLink {
         let written = created.and_then(|mut file| writeln!(file, "{link}"));
         written.map_err(|error| format!("cannot write the operator's link to {}: {error}", self.file.display()))?;
         let place = self.file.display();
-        say(&match std::io::stdout().is_terminal() {
+        print_ignoring_errors(&match std::io::stdout().is_terminal() {
             true => format!(
                 "to run the service from its pages, make the operator's account: {link}\n(once, within three days; also in {place})\n"
             ),
@@ -55,7 +55,10 @@ impl OperatorLink {
         if accounts.has_operator() {
             match fs::remove_file(&self.file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    say(&format!("{} is of no use any more and cannot be removed: {error}\n", self.file.display()));
+                    print_ignoring_errors(&format!(
+                        "{} is of no use any more and cannot be removed: {error}\n",
+                        self.file.display()
+                    ));
                 }
                 _ => {}
             }

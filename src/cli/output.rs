@@ -24,7 +24,7 @@ impl fmt::Display for OutputClosed {
 impl Error for OutputClosed {}
 
 /// Prints to standard output and ignores errors: the server keeps running if the output is closed.
-pub(super) fn say(text: &str) {
+pub(super) fn print_ignoring_errors(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }
 
@@ -70,7 +70,7 @@ pub(super) fn print_json(value: &impl Serialize) -> CommandResult {
 }
 
 /// Prints a line to standard error and ignores errors.
-pub(crate) fn note(text: &str) {
+pub(crate) fn print_to_stderr(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 

@@ -6,15 +6,15 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use hornbook::accounts::changes::Act;
+use hornbook::accounts::changes::ActContext;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
-use crate::cli::output::{print, say};
+use crate::cli::output::{print, print_ignoring_errors};
 use crate::cli::sample;
-use crate::cli::serve::Served;
+use crate::cli::serve::OpenService;
 use crate::cli::{CommandResult, Options};
 
 /// Name of the file with the demo account's key, in the data directory. A later start prints the
@@ -27,7 +27,7 @@ pub(super) fn run(options: &Options) -> CommandResult {
     if !data.join("current").exists() {
         build_sample(&data)?;
     }
-    let served = Served::open(&config)?;
+    let served = OpenService::open(&config)?;
     let key = demo_key(&served, &data)?;
     served.run(&config, |base| announce(base, key.as_deref(), &data))
 }
@@ -51,9 +51,9 @@ fn build_sample(data: &Path) -> CommandResult {
 
 /// The key of the demo account. If there is no account yet, creates one and stores the key in a
 /// file that only the owner can read.
-fn demo_key(served: &Served, data: &Path) -> Result<Option<String>, Box<dyn std::error::Error>> {
+fn demo_key(served: &OpenService, data: &Path) -> Result<Option<String>, Box<dyn std::error::Error>> {
     let path = data.join(DEMO_KEY_FILE);
-    let act = Act { actor: "quick start".to_owned(), at: served.clock.now().wall };
+    let act = ActContext { actor: "quick start".to_owned(), at: served.clock.now().wall };
     if let Some(issued) = served.accounts.create_demo_account(&act, &mut SystemEntropy)? {
         let key = issued.secret.reveal();
         // A file from an earlier start belongs to state that was deleted.
@@ -78,5 +78,5 @@ fn announce(base: &str, key: Option<&str>, data: &Path) {
         ),
         None => "there are accounts already; 'hornbook key create ACCOUNT' makes a key".to_owned(),
     };
-    say(&format!("listening on {base}\n{key}\n"));
+    print_ignoring_errors(&format!("listening on {base}\n{key}\n"));
 }

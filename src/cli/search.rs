@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
-    DepthWish, Engine, Facets, Feature, Highlight, HitExplain, LegExplain, Mode, PlaceEffect, Relation, SearchRequest,
-    SearchResponse, ShownHit, UnderstoodPlace,
+    DepthChoice, Engine, Facets, Feature, Highlight, HitExplain, Mode, PlaceEffect, Relation, SearchExplain,
+    SearchRequest, SearchResponse, ShownHit, UnderstoodPlace,
 };
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
@@ -42,7 +42,7 @@ pub(crate) struct Search {
     /// Search fast, deep with the sentence encoder of the snapshot, or deep only for questions
     /// where that is possible
     #[arg(long, value_parser = depth_parser(), default_value_t)]
-    depth: DepthWish,
+    depth: DepthChoice,
 
     #[command(flatten)]
     filters: Filters,
@@ -79,10 +79,10 @@ pub(super) fn mode_parser() -> impl TypedValueParser<Value = Mode> {
 }
 
 /// Parses the name of a depth.
-pub(super) fn depth_parser() -> impl TypedValueParser<Value = DepthWish> {
-    let named = |depth: DepthWish| PossibleValue::new(depth.name()).help(depth.meaning());
-    PossibleValuesParser::new(DepthWish::ALL.map(named)).map(|name| {
-        let named = DepthWish::ALL.into_iter().find(|depth| depth.name() == name);
+pub(super) fn depth_parser() -> impl TypedValueParser<Value = DepthChoice> {
+    let named = |depth: DepthChoice| PossibleValue::new(depth.name()).help(depth.meaning());
+    PossibleValuesParser::new(DepthChoice::ALL.map(named)).map(|name| {
+        let named = DepthChoice::ALL.into_iter().find(|depth| depth.name() == name);
         named.expect("only these names are possible")
     })
 }
@@ -168,7 +168,7 @@ fn as_text(
         if let Some(body) = provision.code_body {
             out += &format!("     {} ({})\n", body.name, body.jurisdiction);
         }
-        let end = if snippet.goes_on_behind { " …" } else { "" };
+        let end = if snippet.has_text_after { " …" } else { "" };
         out += &wrapped(&(emphasis.of(snippet.text, &snippet.highlights) + end), "     ");
         if let Some(explain) = &hit.explain {
             out += &format!("     {}\n", explained(explain));
@@ -215,10 +215,10 @@ fn facets_text(snapshot: &Snapshot, facets: &Facets) -> String {
 }
 
 fn explained(explain: &HitExplain) -> String {
-    let leg = |name: &str, leg: Option<LegExplain>| match leg {
+    let leg = |name: &str, leg: Option<SearchExplain>| match leg {
         None => format!("{name} -"),
-        Some(LegExplain { rank: Some(rank), score }) => format!("{name} #{rank} {score:.3}"),
-        Some(LegExplain { rank: None, score }) => format!("{name} {score:.3}"),
+        Some(SearchExplain { rank: Some(rank), score }) => format!("{name} #{rank} {score:.3}"),
+        Some(SearchExplain { rank: None, score }) => format!("{name} {score:.3}"),
     };
     let mut parts = vec![leg("keyword", explain.keyword), leg("vector", explain.vector)];
     parts.extend(explain.encoded.map(|encoded| leg("encoded", Some(encoded))));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_emphasised_where_someone_looks() {
+    fn matches_are_bold_only_on_a_terminal() {
         let highlights = [(0, 3), (6, 8), (8, 9)].map(|(start, end)| Highlight { start, end });
         assert_eq!(Emphasis::None.of("fée is due", &highlights), "fée is due");
         let bold = Emphasis::Bold.of("fée is dué", &[Highlight { start: 0, end: 3 }, Highlight { start: 7, end: 10 }]);

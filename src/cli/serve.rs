@@ -15,43 +15,43 @@ use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::admin::socket::AdminSocket;
 use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
-use hornbook::api::integrity::{Integrity, IntegrityEvent};
-use hornbook::api::service::{Parts, Service};
+use hornbook::api::integrity::{IntegrityEvent, IntegrityMonitor};
+use hornbook::api::service::{Service, ServiceParts};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::{Config, FormationSection};
-use hornbook::door::Door;
 use hornbook::formation::requirements_file::requirements;
-use hornbook::http::{Doors, HttpSettings, Observers, Server, Tls};
+use hornbook::http::{HttpSettings, Mounts, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
-use hornbook::mcp::{Mcp, McpDoor};
+use hornbook::mcp::{Mcp, McpMount};
 use hornbook::metrics::Metrics;
+use hornbook::mount::Mount;
 use hornbook::notices::{Notice, Notices, Undelivered};
 use hornbook::payments::orders::OrderPayments;
 use hornbook::payments::webhook::Webhook;
-use hornbook::state::exposure;
-use hornbook::web::files::Files;
-use hornbook::web::operator::door::Operator;
-use hornbook::web::operator::machinery::Machinery;
+use hornbook::state::permission_warning;
+use hornbook::web::files::AssetFiles;
+use hornbook::web::operator::mount::OperatorPages;
+use hornbook::web::operator::snapshot_control::SnapshotControl;
+use hornbook::web::page_context::PageContext;
 use hornbook::web::payments::{OperatorPayments, Payments};
-use hornbook::web::returned::ReturnPages;
+use hornbook::web::public_pages::PublicPages;
+use hornbook::web::return_pages::ReturnPages;
 use hornbook::web::review::ReviewPage;
-use hornbook::web::settings::door::Settings;
-use hornbook::web::shell::Shell;
-use hornbook::web::site::Site;
+use hornbook::web::settings::mount::AccountPages;
 use hornbook::web::tracking::TrackingPage;
-use hornbook::web::zoning::parts::MapParts;
+use hornbook::web::zoning::map_parts::MapParts;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::operator_link::OperatorLink;
-use crate::cli::operator_machinery::ServedMachinery;
-use crate::cli::output::say;
+use crate::cli::operator_snapshots::ServedSnapshotControl;
+use crate::cli::output::print_ignoring_errors;
 use crate::cli::{CommandResult, Options, flag, settings};
 
 /// Number of open files besides connections: snapshots, state, sockets, and the files that a reload
 /// opens.
-const FILES_BESIDE_CONNECTIONS: u64 = 200;
+const OTHER_OPEN_FILES: u64 = 200;
 
 const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
 
@@ -90,13 +90,13 @@ impl Serve {
         ];
         let flags = flags.into_iter().filter_map(|(written, setting, value)| Some(flag(written, setting, value?)));
         let config = options.configuration_with(flags)?;
-        let served = Served::open(&config)?;
-        served.run(&config, |base| say(&format!("listening on {base}\n")))
+        let served = OpenService::open(&config)?;
+        served.run(&config, |base| print_ignoring_errors(&format!("listening on {base}\n")))
     }
 }
 
 /// Everything that stays open while the service runs.
-pub(super) struct Served {
+pub(super) struct OpenService {
     data: PathBuf,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) accounts: Arc<Accounts>,
@@ -104,7 +104,7 @@ pub(super) struct Served {
     log: Arc<Log>,
 }
 
-impl Served {
+impl OpenService {
     pub(super) fn open(config: &Config) -> Result<Self, Box<dyn Error>> {
         // An error in the compiled-in requirements stops the start, not a later request.
         requirements().map_err(Clone::clone)?;
@@ -124,12 +124,12 @@ impl Served {
         let address = settings::notices(config)?;
         let deep = settings::deep(config);
         let settings = settings::http(config)?;
-        warn_of_the_open(&settings, &log, &*clock);
-        if let Some(exposure) = exposure(&data) {
-            log.write(clock.now().wall, Level::Warning, &exposure, &[]);
+        warn_if_exposed(&settings, &log, &*clock);
+        if let Some(warning) = permission_warning(&data) {
+            log.write(clock.now().wall, Level::Warning, &warning, &[]);
         }
         keep_memory_private(&log, &*clock);
-        make_room_for_connections(&settings, &log, &*clock);
+        raise_open_file_limit(&settings, &log, &*clock);
         let metrics = Arc::new(Metrics::default());
         let observers =
             Observers { log: Arc::clone(&log), logged: config.log.requests, metrics, clock: Arc::clone(&clock) };
@@ -138,30 +138,30 @@ impl Served {
         let untold = observers.clone();
         let notices = address.map(|address| {
             let tell_undelivered = move |undelivered: &Undelivered| {
-                tell(&untold, Level::Warning, &undelivered.to_string(), &[]);
+                log_event(&untold, Level::Warning, &undelivered.to_string(), &[]);
             };
             Notices::start(address, Arc::clone(&clock), Arc::new(tell_undelivered))
         });
         let notices = notices.transpose()?;
         if let Some(notices) = &notices {
-            Notice::of_all_that_waits(&accounts, clock.now())?.into_iter().for_each(|notice| notices.raise(notice));
+            Notice::all_pending(&accounts, clock.now())?.into_iter().for_each(|notice| notices.raise(notice));
         }
         let acts = observers.clone();
         // Purchases by card wait for their customers, not for the operator.
         let by_card = stripe.is_some();
         accounts.on_act(move |act| {
             if let (Some(notices), Some(notice)) =
-                (&notices, Notice::of(act).filter(|notice| !by_card || !notice.is_of_purchase()))
+                (&notices, Notice::of(act).filter(|notice| !by_card || !notice.is_about_purchase()))
             {
                 notices.raise(notice);
             }
             let fields = [("actor", json!(act.actor)), ("act", json!(act.act)), ("on", json!(act.on))];
-            tell(&acts, Level::Info, "administrative act", &fields);
+            log_event(&acts, Level::Info, "administrative act", &fields);
         });
 
         let mut threads = tokio::runtime::Builder::new_multi_thread();
         let runtime = threads.enable_all().on_thread_start(forbid_on_this_thread).build()?;
-        let parts = |base_url, cards| Parts {
+        let parts = |base_url, cards| ServiceParts {
             corpus,
             accounts: Arc::clone(&accounts),
             clock: Arc::clone(&clock),
@@ -180,7 +180,7 @@ impl Served {
             let scheme = if tls.is_some() { "https" } else { "http" };
             let here = format!("{scheme}://{address}");
             let base_url = config.server.base_url.as_ref().map_or_else(|| here.clone(), |url| url.0.clone());
-            let (mut doors, mut cards) = (Doors::new(), None);
+            let (mut doors, mut cards) = (Mounts::new(), None);
             if let Some((stripe, secret)) = stripe {
                 cards = Some(Arc::new(stripe.returning_to(&base_url)) as Arc<dyn CardPayments>);
                 doors.push(Arc::new(Webhook::new(Arc::clone(&desk), Arc::clone(&desk_clock), secret)));
@@ -188,19 +188,19 @@ impl Served {
             let service = Arc::new(Service::new(parts(base_url, cards)));
             let (scrub_hours, told_of_integrity) = (config.corpus.scrub_hours, told.clone());
             let scrub_every = (scrub_hours > 0).then(|| Duration::from_secs(u64::from(scrub_hours) * 3600));
-            let integrity = Integrity::start(Arc::clone(&service), scrub_every, move |event| {
-                tell_integrity(&told_of_integrity, event);
+            let integrity = IntegrityMonitor::start(Arc::clone(&service), scrub_every, move |event| {
+                log_integrity_event(&told_of_integrity, event);
             });
-            let reload = Arc::new(Reloading { service: Arc::clone(&service), data, tls, observers: told.clone() });
+            let reload = Arc::new(Reloader { service: Arc::clone(&service), data, tls, observers: told.clone() });
             let socket_reload = Arc::clone(&reload);
             // The thread ends with the process, because nothing can stop its listener.
             std::thread::spawn(move || socket.serve(&desk, &desk_clock, &move || socket_reload.reload()));
             let reloading = Arc::clone(&reload);
             let by_operator = Box::new(move || reloading.snapshot());
             let machinery =
-                ServedMachinery { service: Arc::clone(&service), data: reload.data.clone(), reload: by_operator };
+                ServedSnapshotControl { service: Arc::clone(&service), data: reload.data.clone(), reload: by_operator };
             reload_at_hangup(reload)?;
-            let stop = told_to_stop()?;
+            let stop = stop_signal()?;
             let metrics_address = listener.metrics_address().map(|address| address.to_string());
             let fields = [
                 ("address", json!(here)),
@@ -208,17 +208,17 @@ impl Served {
                 ("snapshot", json!(service.corpus().id())),
                 ("version", json!(env!("CARGO_PKG_VERSION"))),
             ];
-            tell(&told, Level::Info, "serving", &fields);
+            log_event(&told, Level::Info, "serving", &fields);
             announce(&here);
             let at = told.clock.now().wall;
             let offered = operator_link.offer(&owners, service.base_url(), at);
             offered.map_err(|error| std::io::Error::other(error.to_string()))?;
             let announced_stop = async {
                 stop.await;
-                tell(&told, Level::Info, "stopping", &[]);
+                log_event(&told, Level::Info, "stopping", &[]);
             };
             let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
-            doors.push(Arc::new(McpDoor::new(mcp, &settings::mcp(config))));
+            doors.push(Arc::new(McpMount::new(mcp, &settings::mcp(config))));
             doors.push(review_page(&service, &config.formation));
             doors.extend(pages(&service, config, Arc::clone(&told.metrics), Arc::new(machinery)));
             listener.run(service, doors, told.clone(), announced_stop).await;
@@ -230,7 +230,7 @@ impl Served {
         runtime.shutdown_background();
         maintenance.stop();
         accounts.close();
-        tell(&observers, Level::Info, "stopped", &[]);
+        log_event(&observers, Level::Info, "stopped", &[]);
         log.flush();
         result.map_err(|error| format!("cannot serve: {error}; check that no other program uses the address and that this user may listen on it").into())
     }
@@ -238,7 +238,7 @@ impl Served {
 
 /// The page on which people accept company formations. The operator confirms payments, unless
 /// customers pay by card.
-fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn Door> {
+fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn Mount> {
     let how_to_pay = formation.how_to_pay.as_ref().map(|line| line.0.clone());
     let payments: Arc<dyn Payments> = match service.cards() {
         None => Arc::new(OperatorPayments),
@@ -248,45 +248,55 @@ fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn 
 }
 
 /// The pages for browsers.
-fn pages(service: &Arc<Service>, config: &Config, metrics: Arc<Metrics>, machinery: Arc<dyn Machinery>) -> Doors {
-    let shell = Arc::new(Shell::new(Arc::clone(service), settings::pages(config)));
-    let own = Settings::new(Arc::clone(&shell), config.people.sign_up);
-    let operator = Operator::new(Arc::clone(&shell), metrics, machinery);
+fn pages(
+    service: &Arc<Service>,
+    config: &Config,
+    metrics: Arc<Metrics>,
+    machinery: Arc<dyn SnapshotControl>,
+) -> Mounts {
+    let shell = Arc::new(PageContext::new(Arc::clone(service), settings::pages(config)));
+    let own = AccountPages::new(Arc::clone(&shell), config.people.sign_up);
+    let operator = OperatorPages::new(Arc::clone(&shell), metrics, machinery);
     let tracking = TrackingPage::new(Arc::clone(&shell));
-    let mut doors: Doors = vec![Arc::new(Files), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
+    let mut doors: Mounts = vec![Arc::new(AssetFiles), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
     if service.cards().is_some() {
         doors.push(Arc::new(ReturnPages::new(Arc::clone(&shell))));
     }
     doors.push(Arc::new(MapParts::new(Arc::clone(&shell))));
-    doors.push(Arc::new(Site::new(shell)));
+    doors.push(Arc::new(PublicPages::new(shell)));
     doors
 }
 
-fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {
+fn log_integrity_event(observers: &Observers, event: &IntegrityEvent) {
     match event {
         IntegrityEvent::Damaged { snapshot, what } => {
             let message = "THE SERVED SNAPSHOT IS DAMAGED: what is damaged is answered with 500, and /readyz with 503, \
                            until a whole snapshot is served; put one in place, then run 'hornbook reload'";
-            tell(observers, Level::Error, message, &[("snapshot", json!(snapshot)), ("why", json!(what))]);
+            log_event(observers, Level::Error, message, &[("snapshot", json!(snapshot)), ("why", json!(what))]);
         }
         IntegrityEvent::Scrubbed { snapshot, bytes, took } => {
             let seconds = took.as_secs_f64().round();
             let fields = [("snapshot", json!(snapshot)), ("bytes", json!(bytes)), ("seconds", json!(seconds))];
-            tell(observers, Level::Info, "every byte of the served snapshot was checked again and is whole", &fields);
+            log_event(
+                observers,
+                Level::Info,
+                "every byte of the served snapshot was checked again and is whole",
+                &fields,
+            );
         }
         IntegrityEvent::NotScrubbed { snapshot, why } => {
             let fields = [("snapshot", json!(snapshot)), ("why", json!(why))];
-            tell(observers, Level::Warning, "the files of the served snapshot cannot be checked again", &fields);
+            log_event(observers, Level::Warning, "the files of the served snapshot cannot be checked again", &fields);
         }
     }
 }
 
-fn tell(observers: &Observers, level: Level, message: &str, fields: Fields<'_>) {
+fn log_event(observers: &Observers, level: Level, message: &str, fields: Fields<'_>) {
     observers.log.write(observers.clock.now().wall, level, message, fields);
 }
 
 /// Warns if keys or metrics are exposed to the network.
-fn warn_of_the_open(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
+fn warn_if_exposed(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     let is_open = |address: SocketAddr| !address.ip().is_loopback();
     if is_open(settings.listen) && settings.tls.is_none() {
         let message = "this is not a loopback address and there is no TLS: API keys cross the network unencrypted, unless a \
@@ -309,14 +319,14 @@ fn keep_memory_private(log: &Log, clock: &dyn Clock) {
 }
 
 /// Raises the limit of open files. Each connection needs one, and the usual limit is low.
-fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
+fn raise_open_file_limit(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     let limit = getrlimit(Resource::Nofile);
     let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
     let may_open = match setrlimit(Resource::Nofile, wanted) {
         Ok(()) => limit.maximum,
         Err(_) => limit.current,
     };
-    let needed = settings.connections_max as u64 + FILES_BESIDE_CONNECTIONS;
+    let needed = settings.connections_max as u64 + OTHER_OPEN_FILES;
     if let Some(may_open) = may_open.filter(|may_open| *may_open < needed) {
         let message = "the limit of open files is lower than server.connections_max needs; raise it (LimitNOFILE= of systemd, \
                        ulimit -n) or lower server.connections_max";
@@ -326,27 +336,27 @@ fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clo
 }
 
 /// The implementation of `hornbook reload` and SIGHUP.
-struct Reloading {
+struct Reloader {
     service: Arc<Service>,
     data: PathBuf,
     tls: Option<Arc<Tls>>,
     observers: Observers,
 }
 
-impl Reloading {
+impl Reloader {
     /// Serves the snapshot that the link in the data directory points to now. The error is the
     /// reason why the old one stays.
     fn snapshot(&self) -> Result<String, String> {
-        let renewed = self.service.renew(&self.data);
+        let renewed = self.service.reload_snapshot(&self.data);
         self.observers.metrics.reloaded(if renewed.is_ok() { "done" } else { "refused" });
         match renewed {
             Ok(renewed) => {
                 let fields = [("snapshot", json!(renewed.snapshot)), ("before", json!(renewed.before))];
-                tell(&self.observers, Level::Info, "reloaded", &fields);
+                log_event(&self.observers, Level::Info, "reloaded", &fields);
                 Ok(renewed.snapshot)
             }
             Err(error) => {
-                tell(&self.observers, Level::Error, "not reloaded", &[("why", json!(error.to_string()))]);
+                log_event(&self.observers, Level::Error, "not reloaded", &[("why", json!(error.to_string()))]);
                 Err(error.to_string())
             }
         }
@@ -359,7 +369,7 @@ impl Reloading {
         if let Some(Err(error)) = self.tls.as_ref().map(|tls| tls.reload()) {
             faults.push(format!("the new certificate is not used, the old one stays: {error}"));
         }
-        let renewed = self.service.renew(&self.data);
+        let renewed = self.service.reload_snapshot(&self.data);
         let answer = match renewed {
             Ok(renewed) => json!(renewed),
             Err(error) => {
@@ -373,19 +383,19 @@ impl Reloading {
             true => {
                 let of = |name: &str| answer[name].clone();
                 let fields = [("snapshot", of("snapshot")), ("before", of("before"))];
-                tell(&self.observers, Level::Info, "reloaded", &fields);
+                log_event(&self.observers, Level::Info, "reloaded", &fields);
                 Ok(answer)
             }
             false => {
                 let faults = faults.join("; ");
-                tell(&self.observers, Level::Error, "not reloaded", &[("why", json!(faults))]);
+                log_event(&self.observers, Level::Error, "not reloaded", &[("why", json!(faults))]);
                 Err(faults)
             }
         }
     }
 }
 
-fn reload_at_hangup(reload: Arc<Reloading>) -> std::io::Result<()> {
+fn reload_at_hangup(reload: Arc<Reloader>) -> std::io::Result<()> {
     let mut hangups = signal(SignalKind::hangup())?;
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
@@ -398,7 +408,7 @@ fn reload_at_hangup(reload: Arc<Reloading>) -> std::io::Result<()> {
 }
 
 /// Completes at the first SIGTERM or Ctrl-C.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
@@ -423,7 +433,12 @@ impl Maintenance {
                 operator_link.clear(&accounts);
                 if let Err(error) = accounts.maintain(observers.clock.now()) {
                     let fields = [("why", json!(error.to_string()))];
-                    tell(&observers, Level::Error, "maintenance of accounts failed and will be tried again", &fields);
+                    log_event(
+                        &observers,
+                        Level::Error,
+                        "maintenance of accounts failed and will be tried again",
+                        &fields,
+                    );
                 }
             }
         });

@@ -5,19 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hornbook::accounts;
-use hornbook::accounts::people::PasswordWork;
-use hornbook::api::deep::DeepSettings;
+use hornbook::accounts::people::PasswordCost;
+use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
 use hornbook::clock::MILLIS_PER_DAY;
-use hornbook::config::{Config, PaymentProvider, SearchDepth, StripeKey, Switch, ToolNames, WebhookSecret};
+use hornbook::config::{Config, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
-use hornbook::mcp::{MCP_PATH, McpSettings, Names};
-use hornbook::notices::Address;
+use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
+use hornbook::notices::WebhookTarget;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::WEBHOOK_PATH;
-use hornbook::search::DepthWish;
-use hornbook::web::shell::PageSettings;
+use hornbook::search::DepthChoice;
+use hornbook::web::page_context::PageSettings;
 
 pub(super) fn accounts(config: &Config) -> accounts::Settings {
     accounts::Settings {
@@ -28,7 +28,7 @@ pub(super) fn accounts(config: &Config) -> accounts::Settings {
         draft_days: config.formation.draft_days.get(),
         session_idle_millis: i64::from(config.people.session_idle_hours.get()) * 3_600_000,
         session_millis: i64::from(config.people.session_days.get()) * MILLIS_PER_DAY,
-        password_work: PasswordWork::DEFAULT,
+        password_work: PasswordCost::DEFAULT,
     }
 }
 
@@ -37,8 +37,8 @@ pub(super) fn mcp(config: &Config) -> McpSettings {
     let origins = mcp.origins.iter().chain(&server.cross_origins);
     McpSettings {
         names: match mcp.names {
-            ToolNames::Dotted => Names::Dotted,
-            ToolNames::Snake => Names::Snake,
+            ToolNames::Dotted => ToolNameStyle::Dotted,
+            ToolNames::Snake => ToolNameStyle::Snake,
         },
         hosts: mcp.hosts.iter().map(|host| host.0.clone()).collect(),
         origins: origins.map(|origin| origin.0.clone()).collect(),
@@ -48,10 +48,10 @@ pub(super) fn mcp(config: &Config) -> McpSettings {
 
 pub(super) fn deep(config: &Config) -> DeepSettings {
     DeepSettings {
-        usual: match config.search.depth {
-            SearchDepth::Fast => DepthWish::Fast,
-            SearchDepth::Deep => DepthWish::Deep,
-            SearchDepth::Auto => DepthWish::Auto,
+        default_depth: match config.search.depth {
+            SearchDepth::Fast => DepthChoice::Fast,
+            SearchDepth::Deep => DepthChoice::Deep,
+            SearchDepth::Auto => DepthChoice::Auto,
         },
         permits: config.search.deep_permits.get() as usize,
     }
@@ -61,7 +61,7 @@ pub(super) fn pages(config: &Config) -> PageSettings {
     let web = &config.web;
     let visitors =
         VisitorRates { reads_per_minute: web.reads_per_minute, searches_per_minute: web.searches_per_minute };
-    PageSettings { visitors, is_indexed: web.indexing == Switch::On }
+    PageSettings { visitors, is_indexed: web.indexing == OnOff::On }
 }
 
 /// Also loads the certificate.
@@ -82,12 +82,12 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
             read_rate_min: server.read_bytes_per_second_min.get(),
         },
         unread_bytes_per_address_max: server.unread_bytes_per_address_max.get() as usize,
-        proxies: Proxies { networks: server.proxies.clone(), announce: server.proxy_protocol == Switch::On },
+        proxies: Proxies { networks: server.proxies.clone(), uses_proxy_protocol: server.proxy_protocol == OnOff::On },
         tls: files.map(Tls::load).transpose()?.map(Arc::new),
         https_only_days: config.tls.https_only_days,
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
         cross_origins: server.cross_origins.iter().map(|origin| origin.0.clone()).collect(),
-        kept_path: WEBHOOK_PATH,
+        reserved_path: WEBHOOK_PATH,
         path_origins: (MCP_PATH.to_owned(), config.mcp.origins.iter().map(|origin| origin.0.clone()).collect()),
     })
 }
@@ -99,7 +99,7 @@ pub(super) fn stripe(config: &Config) -> Result<Option<(Stripe, Secret)>, Box<dy
         return Ok(None);
     }
     let key_file = ("payments.stripe_secret_key_file", payments.stripe_secret_key_file.as_deref());
-    let key = secret(payments.stripe_secret_key.clone(), key_file, StripeKey::of_file)?;
+    let key = secret(payments.stripe_secret_key.clone(), key_file, StripeKey::from_file_text)?;
     let webhook_file = ("payments.stripe_webhook_secret_file", payments.stripe_webhook_secret_file.as_deref());
     let webhook = secret(payments.stripe_webhook_secret.clone(), webhook_file, WebhookSecret::of_file)?;
     let stripe = Stripe::new(&payments.stripe_api.0, Secret::new(key.reveal()))?;
@@ -107,12 +107,12 @@ pub(super) fn stripe(config: &Config) -> Result<Option<(Stripe, Secret)>, Box<dy
 }
 
 /// The webhook that receives notices for the operator, if any.
-pub(super) fn notices(config: &Config) -> Result<Option<Address>, Box<dyn Error>> {
+pub(super) fn notices(config: &Config) -> Result<Option<WebhookTarget>, Box<dyn Error>> {
     let operator = &config.operator;
     let Some(url) = &operator.webhook else { return Ok(None) };
     let file = ("operator.webhook_secret_file", operator.webhook_secret_file.as_deref());
     let secret = secret(operator.webhook_secret.clone(), file, WebhookSecret::of_file)?;
-    Ok(Some(Address::new(&url.0, secret.reveal()).map_err(|error| format!("operator.webhook: {error}"))?))
+    Ok(Some(WebhookTarget::new(&url.0, secret.reveal()).map_err(|error| format!("operator.webhook: {error}"))?))
 }
 
 /// A secret from its value or from its file. Errors never contain the contents of the file.

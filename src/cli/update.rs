@@ -19,7 +19,7 @@ use hornbook_index_build::progress::Progress;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::cli::fetch::{Visit, as_value, table};
+use crate::cli::fetch::{RequestArgs, as_value, table};
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options};
 
@@ -54,7 +54,7 @@ pub(crate) struct Update {
     no_fetch: bool,
 
     #[command(flatten)]
-    visit: Visit,
+    visit: RequestArgs,
 }
 
 /// The plan and the sources of the last build, as absolute paths.
@@ -65,7 +65,7 @@ struct LastBuild {
 }
 
 /// Records a build for the next update.
-pub(super) fn remember(data: &Path, plan: &Path, sources: Option<&Path>) -> Result<(), Box<dyn Error>> {
+pub(super) fn record_build(data: &Path, plan: &Path, sources: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let last = LastBuild { plan: std::path::absolute(plan)?, sources: sources.map(std::path::absolute).transpose()? };
     let path = data.join(LAST_BUILD);
     fs::write(&path, serde_json::to_vec(&last)?)
@@ -76,7 +76,7 @@ pub(super) fn remember(data: &Path, plan: &Path, sources: Option<&Path>) -> Resu
 impl Update {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let data = options.configuration()?.data.dir;
-        let LastBuild { plan, sources } = self.what(&data)?;
+        let LastBuild { plan, sources } = self.build_inputs(&data)?;
         let progress = Progress::for_stderr();
         let folder = sources.clone().unwrap_or_else(|| plan.parent().unwrap_or(Path::new("")).to_owned());
         let fetched = if self.no_fetch { Vec::new() } else { self.fetch_again(&plan, &folder, progress)? };
@@ -100,7 +100,7 @@ impl Update {
                 refuse_loss(&data.join("snapshots").join(before), &built.path)?;
             }
             in_use.activate(&built.manifest.snapshot, |_| ())?;
-            remember(&data, &plan, sources.as_deref())?;
+            record_build(&data, &plan, sources.as_deref())?;
         }
         let is_current = in_use.current().as_ref() == Some(&built.manifest.snapshot);
         if options.json {
@@ -115,7 +115,7 @@ impl Update {
         print(&report(&fetched, &built, changes.as_deref(), is_current))
     }
 
-    fn what(&self, data: &Path) -> Result<LastBuild, Box<dyn Error>> {
+    fn build_inputs(&self, data: &Path) -> Result<LastBuild, Box<dyn Error>> {
         if let Some(plan) = &self.plan {
             return Ok(LastBuild { plan: plan.clone(), sources: self.sources.clone() });
         }

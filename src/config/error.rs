@@ -25,18 +25,18 @@ pub enum ConfigError {
         missing: &'static str,
     },
     /// Two settings that exclude each other are both given.
-    Both {
+    MutuallyExclusive {
         one: &'static str,
         other: &'static str,
     },
     /// Neither of two settings is given, but another setting requires one of them.
-    Neither {
+    OneRequired {
         because: &'static str,
         one: &'static str,
         other: &'static str,
     },
     /// A secret is given on the command line.
-    Exposed {
+    SecretInFlag {
         name: &'static str,
         environment: String,
     },
@@ -47,7 +47,7 @@ pub enum ConfigError {
         line: usize,
         problem: String,
     },
-    NotText {
+    NotUtf8 {
         name: String,
     },
     Read {
@@ -71,11 +71,11 @@ impl fmt::Display for ConfigError {
             Self::Incomplete { given, missing } => {
                 write!(f, "{given} is set but {missing} is not; set both, or neither")
             }
-            Self::Both { one, other } => write!(f, "{one} and {other} are both set; set one of them"),
-            Self::Neither { because, one, other } => {
+            Self::MutuallyExclusive { one, other } => write!(f, "{one} and {other} are both set; set one of them"),
+            Self::OneRequired { because, one, other } => {
                 write!(f, "{because}, which needs {one} or {other}; set one of them")
             }
-            Self::Exposed { name, environment } => write!(
+            Self::SecretInFlag { name, environment } => write!(
                 f,
                 "{name} is a secret, and other users of this machine see the flags of a program; set it in the \
                  configuration file or as ${environment}"
@@ -83,7 +83,7 @@ impl fmt::Display for ConfigError {
             Self::Parse { path, line, problem } => {
                 write!(f, "cannot read {}: line {line} is not valid TOML: {problem}", path.display())
             }
-            Self::NotText { name } => write!(f, "${name} is not valid UTF-8; set it to text, or unset it"),
+            Self::NotUtf8 { name } => write!(f, "${name} is not valid UTF-8; set it to text, or unset it"),
             Self::Read { path, source } => {
                 write!(f, "cannot read the configuration file {}: {source}", path.display())
             }

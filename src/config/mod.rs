@@ -22,9 +22,9 @@ pub use error::ConfigError;
 pub use origin::Origin;
 pub use settings::{Config, FormationSection, SETTINGS};
 pub use sources::FlagValue;
-use table::Given;
+use table::RawValues;
 pub use table::Setting;
-pub use value::{PaymentProvider, SearchDepth, StripeKey, Switch, ToolNames, WebhookSecret};
+pub use value::{OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookSecret};
 
 /// The setting whose name is most similar to `name`.
 pub fn nearest_setting(name: &str) -> String {
@@ -47,19 +47,19 @@ impl Config {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: impl IntoIterator<Item = FlagValue>,
     ) -> Result<Self, ConfigError> {
-        let mut given = Given::none_of(SETTINGS);
+        let mut given = RawValues::no_values_of(SETTINGS);
         if let Some(path) = file {
-            given.take_file(path)?;
+            given.read_file_values(path)?;
         }
-        given.take_environment(environment)?;
-        given.take_flags(flags)?;
+        given.read_environment_values(environment)?;
+        given.read_flag_values(flags)?;
         let config = Self::from_given(given)?;
-        config.check_together()?;
+        config.check_combinations()?;
         Ok(config)
     }
 
     /// Checks the rules that involve more than one setting.
-    fn check_together(&self) -> Result<(), ConfigError> {
+    fn check_combinations(&self) -> Result<(), ConfigError> {
         let (certificate, private_key) = ("tls.certificate", "tls.private_key");
         match (&self.tls.certificate, &self.tls.private_key) {
             (Some(_), None) => Err(ConfigError::Incomplete { given: certificate, missing: private_key }),
@@ -104,8 +104,8 @@ fn one_of_two(
     needed: Option<&'static str>,
 ) -> Result<(), ConfigError> {
     match (itself.1, file.1, needed) {
-        (true, true, _) => Err(ConfigError::Both { one: itself.0, other: file.0 }),
-        (false, false, Some(because)) => Err(ConfigError::Neither { because, one: itself.0, other: file.0 }),
+        (true, true, _) => Err(ConfigError::MutuallyExclusive { one: itself.0, other: file.0 }),
+        (false, false, Some(because)) => Err(ConfigError::OneRequired { because, one: itself.0, other: file.0 }),
         _ => Ok(()),
     }
 }

@@ -6,167 +6,167 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use super::table::{Given, Preset, settings};
+use super::table::{DefaultValue, RawValues, settings};
 use super::value::{
-    BaseUrl, FreeProfile, HostName, Line, PaymentProvider, SearchDepth, Seconds, StripeKey, Switch, ToolNames,
+    BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey, ToolNames,
     WebOrigin, WebhookSecret,
 };
 use crate::accounts::Durability;
 use crate::accounts::ids::Credits;
 use crate::accounts::people::SignUpPolicy;
 use crate::accounts::tier::{FreeTier, PackName, Tariff};
-use crate::log::{Form, Logged};
+use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
 
 settings! {
     data: Data {
-        dir: PathBuf = Preset::Text("data"), "directory of the state, the snapshots and the admin socket";
+        dir: PathBuf = DefaultValue::Text("data"), "directory of the state, the snapshots and the admin socket";
     }
     corpus: CorpusSection {
-        scrub_hours: u32 = Preset::Text("24"),
+        scrub_hours: u32 = DefaultValue::Text("24"),
             "hours between two background checks of every byte of the served snapshot; 0: never";
     }
     server: Server {
-        listen: SocketAddr = Preset::Text("127.0.0.1:8080"), "address and port to listen on";
-        base_url: Option<BaseUrl> = Preset::Derived(listening_url, "from server.listen"),
+        listen: SocketAddr = DefaultValue::Text("127.0.0.1:8080"), "address and port to listen on";
+        base_url: Option<BaseUrl> = DefaultValue::Derived(listening_url, "from server.listen"),
             "address under which clients reach the service";
-        connections_max: NonZeroU32 = Preset::Text("12000"), "connections at once; more are closed";
-        connections_per_address_max: NonZeroU32 = Preset::Text("2000"),
+        connections_max: NonZeroU32 = DefaultValue::Text("12000"), "connections at once; more are closed";
+        connections_per_address_max: NonZeroU32 = DefaultValue::Text("2000"),
             "connections at once from one IPv4 address, or from one IPv6 network of 64 bits";
-        accept_queue_max: NonZeroU32 = Preset::Text("65535"),
+        accept_queue_max: NonZeroU32 = DefaultValue::Text("65535"),
             "connections that may wait to be accepted; the system allows at most net.core.somaxconn";
-        head_seconds: Seconds = Preset::Text("10"), "timeout for the head of a request (408)";
-        idle_seconds: Seconds = Preset::Text("60"), "timeout for a connection on which no request arrives";
-        unread_seconds: Seconds = Preset::Text("30"), "timeout for a client that does not read its answer";
-        read_bytes_per_second_min: NonZeroU32 = Preset::Text("4096"),
+        head_seconds: Seconds = DefaultValue::Text("10"), "timeout for the head of a request (408)";
+        idle_seconds: Seconds = DefaultValue::Text("60"), "timeout for a connection on which no request arrives";
+        unread_seconds: Seconds = DefaultValue::Text("30"), "timeout for a client that does not read its answer";
+        read_bytes_per_second_min: NonZeroU32 = DefaultValue::Text("4096"),
             "bytes a second of an answer; a client that reads fewer counts as one that does not read";
-        unread_bytes_per_address_max: NonZeroU32 = Preset::Text("67108864"),
+        unread_bytes_per_address_max: NonZeroU32 = DefaultValue::Text("67108864"),
             "bytes of answers that one address may leave unread; with more, its next request is a 503";
-        unread_bytes_per_account_max: NonZeroU32 = Preset::Text("67108864"),
+        unread_bytes_per_account_max: NonZeroU32 = DefaultValue::Text("67108864"),
             "bytes of answers that one account may leave unread; with more, its next call is a 503";
-        open_per_minute: u32 = Preset::Text("300"),
+        open_per_minute: u32 = DefaultValue::Text("300"),
             "requests a minute from one address (IPv6: one /64) to what needs no key, without probes; 0: no limit";
-        permits: NonZeroU32 = Preset::Derived(cores, "one per core"), "heavy calls that may run at once";
-        cross_origins: Vec<WebOrigin> = Preset::None, "origins whose web pages may call the service";
-        proxies: Vec<Network> = Preset::None, "addresses or networks of proxies that may name the client";
-        proxy_protocol: Switch = Preset::Text("off"), "on: connections of these proxies begin with the PROXY protocol";
+        permits: NonZeroU32 = DefaultValue::Derived(cores, "one per core"), "heavy calls that may run at once";
+        cross_origins: Vec<WebOrigin> = DefaultValue::None, "origins whose web pages may call the service";
+        proxies: Vec<Network> = DefaultValue::None, "addresses or networks of proxies that may name the client";
+        proxy_protocol: OnOff = DefaultValue::Text("off"), "on: connections of these proxies begin with the PROXY protocol";
     }
     search: SearchSection {
-        depth: SearchDepth = Preset::Text("auto"),
+        depth: SearchDepth = DefaultValue::Text("auto"),
             "how calls that do not say are searched, where the snapshot has a sentence encoder: fast, deep, or deep for questions (auto)";
-        deep_permits: NonZeroU32 = Preset::Derived(half_the_cores, "one per two cores"), "deep searches that may run at once";
+        deep_permits: NonZeroU32 = DefaultValue::Derived(half_the_cores, "one per two cores"), "deep searches that may run at once";
     }
     mcp: McpSection {
-        names: ToolNames = Preset::Text("dotted"),
+        names: ToolNames = DefaultValue::Text("dotted"),
             "names that agents list: dotted (law.search), or snake (search_law) for clients that take no dots; calls may use both";
-        hosts: Vec<HostName> = Preset::None,
+        hosts: Vec<HostName> = DefaultValue::None,
             "hosts under which agents may reach the service beside this machine's names and that of server.base_url";
-        origins: Vec<WebOrigin> = Preset::None,
+        origins: Vec<WebOrigin> = DefaultValue::None,
             "origins whose web pages may act as agents beside this machine's and that of server.base_url";
-        free_per_minute: u32 = Preset::Text("600"),
+        free_per_minute: u32 = DefaultValue::Text("600"),
             "messages a minute that cost nothing, such as handshakes and lists, for each key or address; 0: no limit";
     }
     web: WebSection {
-        reads_per_minute: u32 = Preset::Text("60"),
+        reads_per_minute: u32 = DefaultValue::Text("60"),
             "pages of law a minute that people without an account may read from one address; 0: none";
-        searches_per_minute: u32 = Preset::Text("0"),
+        searches_per_minute: u32 = DefaultValue::Text("0"),
             "searches a minute that people without an account may make from one address, suggestions included; 0: none but the samples";
-        indexing: Switch = Preset::Text("off"), "on: robots.txt and sitemaps invite search engines to the pages of law";
+        indexing: OnOff = DefaultValue::Text("off"), "on: robots.txt and sitemaps invite search engines to the pages of law";
     }
     people: PeopleSection {
-        sign_up: SignUpPolicy = Preset::Text("invited"),
+        sign_up: SignUpPolicy = DefaultValue::Text("invited"),
             "who may make an account on the pages: people the operator invited; anybody, with approval; or anybody at once (open)";
-        session_idle_hours: NonZeroU32 = Preset::Text("168"), "hours after which a browser that is not used is signed out";
-        session_days: NonZeroU32 = Preset::Text("30"), "days after which a browser is signed out, used or not";
+        session_idle_hours: NonZeroU32 = DefaultValue::Text("168"), "hours after which a browser that is not used is signed out";
+        session_days: NonZeroU32 = DefaultValue::Text("30"), "days after which a browser is signed out, used or not";
     }
     tls: TlsSection {
-        certificate: Option<PathBuf> = Preset::None, "PEM file of the certificate and its issuers; none: no TLS";
-        private_key: Option<PathBuf> = Preset::None, "PEM file of the certificate's private key";
-        https_only_days: u32 = Preset::Text("365"),
+        certificate: Option<PathBuf> = DefaultValue::None, "PEM file of the certificate and its issuers; none: no TLS";
+        private_key: Option<PathBuf> = DefaultValue::None, "PEM file of the certificate's private key";
+        https_only_days: u32 = DefaultValue::Text("365"),
             "days for which browsers that came over TLS come over TLS alone (Strict-Transport-Security); 0: not told";
     }
     metrics: MetricsSection {
-        listen: Option<SocketAddr> = Preset::None, "address and port of the Prometheus metrics; none: no metrics";
+        listen: Option<SocketAddr> = DefaultValue::None, "address and port of the Prometheus metrics; none: no metrics";
     }
     log: LogSection {
-        format: Form = Preset::Text("text"), "how log lines are written";
-        requests: Logged = Preset::Text("all"),
+        format: LogFormat = DefaultValue::Text("text"), "how log lines are written";
+        requests: RequestLogging = DefaultValue::Text("all"),
             "which requests are logged; errors: those answered with 400 or more, or charged to a client that disconnected";
     }
     ledger: Ledger {
-        durability: Durability = Preset::Text("strict"),
+        durability: Durability = DefaultValue::Text("strict"),
             "strict: an answer waits until its debit is on disk; window: a crash may forget 50 ms of debits";
-        rollup_after_days: Option<u32> = Preset::None, "usage entries older than this become daily rows; none: keep all";
-        retry_horizon_sec: u32 = Preset::Text("600"),
+        rollup_after_days: Option<u32> = DefaultValue::None, "usage entries older than this become daily rows; none: keep all";
+        retry_horizon_sec: u32 = DefaultValue::Text("600"),
             "how long a repeated Idempotency-Key is answered again without a charge, in seconds";
     }
     free: Free {
-        profile: FreeProfile = Preset::Text("monthly"), "free tier: units that renew monthly, or credits granted once";
-        per_minute: u32 = Preset::Profile(|free| free.limits.per_minute), "calls a minute of a free key";
-        per_day: u32 = Preset::Profile(|free| free.limits.per_day), "calls a day of a free key";
-        monthly_units: u32 = Preset::Profile(|free| free.monthly_units), "free units a month";
-        credits_on_approval: Credits = Preset::Profile(|free| free.credits_on_approval.0),
+        profile: FreeTierKind = DefaultValue::Text("monthly"), "free tier: units that renew monthly, or credits granted once";
+        per_minute: u32 = DefaultValue::Profile(|free| free.limits.per_minute), "calls a minute of a free key";
+        per_day: u32 = DefaultValue::Profile(|free| free.limits.per_day), "calls a day of a free key";
+        monthly_units: u32 = DefaultValue::Profile(|free| free.monthly_units), "free units a month";
+        credits_on_approval: Credits = DefaultValue::Profile(|free| free.credits_on_approval.0),
             "credits given once, when an account is approved";
-        monthly_units_after_formation: u32 = Preset::Tariff(|tariff| tariff.monthly_units_after_formation),
+        monthly_units_after_formation: u32 = DefaultValue::Tariff(|tariff| tariff.monthly_units_after_formation),
             "free units a month after a company was formed";
     }
     pack_starter: PackStarter {
-        price_cents: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).price_cents), "price in US cents";
-        credits: Credits = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).credits.0), "credits in the pack";
-        per_minute: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_minute), "calls a minute";
-        per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_day), "calls a day";
+        price_cents: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).price_cents), "price in US cents";
+        credits: Credits = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).credits.0), "credits in the pack";
+        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_minute), "calls a minute";
+        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_day), "calls a day";
     }
     pack_pro: PackPro {
-        price_cents: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).price_cents), "price in US cents";
-        credits: Credits = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).credits.0), "credits in the pack";
-        per_minute: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_minute), "calls a minute";
-        per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_day), "calls a day";
+        price_cents: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).price_cents), "price in US cents";
+        credits: Credits = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).credits.0), "credits in the pack";
+        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_minute), "calls a minute";
+        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_day), "calls a day";
     }
     pack_bulk: PackBulk {
-        price_cents: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).price_cents), "price in US cents";
-        credits: Credits = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).credits.0), "credits in the pack";
-        per_minute: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_minute), "calls a minute";
-        per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_day), "calls a day";
+        price_cents: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).price_cents), "price in US cents";
+        credits: Credits = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).credits.0), "credits in the pack";
+        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_minute), "calls a minute";
+        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_day), "calls a day";
     }
     formation: FormationSection {
-        draft_days: NonZeroU32 = Preset::Text("14"),
+        draft_days: NonZeroU32 = DefaultValue::Text("14"),
             "days after which a handed-over intake that nobody accepted is wiped";
-        service_fee_cents: u32 = Preset::Tariff(|tariff| tariff.formation_fee_cents),
+        service_fee_cents: u32 = DefaultValue::Tariff(|tariff| tariff.formation_fee_cents),
             "what an order costs beside the fee of the state, in US cents";
-        how_to_pay: Option<Line> = Preset::None,
+        how_to_pay: Option<OneLineText> = DefaultValue::None,
             "how an order is paid, for the review page; none: the operator gets in touch";
     }
     payments: Payments {
-        provider: PaymentProvider = Preset::Text("operator"),
+        provider: PaymentProvider = DefaultValue::Text("operator"),
             "who confirms that a purchase is paid; stripe: customers pay by card on a page of Stripe Checkout";
-        stripe_secret_key: Option<StripeKey> = Preset::None, "secret key of the Stripe account, or a restricted one";
-        stripe_secret_key_file: Option<PathBuf> = Preset::None, "file with that key";
-        stripe_webhook_secret: Option<WebhookSecret> = Preset::None,
+        stripe_secret_key: Option<StripeKey> = DefaultValue::None, "secret key of the Stripe account, or a restricted one";
+        stripe_secret_key_file: Option<PathBuf> = DefaultValue::None, "file with that key";
+        stripe_webhook_secret: Option<WebhookSecret> = DefaultValue::None,
             "signing secret of Stripe's webhook endpoint, which begins with whsec_";
-        stripe_webhook_secret_file: Option<PathBuf> = Preset::None, "file with that secret";
-        stripe_api: BaseUrl = Preset::Text("https://api.stripe.com"),
+        stripe_webhook_secret_file: Option<PathBuf> = DefaultValue::None, "file with that secret";
+        stripe_api: BaseUrl = DefaultValue::Text("https://api.stripe.com"),
             "address of Stripe's API, the only one that is called for payments";
     }
     operator: OperatorSection {
-        webhook: Option<BaseUrl> = Preset::None,
+        webhook: Option<BaseUrl> = DefaultValue::None,
             "address that is told by POST what waits for the operator, in kinds and ids; none: see 'hornbook inbox'";
-        webhook_secret: Option<WebhookSecret> = Preset::None, "what signs these notices";
-        webhook_secret_file: Option<PathBuf> = Preset::None, "file with that secret";
+        webhook_secret: Option<WebhookSecret> = DefaultValue::None, "what signs these notices";
+        webhook_secret_file: Option<PathBuf> = DefaultValue::None, "file with that secret";
     }
 }
 
 /// The listen address as a URL. None if the system chooses the port, because it is not known yet.
-fn listening_url(given: &Given) -> Option<String> {
+fn listening_url(given: &RawValues) -> Option<String> {
     let listen: SocketAddr = given.effective("server.listen").0.parse().ok()?;
     let scheme = if given.effective("tls.certificate").0.is_empty() { "http" } else { "https" };
     (listen.port() != 0).then(|| format!("{scheme}://{listen}"))
 }
 
-fn cores(_: &Given) -> Option<String> {
+fn cores(_: &RawValues) -> Option<String> {
     Some(std::thread::available_parallelism().map_or(1, usize::from).to_string())
 }
 
-fn half_the_cores(given: &Given) -> Option<String> {
+fn half_the_cores(given: &RawValues) -> Option<String> {
     let cores: usize = cores(given)?.parse().ok()?;
     Some((cores / 2).max(1).to_string())
 }
@@ -174,17 +174,17 @@ fn half_the_cores(given: &Given) -> Option<String> {
 impl Config {
     /// All prices and limits.
     pub fn tariff(&self) -> Tariff {
-        use crate::accounts::pace::PaceLimits;
+        use crate::accounts::rate_limit::RateLimits;
         use crate::accounts::tier::Pack;
         let pack = |price_cents, credits, per_minute, per_day| Pack {
             price_cents,
             credits,
-            limits: PaceLimits { per_minute, per_day },
+            limits: RateLimits { per_minute, per_day },
         };
         let Self { free, pack_starter, pack_pro, pack_bulk, .. } = self;
         Tariff {
             free: FreeTier {
-                limits: PaceLimits { per_minute: free.per_minute, per_day: free.per_day },
+                limits: RateLimits { per_minute: free.per_minute, per_day: free.per_day },
                 monthly_units: free.monthly_units,
                 credits_on_approval: free.credits_on_approval,
             },

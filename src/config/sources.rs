@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
 use super::origin::Origin;
-use super::table::{Given, Setting};
+use super::table::{RawValues, Setting};
 
 /// The API key for clients, which `hornbook bench` and the examples in the documentation use. It is
 /// not a setting.
@@ -23,7 +23,7 @@ pub struct FlagValue {
     pub flag: &'static str,
 }
 
-impl Given {
+impl RawValues {
     /// The setting whose name is most similar to `name`.
     fn nearest_setting(&self, name: &str) -> String {
         nearest(name, self.settings.iter().map(|setting| setting.name.to_owned()))
@@ -34,7 +34,7 @@ impl Given {
             return Err(ConfigError::Unknown { name: name.to_owned(), from, nearest: self.nearest_setting(name) });
         };
         if setting.is_secret && matches!(from, Origin::Flag(_)) {
-            return Err(ConfigError::Exposed { name: setting.name, environment: setting.environment_name() });
+            return Err(ConfigError::SecretInFlag { name: setting.name, environment: setting.environment_name() });
         }
         match (setting.check)(&value) {
             Ok(()) => {
@@ -45,7 +45,7 @@ impl Given {
         }
     }
 
-    pub(super) fn take_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+    pub(super) fn read_file_values(&mut self, path: &Path) -> Result<(), ConfigError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         let line_of = |offset: usize| text.get(..offset).unwrap_or_default().matches('\n').count() + 1;
@@ -79,13 +79,13 @@ impl Given {
         match self.settings.iter().find(|setting| setting.name == name) {
             None => self.set(name, String::new(), from),
             Some(setting) => {
-                let (name, value, wanted) = (setting.name, "a table".to_owned(), setting.takes());
+                let (name, value, wanted) = (setting.name, "a table".to_owned(), setting.valid_values());
                 Err(ConfigError::Value { name, value, from, wanted })
             }
         }
     }
 
-    pub(super) fn take_environment(
+    pub(super) fn read_environment_values(
         &mut self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<(), ConfigError> {
@@ -95,7 +95,7 @@ impl Given {
             if !variable.starts_with("HORNBOOK_") || variable == KEY_VARIABLE {
                 continue;
             }
-            let Ok(value) = value.into_string() else { return Err(ConfigError::NotText { name: variable }) };
+            let Ok(value) = value.into_string() else { return Err(ConfigError::NotUtf8 { name: variable }) };
             let from = Origin::Environment(variable.clone());
             let Some(setting) = self.settings.iter().find(|setting| setting.environment_name() == variable) else {
                 let nearest = nearest(&variable, self.settings.iter().map(Setting::environment_name));
@@ -106,7 +106,7 @@ impl Given {
         Ok(())
     }
 
-    pub(super) fn take_flags(&mut self, flags: impl IntoIterator<Item = FlagValue>) -> Result<(), ConfigError> {
+    pub(super) fn read_flag_values(&mut self, flags: impl IntoIterator<Item = FlagValue>) -> Result<(), ConfigError> {
         flags
             .into_iter()
             .try_for_each(|FlagValue { setting, value, flag }| self.set(&setting, value, Origin::Flag(flag)))

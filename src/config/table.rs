@@ -17,7 +17,7 @@ pub struct Setting {
     pub meaning: &'static str,
     /// The value is never printed and cannot be given as a flag, because other users can see flags.
     pub is_secret: bool,
-    pub(super) preset: Preset,
+    pub(super) preset: DefaultValue,
     /// Checks a text. The error is a description of the valid values.
     pub(super) check: fn(&str) -> Result<(), String>,
     pub(super) takes: fn() -> String,
@@ -25,7 +25,7 @@ pub struct Setting {
 
 /// The default of a setting.
 #[derive(Debug)]
-pub(super) enum Preset {
+pub(super) enum DefaultValue {
     /// No value; `meaning` explains the effect.
     None,
     Text(&'static str),
@@ -34,7 +34,7 @@ pub(super) enum Preset {
     /// From the default price list.
     Tariff(fn(&Tariff) -> u32),
     /// Computed. The text describes what the value is computed from.
-    Derived(fn(&Given) -> Option<String>, &'static str),
+    Derived(fn(&RawValues) -> Option<String>, &'static str),
 }
 
 impl Setting {
@@ -48,7 +48,7 @@ impl Setting {
     }
 
     /// A description of the valid values.
-    pub fn takes(&self) -> String {
+    pub fn valid_values(&self) -> String {
         (self.takes)()
     }
 }
@@ -59,12 +59,12 @@ pub(super) fn check<T: SettingValue>(text: &str) -> Result<(), String> {
 
 /// Values as text with their origins, by setting name. Some are secrets.
 #[derive(Clone)]
-pub(super) struct Given {
+pub(super) struct RawValues {
     pub(super) settings: &'static [Setting],
     pub(super) values: BTreeMap<&'static str, (String, Origin)>,
 }
 
-impl fmt::Debug for Given {
+impl fmt::Debug for RawValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.values.keys()).finish()
     }
@@ -73,14 +73,14 @@ impl fmt::Debug for Given {
 /// Printed in place of a secret.
 const HIDDEN: &str = "(hidden)";
 
-impl Given {
+impl RawValues {
     /// The effective value with secrets hidden.
     pub(super) fn shown(&self, setting: &Setting) -> (String, Origin) {
         let (value, from) = self.effective(setting.name);
         (setting.shown(value), from)
     }
 
-    pub(super) fn none_of(settings: &'static [Setting]) -> Self {
+    pub(super) fn no_values_of(settings: &'static [Setting]) -> Self {
         Self { settings, values: BTreeMap::new() }
     }
 
@@ -91,15 +91,15 @@ impl Given {
         }
         let default = |text: &str| (text.to_owned(), Origin::Default);
         match self.settings.iter().find(|setting| setting.name == name).map(|setting| &setting.preset) {
-            None | Some(Preset::None) => default(""),
-            Some(Preset::Text(text)) => default(text),
-            Some(Preset::Tariff(part)) => default(&part(&Tariff::CONTRACT).to_string()),
-            Some(Preset::Profile(part)) => {
+            None | Some(DefaultValue::None) => default(""),
+            Some(DefaultValue::Text(text)) => default(text),
+            Some(DefaultValue::Tariff(part)) => default(&part(&Tariff::CONTRACT).to_string()),
+            Some(DefaultValue::Profile(part)) => {
                 let (profile, _) = self.effective("free.profile");
                 let tier = if profile == "grant" { FreeTier::GRANT } else { FreeTier::MONTHLY };
                 (part(&tier).to_string(), Origin::DerivedDefault(format!("profile {profile}")))
             }
-            Some(Preset::Derived(value, from)) => {
+            Some(DefaultValue::Derived(value, from)) => {
                 value(self).map_or_else(|| default(""), |value| (value, Origin::DerivedDefault((*from).to_owned())))
             }
         }
@@ -120,7 +120,7 @@ macro_rules! settings {
         #[derive(Clone, Debug)]
         pub struct Config {
             $(pub $section: $Section,)*
-            pub(super) given: Given,
+            pub(super) given: RawValues,
         }
 
         $(
@@ -143,7 +143,7 @@ macro_rules! settings {
         )*)*];
 
         impl Config {
-            pub(super) fn from_given(given: Given) -> Result<Self, super::error::ConfigError> {
+            pub(super) fn from_given(given: RawValues) -> Result<Self, super::error::ConfigError> {
                 Ok(Self {
                     $($section: $Section {
                         $($name: given.parsed(concat!(stringify!($section), ".", stringify!($name)))?,)*

@@ -134,7 +134,7 @@ fn lists_are_arrays_or_text_with_commas() {
         std::fs::write(&file, format!("[server]\nproxies = {value}\nproxy_protocol = true\n")).unwrap();
         let config = Config::load(Some(&file), [], []).unwrap();
         assert_eq!(config.server.proxies, ["10.0.0.0/8".parse().unwrap(), "::1".parse().unwrap()], "{value}");
-        assert_eq!(config.server.proxy_protocol, Switch::On);
+        assert_eq!(config.server.proxy_protocol, OnOff::On);
     }
 }
 

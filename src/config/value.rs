@@ -10,7 +10,7 @@ use crate::accounts::Durability;
 use crate::accounts::changes::CREDITS_MAX;
 use crate::accounts::ids::Credits;
 use crate::accounts::people::SignUpPolicy;
-use crate::log::{Form, Logged};
+use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
 
 /// A type of setting values.
@@ -39,10 +39,10 @@ pub struct WebOrigin(pub String);
 
 /// A line of text for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Line(pub String);
+pub struct OneLineText(pub String);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Switch {
+pub enum OnOff {
     On,
     Off,
 }
@@ -68,7 +68,7 @@ pub enum SearchDepth {
 
 /// The two kinds of free tier in the contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FreeProfile {
+pub enum FreeTierKind {
     Monthly,
     Grant,
 }
@@ -91,7 +91,7 @@ pub struct WebhookSecret(String);
 
 impl StripeKey {
     /// Parses a file that contains only the key. The error describes what the file must contain.
-    pub fn of_file(text: &str) -> Result<Self, String> {
+    pub fn from_file_text(text: &str) -> Result<Self, String> {
         Self::parse(text.trim_end_matches(['\r', '\n']))
     }
 
@@ -152,11 +152,11 @@ fn one_of(words: &[&str]) -> String {
 }
 
 choice!(Durability { Strict: "strict", Window: "window" });
-choice!(Form { Text: "text", Json: "json" });
+choice!(LogFormat { Text: "text", Json: "json" });
 choice!(SearchDepth { Fast: "fast", Deep: "deep", Auto: "auto" });
-choice!(FreeProfile { Monthly: "monthly", Grant: "grant" });
+choice!(FreeTierKind { Monthly: "monthly", Grant: "grant" });
 choice!(ToolNames { Dotted: "dotted", Snake: "snake" });
-choice!(Logged { All: "all", Errors: "errors", None: "none" });
+choice!(RequestLogging { All: "all", Errors: "errors", None: "none" });
 
 choice!(SignUpPolicy { Invited: "invited", Approval: "approval", Open: "open" });
 
@@ -194,7 +194,7 @@ fn is_secret(text: &str) -> bool {
     (SECRET_CHARS_MIN..=SECRET_CHARS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-impl SettingValue for Switch {
+impl SettingValue for OnOff {
     fn takes() -> String {
         "on or off".to_owned()
     }
@@ -282,7 +282,7 @@ impl SettingValue for BaseUrl {
 
     fn parse(text: &str) -> Result<Self, String> {
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-        let rest = rest.filter(|rest| !rest.starts_with('/') && is_plain(rest)).ok_or_else(Self::takes)?;
+        let rest = rest.filter(|rest| !rest.starts_with('/') && has_only_url_chars(rest)).ok_or_else(Self::takes)?;
         if rest.is_empty() { Err(Self::takes()) } else { Ok(Self(text.trim_end_matches('/').to_owned())) }
     }
 }
@@ -315,7 +315,7 @@ impl SettingValue for HostName {
 
 const LINE_CHARS_MAX: usize = 500;
 
-impl SettingValue for Line {
+impl SettingValue for OneLineText {
     fn takes() -> String {
         format!("text of at most {LINE_CHARS_MAX} characters in one line")
     }
@@ -327,7 +327,7 @@ impl SettingValue for Line {
     }
 }
 
-fn is_plain(rest: &str) -> bool {
+fn has_only_url_chars(rest: &str) -> bool {
     rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/[]%".contains(&byte))
 }
 

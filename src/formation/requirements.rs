@@ -66,7 +66,7 @@ pub struct NameRule {
 
 impl NameRule {
     /// Whether a name meets the rule. Case, periods and commas make no difference.
-    pub fn is_met_by(&self, name: &str) -> bool {
+    pub fn accepts_name(&self, name: &str) -> bool {
         let name = words(name);
         let has = |designator: &String| {
             let wanted = words(designator);
@@ -250,12 +250,12 @@ mod tests {
         let designators = ["Limited Liability Company", "L.L.C.", "LLC"].map(str::to_owned).to_vec();
         let rule = NameRule { designators, is_required: true, statute: None };
         for name in ["Acme LLC", "Acme, L.L.C.", "acme limited liability company", "ACME llc"] {
-            assert!(rule.is_met_by(name), "{name}");
+            assert!(rule.accepts_name(name), "{name}");
         }
         for name in ["Acme", "AcmeLLC", "LLC", "Acme Limited Company", "Acme Inc."] {
-            assert!(!rule.is_met_by(name), "{name}");
+            assert!(!rule.accepts_name(name), "{name}");
         }
-        assert!(NameRule { is_required: false, ..rule }.is_met_by("Acme"));
+        assert!(NameRule { is_required: false, ..rule }.accepts_name("Acme"));
     }
 
     #[test]

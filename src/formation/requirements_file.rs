@@ -3,7 +3,7 @@
 //! The file is compiled into the program. [`requirements`] reads it once. `hornbook serve` reads it
 //! before it listens, so that a mistake in the file is found at the start and not in a response.
 
-mod written;
+mod raw;
 
 #[cfg(test)]
 mod tests;
@@ -18,31 +18,32 @@ use super::requirements::{
     Source, StateRequirements,
 };
 use super::us_state::UsState;
-use written::{
-    Usual, WrittenDuty, WrittenExpedite, WrittenFigure, WrittenFile, WrittenPublication, WrittenSource, WrittenState,
-    WrittenType, WrittenUsual,
+use raw::{
+    RawDefaults, RawDuty, RawEntityType, RawExpedite, RawFigure, RawFile, RawPublication, RawSource, RawState,
+    TypeDefaults,
 };
 
 const FILE: &str = include_str!("requirements.toml");
 
 /// The source of a figure that names no source.
-const USUAL_SOURCE: &str = "fees";
+const DEFAULT_SOURCE: &str = "fees";
 
-static BOOK: LazyLock<Result<RequirementsBook, FileFault>> = LazyLock::new(|| RequirementsBook::read(FILE));
+static BOOK: LazyLock<Result<RequirementsTable, RequirementsFileError>> =
+    LazyLock::new(|| RequirementsTable::read(FILE));
 
 /// The requirements of all states.
-pub fn requirements() -> Result<&'static RequirementsBook, &'static FileFault> {
+pub fn requirements() -> Result<&'static RequirementsTable, &'static RequirementsFileError> {
     BOOK.as_ref()
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub struct RequirementsBook {
+pub struct RequirementsTable {
     states: BTreeMap<UsState, StateRequirements>,
 }
 
 /// A mistake in the file.
 #[derive(Clone, PartialEq, Debug)]
-pub enum FileFault {
+pub enum RequirementsFileError {
     Unreadable(toml::de::Error),
     Missing(UsState),
     /// A mistake at this place of the file.
@@ -52,7 +53,7 @@ pub enum FileFault {
     },
 }
 
-impl fmt::Display for FileFault {
+impl fmt::Display for RequirementsFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("formation/requirements.toml: ")?;
         match self {
@@ -63,18 +64,18 @@ impl fmt::Display for FileFault {
     }
 }
 
-impl std::error::Error for FileFault {
+impl std::error::Error for RequirementsFileError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         if let Self::Unreadable(error) = self { Some(error) } else { None }
     }
 }
 
-impl RequirementsBook {
-    pub fn read(text: &str) -> Result<Self, FileFault> {
-        let file: WrittenFile = toml::from_str(text).map_err(FileFault::Unreadable)?;
+impl RequirementsTable {
+    pub fn read(text: &str) -> Result<Self, RequirementsFileError> {
+        let file: RawFile = toml::from_str(text).map_err(RequirementsFileError::Unreadable)?;
         let mut states = BTreeMap::new();
         for state in UsState::ALL {
-            let written = file.states.get(&state).ok_or(FileFault::Missing(state))?;
+            let written = file.states.get(&state).ok_or(RequirementsFileError::Missing(state))?;
             states.insert(state, written.resolve(state, &file.usual)?);
         }
         Ok(Self { states })
@@ -85,8 +86,8 @@ impl RequirementsBook {
     }
 }
 
-impl WrittenState {
-    fn resolve(&self, state: UsState, usual: &WrittenUsual) -> Result<StateRequirements, FileFault> {
+impl RawState {
+    fn resolve(&self, state: UsState, usual: &RawDefaults) -> Result<StateRequirements, RequirementsFileError> {
         let types = EntityType::ALL.map(|entity_type| {
             let (written, usual) = match entity_type {
                 EntityType::Llc => (&self.llc, &usual.llc),
@@ -94,7 +95,7 @@ impl WrittenState {
                 EntityType::NonprofitCorporation => (&self.nonprofit_corporation, &usual.nonprofit_corporation),
                 EntityType::LimitedPartnership => (&self.limited_partnership, &usual.limited_partnership),
             };
-            let place = Place { state, entity_type, sources: &self.sources };
+            let place = FileLocation { state, entity_type, sources: &self.sources };
             written.resolve(&place, usual, self)
         });
         let types = types.into_iter().collect::<Result<_, _>>()?;
@@ -102,11 +103,16 @@ impl WrittenState {
     }
 }
 
-impl WrittenType {
-    fn resolve(&self, place: &Place<'_>, usual: &Usual, state: &WrittenState) -> Result<Requirements, FileFault> {
+impl RawEntityType {
+    fn resolve(
+        &self,
+        place: &FileLocation<'_>,
+        usual: &TypeDefaults,
+        state: &RawState,
+    ) -> Result<Requirements, RequirementsFileError> {
         let mut required = self.facts.as_ref().unwrap_or(&usual.facts).clone();
         required.extend(&self.more_facts);
-        if let Some(twice) = first_twice(&required) {
+        if let Some(twice) = first_duplicate(&required) {
             return Err(place.fault("facts", format!("{} is listed twice", twice.name())));
         }
         let optional = usual.optional.iter().copied().filter(|fact| !required.contains(fact)).collect();
@@ -134,7 +140,7 @@ impl WrittenType {
     }
 
     /// The office for this entity type, or else the office of the state.
-    fn office(&self, state: &WrittenState) -> FilingOffice {
+    fn office(&self, state: &RawState) -> FilingOffice {
         match &self.office {
             Some(own) => FilingOffice { name: own.name.clone(), website: own.website.clone(), postal_address: None },
             None => FilingOffice {
@@ -146,35 +152,35 @@ impl WrittenType {
     }
 }
 
-fn first_twice(facts: &[Fact]) -> Option<Fact> {
+fn first_duplicate(facts: &[Fact]) -> Option<Fact> {
     facts.iter().enumerate().find(|(place, fact)| facts[..*place].contains(fact)).map(|(_, fact)| *fact)
 }
 
-impl WrittenDuty {
-    fn resolve(&self, place: &Place<'_>) -> Result<Duty, FileFault> {
+impl RawDuty {
+    fn resolve(&self, place: &FileLocation<'_>) -> Result<Duty, RequirementsFileError> {
         let Self { name, kind, due, every_years, fee } = self;
         let fee = fee.resolve(place, name)?;
         Ok(Duty { name: name.clone(), kind: *kind, due: due.clone(), every_years: *every_years, fee })
     }
 }
 
-impl WrittenExpedite {
-    fn resolve(&self, place: &Place<'_>) -> Result<ExpediteOption, FileFault> {
+impl RawExpedite {
+    fn resolve(&self, place: &FileLocation<'_>) -> Result<ExpediteOption, RequirementsFileError> {
         let fee = self.fee.resolve(place, &self.name)?;
         Ok(ExpediteOption { name: self.name.clone(), time: self.time.clone(), fee })
     }
 }
 
-impl WrittenPublication {
-    fn resolve(&self, place: &Place<'_>) -> Result<PublicationDuty, FileFault> {
+impl RawPublication {
+    fn resolve(&self, place: &FileLocation<'_>) -> Result<PublicationDuty, RequirementsFileError> {
         let fee = self.fee.resolve(place, "publication")?;
         Ok(PublicationDuty { what: self.what.clone(), due: self.due.clone(), fee })
     }
 }
 
-impl WrittenFigure {
-    fn resolve(&self, place: &Place<'_>, what: &str) -> Result<Figure, FileFault> {
-        let key = self.source.as_deref().unwrap_or(USUAL_SOURCE);
+impl RawFigure {
+    fn resolve(&self, place: &FileLocation<'_>, what: &str) -> Result<Figure, RequirementsFileError> {
+        let key = self.source.as_deref().unwrap_or(DEFAULT_SOURCE);
         let Some(source) = place.sources.get(key) else {
             return Err(place.fault(what, format!("the state has no source '{key}'")));
         };
@@ -213,14 +219,14 @@ fn cents(usd: f64) -> Option<u64> {
 }
 
 /// A place in the file.
-struct Place<'f> {
+struct FileLocation<'f> {
     state: UsState,
     entity_type: EntityType,
-    sources: &'f BTreeMap<String, WrittenSource>,
+    sources: &'f BTreeMap<String, RawSource>,
 }
 
-impl Place<'_> {
-    fn fault(&self, what: &str, fault: String) -> FileFault {
-        FileFault::Wrong { at: format!("{}, {}, {what}", self.state, self.entity_type.name()), what: fault }
+impl FileLocation<'_> {
+    fn fault(&self, what: &str, fault: String) -> RequirementsFileError {
+        RequirementsFileError::Wrong { at: format!("{}, {}, {what}", self.state, self.entity_type.name()), what: fault }
     }
 }

@@ -95,13 +95,13 @@ impl fmt::Display for UsState {
 
 /// The text is not the postal code of a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NoState;
+pub struct ParseStateError;
 
 impl FromStr for UsState {
-    type Err = NoState;
+    type Err = ParseStateError;
 
     /// Parses a postal code, in upper or lower case.
-    fn from_str(text: &str) -> Result<Self, NoState> {
-        Self::ALL.into_iter().find(|state| state.code().eq_ignore_ascii_case(text)).ok_or(NoState)
+    fn from_str(text: &str) -> Result<Self, ParseStateError> {
+        Self::ALL.into_iter().find(|state| state.code().eq_ignore_ascii_case(text)).ok_or(ParseStateError)
     }
 }

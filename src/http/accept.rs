@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_bytes_are_refused_only_in_so_many_words() {
+    fn identity_is_refused_only_explicitly() {
         for (accept, expected) in [
             ("gzip", false),
             ("identity;q=0, gzip", true),

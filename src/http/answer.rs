@@ -16,17 +16,17 @@ use serde_json::json;
 use super::accept::AcceptedCodings;
 use super::coding::Coding;
 use super::documents::Rendered;
-use super::packing::{self, Packing};
 use super::reply::Reply;
-use super::request_log::Note;
-use super::unread::{OfAccount, SharedBytes};
-use super::{gate, headers};
-use crate::accounts::pace::PaceLeft;
+use super::request_log::ResponseLog;
+use super::response_compression::{self, ResponseCompressor};
+use super::unread::{AccountShare, SharedBytes};
+use super::{headers, request_parts};
+use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};
 use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
-use crate::api::reply::{Body, Format, PackedOnce, StoredLayer};
-use crate::door::{DoorAnswer, Methods};
+use crate::api::reply::{Body, CachedBody, Format, StoredLayer};
+use crate::mount::{Methods, MountResponse};
 
 /// The path and the query of a request as they were sent, for links to other pages.
 type Address<'a> = (&'a str, Option<&'a str>);
@@ -35,22 +35,22 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     let Answer { reply, receipt, version, unread, .. } = answer;
     let mut response = match reply.body {
         Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
-        Body::Kept(bytes) => {
+        Body::Cached(bytes) => {
             let mut response = respond(StatusCode::OK, content_type(reply.format), bytes);
-            response.extensions_mut().insert(PackedOnce);
+            response.extensions_mut().insert(CachedBody);
             response
         }
         Body::Stored(layer) => {
             let coding = AcceptedCodings::of(asked).best(&STORED_CODINGS);
             let body = Bytes::from_owner(EncodedLayer { layer, encoding: stored_encoding(coding) });
             let mut response = respond(StatusCode::OK, content_type(reply.format), body);
-            packing::is_packed(&mut response, coding);
+            response_compression::mark_encoded(&mut response, coding);
             response.extensions_mut().insert(SharedBytes);
             response
         }
     };
     if let Some(unread) = unread {
-        response.extensions_mut().insert(OfAccount(Arc::new(unread)));
+        response.extensions_mut().insert(AccountShare(Arc::new(unread)));
     }
     let head = response.headers_mut();
     if let Some(receipt) = &receipt {
@@ -67,7 +67,7 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
     set_standard(head, CACHE_CONTROL, cache);
     vary(head, "Authorization, Accept, Accept-Encoding");
-    Note::of(&mut response).stages = reply.stages;
+    ResponseLog::of(&mut response).stages = reply.stages;
     response
 }
 
@@ -117,7 +117,7 @@ fn set_standard(head: &mut HeaderMap, name: HeaderName, value: &'static str) {
     head.insert(name, HeaderValue::from_static(value));
 }
 
-pub(super) fn unchanged(version: &str, left: Option<PaceLeft>, asked: &HeaderMap) -> Reply {
+pub(super) fn unchanged(version: &str, left: Option<RateRemaining>, asked: &HeaderMap) -> Reply {
     let mut response = not_modified(version, asked);
     let head = response.headers_mut();
     set_standard(head, CACHE_CONTROL, "private, no-cache");
@@ -133,7 +133,7 @@ fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     let weak = tag(version, true);
-    let held = gate::text(asked, "if-none-match").unwrap_or_default();
+    let held = request_parts::header_text(asked, "if-none-match").unwrap_or_default();
     let holds_weak = held.split(',').any(|held| held.trim() == weak);
     headers::set(response.headers_mut(), ETAG, &tag(version, holds_weak));
     response
@@ -160,8 +160,8 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     if let Some(left) = left {
         headers::pace(head, left);
     }
-    response.extensions_mut().insert(Told(error.message.as_str().into()));
-    let note = Note::of(&mut response);
+    response.extensions_mut().insert(ErrorMessage(error.message.as_str().into()));
+    let note = ResponseLog::of(&mut response);
     note.error = Some(error.code.code());
     note.internal.clone_from(&error.internal);
     let head = response.headers_mut();
@@ -175,11 +175,11 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
 
 /// The message of an error, kept with the response so that a page can show it.
 #[derive(Clone)]
-struct Told(Arc<str>);
+struct ErrorMessage(Arc<str>);
 
 /// The same error as a page, if there is one. Status and headers stay, except for the headers of the body.
 pub(super) fn as_page(response: Reply, page: impl FnOnce(&str, StatusCode) -> Option<Response<Bytes>>) -> Reply {
-    let Some(Told(message)) = response.extensions().get().cloned() else { return response };
+    let Some(ErrorMessage(message)) = response.extensions().get().cloned() else { return response };
     let Some(page) = page(&message, response.status()) else { return response };
     let (mut head, _) = response.into_parts();
     let (of_page, body) = page.into_parts();
@@ -203,8 +203,8 @@ pub(super) fn options(methods: Methods) -> Reply {
 }
 
 /// Turns the answer of a mounted handler into a response.
-pub(super) fn of_door(answer: DoorAnswer) -> Reply {
-    let DoorAnswer { response, receipt, left, unread, error, internal, stages } = answer;
+pub(super) fn of_mount(answer: MountResponse) -> Reply {
+    let MountResponse { response, receipt, left, unread, error, internal, stages } = answer;
     let (head, body) = response.into_parts();
     let mut response = Response::from_parts(head, Full::new(body));
     let head = response.headers_mut();
@@ -216,15 +216,15 @@ pub(super) fn of_door(answer: DoorAnswer) -> Reply {
     }
     headers::timing(head, &stages);
     if let Some(unread) = unread {
-        response.extensions_mut().insert(OfAccount(Arc::new(unread)));
+        response.extensions_mut().insert(AccountShare(Arc::new(unread)));
     }
-    *Note::of(&mut response) = Note { stages, error, internal };
+    *ResponseLog::of(&mut response) = ResponseLog { stages, error, internal };
     response
 }
 
 /// A document in a coding that the client accepts, or a 304 if the client has this version already.
-pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &Packing) -> Reply {
-    let is_held = is_known(rendered.version(), gate::text(asked, "if-none-match"));
+pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &ResponseCompressor) -> Reply {
+    let is_held = is_known(rendered.version(), request_parts::header_text(asked, "if-none-match"));
     let mut response = match is_held {
         true => not_modified(rendered.version(), asked),
         false => {
@@ -234,7 +234,7 @@ pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &P
                 None => (rendered.plain(), Coding::Identity),
             };
             let mut response = respond(StatusCode::OK, rendered.document().media_type(), body);
-            packing::is_packed(&mut response, coding);
+            response_compression::mark_encoded(&mut response, coding);
             response.extensions_mut().insert(SharedBytes);
             headers::set(response.headers_mut(), ETAG, &tag(rendered.version(), coding != Coding::Identity));
             response
@@ -276,7 +276,7 @@ pub(super) fn drop_body(response: &mut Reply) {
 }
 
 /// The bytes of a final HTTP/1 response, for the cases in which hyper has no request to answer.
-pub(super) fn as_last_bytes(reply: Reply) -> Vec<u8> {
+pub(super) fn to_http1_bytes(reply: Reply) -> Vec<u8> {
     let (head, body) = reply.into_parts();
     let body = body.into_inner().unwrap_or_default();
     let reason = head.status.canonical_reason().unwrap_or_default();
@@ -297,7 +297,7 @@ pub(super) fn as_last_bytes(reply: Reply) -> Vec<u8> {
 fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> Reply {
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
-    *response.headers_mut() = headers::room();
+    *response.headers_mut() = headers::new_header_map();
     set_standard(response.headers_mut(), CONTENT_TYPE, content_type);
     set_standard(response.headers_mut(), X_CONTENT_TYPE_OPTIONS, "nosniff");
     response

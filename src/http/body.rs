@@ -25,7 +25,7 @@ const ALL_BYTES_MAX: usize = 1024 * BODY_BYTES_MAX;
 const CLIENT_BYTES_MAX: usize = ALL_BYTES_MAX / 6;
 
 /// Additional room for the path that must not wait: a payment provider that is refused reports later, or never.
-const KEPT_BYTES: usize = 16 * BODY_BYTES_MAX;
+const ADDITIONAL_BODY_BYTES: usize = 16 * BODY_BYTES_MAX;
 
 /// Reads a body to its end and counts its bytes in its share. Over HTTP/1 the guard has read it and
 /// counted it already.
@@ -59,23 +59,23 @@ fn too_slow() -> ApiError {
 
 /// Counts the bytes of all request bodies in memory.
 #[derive(Default)]
-pub(super) struct BodyRoom(Mutex<Taken>);
+pub(super) struct BodyBudget(Mutex<BudgetUsage>);
 
 #[derive(Default)]
-struct Taken {
+struct BudgetUsage {
     all: usize,
     by_client: HashMap<ClientNetwork, usize>,
 }
 
-impl BodyRoom {
+impl BodyBudget {
     /// The share of a body, which has no bytes yet. A client is an IPv4 address or an IPv6 network of 48
     /// bits, the usual size of a customer's network. A connection from a proxy has no client.
     pub(super) fn share(self: &Arc<Self>, client: Option<IpAddr>, is_kept: bool) -> BodyShare {
         let client = client.map(|client| ClientNetwork::of(client).site());
-        BodyShare { room: Arc::clone(self), client, bytes: 0, is_kept }
+        BodyShare { room: Arc::clone(self), client, bytes: 0, may_use_reserve: is_kept }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, BudgetUsage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,11 +87,11 @@ fn too_many() -> ApiError {
 
 /// The bytes that one body counts for, until this is dropped.
 pub(super) struct BodyShare {
-    room: Arc<BodyRoom>,
+    room: Arc<BodyBudget>,
     client: Option<ClientNetwork>,
     bytes: usize,
     /// Whether it may use the additional room.
-    is_kept: bool,
+    may_use_reserve: bool,
 }
 
 impl BodyShare {
@@ -104,8 +104,8 @@ impl BodyShare {
         let mut taken = self.room.lock();
         let all = taken.all + more;
         let of_client = self.client.map_or(0, |client| taken.by_client.get(&client).copied().unwrap_or(0) + more);
-        let is_too_much = match self.is_kept {
-            true => all > ALL_BYTES_MAX + KEPT_BYTES,
+        let is_too_much = match self.may_use_reserve {
+            true => all > ALL_BYTES_MAX + ADDITIONAL_BODY_BYTES,
             false => all > ALL_BYTES_MAX || of_client > CLIENT_BYTES_MAX,
         };
         if is_too_much {
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn bodies_are_bounded_in_total_and_by_client_and_give_their_room_back() {
-        let room = Arc::new(BodyRoom::default());
+        let room = Arc::new(BodyBudget::default());
         let client = |last: u8| Some(IpAddr::from([10, 0, 0, last]));
         let take = |client: Option<IpAddr>, bytes: usize| {
             let mut share = room.share(client, false);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_promised_take_no_room_and_networks_of_one_customer_count_as_one() {
-        let room = Arc::new(BodyRoom::default());
+        let room = Arc::new(BodyBudget::default());
         let of = |text: &str| room.share(Some(text.parse().unwrap()), false);
         let _stalled: Vec<BodyShare> = (0..100_000).map(|_| of("2001:db8:1::1")).collect();
         let mut first = of("2001:db8:1:2::1");

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_programs_could_read_differently_is_refused() {
+    fn ambiguous_chunks_are_refused() {
         for bad in [
             &b"\r\n"[..],
             b"x\r\n",
@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_it_is_cut_the_body_is_the_same(
+        fn splitting_the_input_does_not_change_the_body(
             body in prop::collection::vec(any::<u8>(), 0..300),
             sizes in prop::collection::vec(1..40_usize, 1..20),
             cuts in prop::collection::vec(1..9_usize, 1..20),

@@ -25,7 +25,7 @@ pub(super) enum Effort {
     /// For a response that is sent once.
     Quick,
     /// For a response that is cached.
-    Kept,
+    Cached,
     /// For a document that is compressed once and sent often.
     Thorough,
 }
@@ -47,7 +47,7 @@ impl Coding {
     }
 
     /// `None` for `Identity`, or if compression fails, which only a lack of memory could cause.
-    pub(super) fn pack(self, plain: &[u8], effort: Effort) -> Option<Bytes> {
+    pub(super) fn compress(self, plain: &[u8], effort: Effort) -> Option<Bytes> {
         let is_thorough = effort == Effort::Thorough;
         let packed = match self {
             Self::Identity => return None,

@@ -14,15 +14,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::conversation::Protocols;
-use super::guard::{Bodies, ConnectionState, Guard, Refused};
+use super::connection_loop::Protocols;
 use super::reply::Reply;
+use super::request_stream::{Bodies, ConnectionState, Refused, RequestStream};
 use super::rules::check_http2;
 use super::stream::Stream;
 use super::unread::Shares;
 use super::{App, HttpSettings, proxies};
 use crate::api::error::ApiError;
-use crate::api::unread::{UnreadBytes, UnreadOwner};
+use crate::api::unread::{UnreadBytes, UnreadCounter};
 use crate::network::ClientNetwork;
 
 /// How long requests in progress may take after the server is told to stop.
@@ -115,8 +115,8 @@ impl Acceptor {
         // Responses are written in one piece: Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         let mut announced_slot = None;
-        if peer.is_proxy && proxies.announce {
-            let Ok(Ok(announced)) = timeout(timeouts.head, proxies::announced(&mut stream)).await else {
+        if peer.is_proxy && proxies.uses_proxy_protocol {
+            let Ok(Ok(announced)) = timeout(timeouts.head, proxies::read_proxy_header(&mut stream)).await else {
                 return metrics.connection_refused("no_proxy_protocol");
             };
             if let Some(address) = announced {
@@ -142,7 +142,7 @@ impl Acceptor {
             proxies: peer.is_proxy.then(|| proxies.clone()),
             kept_path: Arc::clone(&self.app.kept_path),
         };
-        let guard = Box::new(Guard::new(stream, *timeouts, Arc::default(), bodies));
+        let guard = Box::new(RequestStream::new(stream, *timeouts, Arc::default(), bodies));
         let connection = Arc::new(Connection {
             acceptor: Arc::clone(self),
             peer,
@@ -155,7 +155,7 @@ impl Acceptor {
         });
         let refuse = |refused: Refused| self.app.refuse(refused, peer.address);
         let closed = async { drop(closing.changed().await) };
-        self.protocols.converse(guard, service, refuse, &metrics.connections_waiting, closed).await;
+        self.protocols.serve_requests(guard, service, refuse, &metrics.connections_waiting, closed).await;
         drop(announced_slot);
     }
 
@@ -176,7 +176,7 @@ struct Connection {
     acceptor: Arc<Acceptor>,
     peer: Peer,
     /// Counts the responses that the peer has not read.
-    unread: UnreadOwner,
+    unread: UnreadCounter,
     state: Arc<ConnectionState>,
 }
 

@@ -7,7 +7,7 @@ use hyper::header::{
 };
 
 use crate::api::headers::HEADERS;
-use crate::door::Methods;
+use crate::mount::Methods;
 
 const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-Key, If-None-Match, Mcp-Protocol-Version, \
                                Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID";

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::coding::{Coding, Effort};
-use super::packing::Packing;
+use super::response_compression::ResponseCompressor;
 use crate::api::corpus::Corpus;
-use crate::api::documents::{Document, Examples, Setting};
+use crate::api::documents::{Document, DocumentContext, Examples};
 use crate::api::error::ApiError;
 use crate::api::service::Service;
 use crate::hex;
@@ -18,13 +18,13 @@ use crate::hex;
 /// The documents of the snapshot that was requested last.
 #[derive(Default)]
 pub(super) struct Documents {
-    kept: RwLock<Option<Arc<OfSnapshot>>>,
+    kept: RwLock<Option<Arc<SnapshotDocuments>>>,
     /// Lets one request render while the others wait.
     rendering: Mutex<()>,
 }
 
 /// All documents about one snapshot.
-pub(super) struct OfSnapshot {
+pub(super) struct SnapshotDocuments {
     snapshot: String,
     rendered: [Rendered; Document::ALL.len()],
 }
@@ -39,7 +39,11 @@ pub(super) struct Rendered {
 }
 
 impl Documents {
-    pub(super) async fn of(&self, service: &Arc<Service>, corpus: &Arc<Corpus>) -> Result<Arc<OfSnapshot>, ApiError> {
+    pub(super) async fn of(
+        &self,
+        service: &Arc<Service>,
+        corpus: &Arc<Corpus>,
+    ) -> Result<Arc<SnapshotDocuments>, ApiError> {
         if let Some(kept) = self.kept(corpus) {
             return Ok(kept);
         }
@@ -48,23 +52,25 @@ impl Documents {
             return Ok(kept);
         }
         let (service, corpus) = (Arc::clone(service), Arc::clone(corpus));
-        let rendered = tokio::task::spawn_blocking(move || Arc::new(OfSnapshot::render(&service, &corpus))).await;
+        let rendered =
+            tokio::task::spawn_blocking(move || Arc::new(SnapshotDocuments::render(&service, &corpus))).await;
         let rendered = rendered.map_err(|error| ApiError::internal(format!("render the documents: {error}")))?;
         *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&rendered));
         Ok(rendered)
     }
 
-    fn kept(&self, corpus: &Corpus) -> Option<Arc<OfSnapshot>> {
+    fn kept(&self, corpus: &Corpus) -> Option<Arc<SnapshotDocuments>> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().filter(|kept| kept.snapshot == corpus.id()).cloned()
     }
 }
 
-impl OfSnapshot {
+impl SnapshotDocuments {
     fn render(service: &Service, corpus: &Corpus) -> Self {
         let tariff = &service.accounts().settings().tariff;
         let examples = Examples::of(corpus);
-        let setting = Setting { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
+        let setting =
+            DocumentContext { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
         let rendered = Document::ALL.map(|document| Rendered::new(document, document.render(&setting)));
         Self { snapshot: corpus.id().to_owned(), rendered }
     }
@@ -94,7 +100,7 @@ impl Rendered {
     }
 
     /// `None` for uncompressed bytes, and if no thread is free to compress the document in time.
-    pub(super) async fn packed(&self, coding: Coding, packing: &Packing) -> Option<Bytes> {
+    pub(super) async fn packed(&self, coding: Coding, packing: &ResponseCompressor) -> Option<Bytes> {
         let place = Coding::PREFERRED.iter().position(|preferred| *preferred == coding)?;
         let pack = || async { packing.packed(self.plain(), coding, Effort::Thorough).await.ok_or(()) };
         self.packed[place].get_or_try_init(pack).await.ok().cloned()

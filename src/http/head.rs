@@ -22,7 +22,7 @@ const REQUEST_LINE_BYTES_MAX: usize = URI_BYTES_MAX + METHOD_BYTES_MAX + " HTTP/
 #[derive(Default)]
 pub(super) struct Head {
     /// How many bytes were searched for line ends.
-    looked_at: usize,
+    scanned: usize,
     /// Start of the current line.
     line: usize,
     blank_lines: usize,
@@ -50,7 +50,7 @@ pub(super) struct WholeHead {
     /// The length of the body after it.
     pub(super) body: BodyLength,
     /// Whether the client waits for `100 Continue` before it sends the body.
-    pub(super) is_to_be_asked: bool,
+    pub(super) expects_continue: bool,
 }
 
 /// The length of a body.
@@ -77,10 +77,10 @@ enum Version {
 impl Head {
     /// Checks the new bytes. Returns the lengths of head and body once the head is complete.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<WholeHead>, ApiError> {
-        while let Some(found) = bytes.get(self.looked_at..).and_then(|new| memchr(b'\n', new)) {
-            let end = self.looked_at + found;
+        while let Some(found) = bytes.get(self.scanned..).and_then(|new| memchr(b'\n', new)) {
+            let end = self.scanned + found;
             let line = &bytes[self.line..end];
-            self.looked_at = end + 1;
+            self.scanned = end + 1;
             self.line = end + 1;
             let Some(line) = line.strip_suffix(b"\r") else {
                 return Err(bad("a line ends without a carriage return; end every line of the head with CR and LF"));
@@ -89,10 +89,10 @@ impl Head {
                 let body = self.check_whole()?;
                 let has_body = body != BodyLength::Known(0);
                 let is_to_be_asked = has_body && self.expectation == Some(Expectation::Continue) && !self.is_old();
-                return Ok(Some(WholeHead { bytes: end + 1, body, is_to_be_asked }));
+                return Ok(Some(WholeHead { bytes: end + 1, body, expects_continue: is_to_be_asked }));
             }
         }
-        self.looked_at = bytes.len();
+        self.scanned = bytes.len();
         self.check_unfinished(&bytes[self.line..])?;
         Ok(None)
     }
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_head_gives_the_same_result_in_one_piece_and_byte_by_byte() {
-        let whole = Some(WholeHead { bytes: GOOD.len(), body: BodyLength::Known(0), is_to_be_asked: false });
+        let whole = Some(WholeHead { bytes: GOOD.len(), body: BodyLength::Known(0), expects_continue: false });
         assert_eq!(Head::default().read(GOOD).unwrap(), whole);
         let mut head = Head::default();
         for end in 0..GOOD.len() {
@@ -341,7 +341,7 @@ mod tests {
     fn of_body(method: &str, headers: &str) -> Result<(BodyLength, bool), u16> {
         let head = format!("{method} / HTTP/1.1\r\nHost: a\r\n{headers}\r\n");
         let read = Head::default().read(head.as_bytes()).map_err(|error| error.code.status())?;
-        let WholeHead { body, is_to_be_asked, .. } = read.unwrap();
+        let WholeHead { body, expects_continue: is_to_be_asked, .. } = read.unwrap();
         Ok((body, is_to_be_asked))
     }
 

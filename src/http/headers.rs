@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
-use super::gate;
+use super::request_parts;
 use crate::accounts::admission::Receipt;
-use crate::accounts::pace::{PaceLeft, PaceLimits};
+use crate::accounts::rate_limit::{RateLimits, RateRemaining};
 use crate::api::headers::{
     CREDITS_COST, CREDITS_REMAINING, HEADERS, Header, IDEMPOTENCY_REPLAYED, LINK, RATE_LIMIT, RATE_LIMIT_LIMIT,
     RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
@@ -34,7 +34,7 @@ const RATE_BYTES: usize = 64;
 const HEADERS_MOSTLY: usize = 20;
 
 /// A map that does not have to grow while headers are set.
-pub(super) fn room() -> HeaderMap {
+pub(super) fn new_header_map() -> HeaderMap {
     HeaderMap::with_capacity(HEADERS_MOSTLY)
 }
 
@@ -43,7 +43,7 @@ static NAMES: LazyLock<Vec<HeaderName>> =
     LazyLock::new(|| HEADERS.iter().map(|header| HeaderName::from_static(header.field)).collect());
 
 fn name(header: Header) -> HeaderName {
-    NAMES.get(header.place).cloned().unwrap_or_else(|| HeaderName::from_static(header.field))
+    NAMES.get(header.index).cloned().unwrap_or_else(|| HeaderName::from_static(header.field))
 }
 
 /// Sets a header of the table. A text that is not a valid header value is left out.
@@ -74,9 +74,14 @@ pub(super) fn paid(head: &mut HeaderMap, receipt: &Receipt) {
 }
 
 /// How many calls are left. `X-RateLimit-Remaining` and `X-RateLimit-Reset` describe the limit that is nearer.
-pub(super) fn pace(head: &mut HeaderMap, left: &PaceLeft) {
-    let PaceLeft { limits: PaceLimits { per_minute, per_day }, in_minute, minute_reset_sec, in_day, day_reset_sec } =
-        *left;
+pub(super) fn pace(head: &mut HeaderMap, left: &RateRemaining) {
+    let RateRemaining {
+        limits: RateLimits { per_minute, per_day },
+        in_minute,
+        minute_reset_sec,
+        in_day,
+        day_reset_sec,
+    } = *left;
     set_number(head, RATE_LIMIT_LIMIT, per_minute);
     set_number(head, RATE_LIMIT_REMAINING, in_minute.min(in_day));
     set_number(head, RATE_LIMIT_RESET, if in_day < in_minute { day_reset_sec } else { minute_reset_sec });
@@ -116,7 +121,9 @@ pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
 /// of results.
 pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: Option<&str>) {
     let mut others = String::with_capacity(query.map_or(0, str::len) + LINK_BYTES);
-    for (name, value) in gate::pairs(query).filter_map(|pair| pair.decoded()).filter(|(name, _)| name != "page") {
+    for (name, value) in
+        request_parts::pairs(query).filter_map(|pair| pair.decoded()).filter(|(name, _)| name != "page")
+    {
         for (part, end) in [(name, "="), (value, "&")] {
             percent::push(&mut others, &part);
             others.push_str(end);
@@ -149,7 +156,7 @@ fn links_to(path: &str, query: &str, pages: &[(&str, Option<u32>)]) -> String {
 /// Keeps the headers within the length that clients accept. Only the links to other pages grow with the
 /// request.
 pub(super) fn keep_small(head: &mut HeaderMap) {
-    let link = &NAMES[LINK.place];
+    let link = &NAMES[LINK.index];
     if head.contains_key(link) && bytes(head) > HEAD_BYTES_MAX {
         head.remove(link);
     }
@@ -195,9 +202,9 @@ mod tests {
 
     #[test]
     fn the_rate_headers_describe_both_windows_and_the_nearer_limit() {
-        let limits = PaceLimits { per_minute: 30, per_day: 1000 };
-        let left = PaceLeft { limits, in_minute: 28, minute_reset_sec: 40, in_day: 998, day_reset_sec: 86_380 };
-        for (left, remaining, reset) in [(left, "28", "40"), (PaceLeft { in_day: 0, ..left }, "0", "86380")] {
+        let limits = RateLimits { per_minute: 30, per_day: 1000 };
+        let left = RateRemaining { limits, in_minute: 28, minute_reset_sec: 40, in_day: 998, day_reset_sec: 86_380 };
+        for (left, remaining, reset) in [(left, "28", "40"), (RateRemaining { in_day: 0, ..left }, "0", "86380")] {
             let mut head = HeaderMap::new();
             pace(&mut head, &left);
             let text = |header: Header| head[header.field].to_str().unwrap().to_owned();

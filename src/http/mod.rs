@@ -23,24 +23,24 @@ mod answer;
 mod body;
 mod chunks;
 mod coding;
+mod connection_loop;
 mod connections;
-mod conversation;
 mod cross_origin;
 mod documents;
 mod frames;
-mod gate;
-mod guard;
 mod head;
 mod headers;
 mod http_date;
-mod observe;
+mod metrics_server;
 mod open_rate;
-mod packing;
 mod probe;
 mod proxies;
 mod reply;
 mod request_id;
 mod request_log;
+mod request_parts;
+mod request_stream;
+mod response_compression;
 mod routes;
 mod rules;
 mod stream;
@@ -62,28 +62,28 @@ use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::accounts::entropy::Entropy;
-use crate::api::call::{Asker, Call, Failure, Outcome, Progress};
+use crate::api::call::{Call, CallerIdentity, Failure, Outcome, Progress};
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
 use crate::clock::UnixMillis;
-use crate::door::{Door, Methods, ToldError, Visit, bearer, idempotency_key};
-use body::BodyRoom;
+use crate::mount::{ErrorPageInfo, Methods, Mount, MountRequest, bearer, idempotency_key};
+use body::BodyBudget;
 use cross_origin::Origins;
 use documents::Documents;
-use gate::CheckedRequest;
-use guard::Refused;
 use http_date::http_date;
 use open_rate::OpenRate;
-use packing::Packing;
-pub use probe::{ReadinessAnswer, ask_readiness};
+pub use probe::{ReadinessAnswer, fetch_readiness};
 pub use proxies::Proxies;
 use reply::Reply;
 use request_id::RequestIds;
 pub use request_log::Observers;
 use request_log::RequestLine;
+use request_parts::CheckedRequest;
+use request_stream::Refused;
+use response_compression::ResponseCompressor;
 use routes::{Target, route};
 pub use timeouts::Timeouts;
 pub use tls::{Tls, TlsError, TlsFiles};
@@ -110,7 +110,7 @@ pub struct HttpSettings {
     /// Web pages of these origins may call the service from a browser.
     pub cross_origins: Vec<String>,
     /// Additional room is kept for request bodies to this path, because its senders must not be refused.
-    pub kept_path: &'static str,
+    pub reserved_path: &'static str,
     /// A path, and the additional origins whose web pages may call it.
     pub path_origins: (String, Vec<String>),
     /// Requests per minute from one address that need no key. `None`: no limit.
@@ -118,12 +118,12 @@ pub struct HttpSettings {
 }
 
 /// Handlers of further paths, in addition to the operations and the documents.
-pub type Doors = Vec<Arc<dyn Door>>;
+pub type Mounts = Vec<Arc<dyn Mount>>;
 
 /// A server that listens but does not answer yet.
 pub struct Server {
     listener: TcpListener,
-    watchers: Option<TcpListener>,
+    metrics_listener: Option<TcpListener>,
     settings: HttpSettings,
     ids: RequestIds,
 }
@@ -137,12 +137,12 @@ impl Server {
             Some(address) => Some(listen(address, settings.accept_queue_max)?),
             None => None,
         };
-        Ok(Self { listener, watchers, settings, ids })
+        Ok(Self { listener, metrics_listener: watchers, settings, ids })
     }
 
     /// The address where metrics are served.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
-        self.watchers.as_ref().and_then(|watchers| watchers.local_addr().ok())
+        self.metrics_listener.as_ref().and_then(|watchers| watchers.local_addr().ok())
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -150,10 +150,11 @@ impl Server {
     }
 
     /// Serves until `stop` completes, then lets requests in progress finish within ten seconds.
-    pub async fn run(self, service: Arc<Service>, doors: Doors, observers: Observers, stop: impl Future<Output = ()>) {
+    pub async fn run(self, service: Arc<Service>, doors: Mounts, observers: Observers, stop: impl Future<Output = ()>) {
         let app = Arc::new(App::new(service, doors, observers, self.ids, &self.settings));
         // Metrics are served until the server has drained.
-        let watched = self.watchers.map(|watchers| tokio::spawn(observe::serve(watchers, Arc::clone(&app))));
+        let watched =
+            self.metrics_listener.map(|watchers| tokio::spawn(metrics_server::serve(watchers, Arc::clone(&app))));
         connections::serve(self.listener, self.settings, app, stop).await;
         if let Some(watched) = watched {
             watched.abort();
@@ -174,7 +175,7 @@ fn listen(address: SocketAddr, accept_queue_max: u32) -> std::io::Result<TcpList
 
 /// A request, with data about its connection.
 #[derive(Clone, Copy)]
-struct Asked<'r> {
+struct RequestContext<'r> {
     head: &'r Parts,
     body: &'r Bytes,
     client: IpAddr,
@@ -182,10 +183,10 @@ struct Asked<'r> {
     progress: &'r Progress,
 }
 
-impl<'r> Asked<'r> {
-    fn visit(self, checked: &'r CheckedRequest<'r>) -> Visit<'r> {
+impl<'r> RequestContext<'r> {
+    fn visit(self, checked: &'r CheckedRequest<'r>) -> MountRequest<'r> {
         let Self { head, body, client, id, progress } = self;
-        Visit {
+        MountRequest {
             method: &head.method,
             path: head.uri.path(),
             segments: &checked.segments,
@@ -203,17 +204,17 @@ impl<'r> Asked<'r> {
 /// Answers requests.
 struct App {
     service: Arc<Service>,
-    doors: Doors,
+    doors: Mounts,
     observers: Observers,
     origins: Origins,
     documents: Documents,
-    packing: Packing,
+    packing: ResponseCompressor,
     ids: RequestIds,
     /// `None`: no limit.
     open_rate: Option<OpenRate>,
     /// Time limit for the body of a request.
     body_within: Duration,
-    bodies: Arc<BodyRoom>,
+    bodies: Arc<BodyBudget>,
     kept_path: Arc<str>,
     /// The value of `Strict-Transport-Security`, if this server does TLS itself.
     https_only: Option<HeaderValue>,
@@ -223,14 +224,14 @@ struct App {
 impl App {
     fn new(
         service: Arc<Service>,
-        doors: Doors,
+        doors: Mounts,
         observers: Observers,
         ids: RequestIds,
         settings: &HttpSettings,
     ) -> Self {
         Self {
             doors,
-            packing: Packing::new(Arc::clone(&service), Arc::clone(&observers.metrics)),
+            packing: ResponseCompressor::new(Arc::clone(&service), Arc::clone(&observers.metrics)),
             observers,
             origins: Origins::new(&settings.cross_origins, &settings.path_origins),
             documents: Documents::default(),
@@ -238,7 +239,7 @@ impl App {
             open_rate: settings.open_per_minute.map(OpenRate::new),
             body_within: settings.timeouts.head,
             bodies: Arc::default(),
-            kept_path: Arc::from(settings.kept_path),
+            kept_path: Arc::from(settings.reserved_path),
             https_only: https_only(settings),
             draining: AtomicBool::new(false),
             service,
@@ -265,11 +266,11 @@ impl App {
         let response = match refused.map_or(body, Err) {
             Err(error) => answer::failed(&error.into(), &id, None),
             Ok(body) => {
-                let asked = Asked { head: &head, body: &body, client, id: &id, progress: &progress };
+                let asked = RequestContext { head: &head, body: &body, client, id: &id, progress: &progress };
                 self.answer(asked, &corpus).await
             }
         };
-        let response = self.for_people(response, &head, &id);
+        let response = self.error_as_page(response, &head, &id);
         let mut response = self.packing.pack(response, &head.headers).await;
         let now = self.observers.clock.now().wall;
         self.finish(&mut response, (head.method.as_str(), head.uri.path()), &head.headers, &corpus, &id, now);
@@ -278,13 +279,13 @@ impl App {
     }
 
     /// Turns an error into a web page if a browser requested something outside of the API.
-    fn for_people(&self, response: Reply, head: &Parts, id: &str) -> Reply {
+    fn error_as_page(&self, response: Reply, head: &Parts, id: &str) -> Reply {
         let is_of_api = head.uri.path().starts_with("/api/");
         if response.status().as_u16() < 400 || is_of_api || !accept::prefers_pages(&head.headers) {
             return response;
         }
         answer::as_page(response, |message, status| {
-            let error = ToldError { status, message, request_id: id };
+            let error = ErrorPageInfo { status, message, request_id: id };
             self.doors.iter().find_map(|door| door.error_page(&error))
         })
     }
@@ -337,9 +338,9 @@ impl App {
         }
     }
 
-    async fn answer(&self, asked: Asked<'_>, corpus: &Arc<Corpus>) -> Reply {
-        let Asked { head, id, .. } = asked;
-        let checked = match gate::check(head) {
+    async fn answer(&self, asked: RequestContext<'_>, corpus: &Arc<Corpus>) -> Reply {
+        let RequestContext { head, id, .. } = asked;
+        let checked = match request_parts::check(head) {
             Ok(checked) => checked,
             Err(error) => return answer::failed(&error.into(), id, None),
         };
@@ -367,13 +368,13 @@ impl App {
                 Err(error) => answer::failed(&error.into(), id, None),
             },
             Some(Target::Operation(operation, path)) => self.operation(operation, path, checked, asked, corpus).await,
-            Some(Target::Door(door)) => answer::of_door(door.answer(asked.visit(&checked)).await),
+            Some(Target::Door(door)) => answer::of_mount(door.answer(asked.visit(&checked)).await),
         }
     }
 
     /// Finds the handler mounted at a path. These come last, because most requests are calls.
     fn door(&self, method: &Method, path: &str) -> Option<Target<'_>> {
-        let door = self.doors.iter().find(|door| door.is_at(path))?;
+        let door = self.doors.iter().find(|door| door.matches_path(path))?;
         let methods = door.methods(path);
         Some(if methods.include(method) { Target::Door(&**door) } else { Target::OtherMethod(methods) })
     }
@@ -391,17 +392,17 @@ impl App {
         operation: &'static Operation,
         path: Vec<(&'static str, String)>,
         mut checked: CheckedRequest<'_>,
-        asked: Asked<'_>,
+        asked: RequestContext<'_>,
         corpus: &Arc<Corpus>,
     ) -> Reply {
         let id = asked.id;
         checked.arguments.path = path;
         if operation.body.is_some() {
-            match gate::object(asked.body) {
+            match request_parts::object(asked.body) {
                 Ok(object) => checked.arguments.body = object,
                 // A caller without a valid key gets that error first, as in every other call.
                 Err(error) => {
-                    let refused = self.service.refusal_of_key(operation, bearer(checked.headers));
+                    let refused = self.service.key_error(operation, bearer(checked.headers));
                     return answer::failed(&refused.unwrap_or(error).into(), id, None);
                 }
             }
@@ -410,11 +411,11 @@ impl App {
         let call = Call {
             corpus: Arc::clone(corpus),
             operation,
-            asker: Asker::Key(bearer(headers)),
+            asker: CallerIdentity::Key(bearer(headers)),
             arguments: checked.arguments,
             format: accept::format(headers, operation.formats),
             idempotency_key: idempotency_key(headers),
-            known_versions: gate::text(headers, "if-none-match"),
+            known_versions: request_parts::header_text(headers, "if-none-match"),
             progress: asked.progress,
         };
         match self.service.call(call).await {

@@ -5,16 +5,16 @@ use std::net::IpAddr;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::clock::SteadyMicros;
 use crate::network::ClientNetwork;
-use crate::rate::Buckets;
+use crate::token_buckets::TokenBuckets;
 
 pub(super) struct OpenRate {
     per_minute: u32,
-    buckets: Buckets<ClientNetwork>,
+    buckets: TokenBuckets<ClientNetwork>,
 }
 
 impl OpenRate {
     pub(super) fn new(per_minute: u32) -> Self {
-        Self { per_minute, buckets: Buckets::new(per_minute) }
+        Self { per_minute, buckets: TokenBuckets::new(per_minute) }
     }
 
     /// Counts a request from this address, or refuses it.
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_too_fast_is_told_the_limit_and_how_long_to_wait() {
+    fn the_refusal_states_the_limit_and_the_wait() {
         let rate = OpenRate::new(30);
         assert_eq!(taken(&rate, "192.0.2.1", 100), 30);
         let refused = rate.take("192.0.2.1".parse().unwrap(), NOW).unwrap_err();

@@ -17,12 +17,12 @@ const ANSWER_BYTES_MAX: u64 = 64 << 10;
 pub struct ReadinessAnswer {
     pub status: u16,
     /// The status or the error code, such as `ready` or `stopping`.
-    pub word: String,
+    pub state: String,
     pub snapshot: Option<String>,
 }
 
 /// Requests `/readyz` from the server at this address.
-pub fn ask_readiness(listens: SocketAddr, is_encrypted: bool, within: Duration) -> io::Result<ReadinessAnswer> {
+pub fn fetch_readiness(listens: SocketAddr, is_encrypted: bool, within: Duration) -> io::Result<ReadinessAnswer> {
     let address = reachable(listens);
     let mut stream = TcpStream::connect_timeout(&address, within)?;
     stream.set_read_timeout(Some(within))?;
@@ -65,7 +65,7 @@ fn parsed(answer: &str) -> Option<ReadinessAnswer> {
     let body: serde_json::Value = serde_json::from_str(body).ok()?;
     let word = body["status"].as_str().or_else(|| body["error"].as_str())?.to_owned();
     let snapshot = head.lines().find_map(|line| line.strip_prefix("x-corpus-snapshot: ")).map(str::to_owned);
-    Some(ReadinessAnswer { status, word, snapshot })
+    Some(ReadinessAnswer { status, state: word, snapshot })
 }
 
 fn client(address: IpAddr) -> io::Result<ClientConnection> {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn an_answer_is_read_by_its_status_and_word() {
         let ready = "HTTP/1.1 200 OK\r\nx-corpus-snapshot: abc\r\n\r\n{\"status\":\"ready\"}";
-        let expected = ReadinessAnswer { status: 200, word: "ready".to_owned(), snapshot: Some("abc".to_owned()) };
+        let expected = ReadinessAnswer { status: 200, state: "ready".to_owned(), snapshot: Some("abc".to_owned()) };
         assert_eq!(parsed(ready), Some(expected));
         for strange in ["", "HTTP/1.1 200 OK\r\n\r\nhello", "SSH-2.0\r\n\r\n{}", "HTTP/1.1 200 OK\r\n\r\n{}"] {
             assert_eq!(parsed(strange), None, "{strange}");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn who_listens_everywhere_is_asked_at_home() {
+    fn unspecified_addresses_are_reached_on_loopback() {
         for (listens, asked) in
             [("0.0.0.0:80", "127.0.0.1:80"), ("[::]:80", "[::1]:80"), ("192.0.2.1:80", "192.0.2.1:80")]
         {

@@ -24,7 +24,7 @@ pub(super) const FORWARDED_FOR: &str = "x-forwarded-for";
 pub struct Proxies {
     pub networks: Vec<Network>,
     /// Whether their connections begin with the PROXY protocol.
-    pub announce: bool,
+    pub uses_proxy_protocol: bool,
 }
 
 impl Proxies {
@@ -48,7 +48,7 @@ impl Proxies {
 }
 
 /// Reads the PROXY protocol, and not a byte more. `None` if the proxy opened the connection for itself.
-pub(super) async fn announced(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
+pub(super) async fn read_proxy_header(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
     let mut start = [0; SIGNATURE_2.len()];
     stream.read_exact(&mut start).await?;
     if start == SIGNATURE_2 {
@@ -122,7 +122,7 @@ mod tests {
     fn read(bytes: &[u8]) -> (io::Result<Option<IpAddr>>, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut rest = bytes;
-        let client = runtime.block_on(announced(&mut rest));
+        let client = runtime.block_on(read_proxy_header(&mut rest));
         (client, rest.len())
     }
 
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn the_last_address_that_is_no_proxy_is_the_client() {
         let networks = ["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"].map(|network| network.parse().unwrap()).into();
-        let proxies = Proxies { networks, announce: false };
+        let proxies = Proxies { networks, uses_proxy_protocol: false };
         let forwarded = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for value in values {

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_an_id_is_a_coin_toss() {
+    fn every_bit_of_an_id_is_random() {
         const IDS: u32 = 4000;
         let ids = RequestIds::draw(&mut SeededEntropy(1)).unwrap();
         let mut ones = [0_u32; CHARS * BITS_PER_CHAR as usize];

@@ -8,16 +8,16 @@ use std::time::Instant;
 use super::reply::Reply;
 use crate::api::call::Progress;
 use crate::clock::{Clock, UnixMillis};
-use crate::door::loggable;
-use crate::log::{Level, Line, Log, Logged};
-use crate::metrics::{Failed, Metrics};
+use crate::log::{Level, Line, Log, RequestLogging};
+use crate::metrics::{FailedRequest, Metrics};
+use crate::mount::loggable;
 
 /// Longer paths are cut in the log. No operation or document has a path this long.
 const PATH_BYTES_MAX: usize = 200;
 
 /// Data about a response, for the log and the metrics. It stays with the response until it is recorded.
 #[derive(Clone, Default)]
-pub(super) struct Note {
+pub(super) struct ResponseLog {
     pub(super) stages: Vec<(&'static str, u32)>,
     /// The code of an error.
     pub(super) error: Option<&'static str>,
@@ -25,7 +25,7 @@ pub(super) struct Note {
     pub(super) internal: Option<String>,
 }
 
-impl Note {
+impl ResponseLog {
     pub(super) fn of(reply: &mut Reply) -> &mut Self {
         reply.extensions_mut().get_or_insert_default()
     }
@@ -35,16 +35,16 @@ impl Note {
 #[derive(Clone)]
 pub struct Observers {
     pub log: Arc<Log>,
-    pub logged: Logged,
+    pub logged: RequestLogging,
     pub metrics: Arc<Metrics>,
     pub clock: Arc<dyn Clock>,
 }
 
 impl Observers {
     /// Records that a request has arrived.
-    pub(super) fn begin<'r>(&'r self, request: RequestLine<'r>) -> UnderWay<'r> {
-        self.metrics.requests_under_way.add(1);
-        UnderWay { observers: self, request, began: Instant::now(), is_answered: false }
+    pub(super) fn begin<'r>(&'r self, request: RequestLine<'r>) -> PendingRequest<'r> {
+        self.metrics.requests_in_progress.add(1);
+        PendingRequest { observers: self, request, began: Instant::now(), is_answered: false }
     }
 }
 
@@ -61,17 +61,17 @@ pub(super) struct RequestLine<'r> {
 }
 
 /// A request that is not answered yet. If it is dropped before that, its client has disconnected.
-pub(super) struct UnderWay<'r> {
+pub(super) struct PendingRequest<'r> {
     observers: &'r Observers,
     request: RequestLine<'r>,
     began: Instant,
     is_answered: bool,
 }
 
-impl UnderWay<'_> {
+impl PendingRequest<'_> {
     pub(super) fn answered(mut self, reply: &mut Reply, now: UnixMillis) {
         self.is_answered = true;
-        let note = reply.extensions_mut().remove::<Note>().unwrap_or_default();
+        let note = reply.extensions_mut().remove::<ResponseLog>().unwrap_or_default();
         let (status, micros) = (reply.status().as_u16(), self.micros());
         let metrics = &self.observers.metrics;
         metrics.answered(self.request.progress.operation().unwrap_or("other"), status, micros);
@@ -82,7 +82,7 @@ impl UnderWay<'_> {
             metrics.error(code);
         }
         if status >= 500 {
-            metrics.failed(Failed {
+            metrics.failed(FailedRequest {
                 at_millis: now.0,
                 request: self.request.id.to_owned(),
                 operation: self.request.progress.operation().unwrap_or("other"),
@@ -92,9 +92,9 @@ impl UnderWay<'_> {
             });
         }
         let is_logged = match self.observers.logged {
-            Logged::All => true,
-            Logged::Errors => status >= 400,
-            Logged::None => false,
+            RequestLogging::All => true,
+            RequestLogging::Errors => status >= 400,
+            RequestLogging::None => false,
         };
         if !is_logged {
             return;
@@ -117,9 +117,9 @@ impl UnderWay<'_> {
     fn disconnected(&self) {
         self.observers.metrics.requests_abandoned.fetch_add(1, Ordering::Relaxed);
         let is_logged = match self.observers.logged {
-            Logged::All => true,
-            Logged::Errors => self.request.progress.charged() > 0,
-            Logged::None => false,
+            RequestLogging::All => true,
+            RequestLogging::Errors => self.request.progress.charged() > 0,
+            RequestLogging::None => false,
         };
         if is_logged {
             let now = self.observers.clock.now().wall;
@@ -129,7 +129,7 @@ impl UnderWay<'_> {
 
     fn log(&self, now: UnixMillis, micros: u64, level: Level, message: &str, outcome: impl FnOnce(&mut Line)) {
         let RequestLine { id, method, path, client, has_key, progress } = self.request;
-        self.observers.log.tell(now, level, message, |line| {
+        self.observers.log.write_with(now, level, message, |line| {
             line.text("request", id);
             line.plain("client", client);
             line.text("method", method);
@@ -159,9 +159,9 @@ impl UnderWay<'_> {
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        self.observers.metrics.requests_under_way.add(-1);
+        self.observers.metrics.requests_in_progress.add(-1);
         if !self.is_answered {
             self.disconnected();
         }

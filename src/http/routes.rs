@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::api::documents::Document;
 use crate::api::operation::{Method, Operation};
 use crate::api::operations::OPERATIONS;
-use crate::door::{Door, Limit, Methods};
+use crate::mount::{Methods, Mount, RateLimitedBy};
 
 pub(super) enum Target<'d> {
     /// With the values of its path parameters.
@@ -14,7 +14,7 @@ pub(super) enum Target<'d> {
     Document(Document),
     Live,
     Ready,
-    Door(&'d dyn Door),
+    Door(&'d dyn Mount),
     /// The path has these methods, but not the requested one.
     OtherMethod(Methods),
 }
@@ -28,7 +28,7 @@ impl Target<'_> {
             Self::Operation(operation, _) => operation.metering().is_none(),
             Self::Document(_) | Self::OtherMethod(_) => true,
             Self::Live | Self::Ready => false,
-            Self::Door(door) => door.limit() == Limit::ByAddress,
+            Self::Door(door) => door.limit() == RateLimitedBy::ByAddress,
         }
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn another_method_learns_which_the_path_has() {
+    fn another_method_gets_the_allowed_ones() {
         for (path, asked) in [
             ("/healthz", Some(Methods::Post)),
             ("/llms.txt", Some(Methods::Post)),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn near_misses_lead_nowhere() {
+    fn similar_paths_are_not_found() {
         for path in [
             "/",
             "/api",

@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::timeouts::Timeouts;
-use crate::api::unread::BYTES_IN_THE_MAKING;
+use crate::api::unread::PENDING_RESPONSE_BYTES;
 
 /// Maximum number of unread bytes of one connection. When it is reached, further requests wait.
-const ROOM: usize = 1 << 20;
+const UNREAD_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Streams {
@@ -37,7 +37,7 @@ struct State {
 
 /// Whether a connection has requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Use {
+pub(super) enum ConnectionUse {
     /// It has requests. The value is the earliest deadline of a response, if one is made.
     Busy(Option<Instant>),
     /// It has none. The value is the end of the last request, if there was one.
@@ -53,11 +53,11 @@ impl Streams {
         StreamShare { streams: Arc::clone(self), number: state.begun, taken: 0, unread: 0 }
     }
 
-    pub(super) fn in_use(&self) -> Use {
+    pub(super) fn current_use(&self) -> ConnectionUse {
         let state = self.lock();
         match state.requests {
-            0 => Use::Idle(state.last_end),
-            _ => Use::Busy(state.deadlines.iter().map(|(_, deadline)| *deadline).min()),
+            0 => ConnectionUse::Idle(state.last_end),
+            _ => ConnectionUse::Busy(state.deadlines.iter().map(|(_, deadline)| *deadline).min()),
         }
     }
 
@@ -84,12 +84,12 @@ impl StreamShare {
 
     fn take_room(&mut self) -> bool {
         let mut state = self.streams.lock();
-        if state.taken >= ROOM {
+        if state.taken >= UNREAD_BYTES_MAX {
             return false;
         }
-        state.taken += BYTES_IN_THE_MAKING;
-        self.taken = BYTES_IN_THE_MAKING;
-        if state.taken < ROOM {
+        state.taken += PENDING_RESPONSE_BYTES;
+        self.taken = PENDING_RESPONSE_BYTES;
+        if state.taken < UNREAD_BYTES_MAX {
             // Each request that gets room wakes the next one.
             self.streams.room.notify_one();
         }
@@ -144,12 +144,12 @@ mod tests {
         let streams = Arc::new(Streams::default());
         let mut shares: Vec<StreamShare> = (0..64).map(|_| streams.begin()).collect();
         let let_in = shares.iter_mut().filter_map(|share| is_let_in(share).then_some(())).count();
-        assert_eq!(let_in, ROOM / BYTES_IN_THE_MAKING);
+        assert_eq!(let_in, UNREAD_BYTES_MAX / PENDING_RESPONSE_BYTES);
         for share in &mut shares[..let_in] {
             share.answered(10, 10, &TIMEOUTS);
         }
         assert!(is_let_in(&mut shares[let_in]), "the responses are short");
-        shares[let_in].answered(ROOM, ROOM, &TIMEOUTS);
+        shares[let_in].answered(UNREAD_BYTES_MAX, UNREAD_BYTES_MAX, &TIMEOUTS);
         assert!(!is_let_in(&mut shares[let_in + 1]));
         drop(shares.remove(let_in));
         assert!(is_let_in(&mut shares[let_in]));
@@ -158,19 +158,21 @@ mod tests {
     #[test]
     fn a_response_has_a_deadline_until_it_is_read() {
         let streams = Arc::new(Streams::default());
-        assert_eq!(streams.in_use(), Use::Idle(None));
+        assert_eq!(streams.current_use(), ConnectionUse::Idle(None));
         let (mut first, mut second) = (streams.begin(), streams.begin());
-        assert_eq!(streams.in_use(), Use::Busy(None));
+        assert_eq!(streams.current_use(), ConnectionUse::Busy(None));
         let before = Instant::now();
         first.answered(5000, 5000, &TIMEOUTS);
-        let Use::Busy(Some(deadline)) = streams.in_use() else { panic!("a response without a deadline") };
+        let ConnectionUse::Busy(Some(deadline)) = streams.current_use() else {
+            panic!("a response without a deadline")
+        };
         assert!(deadline >= before + Duration::from_secs(25) && deadline <= Instant::now() + Duration::from_secs(25));
         second.answered(5000, 5000, &TIMEOUTS);
-        assert_eq!(streams.in_use(), Use::Busy(Some(deadline)), "the first is still unread");
+        assert_eq!(streams.current_use(), ConnectionUse::Busy(Some(deadline)), "the first is still unread");
         drop(first);
-        let Use::Busy(Some(later)) = streams.in_use() else { panic!("a response without a deadline") };
+        let ConnectionUse::Busy(Some(later)) = streams.current_use() else { panic!("a response without a deadline") };
         assert!(later >= before + Duration::from_secs(30));
         drop(second);
-        assert!(matches!(streams.in_use(), Use::Idle(Some(_))));
+        assert!(matches!(streams.current_use(), ConnectionUse::Idle(Some(_))));
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct TimedStream<S> {
     timeouts: Timeouts,
     /// When a waiting read fails.
     read_deadline: Option<Instant>,
-    allowance: WriteAllowance,
+    allowance: WriteBudget,
     alarm: Pin<Box<Sleep>>,
 }
 
@@ -52,7 +52,7 @@ impl<S> TimedStream<S> {
             stream,
             timeouts,
             read_deadline: Some(read_deadline),
-            allowance: WriteAllowance::new(timeouts),
+            allowance: WriteBudget::new(timeouts),
             alarm: Box::pin(sleep_until(read_deadline)),
         }
     }
@@ -103,12 +103,12 @@ impl<S> TimedStream<S> {
 }
 
 /// How long the writes of a connection may still wait. The clock is read only when a write waits.
-struct WriteAllowance {
+struct WriteBudget {
     left: Duration,
     waits_since: Option<Instant>,
 }
 
-impl WriteAllowance {
+impl WriteBudget {
     fn new(timeouts: Timeouts) -> Self {
         Self { left: timeouts.unread, waits_since: None }
     }
@@ -240,7 +240,7 @@ mod tests {
 
     /// The seconds until the timeout, for a client that reads this many bytes each second; at most an hour.
     fn seconds_until_timeout(bytes_a_second: usize) -> u64 {
-        let mut allowance = WriteAllowance::new(TIMEOUTS);
+        let mut allowance = WriteBudget::new(TIMEOUTS);
         let mut now = Instant::now();
         for second in 0..3600 {
             if allowance.waits(|| now) < now + SECOND {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trickle_times_out_and_the_lowest_rate_does_not() {
+    fn slow_readers_time_out_and_the_lowest_rate_does_not() {
         assert_eq!(seconds_until_timeout(0), 20);
         assert_eq!(seconds_until_timeout(1), 20);
         assert_eq!(seconds_until_timeout(50), 39, "half of each second is returned");
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_fast_client_gets_no_longer_timeout_later() {
-        let mut allowance = WriteAllowance::new(TIMEOUTS);
+        let mut allowance = WriteBudget::new(TIMEOUTS);
         let now = Instant::now();
         allowance.waits(|| now);
         allowance.moved(1 << 30, &TIMEOUTS, || now + SECOND);

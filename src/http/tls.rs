@@ -31,7 +31,7 @@ pub enum TlsError {
         path: PathBuf,
     },
     /// The key does not match the certificate, or their algorithm is not supported.
-    Unfit {
+    Mismatched {
         certificate: PathBuf,
         private_key: PathBuf,
         source: rustls::Error,
@@ -47,7 +47,7 @@ impl fmt::Display for TlsError {
             Self::NoCertificate { path } => {
                 write!(f, "{} contains no certificate; put the server's first, then its issuers", path.display())
             }
-            Self::Unfit { certificate, private_key, source } => write!(
+            Self::Mismatched { certificate, private_key, source } => write!(
                 f,
                 "cannot serve with {} and {}: {source}; check that the key belongs to the first certificate",
                 certificate.display(),
@@ -61,7 +61,7 @@ impl std::error::Error for TlsError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Read { source, .. } => Some(source),
-            Self::Unfit { source, .. } => Some(source),
+            Self::Mismatched { source, .. } => Some(source),
             Self::NoCertificate { .. } => None,
         }
     }
@@ -102,7 +102,8 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let chain = certificates(certificate)?;
     let key = PrivateKeyDer::from_pem_file(private_key)
         .map_err(|source| TlsError::Read { path: private_key.clone(), source })?;
-    let unfit = |source| TlsError::Unfit { certificate: certificate.clone(), private_key: private_key.clone(), source };
+    let unfit =
+        |source| TlsError::Mismatched { certificate: certificate.clone(), private_key: private_key.clone(), source };
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(unfit)?;
     let mut config = builder.with_no_client_auth().with_single_cert(chain, key).map_err(unfit)?;

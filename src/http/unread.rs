@@ -9,7 +9,7 @@ use http_body_util::Full;
 use super::reply::Reply;
 use super::streams::StreamShare;
 use super::timeouts::Timeouts;
-use crate::api::unread::UnreadShare;
+use crate::api::unread::UnreadReservation;
 
 /// Marks a response whose bytes are in memory anyway and shared with other responses.
 #[derive(Clone, Copy)]
@@ -17,12 +17,12 @@ pub(super) struct SharedBytes;
 
 /// The account's share, attached to a response until the response is counted.
 #[derive(Clone)]
-pub(super) struct OfAccount(pub(super) Arc<UnreadShare>);
+pub(super) struct AccountShare(pub(super) Arc<UnreadReservation>);
 
 /// The shares of one response.
 pub(super) struct Shares {
-    pub(super) network: Option<UnreadShare>,
-    pub(super) account: Option<UnreadShare>,
+    pub(super) network: Option<UnreadReservation>,
+    pub(super) account: Option<UnreadReservation>,
     /// Set over HTTP/2.
     pub(super) stream: Option<StreamShare>,
 }
@@ -30,8 +30,8 @@ pub(super) struct Shares {
 impl Shares {
     /// Counts the response until its last byte is written.
     pub(super) fn keep(mut self, mut reply: Reply, timeouts: &Timeouts) -> Reply {
-        let account = reply.extensions_mut().remove::<OfAccount>();
-        self.account = account.and_then(|OfAccount(share)| Arc::into_inner(share));
+        let account = reply.extensions_mut().remove::<AccountShare>();
+        self.account = account.and_then(|AccountShare(share)| Arc::into_inner(share));
         let is_shared = reply.extensions().get::<SharedBytes>().is_some();
         let (head, body) = reply.into_parts();
         let Some(bytes) = body.into_inner() else { return Reply::from_parts(head, Full::default()) };

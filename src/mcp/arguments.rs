@@ -68,7 +68,7 @@ fn text_of(kind: Kind, value: &Value) -> Option<String> {
 /// A description of what a kind accepts in JSON.
 fn in_json(kind: Kind) -> String {
     match kind {
-        Kind::Uuids { most } => format!("a list of 1 to {most} UUIDs"),
+        Kind::Uuids { count_max: most } => format!("a list of 1 to {most} UUIDs"),
         Kind::ShortCodes { most } => format!("a list of 1 to {most} short codes of jurisdictions"),
         Kind::Choices { of } => format!("a list of some of {}", of.join(", ")),
         Kind::Texts { most, .. } => format!("a list of 1 to {most} texts without commas"),

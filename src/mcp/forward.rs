@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::headers::{META_VERSION, encoded, name_of};
 use super::jsonrpc::{Request, RpcError};
 use super::version::Version;
-use crate::client::{Answer, ClientError, Connection, Limits, Request as Post, Server};
+use crate::client::{ClientError, ClientResponse, Connection, Limits, Request as Post, Server};
 
 /// Maximum length of an answer. It allows long provisions, and the coverage of all jurisdictions.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// Maximum number of connections that are kept open for later requests.
-const IDLE_MAX: usize = 8;
+const IDLE_CONNECTIONS_MAX: usize = 8;
 
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(10), total: Duration::from_secs(60), body_bytes_max: ANSWER_BYTES_MAX };
@@ -44,7 +44,7 @@ impl Forward {
             Ok(answer) if answer.status == 202 => None,
             Ok(answer) => match one_line(&answer) {
                 Some(line) => Some(line),
-                None => failed(strange(&answer)),
+                None => failed(not_a_message(&answer)),
             },
             Err(error) => {
                 let message = format!("the server {} gave no answer: {error}", self.server.address());
@@ -53,7 +53,7 @@ impl Forward {
         }
     }
 
-    async fn post(&self, request: &Request, line: &[u8], agreed: Version) -> Result<Answer, ClientError> {
+    async fn post(&self, request: &Request, line: &[u8], agreed: Version) -> Result<ClientResponse, ClientError> {
         let mut post = Post::post(self.path.clone(), "application/json", line.to_vec())
             .header("accept", "application/json, text/event-stream");
         if let Some(key) = &self.key {
@@ -74,7 +74,7 @@ impl Forward {
         let mut connection = idle.unwrap_or_else(|| Connection::new(self.server.clone(), LIMITS));
         let answer = connection.send(post).await?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_MAX {
+        if idle.len() < IDLE_CONNECTIONS_MAX {
             idle.push(connection);
         }
         Ok(answer)
@@ -82,13 +82,13 @@ impl Forward {
 }
 
 /// The protocol message in an answer, if there is one.
-fn one_line(answer: &Answer) -> Option<String> {
+fn one_line(answer: &ClientResponse) -> Option<String> {
     let message: Value = serde_json::from_slice(&answer.body).ok()?;
     (message.get("jsonrpc").and_then(Value::as_str) == Some("2.0")).then(|| message.to_string())
 }
 
 /// The error for an answer that is no protocol message, such as the page of a proxy.
-fn strange(answer: &Answer) -> RpcError {
+fn not_a_message(answer: &ClientResponse) -> RpcError {
     let object: Value = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
     let message = object["message"].as_str().map_or_else(
         || format!("the server answered with the status {} and no message of the protocol", answer.status),

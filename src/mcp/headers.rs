@@ -23,19 +23,19 @@ const NAMED: [(&str, &str); 3] = [("tools/call", "name"), ("prompts/get", "name"
 
 /// The transport of a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Carrier<'a> {
+pub(super) enum McpTransport<'a> {
     Http(&'a HeaderMap),
     /// With the version that `initialize` agreed on, or the default if it was not called.
     Stdio(Version),
 }
 
 /// The version of a request, after checking that its headers and its body agree.
-pub(super) fn version_of(request: &Request, carrier: Carrier<'_>) -> Result<Version, RpcError> {
+pub(super) fn version_of(request: &Request, carrier: McpTransport<'_>) -> Result<Version, RpcError> {
     let meta = request.params.get("_meta").and_then(Value::as_object);
     let named = meta.and_then(|meta| meta.get(META_VERSION));
     let header = match carrier {
-        Carrier::Http(headers) => given(headers, VERSION_HEADER)?,
-        Carrier::Stdio(_) => None,
+        McpTransport::Http(headers) => given(headers, VERSION_HEADER)?,
+        McpTransport::Stdio(_) => None,
     };
     let is_stateless = named.is_some()
         || request.method == "server/discover"
@@ -44,12 +44,12 @@ pub(super) fn version_of(request: &Request, carrier: Carrier<'_>) -> Result<Vers
         return match (carrier, header) {
             // The parameters of `initialize` state the version of the client.
             _ if request.method == "initialize" => Ok(Version::NEWEST_WITH_HANDSHAKE),
-            (Carrier::Http(_), header) => without_handshake(header),
-            (Carrier::Stdio(agreed), _) => Ok(agreed),
+            (McpTransport::Http(_), header) => without_handshake(header),
+            (McpTransport::Stdio(agreed), _) => Ok(agreed),
         };
     }
     let Some(named) = named.and_then(Value::as_str) else { return Err(missing(META_VERSION)) };
-    if let Carrier::Http(_) = carrier
+    if let McpTransport::Http(_) = carrier
         && header != Some(named)
     {
         return Err(mismatch("MCP-Protocol-Version", header, named));
@@ -61,17 +61,17 @@ pub(super) fn version_of(request: &Request, carrier: Carrier<'_>) -> Result<Vers
     if !meta.is_some_and(|meta| meta.get(META_CAPABILITIES).is_some_and(Value::is_object)) {
         return Err(missing(META_CAPABILITIES));
     }
-    if let Carrier::Http(headers) = carrier {
+    if let McpTransport::Http(headers) = carrier {
         agree(request, headers)?;
     }
     Ok(version)
 }
 
 /// The version of a message whose body does not state it.
-pub(super) fn version_by_header(carrier: Carrier<'_>) -> Result<Version, RpcError> {
+pub(super) fn version_by_header(carrier: McpTransport<'_>) -> Result<Version, RpcError> {
     match carrier {
-        Carrier::Http(headers) => without_handshake(given(headers, VERSION_HEADER)?),
-        Carrier::Stdio(agreed) => Ok(agreed),
+        McpTransport::Http(headers) => without_handshake(given(headers, VERSION_HEADER)?),
+        McpTransport::Stdio(agreed) => Ok(agreed),
     }
 }
 
@@ -220,13 +220,13 @@ mod tests {
     const NOW: &str = "2026-07-28";
 
     #[test]
-    fn a_stateless_request_is_let_in_if_all_agrees() {
+    fn a_stateless_request_is_accepted_if_headers_and_body_agree() {
         let call = request("tools/call", json!({ "name": "law.search", "_meta": meta(NOW) }));
         for name in ["law.search", "  law.search\t", "=?base64?bGF3LnNlYXJjaA==?="] {
             let sent = headers(&[(VERSION_HEADER, NOW), (METHOD_HEADER, "tools/call"), (NAME_HEADER, name)]);
-            assert_eq!(version_of(&call, Carrier::Http(&sent)), Ok(Version::V2026_07_28), "{name}");
+            assert_eq!(version_of(&call, McpTransport::Http(&sent)), Ok(Version::V2026_07_28), "{name}");
         }
-        assert_eq!(version_of(&call, Carrier::Stdio(Version::V2025_11_25)), Ok(Version::V2026_07_28));
+        assert_eq!(version_of(&call, McpTransport::Stdio(Version::V2025_11_25)), Ok(Version::V2026_07_28));
     }
 
     #[test]
@@ -244,23 +244,23 @@ mod tests {
             vec![(VERSION_HEADER, NOW), method, (NAME_HEADER, "=?base64?bGF3LnNlYXJjaA=?=")],
             vec![(VERSION_HEADER, NOW), method, (NAME_HEADER, "=?BASE64?bGF3LnNlYXJjaA==?=")],
         ] {
-            let error = version_of(&call, Carrier::Http(&headers(&sent))).unwrap_err();
+            let error = version_of(&call, McpTransport::Http(&headers(&sent))).unwrap_err();
             assert_eq!((error.code, error.status), (HEADER_MISMATCH, 400), "{sent:?}");
         }
         let mut twice = headers(&[(VERSION_HEADER, NOW), method, name]);
         twice.append(NAME_HEADER, HeaderValue::from_static("law.search"));
-        assert_eq!(version_of(&call, Carrier::Http(&twice)).unwrap_err().code, HEADER_MISMATCH);
+        assert_eq!(version_of(&call, McpTransport::Http(&twice)).unwrap_err().code, HEADER_MISMATCH);
     }
 
     #[test]
     fn what_is_missing_in_meta_is_named_and_unknown_versions_get_the_list() {
         let sent = headers(&[(VERSION_HEADER, NOW), (METHOD_HEADER, "server/discover")]);
         for params in [json!({}), json!({ "_meta": {} }), json!({ "_meta": { META_VERSION: NOW } })] {
-            let error = version_of(&request("server/discover", params), Carrier::Http(&sent)).unwrap_err();
+            let error = version_of(&request("server/discover", params), McpTransport::Http(&sent)).unwrap_err();
             assert_eq!((error.code, error.status), (INVALID_PARAMS, 400));
         }
         let sent = headers(&[(VERSION_HEADER, "v9")]);
-        let error = version_of(&request("x", json!({ "_meta": meta("v9") })), Carrier::Http(&sent)).unwrap_err();
+        let error = version_of(&request("x", json!({ "_meta": meta("v9") })), McpTransport::Http(&sent)).unwrap_err();
         assert_eq!((error.code, error.data.unwrap()["requested"].as_str()), (UNSUPPORTED_VERSION, Some("v9")));
     }
 
@@ -272,14 +272,14 @@ mod tests {
             (vec![(VERSION_HEADER, "2025-06-18")], Ok(Version::V2025_06_18)),
             (vec![(VERSION_HEADER, "2024-11-05")], Err(UNSUPPORTED_VERSION)),
         ] {
-            assert_eq!(version_of(&list, Carrier::Http(&headers(&sent))).map_err(|error| error.code), version);
+            assert_eq!(version_of(&list, McpTransport::Http(&headers(&sent))).map_err(|error| error.code), version);
         }
         let handshake = request("initialize", json!({ "protocolVersion": "2024-11-05" }));
-        assert!(version_of(&handshake, Carrier::Http(&headers(&[]))).is_ok());
+        assert!(version_of(&handshake, McpTransport::Http(&headers(&[]))).is_ok());
     }
 
     #[test]
-    fn every_text_can_be_carried_and_reads_back() {
+    fn every_text_round_trips_through_a_header() {
         for text in ["law.search", "", " padded ", "a\nb", "é§", "=?base64?x?=", "abcd", "abc", "ab", "日本"] {
             let header = encoded(text);
             assert!(HeaderValue::from_str(&header).is_ok() && header.trim() == header);

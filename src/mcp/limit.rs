@@ -11,57 +11,57 @@ use crate::accounts::ids::KeyId;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::clock::Now;
 use crate::network::ClientNetwork;
-use crate::rate::Buckets;
+use crate::token_buckets::TokenBuckets;
 
-pub(super) struct FreeLimit {
+pub(super) struct FreeMessageLimit {
     per_minute: u32,
-    free: Buckets<Counted>,
+    free: TokenBuckets<RateKey>,
     /// Counts all requests with a valid key. Paid calls have the limits of their key.
-    keyed: Buckets<Counted>,
+    keyed: TokenBuckets<RateKey>,
 }
 
 /// How many requests with a valid key are allowed for each message that costs nothing.
-const KEYED_SHARE: u32 = 10;
+const KEYED_FACTOR: u32 = 10;
 
 /// The key or the address whose messages are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Counted {
+pub(super) enum RateKey {
     Key(KeyId),
     Address(ClientNetwork),
 }
 
-impl Counted {
+impl RateKey {
     pub(super) fn of(accounts: &Accounts, key: Option<&str>, address: IpAddr, now: Now) -> Self {
         let good = key.and_then(|key| accounts.authenticate(Some(key), now).ok());
         good.map_or(Self::Address(ClientNetwork::of(address)), |caller| Self::Key(caller.key()))
     }
 }
 
-impl FreeLimit {
+impl FreeMessageLimit {
     pub(super) fn new(per_minute: u32) -> Self {
-        let keyed = Buckets::new(per_minute.saturating_mul(KEYED_SHARE));
-        Self { per_minute, free: Buckets::new(per_minute), keyed }
+        let keyed = TokenBuckets::new(per_minute.saturating_mul(KEYED_FACTOR));
+        Self { per_minute, free: TokenBuckets::new(per_minute), keyed }
     }
 
     /// Counts a request before it is read. The error states how long to wait.
-    pub(super) fn take_request(&self, sender: Counted, now: Now) -> Result<(), ApiError> {
+    pub(super) fn take_request(&self, sender: RateKey, now: Now) -> Result<(), ApiError> {
         match sender {
-            Counted::Key(_) => self.told(self.keyed.take(sender, now.steady)),
+            RateKey::Key(_) => self.rate_error(self.keyed.take(sender, now.steady)),
             // Without a valid key nothing is paid for.
-            Counted::Address(_) => self.told(self.free.take(sender, now.steady)),
+            RateKey::Address(_) => self.rate_error(self.free.take(sender, now.steady)),
         }
     }
 
     /// Counts a message that costs nothing. The first message of a request without a valid key was
     /// counted with the request.
-    pub(super) fn take_message(&self, sender: Counted, is_first: bool, now: Now) -> Result<(), ApiError> {
-        if is_first && matches!(sender, Counted::Address(_)) {
+    pub(super) fn take_message(&self, sender: RateKey, is_first: bool, now: Now) -> Result<(), ApiError> {
+        if is_first && matches!(sender, RateKey::Address(_)) {
             return Ok(());
         }
-        self.told(self.free.take(sender, now.steady))
+        self.rate_error(self.free.take(sender, now.steady))
     }
 
-    fn told(&self, taken: Result<(), u64>) -> Result<(), ApiError> {
+    fn rate_error(&self, taken: Result<(), u64>) -> Result<(), ApiError> {
         taken.map_err(|seconds| {
             let message = format!(
                 "more than {} messages a minute that cost nothing; try again in {seconds} seconds, and keep lists: they \

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::jsonrpc::{METHOD_NOT_FOUND, Request, RpcError};
-use super::results::{Answered, Context, Keep, ResultWriter, of_tool, server_info};
+use super::results::{Answered, Context, ResultCaching, ResultWriter, of_tool, server_info};
 use super::server::{Mcp, Sender};
-use super::slices::{self, Window};
-use super::tools::{self, Names};
+use super::text_parts::{self, Window};
+use super::tools::{self, ToolNameStyle};
 use super::version::Version;
 use super::{arguments, completion, prompts, resources};
 use crate::api::error::shortened;
@@ -51,15 +51,15 @@ impl Mcp {
         }
     }
 
-    fn tools(&self, version: Version, names: Names) -> String {
+    fn tools(&self, version: Version, names: ToolNameStyle) -> String {
         let place = match names {
-            Names::Dotted => &self.dotted,
-            Names::Snake => &self.snake,
+            ToolNameStyle::Dotted => &self.dotted,
+            ToolNameStyle::Snake => &self.snake,
         };
         let tools = place.get_or_init(|| tools::list(names, &self.extras.tools));
         let mut result = ResultWriter::new(version);
         result.member("tools", tools);
-        result.keep(Keep::List);
+        result.keep(ResultCaching::List);
         result.end()
     }
 
@@ -70,7 +70,7 @@ impl Mcp {
         };
         let mut faults = Vec::new();
         let window = match tools::is_sliced(operation) {
-            true => slices::window(&mut given, &mut faults),
+            true => text_parts::window(&mut given, &mut faults),
             false => Window::default(),
         };
         let arguments = arguments::of(operation, given, faults);
@@ -105,7 +105,7 @@ fn list(version: Version, name: &str, mut entries: Vec<Value>, extra: &[Value]) 
     entries.extend_from_slice(extra);
     let mut result = ResultWriter::new(version);
     result.value(name, &entries);
-    result.keep(Keep::List);
+    result.keep(ResultCaching::List);
     result.end()
 }
 
@@ -127,7 +127,7 @@ fn discovered(version: Version) -> String {
     result.value("supportedVersions", &Version::names());
     result.value("capabilities", &capabilities());
     result.value("instructions", &INSTRUCTIONS);
-    result.keep(Keep::List);
+    result.keep(ResultCaching::List);
     result.end()
 }
 

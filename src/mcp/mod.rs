@@ -17,9 +17,9 @@
 
 mod arguments;
 mod completion;
-mod door;
 mod forward;
 mod headers;
+mod http_transport;
 mod jsonrpc;
 mod limit;
 mod methods;
@@ -29,15 +29,15 @@ mod resources;
 mod results;
 mod schemas;
 mod server;
-mod slices;
 mod stdio;
+mod text_parts;
 mod texts;
 mod tools;
 mod version;
 
-pub use door::{MCP_PATH, McpDoor, McpSettings};
 pub use forward::Forward;
+pub use http_transport::{MCP_PATH, McpMount, McpSettings};
 pub use jsonrpc::RpcError;
 pub use server::{ExtraAnswer, Extras, Mcp};
 pub use stdio::{Backend, Local, serve};
-pub use tools::Names;
+pub use tools::ToolNameStyle;

@@ -5,14 +5,14 @@
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 
-pub(super) struct Allowed {
+pub(super) struct AllowedOrigins {
     /// Host names without a port.
     hosts: Vec<String>,
     /// Origins in the form in which browsers send them.
     origins: Vec<String>,
 }
 
-impl Allowed {
+impl AllowedOrigins {
     /// Allows the base URL and what the operator lists, in addition to this machine's own names.
     pub(super) fn new(base_url: &str, hosts: &[String], origins: &[String]) -> Self {
         let (scheme, rest) = base_url.split_once("://").unwrap_or(("", base_url));
@@ -67,7 +67,7 @@ mod tests {
 
     fn allowed(host: &'static str, origin: Option<&'static str>) -> bool {
         let hosts = ["mcp.example".to_owned()];
-        let allowed = Allowed::new("https://Law.example:8443/x", &hosts, &["https://app.example".to_owned()]);
+        let allowed = AllowedOrigins::new("https://Law.example:8443/x", &hosts, &["https://app.example".to_owned()]);
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_static(host));
         if let Some(origin) = origin {

@@ -24,7 +24,7 @@ struct Argument {
     name: &'static str,
     description: &'static str,
     /// The text to use if the argument is not given. `None`: the argument is required.
-    preset: Option<&'static str>,
+    default: Option<&'static str>,
 }
 
 const PROMPTS: [Prompt; 4] = [
@@ -33,11 +33,11 @@ const PROMPTS: [Prompt; 4] = [
         title: "Check citations",
         description: "Check every citation of a text against the law that is held",
         arguments: &[
-            Argument { name: "text", description: "the text whose citations are checked", preset: None },
+            Argument { name: "text", description: "the text whose citations are checked", default: None },
             Argument {
                 name: "jurisdiction",
                 description: "short code of the jurisdiction that citations without one mean",
-                preset: Some("none in particular"),
+                default: Some("none in particular"),
             },
         ],
         text: "Check the citations in the text below. Citations that name no jurisdiction are of: {jurisdiction}.\n\
@@ -58,12 +58,12 @@ const PROMPTS: [Prompt; 4] = [
             Argument {
                 name: "question",
                 description: "the question, such as: how long may a landlord keep a deposit",
-                preset: None,
+                default: None,
             },
             Argument {
                 name: "jurisdictions",
                 description: "short codes, comma-separated; all states that are held if left out",
-                preset: Some("all states that are held"),
+                default: Some("all states that are held"),
             },
         ],
         text: "Survey this question across jurisdictions ({jurisdictions}): {question}\n\
@@ -78,10 +78,10 @@ const PROMPTS: [Prompt; 4] = [
         title: "Check zoning",
         description: "Find out whether a use is allowed at a place",
         arguments: &[
-            Argument { name: "jurisdiction", description: "short code of the municipality", preset: None },
-            Argument { name: "lat", description: "latitude in degrees", preset: None },
-            Argument { name: "lon", description: "longitude in degrees; west is negative", preset: None },
-            Argument { name: "use", description: "what is planned, such as: a bakery with ten seats", preset: None },
+            Argument { name: "jurisdiction", description: "short code of the municipality", default: None },
+            Argument { name: "lat", description: "latitude in degrees", default: None },
+            Argument { name: "lon", description: "longitude in degrees; west is negative", default: None },
+            Argument { name: "use", description: "what is planned, such as: a bakery with ten seats", default: None },
         ],
         text: "Is this use allowed at latitude {lat}, longitude {lon} in {jurisdiction}: {use}?\n\
                1. Find the zones with law.zoning_at. Say so if the point is on an edge or has several zones.\n\
@@ -95,9 +95,9 @@ const PROMPTS: [Prompt; 4] = [
         title: "Form a company",
         description: "Collect what forming a company needs and hand it over for review and payment",
         arguments: &[
-            Argument { name: "jurisdiction", description: "short code of the state", preset: None },
-            Argument { name: "entityType", description: "such as llc or corporation", preset: None },
-            Argument { name: "business", description: "what the company will do", preset: Some("ask me") },
+            Argument { name: "jurisdiction", description: "short code of the state", default: None },
+            Argument { name: "entityType", description: "such as llc or corporation", default: None },
+            Argument { name: "business", description: "what the company will do", default: Some("ask me") },
         ],
         text: "Prepare the formation of a company in {jurisdiction}, of the type {entityType}. What it will do: {business}.\n\
                1. Call formation.requirements for what the state asks, its fees and where each figure is from. Say which \
@@ -110,7 +110,7 @@ const PROMPTS: [Prompt; 4] = [
 ];
 
 pub(super) fn all() -> Vec<Value> {
-    let argument = |Argument { name, description, preset }: &Argument| json!({ "name": name, "description": description, "required": preset.is_none() });
+    let argument = |Argument { name, description, default: preset }: &Argument| json!({ "name": name, "description": description, "required": preset.is_none() });
     let prompt = |Prompt { name, title, description, arguments, .. }: &Prompt| {
         let arguments: Vec<Value> = arguments.iter().map(argument).collect();
         json!({ "name": name, "title": title, "description": description, "arguments": arguments })
@@ -156,7 +156,7 @@ fn filled(prompt: &Prompt, given: &JsonObject) -> Result<String, RpcError> {
     }
     let value = |name: &str| {
         let argument = prompt.arguments.iter().find(|argument| argument.name == name);
-        let preset = argument.and_then(|argument| argument.preset);
+        let preset = argument.and_then(|argument| argument.default);
         match given.get(name) {
             Some(Value::String(text)) if text.chars().count() > ARGUMENT_CHARS_MAX => {
                 Err(format!("the argument {name} has more than {ARGUMENT_CHARS_MAX} characters"))

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::jsonrpc::{INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
-use super::results::{Answered, Context, Keep, ResultWriter, as_rpc_error, refused, taken, unexpected};
+use super::results::{Answered, Context, ResultCaching, ResultWriter, as_rpc_error, into_parts, refused, unexpected};
 use super::server::{Mcp, Sender};
-use super::slices::{Window, cut_text};
+use super::text_parts::{Window, cut_text};
 use super::texts::NODE_URI;
 use super::version::Version;
 use crate::api::call::{Failure, Outcome};
@@ -67,7 +67,7 @@ pub(super) fn templates() -> Vec<Value> {
 }
 
 /// What a URI names.
-enum Named {
+enum ResourceKind {
     Guide,
     Document(&'static Operation),
     Node { id: String, window: Window },
@@ -79,19 +79,21 @@ pub(super) async fn read(mcp: &Mcp, params: &JsonObject, version: Version, sende
     };
     let (operation, arguments, format, window) = match named(uri) {
         None => return Err(not_found(uri, version, "there is no such resource")).into(),
-        Some(Named::Guide) => return Ok(contents(uri, Format::Markdown, GUIDE, Keep::Public, version)).into(),
-        Some(Named::Document(operation)) => (operation, Arguments::default(), Format::Json, None),
-        Some(Named::Node { id, window }) => {
+        Some(ResourceKind::Guide) => {
+            return Ok(contents(uri, Format::Markdown, GUIDE, ResultCaching::Public, version)).into();
+        }
+        Some(ResourceKind::Document(operation)) => (operation, Arguments::default(), Format::Json, None),
+        Some(ResourceKind::Node { id, window }) => {
             let Some(operation) = operation("node") else { return Err(not_found(uri, version, "gone")).into() };
             let path = operation.parameters.iter().filter(|parameter| parameter.name == "id");
             let path = path.map(|parameter| (parameter.name, id.clone())).collect();
             (operation, Arguments { path, ..Arguments::default() }, Format::Markdown, Some(window))
         }
     };
-    let keep = if operation.metering().is_some() { Keep::Private } else { Keep::Public };
+    let keep = if operation.metering().is_some() { ResultCaching::Private } else { ResultCaching::Public };
     let failure: Failure = match mcp.call(operation, arguments, format, params, sender).await {
         Outcome::Answered(answer) => {
-            let (bytes, bill) = taken(answer);
+            let (bytes, bill) = into_parts(answer);
             let text = String::from_utf8_lossy(&bytes);
             let text = window.map_or_else(|| text.to_string(), |window| part(uri, &text, window));
             return Answered { result: Ok(contents(uri, format, &text, keep, version)), bill };
@@ -110,12 +112,12 @@ pub(super) async fn read(mcp: &Mcp, params: &JsonObject, version: Version, sende
     Answered { result: Err(error), bill }
 }
 
-fn named(uri: &str) -> Option<Named> {
+fn named(uri: &str) -> Option<ResourceKind> {
     if uri == GUIDE_URI {
-        return Some(Named::Guide);
+        return Some(ResourceKind::Guide);
     }
     if let Some(document) = DOCUMENTS.iter().find(|document| document.uri == uri) {
-        return operation(document.operation).map(Named::Document);
+        return operation(document.operation).map(ResourceKind::Document);
     }
     let (id, query) = uri
         .strip_prefix(NODE_URI)?
@@ -125,7 +127,7 @@ fn named(uri: &str) -> Option<Named> {
         None => 0,
         Some(query) => query.strip_prefix("offset=")?.parse().ok()?,
     };
-    Some(Named::Node { id: id.to_owned(), window: Window { offset, ..Window::default() } })
+    Some(ResourceKind::Node { id: id.to_owned(), window: Window { offset, ..Window::default() } })
 }
 
 fn operation(name: &str) -> Option<&'static Operation> {
@@ -143,7 +145,7 @@ fn part(uri: &str, text: &str, window: Window) -> String {
     shown
 }
 
-fn contents(uri: &str, format: Format, text: &str, keep: Keep, version: Version) -> String {
+fn contents(uri: &str, format: Format, text: &str, keep: ResultCaching, version: Version) -> String {
     let mut result = ResultWriter::new(version);
     result.value("contents", &[json!({ "uri": uri, "mimeType": format.media_type(), "text": text })]);
     result.keep(keep);

@@ -4,18 +4,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::jsonrpc::RpcError;
-use super::slices::{self, Window};
-use super::texts::{Told, told};
+use super::text_parts::{self, Window};
+use super::texts::{ToolText, tool_text};
 use super::tools;
 use super::version::Version;
 use crate::accounts::admission::Receipt;
-use crate::accounts::pace::PaceLeft;
+use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::{Answer, Failure, Outcome};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
 use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::reply::{Body, Reply};
-use crate::api::unread::UnreadShare;
+use crate::api::unread::UnreadReservation;
 
 /// The member of a result's `_meta` that names the server.
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
@@ -35,22 +35,22 @@ pub(super) fn server_info() -> Value {
 pub(super) struct Answered {
     /// The result as JSON.
     pub(super) result: Result<String, RpcError>,
-    pub(super) bill: Bill,
+    pub(super) bill: CallMetadata,
 }
 
 /// What the HTTP headers, the log and the metrics report about a call, in addition to its result.
 #[derive(Default)]
-pub(super) struct Bill {
+pub(super) struct CallMetadata {
     pub(super) receipt: Option<Receipt>,
-    pub(super) left: Option<PaceLeft>,
-    pub(super) unread: Option<UnreadShare>,
+    pub(super) left: Option<RateRemaining>,
+    pub(super) unread: Option<UnreadReservation>,
     pub(super) error: Option<ErrorCode>,
     pub(super) retry_after_sec: Option<u64>,
     pub(super) internal: Option<String>,
     pub(super) stages: Vec<(&'static str, u32)>,
 }
 
-impl Bill {
+impl CallMetadata {
     /// The bill for two calls that are answered together.
     pub(super) fn and(self, later: Self) -> Self {
         let receipt = match (self.receipt, later.receipt) {
@@ -71,7 +71,7 @@ impl Bill {
 
 impl From<Result<String, RpcError>> for Answered {
     fn from(result: Result<String, RpcError>) -> Self {
-        Self { result, bill: Bill::default() }
+        Self { result, bill: CallMetadata::default() }
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) struct ResultWriter {
 
 /// Who may cache a result, and for how long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Keep {
+pub(super) enum ResultCaching {
     List,
     /// The same for every caller.
     Public,
@@ -116,12 +116,12 @@ impl ResultWriter {
     }
 
     /// States how long the result may be cached, and by whom. Older versions do not have this.
-    pub(super) fn keep(&mut self, keep: Keep) {
+    pub(super) fn keep(&mut self, keep: ResultCaching) {
         if self.version.is_stateless() {
             let (ttl_ms, scope) = match keep {
-                Keep::List => (LIST_TTL_MS, "public"),
-                Keep::Public => (READ_TTL_MS, "public"),
-                Keep::Private => (READ_TTL_MS, "private"),
+                ResultCaching::List => (LIST_TTL_MS, "public"),
+                ResultCaching::Public => (READ_TTL_MS, "public"),
+                ResultCaching::Private => (READ_TTL_MS, "private"),
             };
             self.value("ttlMs", &ttl_ms);
             self.value("cacheScope", &scope);
@@ -146,28 +146,30 @@ pub(super) struct Context<'c> {
 pub(super) fn of_tool(operation: &Operation, outcome: Outcome, window: Window, context: &Context<'_>) -> Answered {
     match outcome {
         Outcome::Answered(answer) => {
-            let (body, bill) = taken(answer);
+            let (body, bill) = into_parts(answer);
             match written(operation, &body, window, context.version) {
                 Ok(result) => Answered { result: Ok(result), bill },
-                Err(error) => Answered { bill: Bill { unread: bill.unread, ..bill }, ..failed(error.into(), context) },
+                Err(error) => {
+                    Answered { bill: CallMetadata { unread: bill.unread, ..bill }, ..failed(error.into(), context) }
+                }
             }
         }
         Outcome::Failed(failure) => failed(failure, context),
         // Tool calls list no known versions, so this is an error.
         Outcome::Unchanged { left, .. } => {
-            Answered { bill: Bill { left, ..Bill::default() }, ..failed(unexpected().into(), context) }
+            Answered { bill: CallMetadata { left, ..CallMetadata::default() }, ..failed(unexpected().into(), context) }
         }
     }
 }
 
 /// The bytes of an answer, and its bill.
-pub(super) fn taken(answer: Answer) -> (Vec<u8>, Bill) {
+pub(super) fn into_parts(answer: Answer) -> (Vec<u8>, CallMetadata) {
     let Answer { reply: Reply { body, stages, .. }, receipt, unread, .. } = answer;
     let bytes = match body {
-        Body::Bytes(bytes) | Body::Kept(bytes) => Vec::from(bytes),
+        Body::Bytes(bytes) | Body::Cached(bytes) => Vec::from(bytes),
         Body::Stored(layer) => layer.bytes(hornbook_corpus::zoning::catalogue::Encoding::Identity).to_vec(),
     };
-    (bytes, Bill { receipt, unread, stages, ..Bill::default() })
+    (bytes, CallMetadata { receipt, unread, stages, ..CallMetadata::default() })
 }
 
 pub(super) fn unexpected() -> ApiError {
@@ -179,7 +181,7 @@ fn written(operation: &Operation, body: &[u8], window: Window, version: Version)
     let body = str::from_utf8(body).map_err(|error| not_json(error.to_string()))?;
     let cut = bounded(operation, body, window).map_err(|error| not_json(error.to_string()))?;
     let body = cut.as_deref().unwrap_or(body);
-    let Told { text, links } = told(operation.name, body);
+    let ToolText { text, links } = tool_text(operation.name, body);
     let mut content = vec![json!({ "type": "text", "text": text })];
     if version.has_links() {
         content.extend(links);
@@ -202,8 +204,11 @@ fn bounded(operation: &Operation, body: &str, window: Window) -> Result<Option<S
         return Ok(None);
     }
     let mut node: JsonObject = serde_json::from_str(body)?;
-    let is_cut =
-        if has_nodes { slices::cut_each(node.get_mut("provisions")) } else { slices::cut(&mut node, window).is_some() };
+    let is_cut = if has_nodes {
+        text_parts::cut_each(node.get_mut("provisions"))
+    } else {
+        text_parts::cut(&mut node, window).is_some()
+    };
     Ok(is_cut.then(|| Value::Object(node).to_string()))
 }
 
@@ -216,14 +221,14 @@ fn failed(failure: Failure, context: &Context<'_>) -> Answered {
     }
     let text = object["message"].as_str().unwrap_or_default();
     let mut result = ResultWriter::new(context.version);
-    result.value("content", &[json!({ "type": "text", "text": told_of(text, &object) })]);
+    result.value("content", &[json!({ "type": "text", "text": error_text(text, &object) })]);
     result.value("structuredContent", &object);
     result.member("isError", "true");
     Answered { result: Ok(result.end()), bill }
 }
 
 /// The message, with the URL where credits can be bought.
-fn told_of(message: &str, object: &Value) -> String {
+fn error_text(message: &str, object: &Value) -> String {
     match object["upgradeUrl"].as_str() {
         Some(url) => format!("{message} ({url})"),
         None => message.to_owned(),
@@ -231,7 +236,7 @@ fn told_of(message: &str, object: &Value) -> String {
 }
 
 /// The Error object, and its bill.
-pub(super) fn refused(failure: Failure, context: &Context<'_>) -> (Value, Bill) {
+pub(super) fn refused(failure: Failure, context: &Context<'_>) -> (Value, CallMetadata) {
     let Failure { error, left } = failure;
     let ApiError { code, message, details, retry_after_sec, internal } = error;
     let object = ErrorObject {
@@ -243,7 +248,7 @@ pub(super) fn refused(failure: Failure, context: &Context<'_>) -> (Value, Bill) 
         request_id: (code == ErrorCode::Internal).then_some(context.request_id),
     };
     let left = left.map(|left| *left);
-    (json!(object), Bill { left, error: Some(code), retry_after_sec, internal, ..Bill::default() })
+    (json!(object), CallMetadata { left, error: Some(code), retry_after_sec, internal, ..CallMetadata::default() })
 }
 
 /// A failure as a protocol error, for cases in which a result cannot contain it. Its code is the HTTP

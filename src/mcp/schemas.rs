@@ -65,7 +65,7 @@ fn type_of(kind: Kind) -> Value {
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Kind::Uuids { most } => json!({ "type": "array", "maxItems": most, "items": { "type": "string" } }),
+        Kind::Uuids { count_max: most } => json!({ "type": "array", "maxItems": most, "items": { "type": "string" } }),
         Kind::ShortCodes { .. } | Kind::Texts { .. } => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Choices { of } => json!({ "type": "array", "items": { "type": "string", "enum": of } }),
     }
@@ -120,14 +120,14 @@ fn shorten(schema: &mut Value, without: &[&str]) {
 fn within(schema: &Value, bytes_max: usize) -> Value {
     let cut = |depth| {
         let mut schema = schema.clone();
-        flatten(&mut schema, depth);
+        cut_below(&mut schema, depth);
         schema
     };
     (2..=DEPTH_MAX).rev().map(cut).find(|schema| schema.to_string().len() <= bytes_max).unwrap_or_else(|| cut(1))
 }
 
 /// Reduces schemas of objects below a depth to their type.
-fn flatten(schema: &mut Value, depth_left: usize) {
+fn cut_below(schema: &mut Value, depth_left: usize) {
     let Value::Object(members) = schema else { return };
     if depth_left == 0 && members.contains_key("properties") {
         let kind = members.remove("type").unwrap_or_else(|| json!("object"));
@@ -138,11 +138,11 @@ fn flatten(schema: &mut Value, depth_left: usize) {
     for (name, member) in members.iter_mut() {
         match (name.as_str(), member) {
             ("properties", Value::Object(properties)) => {
-                properties.values_mut().for_each(|property| flatten(property, depth_below));
+                properties.values_mut().for_each(|property| cut_below(property, depth_below));
             }
-            ("items", item) => flatten(item, depth_below),
+            ("items", item) => cut_below(item, depth_below),
             ("anyOf" | "oneOf" | "allOf", Value::Array(list)) => {
-                list.iter_mut().for_each(|schema| flatten(schema, depth_below));
+                list.iter_mut().for_each(|schema| cut_below(schema, depth_below));
             }
             _ => {}
         }

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::jsonrpc::RpcError;
-use super::tools::Names;
-use crate::api::call::{Asker, Call, Outcome, Progress};
+use super::tools::ToolNameStyle;
+use crate::api::call::{Call, CallerIdentity, Outcome, Progress};
 use crate::api::error::Violation;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::json::JsonObject;
@@ -48,7 +48,7 @@ pub struct Mcp {
 pub(super) struct Sender<'c> {
     pub(super) key: Option<&'c str>,
     pub(super) idempotency_key: &'c Result<Option<IdempotencyKey<'c>>, Violation>,
-    pub(super) names: Names,
+    pub(super) names: ToolNameStyle,
     pub(super) request_id: &'c str,
     pub(super) progress: &'c Progress,
     /// Whether the request is one of a list. Then its own idempotency key may differ from the key of the list.
@@ -76,7 +76,7 @@ impl Mcp {
         let call = Call {
             corpus: self.service.corpus(),
             operation,
-            asker: Asker::Key(sender.key),
+            asker: CallerIdentity::Key(sender.key),
             arguments,
             format: Some(format),
             idempotency_key: idempotency_key(params, &sender),

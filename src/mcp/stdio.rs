@@ -14,17 +14,17 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
 use super::forward::Forward;
-use super::headers::{Carrier, version_of};
+use super::headers::{McpTransport, version_of};
 use super::jsonrpc::{self, INVALID_REQUEST, Incoming, Message, Notification, PARSE_ERROR, Refused, Request, RpcError};
 use super::methods::agreed;
 use super::server::{Mcp, Sender};
-use super::tools::Names;
+use super::tools::ToolNameStyle;
 use super::version::Version;
 use crate::api::call::Progress;
 use crate::api::json::JSON_BYTES_MAX;
 
 /// Maximum number of requests that are answered at the same time. Others wait.
-const UNDER_WAY_MAX: usize = 64;
+const CONCURRENT_REQUESTS_MAX: usize = 64;
 
 /// Maximum number of answers that wait for the client to read them.
 const UNREAD_MAX: usize = 256;
@@ -42,7 +42,7 @@ pub struct Local {
     pub mcp: Arc<Mcp>,
     /// A key of a local account whose calls cost no money.
     pub key: String,
-    pub names: Names,
+    pub names: ToolNameStyle,
 }
 
 /// A line of input.
@@ -57,7 +57,7 @@ pub async fn serve(
     input: impl BufRead + Send + 'static,
     mut output: impl Write + Send + 'static,
 ) -> std::io::Result<()> {
-    let (read, mut lines) = mpsc::channel(UNDER_WAY_MAX);
+    let (read, mut lines) = mpsc::channel(CONCURRENT_REQUESTS_MAX);
     // Reading blocks. The thread ends with the input or with the process.
     let reader = std::thread::spawn(move || read_lines(input, &read));
     let (answer, mut answers) = mpsc::channel::<String>(UNREAD_MAX);
@@ -69,11 +69,11 @@ pub async fn serve(
         }
         Ok(())
     });
-    let desk = Arc::new(Desk {
+    let desk = Arc::new(StdioServer {
         backend,
         agreed: Mutex::new(Version::NEWEST_WITH_HANDSHAKE),
         under_way: Mutex::default(),
-        turns: Arc::new(Semaphore::new(UNDER_WAY_MAX)),
+        permits: Arc::new(Semaphore::new(CONCURRENT_REQUESTS_MAX)),
     });
     while let Some(line) = lines.recv().await {
         if answer.is_closed() {
@@ -123,16 +123,16 @@ fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     }
 }
 
-struct Desk {
+struct StdioServer {
     backend: Backend,
     /// The version that `initialize` agreed on.
     agreed: Mutex<Version>,
     /// The requests in progress, by their id as JSON.
     under_way: Mutex<HashMap<String, AbortHandle>>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-impl Desk {
+impl StdioServer {
     async fn take(self: Arc<Self>, line: Line, answer: &mpsc::Sender<String>) {
         let bytes = match line {
             Line::Message(bytes) => bytes,
@@ -168,7 +168,7 @@ impl Desk {
         {
             *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = agreed(asked);
         }
-        let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else { return };
+        let Ok(turn) = Arc::clone(&self.permits).acquire_owned().await else { return };
         let id = request.id.to_string();
         let desk = Arc::clone(&self);
         // Locked until the request is in the map, so that the request cannot finish before that.
@@ -208,7 +208,7 @@ impl Local {
             progress: &progress,
             is_listed: false,
         };
-        let result = match version_of(request, Carrier::Stdio(agreed)) {
+        let result = match version_of(request, McpTransport::Stdio(agreed)) {
             Ok(version) => self.mcp.answer(request, version, sender).await.result,
             Err(error) => Err(error),
         };

@@ -22,7 +22,7 @@ const LISTED: usize = 100;
 pub(super) const NODE_URI: &str = "hornbook://node/";
 
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct ToolText {
     pub(super) text: String,
     pub(super) links: Vec<Value>,
 }
@@ -53,7 +53,7 @@ impl fmt::Display for Text<'_> {
 }
 
 /// The text and the links of an operation's answer.
-pub(super) fn told(operation: &str, body: &str) -> Told {
+pub(super) fn tool_text(operation: &str, body: &str) -> ToolText {
     let told = match operation {
         "search" => serde_json::from_str(body).ok().map(search),
         "node" => serde_json::from_str(body).ok().map(|node| node_text(&node)),
@@ -69,12 +69,12 @@ pub(super) fn told(operation: &str, body: &str) -> Told {
 }
 
 /// The JSON itself. Research connectors read it from the text.
-fn as_json(body: &str) -> Told {
+fn as_json(body: &str) -> ToolText {
     let text = match body.len() {
         ..=JSON_SHOWN_MAX => body.to_owned(),
         length => format!("The answer has {length} bytes of JSON; all of it is in structuredContent."),
     };
-    Told { text, links: Vec::new() }
+    ToolText { text, links: Vec::new() }
 }
 
 #[derive(Deserialize)]
@@ -115,21 +115,21 @@ struct Hit<'b> {
     heading: Text<'b>,
     snippet: Text<'b>,
     #[serde(flatten, borrow)]
-    standing: Standing<'b>,
+    standing: ProvisionStatus<'b>,
     relation: Option<&'b str>,
 }
 
 /// The status of a provision on the day, and the day through which its edition is current.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Standing<'b> {
+struct ProvisionStatus<'b> {
     status: Text<'b>,
     effective_from: Option<Text<'b>>,
     effective_to: Option<Text<'b>>,
     current_through: Option<Text<'b>>,
 }
 
-impl fmt::Display for Standing<'_> {
+impl fmt::Display for ProvisionStatus<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.status)?;
         let days = [("from", &self.effective_from), ("until", &self.effective_to)];
@@ -142,9 +142,9 @@ impl fmt::Display for Standing<'_> {
     }
 }
 
-fn search(found: Found<'_>) -> Told {
+fn search(found: Found<'_>) -> ToolText {
     let Found { results, page, page_size, total, corrected_query, understood, not_here, notices } = found;
-    let mut told = Told::default();
+    let mut told = ToolText::default();
     if let Some(corrected) = corrected_query {
         let _ = writeln!(
             told.text,
@@ -214,7 +214,7 @@ struct Node<'b> {
     text: Text<'b>,
     breadcrumb: Vec<Text<'b>>,
     #[serde(flatten, borrow)]
-    standing: Standing<'b>,
+    standing: ProvisionStatus<'b>,
     validity_remark: Option<Text<'b>>,
     notice: Option<Text<'b>>,
     #[serde(default)]
@@ -251,7 +251,7 @@ struct Provenance<'b> {
     current_through: Option<Text<'b>>,
 }
 
-fn node_text(node: &Node<'_>) -> Told {
+fn node_text(node: &Node<'_>) -> ToolText {
     let Node { id, citation, heading, text, breadcrumb, standing, child_count, wordings, notes, provenance, .. } = node;
     let mut out = format!("# {citation} {heading}\n{}\nStatus: {standing}\n", breadcrumb.join(" > "));
     if let Some(remark) = &node.validity_remark {
@@ -288,7 +288,7 @@ fn node_text(node: &Node<'_>) -> Told {
             None => writeln!(out, "\nThis is the last part, from character {offset} of {total}."),
         };
     }
-    Told { text: out, links: vec![link(id, citation, heading)] }
+    ToolText { text: out, links: vec![link(id, citation, heading)] }
 }
 
 #[derive(Deserialize)]
@@ -298,7 +298,7 @@ struct Linked<'b> {
     citation: Text<'b>,
     heading: Text<'b>,
     #[serde(flatten, borrow)]
-    standing: Standing<'b>,
+    standing: ProvisionStatus<'b>,
     child_count: Option<usize>,
 }
 
@@ -310,7 +310,7 @@ struct Children<'b> {
     page: u32,
 }
 
-fn browse(children: Children<'_>) -> Told {
+fn browse(children: Children<'_>) -> ToolText {
     let Children { nodes, total, page } = children;
     list_of(&nodes, format!("{} of {total} children, page {page}:", nodes.len()))
 }
@@ -324,15 +324,15 @@ struct References<'b> {
     page: u32,
 }
 
-fn references(references: References<'_>) -> Told {
+fn references(references: References<'_>) -> ToolText {
     let References { direction, nodes, total, page } = references;
     let what = if &*direction == "in" { "provisions that cite it" } else { "provisions that it cites" };
     list_of(&nodes, format!("{} of {total} {what}, page {page}:", nodes.len()))
 }
 
 /// A line and a link for each node.
-fn list_of(nodes: &[Linked<'_>], head: String) -> Told {
-    let mut told = Told { text: head + "\n", links: Vec::new() };
+fn list_of(nodes: &[Linked<'_>], head: String) -> ToolText {
+    let mut told = ToolText { text: head + "\n", links: Vec::new() };
     for Linked { id, citation, heading, standing, child_count } in nodes.iter().take(LISTED) {
         let inside = child_count.filter(|count| *count > 0).map(|count| format!(", contains {count}"));
         let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {id}{})", inside.unwrap_or_default());
@@ -366,11 +366,11 @@ struct Candidate<'b> {
     citation: Text<'b>,
     heading: Text<'b>,
     #[serde(flatten, borrow)]
-    standing: Standing<'b>,
+    standing: ProvisionStatus<'b>,
 }
 
-fn resolve(resolved: &Resolved<'_>) -> Told {
-    let mut told = Told::default();
+fn resolve(resolved: &Resolved<'_>) -> ToolText {
+    let mut told = ToolText::default();
     for Resolution { answer, citation, candidates, message } in &resolved.answers {
         let _ = writeln!(told.text, "{}: {answer}. {message}", citation.as_deref().unwrap_or("?"));
         for Candidate { node_id, citation, heading, standing } in candidates {
@@ -400,9 +400,9 @@ struct Zone<'b> {
     on_boundary: bool,
 }
 
-fn zones(point: AtPoint<'_>) -> Told {
+fn zones(point: AtPoint<'_>) -> ToolText {
     let AtPoint { short_code, zones, provisions } = point;
-    let mut told = Told::default();
+    let mut told = ToolText::default();
     let _ = writeln!(told.text, "{} zones of {short_code} at this point.", zones.len());
     for Zone { zone_code, zone_name, citation, citation_status, node_id, on_boundary } in &zones {
         let name = zone_name.as_deref().unwrap_or_default();
@@ -436,12 +436,12 @@ struct CodeBody<'b> {
     provision_count: u32,
 }
 
-fn code_bodies(list: &CodeBodies<'_>) -> Told {
+fn code_bodies(list: &CodeBodies<'_>) -> ToolText {
     let mut text = format!("{} code bodies:\n", list.code_bodies.len());
     for CodeBody { id, name, jurisdiction, provision_count } in &list.code_bodies {
         let _ = writeln!(text, "- {name} ({jurisdiction}, {provision_count} provisions, id {id})");
     }
-    Told { text, links: Vec::new() }
+    ToolText { text, links: Vec::new() }
 }
 
 #[derive(Deserialize)]
@@ -481,7 +481,7 @@ struct Parts<'b> {
     missing: Option<Vec<Text<'b>>>,
 }
 
-fn coverage(coverage: Coverage<'_>) -> Told {
+fn coverage(coverage: Coverage<'_>) -> ToolText {
     let Coverage { total_jurisdictions, total_nodes, jurisdictions } = coverage;
     let mut text = format!("{total_nodes} nodes of {total_jurisdictions} jurisdictions:\n");
     for Jurisdiction { short_code, name, node_count, placeholder, gis_status, code_bodies } in &jurisdictions {
@@ -497,7 +497,7 @@ fn coverage(coverage: Coverage<'_>) -> Told {
             }
         }
     }
-    Told { text, links: Vec::new() }
+    ToolText { text, links: Vec::new() }
 }
 
 #[cfg(test)]
@@ -508,25 +508,25 @@ mod tests {
     fn a_page_of_results_has_numbers_ids_and_links() {
         let hit = |id: &str| json!({ "nodeId": id, "citation": "1 U.S.C. § 1", "heading": "Words", "snippet": "In \"this\"", "status": "current" });
         let body = json!({ "results": [hit("a"), hit("b")], "page": 2, "pageSize": 2, "total": 4 }).to_string();
-        let told = told("search", &body);
+        let told = tool_text("search", &body);
         assert!(
             told.text.contains("2 of 4 provisions")
                 && told.text.contains("\n4. 1 U.S.C. § 1 Words (current, id b)\nIn \"this\"")
         );
         assert!(!told.text.contains("misspelt"));
         let body = body.replace("\"total\"", "\"correctedQuery\":\"noise level\",\"total\"");
-        assert!(super::told("search", &body).text.starts_with("Searched for \"noise level\", because"));
+        assert!(tool_text("search", &body).text.starts_with("Searched for \"noise level\", because"));
         assert_eq!(told.links[1]["uri"], "hornbook://node/b");
         assert_eq!(told.links.len(), 2);
     }
 
     #[test]
-    fn a_place_that_was_understood_is_named_with_the_way_back() {
+    fn a_recognized_place_is_named_with_exact_as_the_way_out() {
         let text = |effect: &str| {
             let understood =
                 json!({ "jurisdiction": "DC", "name": "District of Columbia", "words": "in DC", "as": effect });
             let body = json!({ "results": [], "page": 1, "pageSize": 2, "total": 0, "understood": understood });
-            told("search", &body.to_string()).text
+            tool_text("search", &body.to_string()).text
         };
         let narrowed = "Searched only in District of Columbia, because the query says \"in DC\"; exact=true searches";
         assert!(text("filter").starts_with(narrowed), "{}", text("filter"));
@@ -534,10 +534,10 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_writer_is_its_json_and_what_is_too_long_says_so() {
-        assert_eq!(told("me", r#"{"tier":"free"}"#).text, r#"{"tier":"free"}"#);
-        assert_eq!(told("search", r#"{"other":1}"#).text, r#"{"other":1}"#);
+    fn answers_without_a_writer_are_json_or_a_note_of_their_length() {
+        assert_eq!(tool_text("me", r#"{"tier":"free"}"#).text, r#"{"tier":"free"}"#);
+        assert_eq!(tool_text("search", r#"{"other":1}"#).text, r#"{"other":1}"#);
         let long = format!("\"{}\"", "a".repeat(JSON_SHOWN_MAX));
-        assert!(told("me", &long).text.contains("16386 bytes"));
+        assert!(tool_text("me", &long).text.contains("16386 bytes"));
     }
 }

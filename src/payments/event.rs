@@ -11,15 +11,15 @@ use crate::accounts::ids::CheckoutId;
 use crate::accounts::records::{DisputeState, PaymentEvent};
 
 /// The entry of Stripe's `metadata` by which we recognize our payments.
-pub(super) const MARK: &str = "hornbook_checkout";
+pub(super) const METADATA_KEY: &str = "hornbook_checkout";
 
 pub(super) struct Event {
     pub(super) id: String,
     pub(super) kind: String,
-    pub(super) meaning: Meaning,
+    pub(super) meaning: EventMeaning,
 }
 
-pub(super) enum Meaning {
+pub(super) enum EventMeaning {
     Report(PaymentReport),
     /// The notice is of another kind, or about a payment that is not ours.
     Nothing,
@@ -44,7 +44,7 @@ struct Session {
     id: String,
     mode: String,
     payment_status: String,
-    payment_intent: Option<Named>,
+    payment_intent: Option<ObjectRef>,
     amount_total: Option<u64>,
     currency: Option<String>,
     #[serde(default)]
@@ -53,7 +53,7 @@ struct Session {
 
 #[derive(Deserialize)]
 struct Charge {
-    payment_intent: Option<Named>,
+    payment_intent: Option<ObjectRef>,
     amount_refunded: u64,
     #[serde(default)]
     metadata: HashMap<String, String>,
@@ -62,7 +62,7 @@ struct Charge {
 #[derive(Deserialize)]
 struct Dispute {
     id: String,
-    payment_intent: Option<Named>,
+    payment_intent: Option<ObjectRef>,
     amount: u64,
     currency: String,
     status: String,
@@ -71,7 +71,7 @@ struct Dispute {
 #[derive(Deserialize)]
 struct Refund {
     id: String,
-    payment_intent: Option<Named>,
+    payment_intent: Option<ObjectRef>,
     amount: u64,
     status: Option<String>,
 }
@@ -79,12 +79,12 @@ struct Refund {
 /// An object, given by its id or as a whole.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Named {
+enum ObjectRef {
     Id(String),
     Whole { id: String },
 }
 
-impl Named {
+impl ObjectRef {
     fn into_id(self) -> String {
         match self {
             Self::Id(id) | Self::Whole { id } => id,
@@ -102,7 +102,7 @@ pub(super) fn read(body: &[u8]) -> Option<Event> {
         "charge.dispute.created" | "charge.dispute.closed" => disputed(typed(data.object)?)?,
         // Accounts with older settings send the first of these.
         "charge.refund.updated" | "refund.updated" | "refund.failed" => refund_changed(typed(data.object)?, created)?,
-        _ => Meaning::Nothing,
+        _ => EventMeaning::Nothing,
     };
     Some(Event { id, kind, meaning })
 }
@@ -112,23 +112,23 @@ fn typed<T: DeserializeOwned>(object: Value) -> Option<T> {
 }
 
 fn checkout_of(metadata: &HashMap<String, String>) -> Option<CheckoutId> {
-    metadata.get(MARK)?.parse().ok()
+    metadata.get(METADATA_KEY)?.parse().ok()
 }
 
-fn of_session(object: Value, read: fn(Session, CheckoutId) -> Option<Meaning>) -> Option<Meaning> {
+fn of_session(object: Value, read: fn(Session, CheckoutId) -> Option<EventMeaning>) -> Option<EventMeaning> {
     let session: Session = typed(object)?;
     match checkout_of(&session.metadata) {
         Some(checkout) if session.mode == "payment" => read(session, checkout),
-        _ => Some(Meaning::Nothing),
+        _ => Some(EventMeaning::Nothing),
     }
 }
 
-fn paid(session: Session, checkout: CheckoutId) -> Option<Meaning> {
+fn paid(session: Session, checkout: CheckoutId) -> Option<EventMeaning> {
     // The customer chose a slow way of payment: another notice reports whether the money arrived.
     if session.payment_status == "unpaid" {
-        return Some(Meaning::Nothing);
+        return Some(EventMeaning::Nothing);
     }
-    Some(Meaning::Report(PaymentReport::Paid {
+    Some(EventMeaning::Report(PaymentReport::Paid {
         checkout,
         session: session.id,
         payment: session.payment_intent?.into_id(),
@@ -137,35 +137,35 @@ fn paid(session: Session, checkout: CheckoutId) -> Option<Meaning> {
     }))
 }
 
-fn not_paid(session: Session, checkout: CheckoutId) -> Option<Meaning> {
-    Some(Meaning::Report(PaymentReport::NotPaid { checkout, session: session.id }))
+fn not_paid(session: Session, checkout: CheckoutId) -> Option<EventMeaning> {
+    Some(EventMeaning::Report(PaymentReport::NotPaid { checkout, session: session.id }))
 }
 
-fn refunded(charge: Charge, at_sec: i64) -> Option<Meaning> {
-    let Some(checkout) = checkout_of(&charge.metadata) else { return Some(Meaning::Nothing) };
+fn refunded(charge: Charge, at_sec: i64) -> Option<EventMeaning> {
+    let Some(checkout) = checkout_of(&charge.metadata) else { return Some(EventMeaning::Nothing) };
     let payment = charge.payment_intent?.into_id();
-    Some(Meaning::Report(PaymentReport::Refunded { checkout, payment, amount: charge.amount_refunded, at_sec }))
+    Some(EventMeaning::Report(PaymentReport::Refunded { checkout, payment, amount: charge.amount_refunded, at_sec }))
 }
 
-fn of_payment(payment: String, event: PaymentEvent) -> Meaning {
-    Meaning::Report(PaymentReport::Event { payment, event })
+fn of_payment(payment: String, event: PaymentEvent) -> EventMeaning {
+    EventMeaning::Report(PaymentReport::Event { payment, event })
 }
 
-fn refund_changed(refund: Refund, at_sec: i64) -> Option<Meaning> {
+fn refund_changed(refund: Refund, at_sec: i64) -> Option<EventMeaning> {
     if !matches!(refund.status.as_deref(), Some("failed" | "canceled")) {
-        return Some(Meaning::Nothing);
+        return Some(EventMeaning::Nothing);
     }
     let payment = refund.payment_intent?.into_id();
     Some(of_payment(payment, PaymentEvent::RefundFailed { refund: refund.id, amount: refund.amount, at_sec }))
 }
 
-fn disputed(dispute: Dispute) -> Option<Meaning> {
+fn disputed(dispute: Dispute) -> Option<EventMeaning> {
     let state = match dispute.status.as_str() {
         "needs_response" | "under_review" => DisputeState::Open,
         "won" => DisputeState::Won,
         "lost" => DisputeState::Lost,
         // An inquiry of the bank: no money moves.
-        _ => return Some(Meaning::Nothing),
+        _ => return Some(EventMeaning::Nothing),
     };
     let payment = dispute.payment_intent?.into_id();
     // An amount in another currency cannot be compared with our price.
@@ -185,15 +185,15 @@ mod tests {
         let notice =
             json!({ "id": "evt_1", "type": kind, "created": 1, "data": { "object": object }, "livemode": true });
         read(notice.to_string().as_bytes()).map(|event| match event.meaning {
-            Meaning::Report(report) => Some(report),
-            Meaning::Nothing => None,
+            EventMeaning::Report(report) => Some(report),
+            EventMeaning::Nothing => None,
         })
     }
 
     fn session(changes: &[(&str, Value)]) -> Value {
         let mut session = json!({
             "id": "cs_1", "object": "checkout.session", "mode": "payment", "payment_status": "paid", "payment_intent": "pi_1",
-            "amount_total": 500, "currency": "usd", "metadata": { MARK: CHECKOUT }, "customer_details": { "email": "a@b.c" },
+            "amount_total": 500, "currency": "usd", "metadata": { METADATA_KEY: CHECKOUT }, "customer_details": { "email": "a@b.c" },
         });
         for (name, value) in changes {
             session[*name] = value.clone();
@@ -223,13 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_or_not_paid_yet_means_nothing() {
+    fn foreign_and_unpaid_sessions_are_ignored() {
         let nothing = Some(None);
         let completed = "checkout.session.completed";
         assert_eq!(report(completed, &session(&[("payment_status", json!("unpaid"))])), nothing);
         assert_eq!(report(completed, &session(&[("mode", json!("subscription"))])), nothing);
         assert_eq!(report(completed, &session(&[("metadata", json!({ "other": "x" }))])), nothing);
-        assert_eq!(report(completed, &session(&[("metadata", json!({ MARK: "17" }))])), nothing);
+        assert_eq!(report(completed, &session(&[("metadata", json!({ METADATA_KEY: "17" }))])), nothing);
         assert_eq!(report("customer.created", &json!({ "id": "cus_1" })), nothing);
         assert_eq!(report("charge.refunded", &json!({ "amount_refunded": 5, "metadata": {} })), nothing);
     }
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stripe_would_not_send_is_not_read() {
+    fn malformed_notices_are_refused() {
         assert!(read(b"").is_none() && read(b"[]").is_none() && read(b"{\"id\":\"evt_1\"}").is_none());
         let completed = "checkout.session.completed";
         for (name, value) in

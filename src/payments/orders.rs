@@ -8,9 +8,9 @@ use crate::accounts::blocking;
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::ids::OrderId;
 use crate::accounts::records::OrderRecord;
-use crate::api::cards::{CardPayments, LEFT_PATH, PAID_PATH, Sold};
+use crate::api::cards::{CHECKOUT_CANCELLED_PATH, CardPayments, CheckoutItem, PAID_PATH};
 use crate::api::service::Service;
-use crate::web::payments::{Begun, Next, Payments};
+use crate::web::payments::{BeginFuture, NextStep, Payments};
 
 /// The maximum number of orders that wait for the provider's page at once. Others must try again.
 const WAITING_MAX: usize = 8;
@@ -29,7 +29,7 @@ impl OrderPayments {
         Self { service, cards, waiting: Semaphore::new(WAITING_MAX) }
     }
 
-    async fn page_of(&self, id: OrderId, price_cents: u32) -> Result<Next, String> {
+    async fn page_of(&self, id: OrderId, price_cents: u32) -> Result<NextStep, String> {
         let Ok(_place) = self.waiting.try_acquire() else { return Err("too many orders wait for a page".to_owned()) };
         let (accounts, cards) = (Arc::clone(self.service.accounts()), Arc::clone(&self.cards));
         let at = self.service.now().wall;
@@ -41,23 +41,27 @@ impl OrderPayments {
             }
             // The provider gets no part of the intake.
             let name = format!("Company formation, order {id}");
-            let sold = Sold { name, paid_path: PAID_PATH.to_owned(), left_path: LEFT_PATH.to_owned() };
+            let sold = CheckoutItem {
+                name,
+                paid_path: PAID_PATH.to_owned(),
+                cancelled_path: CHECKOUT_CANCELLED_PATH.to_owned(),
+            };
             let page = cards.open_page(&checkout, &sold).map_err(|error| error.to_string())?;
-            let noted = accounts.checkout_made(checkout.id, page.clone()).map_err(|error| error.to_string())?;
+            let noted = accounts.store_checkout_page(checkout.id, page.clone()).map_err(|error| error.to_string())?;
             Ok(noted.page.unwrap_or(page).url)
         };
         let opened = tokio::task::spawn_blocking(move || blocking::allowed(opened)).await;
-        opened.map_err(|error| error.to_string())?.map(Next::PayAt)
+        opened.map_err(|error| error.to_string())?.map(NextStep::PayAt)
     }
 }
 
 impl Payments for OrderPayments {
-    fn begin<'a>(&'a self, order: &'a OrderRecord) -> Begun<'a> {
+    fn begin<'a>(&'a self, order: &'a OrderRecord) -> BeginFuture<'a> {
         Box::pin(async move {
             match order.price_cents {
                 Some(cents) if cents >= CENTS_MIN => self.page_of(order.id, cents).await,
                 // Without a price, or with one that is too small, a card cannot be charged.
-                _ => Ok(Next::OperatorConfirms),
+                _ => Ok(NextStep::OperatorConfirms),
             }
         })
     }

@@ -15,7 +15,7 @@ const SIGNATURES_MAX: usize = 8;
 
 /// The result of checking a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
+pub(super) enum SignatureCheck {
     Genuine,
     /// The header is missing or cannot be parsed.
     Unsigned,
@@ -25,8 +25,8 @@ pub(super) enum Verdict {
     Stale,
 }
 
-pub(super) fn verify(secret: &Secret, header: Option<&str>, body: &[u8], now_sec: i64) -> Verdict {
-    let Some((time, signatures)) = header.and_then(read) else { return Verdict::Unsigned };
+pub(super) fn verify(secret: &Secret, header: Option<&str>, body: &[u8], now_sec: i64) -> SignatureCheck {
+    let Some((time, signatures)) = header.and_then(read) else { return SignatureCheck::Unsigned };
     let mut signed = Vec::with_capacity(time.len() + 1 + body.len());
     signed.extend_from_slice(time.as_bytes());
     signed.push(b'.');
@@ -34,11 +34,11 @@ pub(super) fn verify(secret: &Secret, header: Option<&str>, body: &[u8], now_sec
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.reveal().as_bytes());
     // `hmac::verify` compares in constant time.
     if !signatures.iter().any(|signature| hmac::verify(&key, &signed, signature).is_ok()) {
-        return Verdict::Forged;
+        return SignatureCheck::Forged;
     }
     match time.parse::<i64>() {
-        Ok(time) if now_sec.abs_diff(time) <= TOLERANCE_SEC.unsigned_abs() => Verdict::Genuine,
-        _ => Verdict::Stale,
+        Ok(time) if now_sec.abs_diff(time) <= TOLERANCE_SEC.unsigned_abs() => SignatureCheck::Genuine,
+        _ => SignatureCheck::Stale,
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
         hex::encode(hmac::sign(&key, &[format!("{time}.").as_bytes(), body].concat()).as_ref())
     }
 
-    fn check(header: &str) -> Verdict {
+    fn check(header: &str) -> SignatureCheck {
         verify(&Secret::new("whsec_a"), Some(header), BODY, NOW)
     }
 
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn only_the_holder_of_the_secret_can_sign_and_only_for_five_minutes() {
         let good = sign("whsec_a", NOW, BODY);
-        assert_eq!(check(&format!("t={NOW},v1={good}")), Verdict::Genuine);
-        assert_eq!(check(&format!("t={NOW},v1={}", sign("whsec_b", NOW, BODY))), Verdict::Forged);
-        assert_eq!(check(&format!("t={NOW},v1={}", sign("whsec_a", NOW, b"{}"))), Verdict::Forged);
-        assert_eq!(check(&format!("t={},v1={good}", NOW + 1)), Verdict::Forged, "the time is signed too");
-        for (off, verdict) in [(300, Verdict::Genuine), (301, Verdict::Stale)] {
+        assert_eq!(check(&format!("t={NOW},v1={good}")), SignatureCheck::Genuine);
+        assert_eq!(check(&format!("t={NOW},v1={}", sign("whsec_b", NOW, BODY))), SignatureCheck::Forged);
+        assert_eq!(check(&format!("t={NOW},v1={}", sign("whsec_a", NOW, b"{}"))), SignatureCheck::Forged);
+        assert_eq!(check(&format!("t={},v1={good}", NOW + 1)), SignatureCheck::Forged, "the time is signed too");
+        for (off, verdict) in [(300, SignatureCheck::Genuine), (301, SignatureCheck::Stale)] {
             for time in [NOW - off, NOW + off] {
                 assert_eq!(check(&format!("t={time},v1={}", sign("whsec_a", time, BODY))), verdict, "{off}");
             }
@@ -111,15 +111,15 @@ mod tests {
             format!("v1={good}, t={NOW}"),
             format!("t={NOW},v1=nothex,v1={good}"),
         ] {
-            assert_eq!(check(&header), Verdict::Genuine, "{header}");
+            assert_eq!(check(&header), SignatureCheck::Genuine, "{header}");
         }
-        assert_eq!(check(&format!("t={NOW},v0={good}")), Verdict::Forged, "another scheme");
+        assert_eq!(check(&format!("t={NOW},v0={good}")), SignatureCheck::Forged, "another scheme");
         let many = format!("t={NOW}{},v1={good}", format!(",v1={bad}").repeat(SIGNATURES_MAX));
-        assert_eq!(check(&many), Verdict::Forged, "the ninth is not looked at");
+        assert_eq!(check(&many), SignatureCheck::Forged, "the ninth is not looked at");
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_signed() {
+    fn unreadable_headers_count_as_unsigned() {
         let good = sign("whsec_a", NOW, BODY);
         for header in [
             "".to_owned(),
@@ -128,9 +128,9 @@ mod tests {
             format!("t=,v1={good}"),
             format!("t=-5,v1={good}"),
         ] {
-            assert_eq!(check(&header), Verdict::Unsigned, "{header}");
+            assert_eq!(check(&header), SignatureCheck::Unsigned, "{header}");
         }
-        assert_eq!(check(&format!("t={NOW},t={NOW},v1={good}")), Verdict::Unsigned);
-        assert_eq!(verify(&Secret::new("whsec_a"), None, BODY, NOW), Verdict::Unsigned);
+        assert_eq!(check(&format!("t={NOW},t={NOW},v1={good}")), SignatureCheck::Unsigned);
+        assert_eq!(verify(&Secret::new("whsec_a"), None, BODY, NOW), SignatureCheck::Unsigned);
     }
 }

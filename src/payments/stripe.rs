@@ -9,10 +9,10 @@ use serde::Deserialize;
 use tokio::runtime::Handle;
 
 use super::Secret;
-use super::event::MARK;
+use super::event::METADATA_KEY;
 use crate::accounts::records::{CheckoutPage, CheckoutRecord};
-use crate::api::cards::{CardError, CardPayments, Sold};
-use crate::client::{Answer, ClientError, Limits, Request, Server, send_once};
+use crate::api::cards::{CardError, CardPayments, CheckoutItem};
+use crate::client::{ClientError, ClientResponse, Limits, Request, Server, send_once};
 use crate::percent;
 use crate::tls_client::Trust;
 
@@ -54,7 +54,7 @@ impl Stripe {
     pub fn new(api: &str, secret_key: Secret) -> Result<Self, StripeError> {
         let unusable = |why: &dyn fmt::Display| StripeError(format!("payments.stripe_api: {why}"));
         let server = Server::parse(api, &Trust::System).map_err(|error| unusable(&error))?;
-        if !server.is_encrypted() && !is_here(server.address()) {
+        if !server.is_encrypted() && !is_loopback_address(server.address()) {
             return Err(unusable(&"the secret key would cross the network unencrypted; write it with https://"));
         }
         Ok(Self { server, secret_key, base_url: String::new() })
@@ -66,10 +66,10 @@ impl Stripe {
         Self { base_url: base_url.to_owned(), ..self }
     }
 
-    fn request(&self, checkout: &CheckoutRecord, sold: &Sold) -> Request {
+    fn request(&self, checkout: &CheckoutRecord, sold: &CheckoutItem) -> Request {
         let id = checkout.id.to_string();
         let page = |name: &str| format!("{}{}", self.base_url, name);
-        let marks = [format!("metadata[{MARK}]"), format!("payment_intent_data[metadata][{MARK}]")];
+        let marks = [format!("metadata[{METADATA_KEY}]"), format!("payment_intent_data[metadata][{METADATA_KEY}]")];
         let fields = [
             ("mode", "payment".to_owned()),
             ("client_reference_id", id.clone()),
@@ -81,7 +81,7 @@ impl Stripe {
             ("line_items[0][price_data][unit_amount]", checkout.amount_cents.to_string()),
             ("line_items[0][price_data][product_data][name]", sold.name.clone()),
             ("success_url", page(&sold.paid_path)),
-            ("cancel_url", page(&sold.left_path)),
+            ("cancel_url", page(&sold.cancelled_path)),
         ];
         let form: Vec<String> = fields
             .iter()
@@ -93,7 +93,7 @@ impl Stripe {
             .header("stripe-version", VERSION)
     }
 
-    async fn open(&self, checkout: &CheckoutRecord, sold: &Sold) -> Result<CheckoutPage, CardError> {
+    async fn open(&self, checkout: &CheckoutRecord, sold: &CheckoutItem) -> Result<CheckoutPage, CardError> {
         let mut attempt = 1;
         loop {
             let answered = send_once(&self.server, LIMITS, self.request(checkout, sold)).await;
@@ -107,7 +107,7 @@ impl Stripe {
 }
 
 impl CardPayments for Stripe {
-    fn open_page(&self, checkout: &CheckoutRecord, sold: &Sold) -> Result<CheckoutPage, CardError> {
+    fn open_page(&self, checkout: &CheckoutRecord, sold: &CheckoutItem) -> Result<CheckoutPage, CardError> {
         // Uses the server's runtime: a separate one would not end before a name lookup that hangs.
         let runtime = Handle::try_current();
         let runtime = runtime.map_err(|error| CardError::Unavailable(format!("no runtime: {error}")))?;
@@ -136,7 +136,7 @@ struct Reason {
     code: String,
 }
 
-fn outcome(answered: Result<Answer, ClientError>) -> Result<CheckoutPage, CardError> {
+fn outcome(answered: Result<ClientResponse, ClientError>) -> Result<CheckoutPage, CardError> {
     let answer = answered.map_err(|error| CardError::Unavailable(format!("Stripe: {error}")))?;
     if answer.status == 200 {
         let session: Option<Session> = serde_json::from_slice(&answer.body).ok();
@@ -156,7 +156,7 @@ fn outcome(answered: Result<Answer, ClientError>) -> Result<CheckoutPage, CardEr
 }
 
 /// Whether an address, host and port, is on this machine.
-fn is_here(address: &str) -> bool {
+fn is_loopback_address(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
     host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }

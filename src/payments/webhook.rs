@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::Secret;
-use super::event::{Meaning, read};
-use super::signature::{Verdict, verify};
+use super::event::{EventMeaning, read};
+use super::signature::{SignatureCheck, verify};
 use crate::accounts::Accounts;
 use crate::accounts::blocking;
-use crate::accounts::changes::{Act, ReportResult};
+use crate::accounts::changes::{ActContext, ReportResult};
 use crate::accounts::error::ChangeError;
 use crate::clock::Clock;
-use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
+use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 
 /// The path to which Stripe sends its notices.
 pub const WEBHOOK_PATH: &str = "/api/v1/billing/webhook";
@@ -65,17 +65,19 @@ impl Webhook {
         Self { accounts, clock, secret, waiting: Semaphore::new(WAITING_MAX) }
     }
 
-    async fn take(&self, visit: &Visit<'_>) -> Outcome {
+    async fn take(&self, visit: &MountRequest<'_>) -> Outcome {
         let now = self.clock.now();
         let now_sec = now.wall.0.div_euclid(1000);
         let signature = visit.headers.get("stripe-signature").and_then(|value| value.to_str().ok());
         let why = match verify(&self.secret, signature, visit.body, now_sec) {
-            Verdict::Genuine => None,
-            Verdict::Unsigned => Some("the header Stripe-Signature is missing or cannot be read"),
-            Verdict::Forged => {
+            SignatureCheck::Genuine => None,
+            SignatureCheck::Unsigned => Some("the header Stripe-Signature is missing or cannot be read"),
+            SignatureCheck::Forged => {
                 Some("the signature does not fit; check that payments.stripe_webhook_secret is that of this address")
             }
-            Verdict::Stale => Some("the notice was signed more than 300 seconds ago or ahead; check both clocks"),
+            SignatureCheck::Stale => {
+                Some("the notice was signed more than 300 seconds ago or ahead; check both clocks")
+            }
         };
         if let Some(why) = why {
             return Outcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
@@ -84,12 +86,12 @@ impl Webhook {
             let why = "the notice is signed but is not in a form that is known here";
             return Outcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
         };
-        let Meaning::Report(report) = event.meaning else { return Outcome::received() };
+        let EventMeaning::Report(report) = event.meaning else { return Outcome::received() };
         let Ok(_place) = self.waiting.try_acquire() else {
             let why = "too many notices wait; send it again";
             return Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "overloaded", why);
         };
-        let (accounts, act) = (Arc::clone(&self.accounts), Act { actor: "stripe".to_owned(), at: now.wall });
+        let (accounts, act) = (Arc::clone(&self.accounts), ActContext { actor: "stripe".to_owned(), at: now.wall });
         let reported =
             tokio::task::spawn_blocking(move || blocking::allowed(|| accounts.report_payment(report, &act))).await;
         let about = format!("{} {}", event.kind, event.id);
@@ -106,20 +108,20 @@ impl Webhook {
                 Outcome::refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", "the notice cannot be applied")
                     .noting(format!("{about}: {why}"))
             }
-            Ok(Err(error)) => unwritten(&format!("{about}: {error}")),
-            Err(error) => unwritten(&format!("{about}: {error}")),
+            Ok(Err(error)) => retry_response(&format!("{about}: {error}")),
+            Err(error) => retry_response(&format!("{about}: {error}")),
         }
     }
 }
 
 /// Makes Stripe send the notice again. This is safe whether or not the change was made.
-fn unwritten(internal: &str) -> Outcome {
+fn retry_response(internal: &str) -> Outcome {
     let why = "the ledger cannot be written at the moment; send it again";
     Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "ledger_unavailable", why).noting(internal.to_owned())
 }
 
-impl Door for Webhook {
-    fn is_at(&self, path: &str) -> bool {
+impl Mount for Webhook {
+    fn matches_path(&self, path: &str) -> bool {
         path == WEBHOOK_PATH
     }
 
@@ -127,11 +129,11 @@ impl Door for Webhook {
         Methods::Post
     }
 
-    fn limit(&self) -> Limit {
-        Limit::ByAddress
+    fn limit(&self) -> RateLimitedBy {
+        RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
         Box::pin(async move {
             let Outcome { status, body, error, internal } = self.take(&visit).await;
             let mut response = Response::new(Bytes::from(body.to_string()));
@@ -140,7 +142,7 @@ impl Door for Webhook {
             if status == StatusCode::SERVICE_UNAVAILABLE {
                 response.headers_mut().insert(RETRY_AFTER, RETRY_SEC.into());
             }
-            DoorAnswer { error, internal, ..DoorAnswer::from(response) }
+            MountResponse { error, internal, ..MountResponse::from(response) }
         })
     }
 }

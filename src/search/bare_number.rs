@@ -6,10 +6,10 @@ use hornbook_corpus::snapshot::Snapshot;
 use super::error::SearchError;
 use super::filter::Scope;
 use super::keyword::KeywordLeg;
-use super::understand::{Understood, number_of};
+use super::understand::{ParsedQuery, number_of};
 
 /// If more provisions than this have the section number, it cites none of them.
-const BEARERS_MAX: usize = 4;
+const MATCHES_PER_NUMBER_MAX: usize = 4;
 
 /// If the citations of more provisions than this contain the number, none of them is checked.
 const CANDIDATES_MAX: usize = 64;
@@ -18,7 +18,7 @@ const CANDIDATES_MAX: usize = 64;
 pub(super) fn cite_bare_numbers(
     snapshot: &Snapshot,
     keyword: &KeywordLeg,
-    understood: &mut Understood,
+    understood: &mut ParsedQuery,
     scope: &Scope<'_>,
 ) -> Result<(), SearchError> {
     for term in &understood.numbers {
@@ -31,7 +31,7 @@ pub(super) fn cite_bare_numbers(
             }
         }
         found.retain(|&node| scope.contains(node));
-        if found.len() <= BEARERS_MAX {
+        if found.len() <= MATCHES_PER_NUMBER_MAX {
             found.retain(|node| !understood.cited.contains(node));
             understood.cited.append(&mut found);
         }

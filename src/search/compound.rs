@@ -3,11 +3,11 @@
 
 use super::error::SearchError;
 use super::keyword::KeywordLeg;
-use super::understand::{Apart, QueryWord, Understood};
+use super::understand::{ParsedQuery, QueryWord, SplitCompound};
 
 /// Adds the compound of two neighbouring words to the query, if the index contains it.
-pub(super) fn join_what_is_apart(keyword: &KeywordLeg, understood: &mut Understood) -> Result<(), SearchError> {
-    for Apart { words: [first, second], whole } in &understood.apart {
+pub(super) fn add_compounds(keyword: &KeywordLeg, understood: &mut ParsedQuery) -> Result<(), SearchError> {
+    for SplitCompound { words: [first, second], whole } in &understood.apart {
         if keyword.documents_with(whole)? == 0 {
             continue;
         }

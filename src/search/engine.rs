@@ -13,31 +13,31 @@ use hornbook_corpus::nodes::ArchivedNodeRecord;
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 
-use super::around::Around;
 use super::bare_number::cite_bare_numbers;
-use super::compound::join_what_is_apart;
-use super::error::{NotDeep, SearchError};
+use super::compound::add_compounds;
+use super::error::{DeepUnavailable, SearchError};
 use super::facets;
 use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
-use super::in_a_row::note_rows;
 use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, is_selective};
 use super::law_on_day::{LawByDay, LawOnDay};
 use super::places::Places;
 use super::ranking::{Page, Ranking};
+use super::related_provisions::RelatedProvisions;
 use super::request::{
-    Depth, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse, Searched, UnderstoodPlace,
+    Depth, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse, ShownQuery, UnderstoodPlace,
 };
 use super::rerank::{Interaction, Likeness, TokenRarity};
 use super::resolve::tables::ResolveTables;
-use super::semantic::{self, Nearness, QueryVectors, SemanticCandidate};
+use super::semantic::{self, QueryVectors, SemanticCandidate, SemanticLimits};
 use super::spare::{AtWork, Spare};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
 use super::understand::{
-    PlaceMeaning, QueryKind, QueryWord, Reading, SearchedPlace, Understood, check_query, understand,
+    ParseOptions, ParsedQuery, PlaceMeaning, QueryKind, QueryWord, SearchedPlace, check_query, understand,
 };
+use super::word_sequence::mark_sequences;
 
 /// Searches one snapshot.
 pub struct Engine {
@@ -48,7 +48,7 @@ pub struct Engine {
     law: LawByDay,
     places: Places,
     /// For each source, the date through which it is current.
-    through: Vec<Option<Day>>,
+    source_dates: Vec<Option<Day>>,
     pub(super) resolve_tables: ResolveTables,
     tuning: Tuning,
 }
@@ -69,27 +69,27 @@ pub struct Candidates {
 }
 
 /// The words of a query as the index knows them, and what a match must and must not contain.
-struct Terms {
+struct SearchTerms {
     known: Vec<KnownWord>,
     constraints: Constraints,
 }
 
 /// A query that is ready to search for: the understood query, its words as the index knows them, and
 /// the corrected text if any word was corrected.
-type Read = (Understood, Vec<KnownWord>, Option<String>);
+type PreparedSearch = (ParsedQuery, Vec<KnownWord>, Option<String>);
 
 /// A search whose results are ranked.
-struct Ranked {
-    understood: Understood,
+struct RankedSearch {
+    understood: ParsedQuery,
     corrected: Option<String>,
-    terms: Terms,
+    terms: SearchTerms,
     keyword: KeywordFound,
     ranking: Ranking,
     hits: Vec<Hit>,
 }
 
 /// Runs `read` on the files of a snapshot. A panic, as damaged files can cause, becomes an error of this call.
-fn of_undamaged<T>(dir: &Path, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
+fn catch_damage<T>(dir: &Path, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
     guarded(read).unwrap_or_else(|what| Err(SearchError::Unreadable { dir: dir.to_owned(), what }))
 }
 
@@ -97,16 +97,16 @@ impl Engine {
     /// Opens a snapshot with the measured tuning. Computes token rarities and reads which provisions
     /// are not in force, in a few milliseconds.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
-        Self::tuned(snapshot, Tuning::default())
+        Self::with_tuning(snapshot, Tuning::default())
     }
 
     /// Opens a snapshot with another tuning, for measurements.
-    pub fn tuned(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
+    pub fn with_tuning(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
         let keyword_dir = snapshot.dir().join(keyword::DIRECTORY_NAME);
-        of_undamaged(&keyword_dir, || Self::tuned_unguarded(snapshot, tuning))
+        catch_damage(&keyword_dir, || Self::with_tuning_unguarded(snapshot, tuning))
     }
 
-    fn tuned_unguarded(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
+    fn with_tuning_unguarded(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
         let keyword = KeywordLeg::open(&snapshot.keyword, &tuning).map_err(SearchError::Index)?;
         let rarity = TokenRarity::of(&snapshot.token_sets, &snapshot.chunks);
         let law = LawByDay::of(&snapshot);
@@ -118,7 +118,7 @@ impl Engine {
         let likeness = Likeness::of(&tuning);
         let places = Places::of(&snapshot.catalogue);
         let resolve_tables = ResolveTables::default();
-        Ok(Self { keyword, rarity, likeness, law, places, through, tuning, snapshot, resolve_tables })
+        Ok(Self { keyword, rarity, likeness, law, places, source_dates: through, tuning, snapshot, resolve_tables })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {
@@ -138,7 +138,7 @@ impl Engine {
     pub fn current_through(&self, node: NodeOrdinal) -> Result<Option<Day>, SearchError> {
         let card = self.snapshot.cards.get(node)?;
         if !card.has_own_date {
-            return Ok(self.through.get(usize::from(card.source)).copied().flatten());
+            return Ok(self.source_dates.get(usize::from(card.source)).copied().flatten());
         }
         let own = |record: &ArchivedNodeRecord| record.current_through.as_ref().and_then(|date| date.parse().ok());
         Ok(self.snapshot.nodes.with(node, own)?)
@@ -151,7 +151,7 @@ impl Engine {
             nodes.iter().filter_map(|node| self.snapshot.cards.source(NodeOrdinal(node))).collect();
         sources.sort_unstable();
         sources.dedup();
-        let days = sources.into_iter().map(|source| self.through.get(usize::from(source)).copied().flatten());
+        let days = sources.into_iter().map(|source| self.source_dates.get(usize::from(source)).copied().flatten());
         days.collect::<Option<Vec<Day>>>()?.into_iter().min()
     }
 
@@ -161,16 +161,16 @@ impl Engine {
     }
 
     /// Whether deep searches are possible: the snapshot must have an encoder that this program can run.
-    pub fn deep_ready(&self) -> Result<(), NotDeep> {
+    pub fn deep_ready(&self) -> Result<(), DeepUnavailable> {
         match &self.snapshot.encoded {
             Some(encoded) if encoded.has_encoder() => Ok(()),
-            Some(encoded) if encoded.stores_encoder() => Err(NotDeep::NotBuiltIn),
-            _ => Err(NotDeep::NoEncoder),
+            Some(encoded) if encoded.stores_encoder() => Err(DeepUnavailable::NotBuiltIn),
+            _ => Err(DeepUnavailable::NoEncoder),
         }
     }
 
     /// The range of all nodes, which is searched if no filter is set.
-    pub(super) fn everything(&self) -> OrdinalRange {
+    pub(super) fn all_nodes(&self) -> OrdinalRange {
         OrdinalRange { start: 0, end: self.snapshot.outline.len() }
     }
 
@@ -182,7 +182,7 @@ impl Engine {
 
     /// Guards code that reads postings: tantivy decodes them without checks and panics if they are damaged.
     pub(super) fn guarded<T>(&self, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
-        of_undamaged(self.snapshot.dir(), read)
+        catch_damage(self.snapshot.dir(), read)
     }
 
     fn search_unguarded(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
@@ -198,12 +198,12 @@ impl Engine {
 
         let understood = self.understand(request, request.query)?;
         if understood.is_citation_alone && !understood.cited.is_empty() {
-            return self.look_around(request, &scope, &page, understood, watch);
+            return self.search_citation(request, &scope, &page, understood, watch);
         }
-        let read = self.read(request, understood, &mut scope)?;
+        let read = self.prepare_search(request, understood, &mut scope)?;
         watch.end(Stage::Understand);
-        request.abandoned.check()?;
-        let ranked = self.find(request, &scope, &page, read, &mut watch)?;
+        request.cancel_check.check()?;
+        let ranked = self.retrieve_and_rank(request, &scope, &page, read, &mut watch)?;
         self.respond(request, ranked, watch)
     }
 
@@ -217,8 +217,8 @@ impl Engine {
         check_query(request.query)?;
         let law = self.law_on(request.day);
         let mut scope = Scope::of(&self.snapshot, &law, request.filter);
-        let read = self.read(request, self.understand(request, request.query)?, &mut scope)?;
-        let ranked = self.find(request, &scope, &Page::of(request)?, read, &mut Stopwatch::start())?;
+        let read = self.prepare_search(request, self.understand(request, request.query)?, &mut scope)?;
+        let ranked = self.retrieve_and_rank(request, &scope, &Page::of(request)?, read, &mut Stopwatch::start())?;
         let coverage = ranked.keyword.coverage().powf(self.tuning.coverage_power);
         let head = ranked.ranking.head().iter().map(|candidate| {
             let mut features = candidate.features;
@@ -229,14 +229,14 @@ impl Engine {
     }
 
     /// Retrieves candidates with keyword and semantic search and ranks them. Each step is timed.
-    fn find(
+    fn retrieve_and_rank(
         &self,
         request: &SearchRequest<'_>,
         scope: &Scope<'_>,
         page: &Page,
-        (mut understood, known, corrected): Read,
+        (mut understood, known, corrected): PreparedSearch,
         watch: &mut Stopwatch,
-    ) -> Result<Ranked, SearchError> {
+    ) -> Result<RankedSearch, SearchError> {
         let terms = self.constrain(&understood, known, scope)?;
         watch.end(Stage::Keyword);
         let vectors = self.query_vectors(request, &understood);
@@ -246,55 +246,55 @@ impl Engine {
             let find = |vectors| semantic::candidates(&self.snapshot, vectors, scope, &terms.constraints, nearness);
             let nearest = vectors.as_ref().map_or_else(Vec::new, find);
             watch.end(Stage::Vector);
-            request.abandoned.check().map(|()| nearest)
+            request.cancel_check.check().map(|()| nearest)
         };
-        let preferred = self.preferred(&understood);
+        let preferred = self.preferred_ranges(&understood);
         let (nearest, mut keyword) = match &preferred {
-            None => self.ask(request, scope, page, &understood.cited, &terms, nearest)?,
+            None => self.retrieve(request, scope, page, &understood.cited, &terms, nearest)?,
             Some(preferred) => {
                 let nearest = nearest()?;
                 let near = (understood.cited.as_slice(), nearest.as_slice());
-                let found = self.ask_preferring(request, scope, page, &terms, near, preferred)?;
+                let found = self.retrieve_preferring(request, scope, page, &terms, near, preferred)?;
                 (nearest, found)
             }
         };
-        request.abandoned.check()?;
+        request.cancel_check.check()?;
         let mut head = self.head(scope.law, &understood, &keyword, &nearest, preferred.as_ref());
-        self.weigh_shown_words(scope.law, &understood, &terms, &mut keyword, &mut head)?;
+        self.discount_hidden_wordings(scope.law, &understood, &terms, &mut keyword, &mut head)?;
         if request.mode != Mode::Semantic {
-            note_rows(&self.keyword, &understood, &keyword, &mut head)?;
+            mark_sequences(&self.keyword, &understood, &keyword, &mut head)?;
         }
         watch.end(Stage::Keyword);
-        request.abandoned.check()?;
+        request.cancel_check.check()?;
 
         if let Some(vectors) = &vectors {
-            semantic::complete(&self.snapshot, scope.law, vectors, &mut head);
+            semantic::add_missing_similarities(&self.snapshot, scope.law, vectors, &mut head);
         }
         if request.mode != Mode::Keyword {
             self.rerank(&understood, &mut head);
         }
         watch.end(Stage::Rerank);
-        request.abandoned.check()?;
+        request.cancel_check.check()?;
 
         let mut ranking = self.rank(request, &mut understood, head, &keyword, preferred.as_ref());
-        ranking.keep_from(request.filter.min_score, &keyword);
+        ranking.apply_min_score(request.filter.min_score, &keyword);
         let mut hits = ranking.page(page);
         for hit in &mut hits {
             hit.shown = scope.law.shown(hit.node);
         }
         watch.end(Stage::Fuse);
-        Ok(Ranked { understood, corrected, terms, keyword, ranking, hits })
+        Ok(RankedSearch { understood, corrected, terms, keyword, ranking, hits })
     }
 
     /// Prepares a query for searching: narrows the scope to a place that the query names, corrects
     /// misspelt words, and looks up the words in the index.
-    fn read(
+    fn prepare_search(
         &self,
         request: &SearchRequest<'_>,
-        mut understood: Understood,
+        mut understood: ParsedQuery,
         scope: &mut Scope<'_>,
-    ) -> Result<Read, SearchError> {
-        self.narrow(&understood, request, scope);
+    ) -> Result<PreparedSearch, SearchError> {
+        self.restrict_to_place(&understood, request, scope);
         let corrected = match request.exact {
             true => None,
             false => self.corrected(request.query, &understood, &scope.ranges)?,
@@ -302,40 +302,40 @@ impl Engine {
         if let Some(text) = &corrected {
             understood = self.understand(request, text)?;
             // A corrected word can change what the neighbouring place name means.
-            self.narrow(&understood, request, scope);
+            self.restrict_to_place(&understood, request, scope);
         }
-        self.stay_within(&mut understood, scope)?;
+        self.drop_out_of_scope(&mut understood, scope)?;
         let known = self.keyword.look_up(&understood.words)?;
         Ok((understood, known, corrected))
     }
 
-    fn understand(&self, request: &SearchRequest<'_>, query: &str) -> Result<Understood, SearchError> {
-        let reading = Reading {
+    fn understand(&self, request: &SearchRequest<'_>, query: &str) -> Result<ParsedQuery, SearchError> {
+        let reading = ParseOptions {
             synonym_share: if request.exact { 0.0 } else { self.tuning.synonym_share },
             places: (!request.exact).then_some(&self.places),
             ranges: request.filter.ranges.as_ref(),
         };
         let mut understood = understand(&self.snapshot, query, reading)?;
         if !request.exact {
-            join_what_is_apart(&self.keyword, &mut understood)?;
+            add_compounds(&self.keyword, &mut understood)?;
         }
         Ok(understood)
     }
 
-    fn narrow(&self, understood: &Understood, request: &SearchRequest<'_>, scope: &mut Scope<'_>) {
+    fn restrict_to_place(&self, understood: &ParsedQuery, request: &SearchRequest<'_>, scope: &mut Scope<'_>) {
         let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::Narrows);
-        let of_request = || request.filter.ranges.clone().unwrap_or_else(|| self.everything().into());
+        let of_request = || request.filter.ranges.clone().unwrap_or_else(|| self.all_nodes().into());
         scope.ranges = place.map_or_else(of_request, |place| self.places.get(place.named.place).nodes.into());
     }
 
     /// The nodes of the place whose law the query prefers, if there is one.
-    fn preferred(&self, understood: &Understood) -> Option<OrdinalRanges> {
+    fn preferred_ranges(&self, understood: &ParsedQuery) -> Option<OrdinalRanges> {
         let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::IsPreferred)?;
         Some(self.places.get(place.named.place).nodes.into())
     }
 
     /// Drops cited provisions outside the scope. If none remains, a bare section number may cite one.
-    fn stay_within(&self, understood: &mut Understood, scope: &Scope<'_>) -> Result<(), SearchError> {
+    fn drop_out_of_scope(&self, understood: &mut ParsedQuery, scope: &Scope<'_>) -> Result<(), SearchError> {
         understood.cited.retain(|&node| scope.contains(node));
         if understood.cited.is_empty() {
             cite_bare_numbers(&self.snapshot, &self.keyword, understood, scope)?;
@@ -344,15 +344,15 @@ impl Engine {
     }
 
     /// Answers a query that consists only of a citation.
-    fn look_around(
+    fn search_citation(
         &self,
         request: &SearchRequest<'_>,
         scope: &Scope<'_>,
         page: &Page,
-        understood: Understood,
+        understood: ParsedQuery,
         mut watch: Stopwatch,
     ) -> Result<SearchResponse, SearchError> {
-        let around = Around::of(&self.snapshot, &understood.cited, scope, request.filter.min_score);
+        let around = RelatedProvisions::of(&self.snapshot, &understood.cited, scope, request.filter.min_score);
         watch.end(Stage::Understand);
         let known = self.keyword.look_up(&understood.words)?;
         watch.end(Stage::Keyword);
@@ -362,11 +362,11 @@ impl Engine {
         watch.end(Stage::Facets);
         if request.explain {
             for hit in &mut hits {
-                hit.explain = Some(HitExplain::around(hit));
+                hit.explain = Some(HitExplain::explain_related(hit));
             }
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &KeywordFound::default()));
-        let unrestricting = unrestricting(&understood);
+        let unrestricting = unselective_phrases(&understood);
         let (total, searched) = (around.total(), searched(understood, &known));
         let stages = watch.stages;
         Ok(SearchResponse {
@@ -386,23 +386,23 @@ impl Engine {
 
     fn constrain(
         &self,
-        understood: &Understood,
+        understood: &ParsedQuery,
         known: Vec<KnownWord>,
         scope: &Scope<'_>,
-    ) -> Result<Terms, SearchError> {
+    ) -> Result<SearchTerms, SearchError> {
         let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, &scope.ranges)?;
-        Ok(Terms { known, constraints })
+        Ok(SearchTerms { known, constraints })
     }
 
     /// The vectors of a query, if the mode needs them.
-    fn query_vectors(&self, request: &SearchRequest<'_>, understood: &Understood) -> Option<QueryVectors> {
+    fn query_vectors(&self, request: &SearchRequest<'_>, understood: &ParsedQuery) -> Option<QueryVectors> {
         let (depth, weights) = (request.depth, self.tuning.weights(request.depth, understood.kind));
         (request.mode != Mode::Keyword).then(|| QueryVectors::of(&self.snapshot, depth, &understood.meaning, &weights))
     }
 
     /// How many chunks semantic search considers, and the minimum similarity. The minimum is higher if
     /// the index contains no word of the query.
-    fn nearness(&self, request: &SearchRequest<'_>, understood: &Understood, terms: &Terms) -> Nearness {
+    fn nearness(&self, request: &SearchRequest<'_>, understood: &ParsedQuery, terms: &SearchTerms) -> SemanticLimits {
         let Tuning { deep, .. } = &self.tuning;
         let has_known_words = terms.known.iter().any(|word| word.weight().is_some());
         let floor = match has_known_words {
@@ -419,18 +419,18 @@ impl Engine {
             Mode::Hybrid => self.tuning.of(request.depth, understood.kind).chunk_candidates,
             Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
         };
-        Nearness { count, floor, encoded_floor }
+        SemanticLimits { count, floor, encoded_floor }
     }
 
     /// Runs both searches. Keyword search also scores the provisions that semantic search finds. If a
     /// core is idle, keyword search starts before they are known.
-    fn ask(
+    fn retrieve(
         &self,
         request: &SearchRequest<'_>,
         scope: &Scope<'_>,
         page: &Page,
         cited: &[NodeOrdinal],
-        terms: &Terms,
+        terms: &SearchTerms,
         nearest: impl FnOnce() -> Result<Vec<SemanticCandidate>, SearchError>,
     ) -> Result<(Vec<SemanticCandidate>, KeywordFound), SearchError> {
         if request.mode == Mode::Semantic {
@@ -439,13 +439,13 @@ impl Engine {
         let query = self.keyword_query(request, scope, page, terms, &scope.ranges);
         let Some(spare) = Spare::core(scope.ranges.len()) else {
             let nearest = nearest()?;
-            let keyword = self.keyword.search(&query, &watched(cited, &nearest))?;
+            let keyword = self.keyword.search(&query, &always_scored(cited, &nearest))?;
             return Ok((nearest, keyword));
         };
         let shared = self.keyword.share(&query);
         let here = || {
             let nearest = nearest().inspect_err(|_| shared.stop())?;
-            shared.watch(watched(cited, &nearest));
+            shared.watch(always_scored(cited, &nearest));
             Ok::<_, SearchError>((nearest, shared.take_parts()?))
         };
         let (here, there) = spare.both(here, || shared.take_parts());
@@ -456,22 +456,22 @@ impl Engine {
     /// Runs keyword search for a query that prefers the law of a place. The place and the rest are
     /// searched separately, so that the best matches of both are known and their order does not depend
     /// on the page.
-    fn ask_preferring(
+    fn retrieve_preferring(
         &self,
         request: &SearchRequest<'_>,
         scope: &Scope<'_>,
         page: &Page,
-        terms: &Terms,
+        terms: &SearchTerms,
         (cited, nearest): (&[NodeOrdinal], &[SemanticCandidate]),
         preferred: &OrdinalRanges,
     ) -> Result<KeywordFound, SearchError> {
         if request.mode == Mode::Semantic {
             return Ok(KeywordFound::default());
         }
-        let watched = watched(cited, nearest);
+        let watched = always_scored(cited, nearest);
         let search = |ranges: OrdinalRanges| {
             let (inside, query) =
-                (those_in(&ranges, &watched), self.keyword_query(request, scope, page, terms, &ranges));
+                (nodes_in_ranges(&ranges, &watched), self.keyword_query(request, scope, page, terms, &ranges));
             self.keyword.search(&query, &inside)
         };
         let mut found = search(scope.ranges.common(preferred))?;
@@ -484,7 +484,7 @@ impl Engine {
         request: &SearchRequest<'_>,
         scope: &'q Scope<'_>,
         page: &Page,
-        terms: &'q Terms,
+        terms: &'q SearchTerms,
         ranges: &'q OrdinalRanges,
     ) -> KeywordQuery<'q> {
         // With a minimum score, all matches are kept: which of them reach it is known only after scoring.
@@ -496,7 +496,7 @@ impl Engine {
             admission: scope.admission.as_ref(),
             keep: self.tuning.keyword_candidates.max(wanted),
             list_matches: request.facets,
-            dead: &scope.law.dead,
+            dead: &scope.law.not_law,
         }
     }
 
@@ -504,15 +504,15 @@ impl Engine {
     fn rank(
         &self,
         request: &SearchRequest<'_>,
-        understood: &mut Understood,
+        understood: &mut ParsedQuery,
         mut head: Vec<Candidate>,
         keyword: &KeywordFound,
         preferred: Option<&OrdinalRanges>,
     ) -> Ranking {
         // The query reads like text of the law, but no candidate contains it word for word: it is the
         // user's own wording.
-        if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
-            understood.kind = understood.kind.without_its_words();
+        if understood.word_sequence.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
+            understood.kind = understood.kind.if_not_verbatim();
         }
         let weights = Weights::of(request.mode, request.depth, understood.kind, &self.tuning, keyword.coverage());
         fuse(&mut head, &weights);
@@ -525,7 +525,7 @@ impl Engine {
     fn head(
         &self,
         law: &LawOnDay,
-        understood: &Understood,
+        understood: &ParsedQuery,
         keyword: &KeywordFound,
         nearest: &[SemanticCandidate],
         preferred: Option<&OrdinalRanges>,
@@ -569,18 +569,18 @@ impl Engine {
     fn candidate(&self, law: &LawOnDay, node: NodeOrdinal) -> Candidate {
         Candidate {
             cited_by: self.snapshot.references.incoming(node).len(),
-            ..Candidate::new(node, law.dead.has(node.0))
+            ..Candidate::new(node, law.not_law.has(node.0))
         }
     }
 
     /// Corrects keyword scores for hidden wordings. The keyword index stores all wordings of a
     /// provision as one document. Words that occur only in wordings other than the shown one count
     /// nothing, and a provision that matches only by such words does not match.
-    fn weigh_shown_words(
+    fn discount_hidden_wordings(
         &self,
         law: &LawOnDay,
-        understood: &Understood,
-        terms: &Terms,
+        understood: &ParsedQuery,
+        terms: &SearchTerms,
         keyword: &mut KeywordFound,
         head: &mut Vec<Candidate>,
     ) -> Result<(), SearchError> {
@@ -611,7 +611,7 @@ impl Engine {
         Ok(())
     }
 
-    fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
+    fn rerank(&self, understood: &ParsedQuery, head: &mut [Candidate]) {
         let passages: Vec<_> = head.iter().map(|candidate| (candidate.node, candidate.chunk)).collect();
         let sets = &self.snapshot.token_sets;
         let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages);
@@ -624,10 +624,10 @@ impl Engine {
     fn respond(
         &self,
         request: &SearchRequest<'_>,
-        ranked: Ranked,
+        ranked: RankedSearch,
         mut watch: Stopwatch,
     ) -> Result<SearchResponse, SearchError> {
-        let Ranked { understood, corrected, terms, keyword, ranking, mut hits } = ranked;
+        let RankedSearch { understood, corrected, terms, keyword, ranking, mut hits } = ranked;
         let facets = request.facets.then(|| facets::count(&self.snapshot, &ranking.all_matches(&keyword)));
         watch.end(Stage::Facets);
         if request.explain {
@@ -637,7 +637,7 @@ impl Engine {
         let query = corrected.as_deref().unwrap_or(request.query);
         let named = understood.place.as_ref().and_then(|place| self.understood_place(query, place));
         let not_loaded = understood.place.as_ref().and_then(|place| self.not_loaded(place));
-        let unrestricting = unrestricting(&understood);
+        let unrestricting = unselective_phrases(&understood);
         let (total, searched) = (ranking.total(&keyword), searched(understood, &terms.known));
         let depth = if request.mode == Mode::Keyword { Depth::Fast } else { request.depth };
         let stages = watch.stages;
@@ -660,7 +660,7 @@ impl Engine {
         let effect = match place.effect {
             PlaceMeaning::Narrows => PlaceEffect::Filter,
             PlaceMeaning::IsPreferred => PlaceEffect::Preference,
-            PlaceMeaning::IsSearchedAnyhow | PlaceMeaning::IsNotLoaded => return None,
+            PlaceMeaning::AlreadyFiltered | PlaceMeaning::IsNotLoaded => return None,
         };
         let said: Vec<&str> = place.named.bytes.iter().map(|bytes| &query[bytes.clone()]).collect();
         let known = self.places.get(place.named.place);
@@ -673,7 +673,7 @@ impl Engine {
         is_not_loaded.then(|| self.places.get(place.named.place).name.clone())
     }
 
-    fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &Understood) -> Result<(), SearchError> {
+    fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &ParsedQuery) -> Result<(), SearchError> {
         for hit in hits {
             let matched_terms = self.keyword.terms_in(&understood.words, hit.node.0)?;
             let is_cited = understood.cited.contains(&hit.node);
@@ -685,24 +685,24 @@ impl Engine {
 }
 
 /// The phrases that neither require nor exclude anything because they consist of stop words, as terms.
-fn unrestricting(understood: &Understood) -> Vec<String> {
+fn unselective_phrases(understood: &ParsedQuery) -> Vec<String> {
     let phrases = understood.phrases.iter().chain(&understood.excluded);
     phrases.filter(|phrase| !is_selective(phrase)).map(|phrase| phrase.join(" ")).collect()
 }
 
-fn searched(understood: Understood, known: &[KnownWord]) -> Searched {
-    let Understood { words, kind, .. } = understood;
+fn searched(understood: ParsedQuery, known: &[KnownWord]) -> ShownQuery {
+    let ParsedQuery { words, kind, .. } = understood;
     let weights = known.iter().map(KnownWord::weight).collect();
-    Searched { words, weights, kind }
+    ShownQuery { words, weights, kind }
 }
 
 /// The given nodes that are in the ranges.
-fn those_in(ranges: &OrdinalRanges, nodes: &[u32]) -> Vec<u32> {
+fn nodes_in_ranges(ranges: &OrdinalRanges, nodes: &[u32]) -> Vec<u32> {
     nodes.iter().copied().filter(|&node| ranges.contains(node)).collect()
 }
 
 /// The provisions whose keyword scores are needed regardless of rank, in ascending order.
-fn watched(cited: &[NodeOrdinal], nearest: &[SemanticCandidate]) -> Vec<u32> {
+fn always_scored(cited: &[NodeOrdinal], nearest: &[SemanticCandidate]) -> Vec<u32> {
     let mut watched: Vec<u32> =
         nearest.iter().map(|found| found.node).chain(cited.iter().copied()).map(|n| n.0).collect();
     watched.sort_unstable();

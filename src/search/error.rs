@@ -59,8 +59,8 @@ pub enum SearchError {
         page: u32,
         limit: u32,
     },
-    NotDeep(NotDeep),
-    /// The client has disconnected: see [`Abandoned`](super::Abandoned).
+    NotDeep(DeepUnavailable),
+    /// The client has disconnected: see [`CancelCheck`](super::Abandoned).
     Abandoned,
     Index(TantivyError),
     /// Reading the snapshot panicked. This usually means that its files are damaged.
@@ -117,14 +117,14 @@ impl std::error::Error for SearchError {
 
 /// The reason why a snapshot cannot be searched with depth `deep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotDeep {
+pub enum DeepUnavailable {
     /// The snapshot has no encoder.
     NoEncoder,
     /// This program cannot run the snapshot's encoder.
     NotBuiltIn,
 }
 
-impl fmt::Display for NotDeep {
+impl fmt::Display for DeepUnavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoEncoder => {

@@ -5,8 +5,8 @@
 
 mod fit;
 mod floors;
+mod generate;
 mod judged;
-mod make;
 mod measures;
 mod misspell;
 mod side;
@@ -16,15 +16,15 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-pub use fit::{Lesson, fit, lessons};
-pub use floors::{Floor, FloorsError, Held, SLACK, floors_text, held, read_floors};
+pub use fit::{TrainingExample, fit, training_examples};
+pub use floors::{FLOOR_TOLERANCE, Floor, FloorCheck, FloorsError, check_floors, floors_text, read_floors};
+pub use generate::generate_queries;
 pub use judged::{
-    JudgedError, JudgedQuery, Judgement, LeftOut, ReadyQuery, Split, headings, prepare, read, without_errors,
+    JudgedError, JudgedQuery, Judgement, ReadyQuery, SkippedQueries, Split, headings, prepare, read, use_clean_queries,
 };
-pub use make::make;
 pub use measures::Measure;
-pub use misspell::misspelt;
-pub use side::{Listed, Side, side};
+pub use misspell::add_typos;
+pub use side::{ListedHit, SideResult, run_side};
 pub use statistics::{Estimate, Paired, percentile};
 
 use super::{Engine, Filter, Mode, SearchError, SearchRequest};
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_summed_up_each_and_together() {
+    fn summaries_cover_each_kind_and_all_kinds() {
         let all = [scores("topic", 0.2), scores("question", 1.0), scores("topic", 0.4)];
         let summaries = summarise(&all);
         let means: Vec<_> = summaries.iter().map(|s| (s.kind.as_str(), s.queries, s.estimates[0].mean)).collect();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_told_by_percentiles() {
+    fn latencies_are_summarised_by_percentiles() {
         let latency = Latency::of((1..=100).rev().map(f64::from).collect());
         assert_eq!(
             (latency.searches, latency.median, latency.p90, latency.p99, latency.max),

@@ -4,18 +4,23 @@ use super::feature::Features;
 use super::fuse::{Candidate, Near};
 use super::keyword::KeywordFound;
 use super::relation::Relation;
-use super::request::{Hit, HitExplain, LegExplain, Mode, QueryExplain};
-use super::understand::{Also, QueryWord, Understood};
+use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchExplain};
+use super::understand::{AlternativeTerm, ParsedQuery, QueryWord};
 
 impl QueryExplain {
-    pub(super) fn of(understood: &Understood, mode: Mode, keyword: &KeywordFound) -> Self {
+    pub(super) fn of(understood: &ParsedQuery, mode: Mode, keyword: &KeywordFound) -> Self {
         let terms = understood.words.iter().map(|word| word.whole.clone().unwrap_or_else(|| word.parts.join(" ")));
         let joined = |phrases: &[Vec<String>]| phrases.iter().map(|phrase| phrase.join(" ")).collect();
         Self {
             mode: mode.name(),
             kind: understood.kind.as_str(),
             terms: terms.collect(),
-            synonyms: understood.words.iter().filter(|word| !word.also.is_empty()).map(synonyms_of).collect(),
+            synonyms: understood
+                .words
+                .iter()
+                .filter(|word| !word.alternative_terms.is_empty())
+                .map(synonyms_of)
+                .collect(),
             phrases: joined(&understood.phrases),
             excluded: joined(&understood.excluded),
             cited: understood.cited.len() as u32,
@@ -26,7 +31,8 @@ impl QueryExplain {
 }
 
 fn synonyms_of(word: &QueryWord) -> String {
-    let also: Vec<String> = word.also.iter().map(|Also { term, share }| format!("{term} {share:.2}")).collect();
+    let also: Vec<String> =
+        word.alternative_terms.iter().map(|AlternativeTerm { term, share }| format!("{term} {share:.2}")).collect();
     format!("{}: {}", word.whole.clone().unwrap_or_else(|| word.parts.join(" ")), also.join(", "))
 }
 
@@ -39,8 +45,9 @@ impl HitExplain {
         matched_terms: Vec<String>,
     ) -> Self {
         let (candidate, shares) = candidate.unzip();
-        let leg = |score: Option<f32>, rank| score.map(|score| LegExplain { rank, score });
-        let space = |near: Option<Near>| near.map(|Near { similarity, rank }| LegExplain { rank, score: similarity });
+        let leg = |score: Option<f32>, rank| score.map(|score| SearchExplain { rank, score });
+        let space =
+            |near: Option<Near>| near.map(|Near { similarity, rank }| SearchExplain { rank, score: similarity });
         Self {
             cited,
             relation: None,
@@ -57,7 +64,7 @@ impl HitExplain {
     }
 
     /// Explains a hit of a query that consists only of a citation.
-    pub(super) fn around(hit: &Hit) -> Self {
+    pub(super) fn explain_related(hit: &Hit) -> Self {
         let is_named = hit.relation == Some(Relation::Named);
         Self { relation: hit.relation, ..Self::of(hit, None, is_named, Vec::new()) }
     }

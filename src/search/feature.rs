@@ -19,7 +19,7 @@ pub enum Feature {
     /// Late interaction of the query with that chunk, its heading and the headings above it.
     Interaction,
     /// Whether the words of the query occur in sequence, as typed.
-    InARow,
+    Sequence,
     /// How many provisions cite it, on a logarithmic scale.
     CitedBy,
 }
@@ -28,7 +28,7 @@ impl Feature {
     pub const COUNT: usize = 6;
 
     pub const ALL: [Self; Self::COUNT] =
-        [Self::Keyword, Self::Similarity, Self::Encoded, Self::Interaction, Self::InARow, Self::CitedBy];
+        [Self::Keyword, Self::Similarity, Self::Encoded, Self::Interaction, Self::Sequence, Self::CitedBy];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Feature {
             Self::Similarity => "similarity",
             Self::Encoded => "encoded",
             Self::Interaction => "interaction",
-            Self::InARow => "inARow",
+            Self::Sequence => "inARow",
             Self::CitedBy => "citedBy",
         }
     }

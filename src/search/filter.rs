@@ -40,7 +40,7 @@ pub(super) struct Scope<'s> {
     pub law: &'s LawOnDay,
     pub ranges: OrdinalRanges,
     /// `None` if every provision of the ranges is admitted.
-    pub admission: Option<Admission<'s>>,
+    pub admission: Option<TagStatusFilter<'s>>,
 }
 
 impl<'s> Scope<'s> {
@@ -51,7 +51,7 @@ impl<'s> Scope<'s> {
         Self {
             law,
             ranges: filter.ranges.clone().unwrap_or_else(everything),
-            admission: is_narrow.then_some(Admission { snapshot, law, tags, statuses }),
+            admission: is_narrow.then_some(TagStatusFilter { snapshot, law, tags, statuses }),
         }
     }
 
@@ -61,14 +61,14 @@ impl<'s> Scope<'s> {
 }
 
 /// Admits provisions by tag and status.
-pub(super) struct Admission<'s> {
+pub(super) struct TagStatusFilter<'s> {
     snapshot: &'s Snapshot,
     law: &'s LawOnDay,
     tags: Option<&'s [u16]>,
     statuses: Option<&'s [Status]>,
 }
 
-impl Admission<'_> {
+impl TagStatusFilter<'_> {
     pub(super) fn admits(&self, node: NodeOrdinal) -> bool {
         let has_status = self.statuses.is_none_or(|wanted| wanted.contains(&self.law.status(node)));
         has_status && self.tags.is_none_or(|wanted| self.snapshot.tags.of(node).iter().any(|tag| wanted.contains(tag)))

@@ -35,7 +35,7 @@ impl Weights {
         let all = tuning.weights(depth, kind);
         let mut features = match mode {
             Mode::Hybrid => all,
-            Mode::Keyword => all.only(&[Feature::InARow]),
+            Mode::Keyword => all.only(&[Feature::Sequence]),
             Mode::Semantic => all.only(&[Feature::Similarity, Feature::Encoded, Feature::Interaction]),
         };
         match mode {
@@ -131,7 +131,7 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
         features.set(Feature::Similarity, over(candidate.near, near_max));
         features.set(Feature::Encoded, over(candidate.encoded, encoded_max));
         features.set(Feature::Interaction, candidate.interaction);
-        features.set(Feature::InARow, f32::from(u8::from(candidate.in_a_row)));
+        features.set(Feature::Sequence, f32::from(u8::from(candidate.in_a_row)));
         features.set(Feature::CitedBy, cited_by);
         candidate.fused = weights.score(candidate);
     }

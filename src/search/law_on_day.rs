@@ -20,19 +20,19 @@ use super::understand::with_analyzer;
 
 /// The number of cached tables, besides the latest one. A request for another day costs little more
 /// than a search, so a few are enough.
-const DAYS_KEPT: usize = 8;
+const CACHED_DAYS_MAX: usize = 8;
 
 /// The law of a snapshot on a day.
 pub struct LawOnDay {
     snapshot: Arc<Snapshot>,
     /// The number of the period between two changes of the law; `None` for the latest date of each source.
-    stretch: Option<usize>,
+    law_period: Option<usize>,
     standings: Standings,
     /// The provisions that have several wordings, on any day. They are few, and testing a bit is faster
     /// than a binary search.
-    several: Arc<Bits>,
+    has_several_wordings: Arc<Bits>,
     /// The provisions that are not law on the day: neither in force nor of uncertain status.
-    pub(super) dead: Bits,
+    pub(super) not_law: Bits,
     /// Caches the hidden words of provisions: reading the wordings of one takes longer than a search.
     hidden: Mutex<HashMap<NodeOrdinal, Arc<HiddenWords>>>,
 }
@@ -46,7 +46,7 @@ impl fmt::Debug for LawOnDay {
 impl LawOnDay {
     /// The period: the same for all days between two changes of the law.
     pub fn stretch(&self) -> Option<usize> {
-        self.stretch
+        self.law_period
     }
 
     /// The wording of a node that is shown, with its status.
@@ -60,9 +60,9 @@ impl LawOnDay {
     }
 
     /// How many provisions of a range are law: in force or of uncertain status.
-    pub fn living_in(&self, range: OrdinalRange) -> u32 {
+    pub fn count_in_force(&self, range: OrdinalRange) -> u32 {
         let outline = &self.snapshot.outline;
-        let is_law = |&node: &u32| outline.is_provision(NodeOrdinal(node)) && !self.dead.has(node);
+        let is_law = |&node: &u32| outline.is_provision(NodeOrdinal(node)) && !self.not_law.has(node);
         range.iter().filter(is_law).count() as u32
     }
 
@@ -100,7 +100,7 @@ impl LawOnDay {
 
     /// Whether a provision has wordings that are not shown.
     pub(super) fn hides_wordings_of(&self, node: NodeOrdinal) -> bool {
-        self.several.has(node.0)
+        self.has_several_wordings.has(node.0)
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) struct LawByDay {
     /// The law as of the latest date of each source.
     latest: Arc<LawOnDay>,
     /// Most recently used first.
-    kept: Mutex<Vec<Arc<LawOnDay>>>,
+    cached_laws: Mutex<Vec<Arc<LawOnDay>>>,
 }
 
 impl LawByDay {
@@ -144,13 +144,13 @@ impl LawByDay {
         standings.with_several_wordings().for_each(|node| several.put(node.0, true));
         let latest = LawOnDay {
             snapshot: Arc::clone(snapshot),
-            stretch: None,
+            law_period: None,
             standings,
-            several: Arc::new(several),
+            has_several_wordings: Arc::new(several),
             hidden: Mutex::default(),
-            dead: Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living()),
+            not_law: Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living()),
         };
-        Self { latest: Arc::new(latest), kept: Mutex::default() }
+        Self { latest: Arc::new(latest), cached_laws: Mutex::default() }
     }
 
     /// The law on a day; without a day, as of the latest date of each source.
@@ -161,15 +161,15 @@ impl LawByDay {
             return law;
         }
         let law = Arc::new(self.latest.on(day, stretch));
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.cached_laws.lock().unwrap_or_else(PoisonError::into_inner);
         kept.insert(0, Arc::clone(&law));
-        kept.truncate(DAYS_KEPT);
+        kept.truncate(CACHED_DAYS_MAX);
         law
     }
 
     fn kept_of(&self, stretch: usize) -> Option<Arc<LawOnDay>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = kept.iter().position(|law| law.stretch == Some(stretch))?;
+        let mut kept = self.cached_laws.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = kept.iter().position(|law| law.law_period == Some(stretch))?;
         kept[..=place].rotate_right(1);
         kept.first().map(Arc::clone)
     }
@@ -179,17 +179,17 @@ impl LawOnDay {
     /// The law of the same snapshot on another day.
     fn on(&self, day: Day, stretch: usize) -> Self {
         let standings = self.snapshot.validity.on(day);
-        let mut dead = self.dead.clone();
+        let mut dead = self.not_law.clone();
         for (node, status) in standings.statuses() {
             dead.put(node.0, !status.is_living());
         }
         Self {
             snapshot: Arc::clone(&self.snapshot),
-            stretch: Some(stretch),
+            law_period: Some(stretch),
             standings,
-            several: Arc::clone(&self.several),
+            has_several_wordings: Arc::clone(&self.has_several_wordings),
             hidden: Mutex::default(),
-            dead,
+            not_law: dead,
         }
     }
 }

@@ -25,10 +25,9 @@
 //! changes nothing but caches, so any number of threads may search at once. In a large corpus, a search
 //! uses a second core for some steps if one is idle (`spare`).
 
-mod abandoned;
-mod around;
 mod bare_number;
 mod bits;
+mod cancel;
 mod compound;
 mod correct;
 mod engine;
@@ -38,17 +37,17 @@ mod explain;
 mod facets;
 mod feature;
 mod filter;
-mod folded_number;
 mod fuse;
 mod hydrate;
-mod in_a_row;
 mod keyword;
 mod law_on_day;
 mod limits;
+mod normalized_number;
 mod parts;
 mod places;
 mod postings;
 mod ranking;
+mod related_provisions;
 mod relation;
 mod request;
 mod rerank;
@@ -60,10 +59,11 @@ mod stages;
 mod suggest;
 mod tuning;
 mod understand;
+mod word_sequence;
 
-pub use abandoned::Abandoned;
+pub use cancel::CancelCheck;
 pub use engine::{Candidates, Engine};
-pub use error::{NotDeep, QueryError, SearchError};
+pub use error::{DeepUnavailable, QueryError, SearchError};
 pub use facets::{FacetCount, Facets};
 pub use feature::{Feature, Features};
 pub use filter::Filter;
@@ -73,7 +73,7 @@ pub use limits::{EXCLUSIONS_MAX, FILTER_VALUES_MAX, PHRASES_MAX, QUERY_CHARS_MAX
 pub use parts::BodyParts;
 pub use relation::Relation;
 pub use request::{
-    Depth, DepthWish, Hit, HitExplain, LegExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse,
+    Depth, DepthChoice, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchExplain, SearchRequest, SearchResponse,
     UnderstoodPlace, UnknownMode,
 };
 pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode, Mention};

@@ -13,7 +13,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::folded_number::{fold, follows};
+use super::normalized_number::{follows, normalize_number};
 
 /// The maximum number of runs of numbers in a message.
 const RUNS_SHOWN_MAX: usize = 40;
@@ -39,9 +39,9 @@ pub struct BodyParts {
 impl BodyParts {
     pub(super) fn of(snapshot: &Snapshot, body: &CodeBody) -> Result<Self, NodesError> {
         let known = Contents::of(&body.key);
-        let mut found = Found { level: known.map(|contents| contents.level), ..Found::default() };
+        let mut found = FoundParts { level: known.map(|contents| contents.level), ..FoundParts::default() };
         found.read(snapshot, body.nodes)?;
-        let Found { level, mut loaded, mut listed, begins_sections } = found;
+        let FoundParts { level, mut loaded, mut listed, begins_sections } = found;
         sort(&mut loaded);
         sort(&mut listed);
         listed.retain(|number| !loaded.contains(number));
@@ -87,8 +87,8 @@ impl BodyParts {
     /// suggests.
     fn beginning_of(&self, number: &str) -> Option<String> {
         let all = self.expected.iter().flatten().chain(&self.loaded);
-        let folded = fold(number);
-        let begins = |part: &&String| begins_with(&folded, &fold(part));
+        let folded = normalize_number(number);
+        let begins = |part: &&String| begins_with(&folded, &normalize_number(part));
         let known = all.filter(begins).max_by_key(|part| part.len());
         let unknown =
             || number.split_once('-').or_else(|| number.split_once(['.', ':'])).map(|(part, _)| part.to_owned());
@@ -107,13 +107,13 @@ impl BodyParts {
 }
 
 /// A part of a code that is cited, but that the snapshot does not contain.
-pub(super) struct Absence<'p> {
+pub(super) struct MissingPart<'p> {
     part: String,
     parts: &'p BodyParts,
     body: &'p CodeBody,
 }
 
-impl<'p> Absence<'p> {
+impl<'p> MissingPart<'p> {
     /// Checks whether a citation is in such a part.
     pub(super) fn of(snapshot: &'p Snapshot, all: &'p [BodyParts], cited: &Cited) -> Option<Self> {
         let grammar = snapshot.grammar();
@@ -182,7 +182,7 @@ fn first_number(citation: &Citation) -> Option<&str> {
 
 /// The parts found in the tree of a code body.
 #[derive(Default)]
-struct Found {
+struct FoundParts {
     level: Option<&'static str>,
     /// The numbers of the parts with law.
     loaded: Vec<String>,
@@ -191,7 +191,7 @@ struct Found {
     begins_sections: bool,
 }
 
-impl Found {
+impl FoundParts {
     fn read(&mut self, snapshot: &Snapshot, nodes: OrdinalRange) -> Result<(), NodesError> {
         for node in snapshot.outline.top_level(nodes) {
             self.read_container(snapshot, node)?;
@@ -213,7 +213,7 @@ impl Found {
                 Some(first) => {
                     let citation = snapshot.grammar().parse(snapshot.cards.get(first)?.citation);
                     let own = citation.as_ref().ok().and_then(first_number).unwrap_or_default();
-                    self.begins_sections |= begins_with(&fold(own), &fold(number));
+                    self.begins_sections |= begins_with(&normalize_number(own), &normalize_number(number));
                     self.loaded.push(number.to_string());
                 }
                 None => self.listed.push(number.to_string()),

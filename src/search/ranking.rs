@@ -35,7 +35,7 @@ pub(super) struct Ranking {
     keyword_matches: u32,
     /// The lowest score of the head, and the best keyword score of the tail. They scale the scores of
     /// the tail to continue those of the head.
-    floor: (f32, f32),
+    tail_scale: (f32, f32),
     weights: Weights,
     /// The positions of all hits that reach the minimum score; `None` if the request has no minimum.
     kept: Option<Vec<u32>>,
@@ -73,7 +73,7 @@ impl Ranking {
         Self {
             cited: cited.to_vec(),
             keyword_matches: (cited_matches + head_matches) as u32,
-            floor: (floor_fused, floor_keyword.max(1e-6)),
+            tail_scale: (floor_fused, floor_keyword.max(1e-6)),
             tail,
             head,
             weights,
@@ -82,7 +82,7 @@ impl Ranking {
     }
 
     /// Keeps only the hits with at least this score. Keyword search must have kept all its matches.
-    pub(super) fn keep_from(&mut self, min_score: f32, keyword: &KeywordFound) {
+    pub(super) fn apply_min_score(&mut self, min_score: f32, keyword: &KeywordFound) {
         if min_score > 0.0 {
             let places = 0..self.total(keyword);
             let reaches = |&place: &u32| self.scored(place as usize).is_some_and(|(_, score)| score >= min_score);
@@ -154,6 +154,6 @@ impl Ranking {
         }
         place -= self.head.len();
         let scored = self.tail.get(place)?;
-        Some((NodeOrdinal(scored.doc), self.floor.0 * scored.score / self.floor.1))
+        Some((NodeOrdinal(scored.doc), self.tail_scale.0 * scored.score / self.tail_scale.1))
     }
 }

@@ -10,7 +10,7 @@ use hornbook_corpus::validity::ShownWording;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::abandoned::Abandoned;
+use super::cancel::CancelCheck;
 use super::facets::Facets;
 use super::feature::Features;
 use super::filter::Filter;
@@ -99,7 +99,7 @@ impl Depth {
 
 /// The depth that a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum DepthWish {
+pub enum DepthChoice {
     Fast,
     Deep,
     /// Deep for questions if a deep search can start at once, otherwise fast.
@@ -107,7 +107,7 @@ pub enum DepthWish {
     Auto,
 }
 
-impl DepthWish {
+impl DepthChoice {
     pub const ALL: [Self; 3] = [Self::Fast, Self::Deep, Self::Auto];
 
     pub const fn name(self) -> &'static str {
@@ -137,7 +137,7 @@ impl DepthWish {
     }
 }
 
-impl fmt::Display for DepthWish {
+impl fmt::Display for DepthChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -149,7 +149,7 @@ pub struct SearchRequest<'a> {
     /// The query as typed, within the limits of [`check_query`](super::check_query).
     pub query: &'a str,
     pub mode: Mode,
-    /// `Deep` is valid only if [`Engine::deep_ready`](super::Engine::deep_ready) succeeds.
+    /// `DeepSearch` is valid only if [`Engine::deep_ready`](super::Engine::deep_ready) succeeds.
     pub depth: Depth,
     /// The number of the page, from 1.
     pub page: u32,
@@ -162,7 +162,7 @@ pub struct SearchRequest<'a> {
     pub exact: bool,
     /// The day whose law is searched; without a day, the law as of the latest date of each source.
     pub day: Option<Day>,
-    pub abandoned: Abandoned<'a>,
+    pub cancel_check: CancelCheck<'a>,
 }
 
 impl<'a> SearchRequest<'a> {
@@ -179,7 +179,7 @@ impl<'a> SearchRequest<'a> {
             explain: false,
             exact: false,
             day: None,
-            abandoned: Abandoned::default(),
+            cancel_check: CancelCheck::default(),
         }
     }
 }
@@ -203,7 +203,7 @@ pub struct SearchResponse {
     pub facets: Option<Facets>,
     pub explain: Option<QueryExplain>,
     pub stages: StageMicros,
-    pub(super) searched: Searched,
+    pub(super) searched: ShownQuery,
 }
 
 /// A place that the query names, and its effect on the search.
@@ -232,7 +232,7 @@ pub enum PlaceEffect {
 
 /// The parts of an understood query that are needed for showing hits.
 #[derive(Clone, Debug)]
-pub(super) struct Searched {
+pub(super) struct ShownQuery {
     pub words: Vec<QueryWord>,
     /// The weight of each word; `None` if the index does not contain it.
     pub weights: Vec<Option<f32>>,
@@ -284,7 +284,7 @@ pub struct QueryExplain {
 
 /// Rank and score of a hit in one search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LegExplain {
+pub struct SearchExplain {
     /// From 1; null if the hit is not among the best of this search.
     pub rank: Option<u32>,
     /// BM25 for keywords, cosine similarity for vectors.
@@ -300,11 +300,11 @@ pub struct HitExplain {
     /// Why the provision is listed, if the query consists only of a citation. No words are searched for then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<Relation>,
-    pub keyword: Option<LegExplain>,
-    pub vector: Option<LegExplain>,
+    pub keyword: Option<SearchExplain>,
+    pub vector: Option<SearchExplain>,
     /// Rank and similarity in the vector space of the sentence encoder, if the snapshot has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub encoded: Option<LegExplain>,
+    pub encoded: Option<SearchExplain>,
     /// The late interaction score, from 0 to 1.
     pub interaction: Option<f32>,
     /// Whether the provision contains the words of the query in sequence, as typed.
@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes_are_read_by_the_names_they_are_written_with() {
+    fn mode_names_round_trip() {
         for mode in Mode::ALL {
             assert_eq!(mode.to_string().parse(), Ok(mode));
         }

@@ -22,14 +22,14 @@ use serde::Serialize;
 use super::engine::Engine;
 use super::error::SearchError;
 use super::law_on_day::LawOnDay;
-use super::parts::{Absence, BodyParts, message_of_part};
+use super::parts::{BodyParts, MissingPart, message_of_part};
 use containers::ContainerIndex;
 
 /// The maximum number of candidates in an answer.
 pub const CANDIDATES_MAX: usize = RANGE_MAX;
 
 /// The maximum number of citations of a query that are explained if they are not in the corpus.
-const ELSEWHERE_MAX: usize = 4;
+const EXPLAINED_CITATIONS_MAX: usize = 4;
 
 /// The jurisdiction of acts of Congress.
 const FEDERAL: &str = "US";
@@ -123,7 +123,7 @@ impl Engine {
     /// Resolves a citation or a list of citations. Returns one answer for each, in order, and at least
     /// one. Provisions are shown as of the latest date of their source.
     pub fn resolve(&self, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
-        let resolved = self.snapshot().grammar().resolve(text, &Held(self))?;
+        let resolved = self.snapshot().grammar().resolve(text, &SnapshotHoldings(self))?;
         resolved.into_iter().map(|resolution| self.answer(resolution)).collect()
     }
 
@@ -149,7 +149,7 @@ impl Engine {
         };
         let mut mentions = Vec::new();
         for (bytes, citation) in found {
-            if let [node] = grammar.held(&citation, &Held(self))?[..] {
+            if let [node] = grammar.held(&citation, &SnapshotHoldings(self))?[..] {
                 mentions.push((bytes, node, citation.subdivisions));
             }
             if mentions.len() == most {
@@ -196,7 +196,7 @@ impl Engine {
             candidates,
             message,
         };
-        let mut explained = self.explained(plain, cited)?;
+        let mut explained = self.add_explanation(plain, cited)?;
         if explained.answer == AnswerKind::Resolved {
             explained.node_id = explained.candidates.first().map(|node| node.node_id);
         }
@@ -219,14 +219,14 @@ impl Engine {
     }
 
     /// Adds the reason, the notes and the subdivision to an answer.
-    fn explained(&self, mut plain: CitationAnswer, cited: Cited) -> Result<CitationAnswer, SearchError> {
+    fn add_explanation(&self, mut plain: CitationAnswer, cited: Cited) -> Result<CitationAnswer, SearchError> {
         let snapshot = self.snapshot();
         if plain.answer == AnswerKind::NotHeld {
             self.explain_absence(&mut plain, &cited)?;
         }
         match cited {
             Cited::Citation(citation) => {
-                if self.is_formerly(&snapshot.grammar().key(&citation))? {
+                if self.is_former_citation(&snapshot.grammar().key(&citation))? {
                     plain.message += "; this is its former citation";
                 }
                 let is_container = |node: &CitedNode| !snapshot.outline.is_provision(node.node);
@@ -260,7 +260,7 @@ impl Engine {
         {
             plain.message = message_of_attachment(&outer, &citation);
             plain.candidates = vec![outer];
-        } else if let Some(absence) = Absence::of(self.snapshot(), self.parts()?, cited) {
+        } else if let Some(absence) = MissingPart::of(self.snapshot(), self.parts()?, cited) {
             plain.message = absence.message(&citation);
             if absence.is_expected() {
                 plain.answer = AnswerKind::OutsideCoverage;
@@ -316,24 +316,24 @@ impl Engine {
     }
 
     /// The citations of a query that are not in the corpus, each with the reason.
-    pub fn cited_elsewhere(&self, query: &str) -> Result<Vec<CitationAnswer>, SearchError> {
+    pub fn unresolved_citations(&self, query: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let is_here = |answer: &CitationAnswer| !answer.candidates.is_empty() || answer.citation.is_none();
         let mut answers = Vec::new();
-        for (_, citation) in self.snapshot().grammar().find_in(query).take(ELSEWHERE_MAX) {
-            let resolution = self.snapshot().grammar().resolve_one(citation, &Held(self))?;
+        for (_, citation) in self.snapshot().grammar().find_in(query).take(EXPLAINED_CITATIONS_MAX) {
+            let resolution = self.snapshot().grammar().resolve_one(citation, &SnapshotHoldings(self))?;
             answers.push(self.answer(resolution)?);
         }
         if answers.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
             // `RCW 59.18` and rules cited by name are recognised only if the query contains nothing else.
             answers = self.resolve(query)?;
-            answers.truncate(ELSEWHERE_MAX);
+            answers.truncate(EXPLAINED_CITATIONS_MAX);
         }
         answers.retain(|answer| !is_here(answer));
         Ok(answers)
     }
 
     /// Whether provisions have this citation only as a former citation.
-    fn is_formerly(&self, key: &CitationKey) -> Result<bool, SearchError> {
+    fn is_former_citation(&self, key: &CitationKey) -> Result<bool, SearchError> {
         let bearers = self.snapshot().bearers(key)?;
         Ok(bearers.first().is_some_and(|&(_, kind)| kind == CitationKind::Former))
     }
@@ -367,7 +367,7 @@ impl Engine {
             return Ok(ranges);
         }
         let snapshot = self.snapshot();
-        let all = self.everything().into();
+        let all = self.all_nodes().into();
         let mut nodes = Vec::new();
         for term in RANGE_TERMS {
             nodes.append(&mut self.guarded(|| Ok(self.keyword.with_citation_term(term, &all, usize::MAX)?))?);
@@ -440,11 +440,11 @@ fn message_of_subdivision(found: &[CitedNode], citation: Option<&str>) -> String
 
 /// The message for a name that several codes have.
 fn message_of_readings(grammar: &Grammar, readings: &[Citation]) -> String {
-    format!("this may be {}; write out the name of the code that is meant", either(grammar, readings))
+    format!("this may be {}; write out the name of the code that is meant", join_readings(grammar, readings))
 }
 
 /// The possible citations, such as `14 C.F.R. § 25.1309 or 48 C.F.R. § 25.1309`.
-fn either(grammar: &Grammar, readings: &[Citation]) -> String {
+fn join_readings(grammar: &Grammar, readings: &[Citation]) -> String {
     readings.iter().map(|citation| grammar.format(citation)).collect::<Vec<_>>().join(" or ")
 }
 
@@ -455,7 +455,7 @@ fn canonical(grammar: &Grammar, cited: &Cited, found: Option<&CitedNode>) -> Str
         (Cited::Container(_) | Cited::Numbered(_) | Cited::Verbatim, Some(node)) => node.citation.clone(),
         (Cited::Container(container), None) => grammar.format_container(container),
         (Cited::Numbered(numbered), None) => grammar.format_numbered(numbered),
-        (Cited::Readings(readings), _) => either(grammar, readings),
+        (Cited::Readings(readings), _) => join_readings(grammar, readings),
         (Cited::ActSection(section), _) => section.to_string(),
         (Cited::SessionLaw(law), _) => law.to_string(),
         (Cited::Verbatim, None) => String::new(),
@@ -463,9 +463,9 @@ fn canonical(grammar: &Grammar, cited: &Cited, found: Option<&CitedNode>) -> Str
 }
 
 /// The contents of the engine's snapshot.
-struct Held<'e>(&'e Engine);
+struct SnapshotHoldings<'e>(&'e Engine);
 
-impl Held<'_> {
+impl SnapshotHoldings<'_> {
     /// The provisions with a citation or, if there are none, the containers. Only the best kind of
     /// citation that occurs counts: canonical, then parallel, then former.
     fn bearers(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
@@ -481,7 +481,7 @@ impl Held<'_> {
     }
 }
 
-impl Holdings for Held<'_> {
+impl Holdings for SnapshotHoldings<'_> {
     type Error = SearchError;
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
@@ -507,7 +507,7 @@ impl Holdings for Held<'_> {
     }
 }
 
-impl Inventory for Held<'_> {
+impl Inventory for SnapshotHoldings<'_> {
     fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, SearchError> {
         Ok(self.0.container_index()?.find(named))
     }
@@ -520,7 +520,7 @@ impl Inventory for Held<'_> {
         let snapshot = self.0.snapshot();
         let body = snapshot.grammar().body(citation.body);
         let is_held = body.is_some_and(|body| self.coverage(body) == Coverage::Held);
-        Ok(is_held && Absence::of(snapshot, self.0.parts()?, &Cited::Citation(citation.clone())).is_none())
+        Ok(is_held && MissingPart::of(snapshot, self.0.parts()?, &Cited::Citation(citation.clone())).is_none())
     }
 
     fn coverage(&self, body: Body<'_>) -> Coverage {

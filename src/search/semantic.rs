@@ -27,7 +27,7 @@ pub(super) struct SemanticCandidate {
 
 /// The limits of a semantic search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nearness {
+pub(super) struct SemanticLimits {
     /// How many chunks of each space are considered.
     pub count: usize,
     /// The minimum similarity in the first space.
@@ -67,7 +67,7 @@ pub(super) fn candidates(
     query: &QueryVectors,
     scope: &Scope<'_>,
     constraints: &Constraints,
-    Nearness { count, floor, encoded_floor }: Nearness,
+    SemanticLimits { count, floor, encoded_floor }: SemanticLimits,
 ) -> Vec<SemanticCandidate> {
     let search = Search { snapshot, scope, constraints, count };
     let mut found = match &query.first {
@@ -141,7 +141,12 @@ impl Search<'_> {
 
 /// Computes the missing similarities of candidates: a provision that is not among the nearest may still
 /// have a similar meaning.
-pub(super) fn complete(snapshot: &Snapshot, law: &LawOnDay, query: &QueryVectors, head: &mut [Candidate]) {
+pub(super) fn add_missing_similarities(
+    snapshot: &Snapshot,
+    law: &LawOnDay,
+    query: &QueryVectors,
+    head: &mut [Candidate],
+) {
     if let Some(vector) = &query.first {
         complete_in(law, &snapshot.vectors, vector, head, |candidate| &mut candidate.near);
     }

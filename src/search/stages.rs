@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_stage_has_a_place_and_a_name_of_its_own() {
+    fn every_stage_has_its_own_index_and_name() {
         let mut stages = StageMicros::default();
         for (number, stage) in (1..).zip(Stage::ALL) {
             stages[stage] = number;

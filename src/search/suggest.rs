@@ -8,7 +8,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::suggest::{Closeness, Suggested, SuggestedKind, WORDS_MAX};
 use serde::Serialize;
 
-use super::abandoned::Abandoned;
+use super::cancel::CancelCheck;
 use super::engine::Engine;
 use super::error::SearchError;
 use super::law_on_day::LawOnDay;
@@ -55,13 +55,13 @@ pub struct SuggestRequest<'a> {
     pub range: Option<OrdinalRange>,
     /// The day whose law is used; without a day, the law as of the latest date of each source.
     pub day: Option<Day>,
-    pub abandoned: Abandoned<'a>,
+    pub abandoned: CancelCheck<'a>,
 }
 
 impl<'a> SuggestRequest<'a> {
     /// Ten suggestions from all law.
     pub fn new(text: &'a str) -> Self {
-        Self { text, limit: 10, range: None, day: None, abandoned: Abandoned::default() }
+        Self { text, limit: 10, range: None, day: None, abandoned: CancelCheck::default() }
     }
 }
 
@@ -79,7 +79,7 @@ pub struct SuggestResponse {
 impl Engine {
     pub fn suggest(&self, request: &SuggestRequest<'_>) -> Result<SuggestResponse, SearchError> {
         check_length(request.text)?;
-        let range = request.range.unwrap_or_else(|| self.everything());
+        let range = request.range.unwrap_or_else(|| self.all_nodes());
         let limit = request.limit.min(SUGGESTIONS_MAX);
         let law = self.law_on(request.day);
         let suggestions = &self.snapshot().suggestions;
@@ -116,7 +116,7 @@ impl Engine {
     /// The text, with the words that the index does not contain replaced by the nearest word of a
     /// heading; `None` if nothing is replaced. Numbers and short words stay unchanged, and so does
     /// everything after the first [`CORRECTIONS_TRIED_MAX`] unknown words.
-    fn did_you_mean(&self, text: &str, abandoned: Abandoned<'_>) -> Result<Option<String>, SearchError> {
+    fn did_you_mean(&self, text: &str, abandoned: CancelCheck<'_>) -> Result<Option<String>, SearchError> {
         let mut words = Vec::new();
         with_analyzer(|analyzer| {
             analyzer.analyze(text, |token| {

@@ -134,7 +134,7 @@ impl Tuning {
         weights.set(Feature::Similarity, (1.0 - interaction - encoded).max(0.0));
         weights.set(Feature::Encoded, encoded);
         weights.set(Feature::Interaction, interaction);
-        weights.set(Feature::InARow, in_a_row);
+        weights.set(Feature::Sequence, in_a_row);
         weights.set(Feature::CitedBy, cited_by);
         weights
     }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_tuned_is_told() {
+    fn invalid_parameters_are_reported() {
         let message = |name: &str, value: &str| Tuning::default().with(name, value).unwrap_err();
         assert!(message("question.colour", "1").contains("question.keyword, "));
         assert!(message("question", "1").contains("nothing to tune"));

@@ -4,8 +4,8 @@
 //! contain stays in the query as words. If a query has only stop words, they are searched for. A query
 //! is used completely or refused: [`check_query`].
 
-mod apart;
 mod cited;
+mod split_compounds;
 mod stop_words;
 mod synonyms;
 mod words;
@@ -23,15 +23,15 @@ use super::error::QueryError;
 use super::limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX};
 use super::places::{NamedPlace, Places};
 
-pub(super) use apart::Apart;
-use apart::{Typed, apart};
 pub(super) use cited::number_of;
 use cited::{citations_in, cited_by, numbers_in};
+pub(super) use split_compounds::SplitCompound;
+use split_compounds::{TypedToken, split_compounds};
 pub(super) use stop_words::is_stop_word;
 use synonyms::add_synonyms;
-pub(super) use synonyms::is_in_tables;
-use words::row_of;
-pub(super) use words::{Also, QueryWord, is_quote, term_of, with_analyzer};
+pub(super) use synonyms::has_synonym_entry;
+use words::terms_in_sequence;
+pub(super) use words::{AlternativeTerm, QueryWord, is_quote, term_of, with_analyzer};
 
 /// A longer sequence of words is not looked up as typed.
 const ROW_WORDS_MAX: usize = 48;
@@ -49,7 +49,7 @@ pub enum QueryKind {
 
 impl QueryKind {
     /// The kind if no provision contains the words as typed.
-    pub(super) const fn without_its_words(self) -> Self {
+    pub(super) const fn if_not_verbatim(self) -> Self {
         match self {
             Self::Phrase => Self::Topic,
             kind => kind,
@@ -70,7 +70,7 @@ pub(super) type PhraseTerms = Vec<String>;
 
 /// A query that has been understood.
 #[derive(Clone, Debug)]
-pub(super) struct Understood {
+pub(super) struct ParsedQuery {
     pub kind: QueryKind,
     /// The cited provisions, in the order of their citations, each once.
     pub cited: Vec<NodeOrdinal>,
@@ -83,10 +83,10 @@ pub(super) struct Understood {
     /// No hit may contain them.
     pub excluded: Vec<PhraseTerms>,
     /// Pairs of neighbouring words that the law may write as one word.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<SplitCompound>,
     /// The words in sequence as typed, if they may be text of the law. Provisions that contain this
     /// sequence rank higher.
-    pub in_a_row: Option<PhraseTerms>,
+    pub word_sequence: Option<PhraseTerms>,
     /// Section numbers without the name of a code, as terms.
     pub numbers: Vec<String>,
     /// The place that the query names, if it matters to the search.
@@ -115,21 +115,21 @@ pub(super) enum PlaceMeaning {
     /// The law of the place ranks higher.
     IsPreferred,
     /// The filter of the request already restricts the search to the place, so its words add nothing.
-    IsSearchedAnyhow,
+    AlreadyFiltered,
     /// The place is meant, but its law is not loaded.
     IsNotLoaded,
 }
 
 impl PlaceMeaning {
     /// Whether the words of the place are searched for.
-    const fn leaves_its_words(self) -> bool {
+    const fn keeps_words(self) -> bool {
         matches!(self, Self::IsPreferred | Self::IsNotLoaded)
     }
 }
 
 /// The settings for reading a query.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'r> {
+pub(super) struct ParseOptions<'r> {
     /// The weight of a synonym relative to the word itself; with 0, no synonyms are added.
     pub synonym_share: f32,
     /// The places that the query may name. `None` if the names of places are ordinary words.
@@ -146,7 +146,7 @@ pub fn check_query(query: &str) -> Result<(), QueryError> {
     }
     let pieces = pieces_of(query, &[]);
     let count = |kind| pieces.iter().filter(|piece| piece.kind == kind).count();
-    let (phrases, exclusions) = (count(PieceKind::Phrase), count(PieceKind::Without));
+    let (phrases, exclusions) = (count(PieceKind::Phrase), count(PieceKind::Exclusion));
     if phrases > PHRASES_MAX {
         return Err(QueryError::TooManyPhrases { count: phrases });
     }
@@ -166,13 +166,17 @@ pub(super) fn check_length(text: &str) -> Result<(), QueryError> {
     if chars > QUERY_CHARS_MAX { Err(QueryError::TooLong { chars }) } else { Ok(()) }
 }
 
-pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>) -> Result<Understood, NodesError> {
+pub(super) fn understand(
+    snapshot: &Snapshot,
+    query: &str,
+    reading: ParseOptions<'_>,
+) -> Result<ParsedQuery, NodesError> {
     let mut citations = citations_in(snapshot, query)?;
     let mut taken_out: Vec<Range<usize>> = citations.iter().map(|citation| citation.bytes.clone()).collect();
     let mut pieces = pieces_of(query, &taken_out);
     let place = reading.places.and_then(|places| searched_place(places, query, &pieces, &taken_out, reading.ranges));
     if let Some(SearchedPlace { named, effect }) = &place
-        && !effect.leaves_its_words()
+        && !effect.keeps_words()
     {
         taken_out.extend(named.bytes.iter().cloned());
         pieces = pieces_of(query, &taken_out);
@@ -180,7 +184,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
     // A citation inside an exclusion does not count as cited.
     citations.retain(|citation| {
         let holds = |piece: &Piece| piece.range.start <= citation.bytes.start && citation.bytes.end <= piece.range.end;
-        !pieces.iter().any(|piece| piece.kind == PieceKind::Without && holds(piece))
+        !pieces.iter().any(|piece| piece.kind == PieceKind::Exclusion && holds(piece))
     });
     let mut plain = String::with_capacity(query.len());
     let mut phrases = Vec::new();
@@ -193,7 +197,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
                 push_spaced(&mut plain, text);
                 push_phrase(&mut phrases, text);
             }
-            PieceKind::Without => push_phrase(&mut excluded, text),
+            PieceKind::Exclusion => push_phrase(&mut excluded, text),
         }
     }
     let is_citation_alone = plain.trim().is_empty() && excluded.is_empty();
@@ -207,11 +211,11 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
     let may_be_law = phrases.is_empty() && kind != QueryKind::Question && read.in_a_row.len() >= 3;
     let in_a_row = (may_be_law && read.in_a_row.len() <= ROW_WORDS_MAX).then_some(read.in_a_row);
     let numbers = numbers_in(&read.words);
-    let apart = apart(&read.typed);
+    let apart = split_compounds(&read.typed);
     let content = read.content;
     // Words such as `how can I` blur the meaning of a question. In a heading or a quotation they matter.
     let meaning = if kind == QueryKind::Question { content.clone() } else { plain };
-    Ok(Understood {
+    Ok(ParsedQuery {
         kind,
         cited: cited_by(citations),
         is_citation_alone,
@@ -220,7 +224,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>)
         phrases,
         excluded,
         apart,
-        in_a_row,
+        word_sequence: in_a_row,
         place,
         plain: plain_of(&pieces),
         meaning,
@@ -240,24 +244,24 @@ fn searched_place(
     let named = places.named_in(query, &plain)?;
     let nodes = places.get(named.place).nodes;
     // A citation determines the place of its law, and its law must be found wherever it is.
-    let may_be_taken_out = named.is_certain && citations.is_empty() && says_more(query, &named.bytes);
+    let may_be_taken_out = named.is_certain && citations.is_empty() && has_more_content(query, &named.bytes);
     let effect = match ranges {
         _ if nodes.is_empty() && (!named.is_certain || ranges.is_some()) => return None,
         _ if nodes.is_empty() => PlaceMeaning::IsNotLoaded,
         None if may_be_taken_out => PlaceMeaning::Narrows,
         None => PlaceMeaning::IsPreferred,
-        Some(ranges) if may_be_taken_out && ranges.common(&nodes.into()) == *ranges => PlaceMeaning::IsSearchedAnyhow,
+        Some(ranges) if may_be_taken_out && ranges.common(&nodes.into()) == *ranges => PlaceMeaning::AlreadyFiltered,
         Some(_) => return None,
     };
     Some(SearchedPlace { named, effect })
 }
 
 /// Whether a query contains more to search for than the given parts.
-fn says_more(query: &str, parts: &[Range<usize>]) -> bool {
+fn has_more_content(query: &str, parts: &[Range<usize>]) -> bool {
     let says_more = |piece: &Piece| match piece.kind {
-        PieceKind::Plain => row_of(&query[piece.range.clone()]).iter().any(|term| !is_stop_word(term)),
+        PieceKind::Plain => terms_in_sequence(&query[piece.range.clone()]).iter().any(|term| !is_stop_word(term)),
         PieceKind::Phrase => true,
-        PieceKind::Without => false,
+        PieceKind::Exclusion => false,
     };
     pieces_of(query, parts).iter().any(says_more)
 }
@@ -278,7 +282,7 @@ fn push_spaced(to: &mut String, text: &str) {
 enum PieceKind {
     Plain,
     Phrase,
-    Without,
+    Exclusion,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,7 +309,7 @@ fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<Piece> {
         let negated = c == '-' && after_space;
         let opening = if negated { next } else { at };
         let (kind, phrase_kind) = match negated {
-            true => (Some(PieceKind::Without), PieceKind::Without),
+            true => (Some(PieceKind::Exclusion), PieceKind::Exclusion),
             false => (None, PieceKind::Phrase),
         };
         if let Some((inner, end)) = quoted(query, opening) {
@@ -346,7 +350,7 @@ fn quoted(query: &str, at: usize) -> Option<(Range<usize>, usize)> {
 }
 
 fn push_phrase(to: &mut Vec<PhraseTerms>, text: &str) {
-    let terms = row_of(text);
+    let terms = terms_in_sequence(text);
     if !terms.is_empty() && !to.contains(&terms) {
         to.push(terms);
     }
@@ -357,7 +361,7 @@ struct ReadWords {
     content: String,
     in_a_row: PhraseTerms,
     /// The words that are not part of a compound.
-    typed: Vec<Typed>,
+    typed: Vec<TypedToken>,
     stop_words: usize,
 }
 
@@ -365,7 +369,7 @@ struct ReadWords {
 fn read_words(text: &str) -> ReadWords {
     let mut all: Vec<QueryWord> = Vec::new();
     let mut in_a_row = Vec::new();
-    let mut typed: Vec<Typed> = Vec::new();
+    let mut typed: Vec<TypedToken> = Vec::new();
     let mut content = String::with_capacity(text.len());
     with_analyzer(|analyzer| {
         analyzer.analyze(text, |token| {
@@ -410,7 +414,7 @@ fn kind_of(text: &str, read: &ReadWords, has_phrases: bool) -> QueryKind {
     let first = words.next().unwrap_or_default();
     let asks = QUESTION_OPENINGS.iter().any(|opening| first.eq_ignore_ascii_case(opening))
         || text.trim_end().ends_with('?')
-        || words.chain([first]).any(|word| SPEAKERS.iter().any(|speaker| word.eq_ignore_ascii_case(speaker)));
+        || words.chain([first]).any(|word| FIRST_PERSON_WORDS.iter().any(|speaker| word.eq_ignore_ascii_case(speaker)));
     let reads_like_law = read.in_a_row.len() >= 6 && read.stop_words * 4 >= read.in_a_row.len();
     match (asks, reads_like_law) {
         (true, _) => QueryKind::Question,
@@ -431,7 +435,7 @@ const QUESTION_OPENINGS: [&str; 29] = [
 ];
 
 /// Words that people use when they describe their own case.
-const SPEAKERS: [&str; 9] = ["i", "my", "me", "we", "our", "you", "your", "i'm", "someone"];
+const FIRST_PERSON_WORDS: [&str; 9] = ["i", "my", "me", "we", "our", "you", "your", "i'm", "someone"];
 
 #[cfg(test)]
 mod tests {
@@ -442,21 +446,27 @@ mod tests {
     }
 
     #[test]
-    fn queries_fall_into_words_phrases_and_what_to_leave_out() {
-        use PieceKind::{Phrase, Plain, Without};
+    fn queries_are_split_into_words_phrases_and_exclusions() {
+        use PieceKind::{Exclusion, Phrase, Plain};
         assert_eq!(pieces("security deposit"), [(Plain, "security deposit")]);
         assert_eq!(
             pieces("pay “security deposit” -hotel -\"motel room\" now"),
-            [(Plain, "pay"), (Phrase, "security deposit"), (Without, "hotel"), (Without, "motel room"), (Plain, "now")]
+            [
+                (Plain, "pay"),
+                (Phrase, "security deposit"),
+                (Exclusion, "hotel"),
+                (Exclusion, "motel room"),
+                (Plain, "now")
+            ]
         );
         assert_eq!(pieces("non-profit - hospital -"), [(Plain, "non-profit - hospital -")]);
-        assert_eq!(pieces("-hotel"), [(Without, "hotel")]);
+        assert_eq!(pieces("-hotel"), [(Exclusion, "hotel")]);
         assert_eq!(pieces("an \"open quote"), [(Plain, "an \"open quote")]);
         assert_eq!(pieces("\"\" \"-\" '"), []);
     }
 
     #[test]
-    fn kinds_are_told_by_how_people_write() {
+    fn query_kinds_follow_from_the_wording() {
         let kind = |text: &str| kind_of(text, &read_words(text), false);
         assert_eq!(kind("how much can my landlord keep"), QueryKind::Question);
         assert_eq!(kind("fence height?"), QueryKind::Question);
@@ -468,8 +478,8 @@ mod tests {
     fn stop_words_rank_only_where_nothing_else_does() {
         let words =
             |text: &str| -> Vec<String> { read_words(text).words.into_iter().flat_map(|word| word.parts).collect() };
-        assert_eq!(words("what is the fence"), row_of("fence"));
-        assert_eq!(words("to be or not to be"), row_of("to be or not"));
+        assert_eq!(words("what is the fence"), terms_in_sequence("fence"));
+        assert_eq!(words("to be or not to be"), terms_in_sequence("to be or not"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::error::{FetchError, Trouble};
 use super::http_time::retry_after;
 use super::least_rate::{LeastRate, Window};
 use super::robots::{ROBOTS_BYTES_MAX, Robots};
-use crate::client::{ClientError, Connection, Limits, Pieces, Request, Server};
+use crate::client::{ClientError, Connection, Limits, Request, Server, StreamedResponse};
 use crate::clock::Clock;
 use crate::tls_client::Trust;
 
@@ -63,7 +63,7 @@ struct Host {
 /// What a server answered, and the address at which it did.
 pub(crate) struct Found {
     pub(crate) address: Address,
-    pub(crate) pieces: Pieces,
+    pub(crate) pieces: StreamedResponse,
     window: Window,
 }
 
@@ -212,7 +212,7 @@ impl<'c> Visitor<'c> {
         address: &Address,
         headers: &[(&'static str, String)],
         heed_robots: bool,
-    ) -> Result<Pieces, Trouble> {
+    ) -> Result<StreamedResponse, Trouble> {
         let Some(host) = &mut self.host else {
             return Err(Trouble::Passing(FetchError::Unencrypted(address.clone()), None));
         };
@@ -236,7 +236,7 @@ impl<'c> Visitor<'c> {
         for (name, value) in headers {
             request = request.header(name, value.clone());
         }
-        let answer = host.connection.send_for_pieces(request).await;
+        let answer = host.connection.send_streaming(request).await;
         host.left = Some(Instant::now());
         answer.map_err(|source| passing(address, source))
     }

@@ -5,7 +5,7 @@ use redb::{Database, ReadableDatabase};
 use super::error::{DamageKind, StateError};
 use super::mark::Mark;
 use super::table::Table;
-use super::transaction::Reading;
+use super::transaction::StateReader;
 
 /// The key of the record with the ledger's length and last hash; its first 40 bytes are a [`Mark`].
 pub(crate) const HEAD_KEY: &[u8] = b"ledger";
@@ -24,21 +24,21 @@ pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), Stat
 }
 
 /// Like [`every_record`], for a file of an older format, which may lack tables.
-pub(super) fn every_record_there_is(database: &Database, place: &str) -> Result<(), StateError> {
+pub(super) fn existing_tables(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
     for table in Table::ALL {
         if reading.has(table)? {
-            reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, place))?;
+            reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| with_place(e, place))?;
         }
     }
     Ok(())
 }
 
 /// Runs our own check: every record of every table against the checksum at its end.
-pub(super) fn every_record(database: &Database, place: &str) -> Result<(), StateError> {
+pub(super) fn all_checksums(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
     for table in Table::ALL {
-        reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, place))?;
+        reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| with_place(e, place))?;
     }
     Ok(())
 }
@@ -62,11 +62,11 @@ fn head(database: &Database) -> Result<Option<Mark>, StateError> {
     Ok(Some(Mark { entries: u64::from_le_bytes(*entries), hash: *hash }))
 }
 
-fn reading(database: &Database) -> Result<Reading, StateError> {
-    database.begin_read().map(Reading::new).map_err(|e| StateError::storage("read the state file", e.into()))
+fn reading(database: &Database) -> Result<StateReader, StateError> {
+    database.begin_read().map(StateReader::new).map_err(|e| StateError::storage("read the state file", e.into()))
 }
 
-fn placed(error: StateError, place: &str) -> StateError {
+fn with_place(error: StateError, place: &str) -> StateError {
     match error {
         StateError::Damaged { what, .. } => StateError::damaged(place, what),
         other => other,

@@ -11,7 +11,7 @@ pub(crate) struct Malformed;
 const CHECKSUM_BYTES: usize = 4;
 
 /// Returns `payload` followed by the checksum of table, key and payload.
-pub(crate) fn seal(table: &str, key: &[u8], payload: &[u8]) -> Vec<u8> {
+pub(crate) fn append_checksum(table: &str, key: &[u8], payload: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(payload.len() + CHECKSUM_BYTES);
     sealed.extend_from_slice(payload);
     sealed.extend_from_slice(&checksum(table, key, payload).to_le_bytes());
@@ -19,7 +19,7 @@ pub(crate) fn seal(table: &str, key: &[u8], payload: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the payload of a record with a checksum, if the checksum matches.
-pub(crate) fn unseal<'r>(table: &str, key: &[u8], sealed: &'r [u8]) -> Result<&'r [u8], Malformed> {
+pub(crate) fn verify_checksum<'r>(table: &str, key: &[u8], sealed: &'r [u8]) -> Result<&'r [u8], Malformed> {
     let at = sealed.len().checked_sub(CHECKSUM_BYTES).ok_or(Malformed)?;
     let (payload, found) = sealed.split_at(at);
     if found == checksum(table, key, payload).to_le_bytes() { Ok(payload) } else { Err(Malformed) }
@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_and_text_come_back(unsigned: u64, signed: i64, text: String) {
+        fn numbers_and_text_round_trip(unsigned: u64, signed: i64, text: String) {
             let mut encoder = Encoder::default();
             encoder.unsigned(unsigned);
             encoder.signed(signed);
@@ -166,18 +166,18 @@ mod tests {
             let mut decoder = Decoder::new(&bytes);
             while decoder.unsigned().is_ok() && !decoder.is_empty() {}
             let _ = Decoder::new(&bytes).text();
-            let _ = unseal("wallets", b"k", &bytes);
+            let _ = verify_checksum("wallets", b"k", &bytes);
         }
 
         #[test]
         fn one_flipped_bit_breaks_the_seal(payload: Vec<u8>, at: prop::sample::Index, bit in 0u8..8) {
-            let mut sealed = seal("wallets", b"key", &payload);
-            prop_assert_eq!(unseal("wallets", b"key", &sealed), Ok(payload.as_slice()));
-            prop_assert_eq!(unseal("wallets", b"kez", &sealed), Err(Malformed));
-            prop_assert_eq!(unseal("keys", b"key", &sealed), Err(Malformed));
+            let mut sealed = append_checksum("wallets", b"key", &payload);
+            prop_assert_eq!(verify_checksum("wallets", b"key", &sealed), Ok(payload.as_slice()));
+            prop_assert_eq!(verify_checksum("wallets", b"kez", &sealed), Err(Malformed));
+            prop_assert_eq!(verify_checksum("keys", b"key", &sealed), Err(Malformed));
             let at = at.index(sealed.len());
             sealed[at] ^= 1 << bit;
-            prop_assert_eq!(unseal("wallets", b"key", &sealed), Err(Malformed));
+            prop_assert_eq!(verify_checksum("wallets", b"key", &sealed), Err(Malformed));
         }
     }
 }

@@ -6,29 +6,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::StateError;
-use super::files::{MARK_FILE, STATE_FILE, check_room, create_data_directory, create_private, open_plain, publish};
+use super::files::{
+    MARK_FILE, STATE_FILE, check_free_space, create_data_directory, create_private, open_regular_file, sync_and_rename,
+};
 use super::lock::DataLock;
 use super::mark::MarkFile;
-use super::medium::{FileMedium, Medium, database_builder};
 use super::schema::create_schema;
+use super::storage::{FileStorage, StateStorage, database_builder};
 use super::store::State;
 use super::table::Table;
-use super::transaction::{Reading, Writing};
+use super::transaction::{StateReader, StateWriter};
 
 /// Writes one consistent snapshot to a new file beside `to` and returns its path. [`finish`] checks
 /// and renames it. It is copied record by record, because the pages of a live file change during a
 /// plain copy.
-pub(crate) fn write_part(reading: &Reading, to: &Path) -> Result<PathBuf, StateError> {
+pub(crate) fn write_temporary(reading: &StateReader, to: &Path) -> Result<PathBuf, StateError> {
     let part = with_suffix(to, ".part");
-    or_remove(&part, write_records(reading, &part))?;
+    remove_on_error(&part, write_records(reading, &part))?;
     Ok(part)
 }
 
-fn write_records(reading: &Reading, part: &Path) -> Result<(), StateError> {
+fn write_records(reading: &StateReader, part: &Path) -> Result<(), StateError> {
     let database = database_builder().create_file(create_private(part)?);
     let database = database.map_err(|e| StateError::storage("create the backup", e.into()))?;
     create_schema(&database)?;
-    let mut writing = Writing::begin(&database)?;
+    let mut writing = StateWriter::begin(&database)?;
     // The index is rebuilt from the records.
     for table in Table::ALL.into_iter().filter(|table| *table != Table::Index) {
         let mut records = Vec::new();
@@ -50,17 +52,17 @@ fn write_records(reading: &Reading, part: &Path) -> Result<(), StateError> {
 const RECORDS_AT_ONCE: usize = 4096;
 
 /// Renames a copy to its final name if it passes the check, and removes it otherwise.
-pub(crate) fn finish<E: From<StateError>>(
+pub(crate) fn check_and_rename<E: From<StateError>>(
     part: &Path,
     to: &Path,
     check: impl FnOnce(&State) -> Result<(), E>,
 ) -> Result<(), E> {
     let checked = open_copy(part).map_err(E::from).and_then(|copy| check(&copy));
-    or_remove(part, checked.and_then(|()| Ok(publish(part, to)?)))
+    remove_on_error(part, checked.and_then(|()| Ok(sync_and_rename(part, to)?)))
 }
 
 /// Removes an unfinished copy: it is useless, and takes space on a full disk.
-fn or_remove<T, E>(part: &Path, result: Result<T, E>) -> Result<T, E> {
+fn remove_on_error<T, E>(part: &Path, result: Result<T, E>) -> Result<T, E> {
     if result.is_err() {
         let _ = std::fs::remove_file(part);
     }
@@ -72,7 +74,7 @@ fn open_copy(path: &Path) -> Result<State, StateError> {
     if !path.is_file() {
         return Err(StateError::file("open", path, ErrorKind::NotFound.into()));
     }
-    let medium: Arc<dyn Medium> = Arc::new(FileMedium::standalone(path));
+    let medium: Arc<dyn StateStorage> = Arc::new(FileStorage::standalone(path));
     State::open_medium(&medium)
 }
 
@@ -89,11 +91,11 @@ pub(crate) fn restore<E: From<StateError>>(
     let _owner = DataLock::acquire(data)?;
     let state = data.join(STATE_FILE);
     let part = with_suffix(&state, ".restore");
-    or_remove(&part, copy_bytes(backup, &part))?;
-    finish(&part, &state, |copy| {
+    remove_on_error(&part, copy_bytes(backup, &part))?;
+    check_and_rename(&part, &state, |copy| {
         prepare(copy, state.exists().then(|| open_copy(&state)))?;
         take_owner_and_mode(&part, &state)?;
-        Ok(set_aside(data, &state)?)
+        Ok(keep_replaced(data, &state)?)
     })
 }
 
@@ -110,10 +112,10 @@ fn take_owner_and_mode(part: &Path, state: &Path) -> Result<(), StateError> {
 
 fn copy_bytes(from: &Path, to: &Path) -> Result<(), StateError> {
     let reading = |e| StateError::file("read the backup", from, e);
-    let source = open_plain(from).map_err(reading)?;
+    let source = open_regular_file(from).map_err(reading)?;
     let length = source.metadata().map_err(reading)?.len();
     let mut target = create_private(to)?;
-    let copied = check_room(&target, length).and_then(|()| io::copy(&mut source.take(length), &mut target));
+    let copied = check_free_space(&target, length).and_then(|()| io::copy(&mut source.take(length), &mut target));
     match copied.map_err(|e| StateError::file("copy the backup to", to, e))? {
         copied if copied == length => Ok(()),
         _ => Err(reading(io::Error::new(ErrorKind::UnexpectedEof, "it became shorter while it was copied"))),
@@ -122,7 +124,7 @@ fn copy_bytes(from: &Path, to: &Path) -> Result<(), StateError> {
 
 /// Keeps the old state under another name, before the new one is renamed into place. Until then the
 /// old one opens as before.
-fn set_aside(data: &Path, state: &Path) -> Result<(), StateError> {
+fn keep_replaced(data: &Path, state: &Path) -> Result<(), StateError> {
     if state.exists() {
         let replaced = with_suffix(state, ".replaced");
         let _ = std::fs::remove_file(&replaced);

@@ -19,7 +19,7 @@ pub enum StateError {
     /// The disk or the storage engine failed.
     Storage { doing: &'static str, source: Box<redb::Error> },
     /// The file had to be closed and reopened during a read.
-    Abandoned,
+    ReadAborted,
     /// An operation on a file beside the database failed.
     File { doing: &'static str, path: PathBuf, source: io::Error },
 }
@@ -117,7 +117,7 @@ impl fmt::Display for StateError {
             Self::Storage { doing, source } => {
                 write!(f, "cannot {doing}: {source}; check the disk and the space left on it")
             }
-            Self::Abandoned => {
+            Self::ReadAborted => {
                 f.write_str("the disk failed and the state file had to be reopened; run the command again")
             }
             Self::File { doing, path, source } => {

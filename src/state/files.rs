@@ -22,7 +22,7 @@ pub fn create_data_directory(data: &Path) -> Result<(), StateError> {
 /// Gives a new file the owner of its directory: a command run as root must not lock out the
 /// service's user. A user who may not change the owner of a file owns the directory, or could not
 /// have written to it.
-pub(super) fn own_like_directory(file: &File, path: &Path) {
+pub(super) fn chown_to_directory_owner(file: &File, path: &Path) {
     if let (Ok(directory), Ok(found)) = (std::fs::metadata(parent_of(path)), file.metadata())
         && (directory.uid(), directory.gid()) != (found.uid(), found.gid())
     {
@@ -39,13 +39,13 @@ pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
     }
     let created = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
     let file = created.map_err(|e| StateError::file("create", path, e))?;
-    own_like_directory(&file, path);
+    chown_to_directory_owner(&file, path);
     Ok(file)
 }
 
 /// Opens a file that a user named, to read all of it. Only plain files are accepted: a device or a
 /// pipe may have no end, and opening a pipe may wait forever.
-pub(super) fn open_plain(path: &Path) -> io::Result<File> {
+pub(super) fn open_regular_file(path: &Path) -> io::Result<File> {
     // Checked before opening, because opening a device may already have an effect.
     check_plain(std::fs::metadata(path)?.file_type())?;
     // With this flag, opening does not wait if a pipe has replaced the file in between.
@@ -71,7 +71,7 @@ fn check_plain(kind: FileType) -> io::Result<()> {
 }
 
 /// Checks that the disk of an open file has room for this many more bytes.
-pub(super) fn check_room(file: &File, bytes: u64) -> io::Result<()> {
+pub(super) fn check_free_space(file: &File, bytes: u64) -> io::Result<()> {
     let disk = rustix::fs::fstatvfs(file)?;
     let room = disk.f_bavail.saturating_mul(disk.f_frsize);
     if bytes <= room {
@@ -82,7 +82,7 @@ pub(super) fn check_room(file: &File, bytes: u64) -> io::Result<()> {
 }
 
 /// Renames a finished temporary file into place, durably: first its bytes, then its name.
-pub(super) fn publish(temporary: &Path, path: &Path) -> Result<(), StateError> {
+pub(super) fn sync_and_rename(temporary: &Path, path: &Path) -> Result<(), StateError> {
     File::open(temporary).and_then(|f| f.sync_all()).map_err(|e| StateError::file("sync", temporary, e))?;
     std::fs::rename(temporary, path).map_err(|e| StateError::file("rename into place", path, e))?;
     sync_parent(path).map_err(|e| StateError::file("sync the directory of", path, e))

@@ -1,5 +1,5 @@
 //! Secondary indexes: the records of a table that belong to one account, or to one payment.
-//! [`Writing`](super::Writing) updates them with every record that it puts or removes, from the
+//! [`StateWriter`](super::Writing) updates them with every record that it puts or removes, from the
 //! record itself, so that no change can forget them.
 
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(crate) enum Index {
     /// Account -> its orders.
     Orders,
     /// Account -> its orders that are not completed.
-    OrdersUnderWay,
+    OpenOrders,
     /// Account -> its sessions.
     Sessions,
     /// Account -> its drafts that wait for a review.
@@ -48,7 +48,7 @@ impl Index {
         Self::WaitingPurchases,
         Self::PurchasesByRetry,
         Self::Orders,
-        Self::OrdersUnderWay,
+        Self::OpenOrders,
         Self::Sessions,
         Self::OpenDrafts,
         Self::Links,
@@ -64,7 +64,7 @@ impl Index {
             Self::PendingSignUps => Table::Accounts,
             Self::Keys => Table::Keys,
             Self::Purchases | Self::WaitingPurchases | Self::PurchasesByRetry => Table::Purchases,
-            Self::Orders | Self::OrdersUnderWay => Table::Orders,
+            Self::Orders | Self::OpenOrders => Table::Orders,
             Self::Sessions => Table::Sessions,
             Self::OpenDrafts => Table::Drafts,
             Self::Links | Self::LinksByPurpose => Table::Links,
@@ -80,7 +80,7 @@ impl Index {
             Self::WaitingPurchases => 3,
             Self::PurchasesByRetry => 4,
             Self::Orders => 5,
-            Self::OrdersUnderWay => 6,
+            Self::OpenOrders => 6,
             Self::Sessions => 7,
             Self::OpenDrafts => 8,
             Self::Links => 9,
@@ -106,7 +106,7 @@ impl Index {
             Self::Keys | Self::Purchases | Self::Orders | Self::Sessions => text("/account"),
             Self::WaitingPurchases => text("/account").filter(|_| text("/status") == Some("requested")),
             Self::PurchasesByRetry => text("/retry"),
-            Self::OrdersUnderWay => {
+            Self::OpenOrders => {
                 text("/account").filter(|_| last_stage().is_none_or(|reached| reached["stage"] != "completed"))
             }
             Self::OpenDrafts => text("/account").filter(|_| record.pointer("/state/open").is_some()),
@@ -138,7 +138,7 @@ impl Index {
 }
 
 /// The key of the record that an index entry points to.
-pub(super) fn key_in(entry: &[u8]) -> Option<&[u8]> {
+pub(super) fn record_key_of(entry: &[u8]) -> Option<&[u8]> {
     let (length, rest) = entry.get(1..)?.split_first_chunk()?;
     rest.get(u32::from_be_bytes(*length) as usize..)
 }
@@ -203,7 +203,7 @@ mod tests {
                         model.remove(&(table.name(), key));
                     }
                     1 if round % 10 == 9 => {
-                        writing.empty(table).unwrap();
+                        writing.clear_table(table).unwrap();
                         model.retain(|(name, _), _| *name != table.name());
                     }
                     _ => {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use super::error::StateError;
-use super::files::{LOCK_FILE, own_like_directory};
+use super::files::{LOCK_FILE, chown_to_directory_owner};
 
 /// Held while this process uses the data directory. The system releases it when the process ends
 /// for any reason.
@@ -36,7 +36,7 @@ impl DataLock {
             .mode(0o600)
             .open(&path)
             .map_err(|e| StateError::file("open the lock file", &path, e))?;
-        own_like_directory(&file, &path);
+        chown_to_directory_owner(&file, &path);
         // A user who can open the file can lock it, and so prevent the service from starting. A
         // file created by an older version may be open to all. If this call fails, `exposure`
         // reports it.
@@ -56,7 +56,7 @@ impl DataLock {
 }
 
 /// A warning about what other users can do in a data directory, if its permissions let them in.
-pub fn exposure(data: &Path) -> Option<String> {
+pub fn permission_warning(data: &Path) -> Option<String> {
     let mode = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.permissions().mode() & 0o777);
     let (directory, lock) = (mode(data), mode(&data.join(LOCK_FILE)));
     let is_open = |mode: u32| mode & 0o077 != 0;

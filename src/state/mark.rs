@@ -11,9 +11,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::codec::{seal, unseal};
+use super::codec::{append_checksum, verify_checksum};
 use super::error::StateError;
-use super::files::own_like_directory;
+use super::files::chown_to_directory_owner;
 
 /// The number of ledger entries, and the hash of the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,11 +26,11 @@ impl Mark {
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = self.entries.to_le_bytes().to_vec();
         bytes.extend_from_slice(&self.hash);
-        seal("mark", b"", &bytes)
+        append_checksum("mark", b"", &bytes)
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let payload = unseal("mark", b"", bytes).ok()?;
+        let payload = verify_checksum("mark", b"", bytes).ok()?;
         let (entries, hash) = payload.split_first_chunk()?;
         Some(Self { entries: u64::from_le_bytes(*entries), hash: hash.try_into().ok()? })
     }
@@ -61,7 +61,7 @@ impl MarkFile {
         if file.is_none() {
             let mut options = OpenOptions::new();
             *file = options.write(true).create(true).truncate(false).mode(0o600).open(&self.path).ok();
-            file.iter().for_each(|made| own_like_directory(made, &self.path));
+            file.iter().for_each(|made| chown_to_directory_owner(made, &self.path));
         }
         if let Some(open) = &*file
             && open.write_all_at(&mark.to_bytes(), 0).is_err()
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_torn_mark_says_nothing() {
+    fn a_torn_mark_reads_as_none() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("state.mark");
         let file = MarkFile::at(path.clone());

@@ -16,15 +16,15 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use super::codec::{seal, unseal};
+use super::codec::{append_checksum, verify_checksum};
 use super::error::StateError;
-use super::files::own_like_directory;
+use super::files::chown_to_directory_owner;
 
 /// Space for the debits of one commit.
 const RESERVED_BYTES: usize = 128 << 10;
 const HEADER_BYTES: usize = 4 + 8;
 
-pub(super) struct OwedFile {
+pub(super) struct OwedRefundFile {
     path: PathBuf,
     open: Mutex<Option<Open>>,
 }
@@ -36,7 +36,7 @@ struct Open {
     end: u64,
 }
 
-impl OwedFile {
+impl OwedRefundFile {
     pub(super) fn at(path: PathBuf) -> Self {
         Self { path, open: Mutex::new(None) }
     }
@@ -55,7 +55,7 @@ impl OwedFile {
     fn create(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&self.path)?;
-        own_like_directory(&file, &self.path);
+        chown_to_directory_owner(&file, &self.path);
         Ok(file)
     }
 
@@ -119,7 +119,7 @@ impl OwedFile {
 }
 
 fn sealed(generation: u64, payload: &[u8]) -> Vec<u8> {
-    let sealed = seal("owed", &generation.to_le_bytes(), payload);
+    let sealed = append_checksum("owed", &generation.to_le_bytes(), payload);
     let mut record = (sealed.len() as u32).to_le_bytes().to_vec();
     record.extend_from_slice(&generation.to_le_bytes());
     record.extend_from_slice(&sealed);
@@ -152,7 +152,7 @@ fn record(bytes: &[u8], generation: u64) -> Option<(Vec<u8>, usize)> {
     if length == 0 || u64::from_le_bytes(*found) != generation {
         return None;
     }
-    let payload = unseal("owed", &generation.to_le_bytes(), rest.get(..length)?).ok()?;
+    let payload = verify_checksum("owed", &generation.to_le_bytes(), rest.get(..length)?).ok()?;
     Some((payload.to_vec(), HEADER_BYTES + length))
 }
 
@@ -164,7 +164,7 @@ mod tests {
     fn records_last_until_they_are_cleared_and_torn_ones_do_not_count() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("state.owed");
-        let file = || OwedFile::at(path.clone());
+        let file = || OwedRefundFile::at(path.clone());
         assert!(file().read().unwrap().is_empty());
         file().reserve();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), RESERVED_BYTES as u64);

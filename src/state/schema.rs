@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::check;
 use super::error::{DamageKind, StateError};
 use super::table::Table;
-use super::transaction::{Reading, Writing};
+use super::transaction::{StateReader, StateWriter};
 
 /// Increases with every change of the stored format.
 pub const SCHEMA_VERSION: u32 = 7;
@@ -14,40 +14,40 @@ pub const SCHEMA_VERSION: u32 = 7;
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
-pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
+pub(super) type Step = fn(&mut StateWriter) -> Result<(), StateError>;
 pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] =
     [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes];
 
 /// Format 2 adds an audit log. Idempotency records lost two fields; the old ones are removed,
 /// because they would last only minutes.
-fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
+fn add_acts(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(Table::Acts)?;
-    writing.empty(Table::Idempotency)?;
-    writing.empty(Table::IdempotencyAges)
+    writing.clear_table(Table::Idempotency)?;
+    writing.clear_table(Table::IdempotencyAges)
 }
 
 /// Format 3 adds checkouts: the pages on which a payment provider takes payments.
-fn add_checkouts(writing: &mut Writing) -> Result<(), StateError> {
+fn add_checkouts(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(Table::Checkouts)
 }
 
 /// Format 4 adds drafts of formation orders.
-fn add_drafts(writing: &mut Writing) -> Result<(), StateError> {
+fn add_drafts(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(Table::Drafts)?;
     writing.create(Table::DraftAges)
 }
 
 /// Format 5 adds people who sign in. Earlier sessions had other fields, and none was ever opened.
-fn add_people(writing: &mut Writing) -> Result<(), StateError> {
+fn add_people(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(Table::People)?;
     writing.create(Table::Logins)?;
     writing.create(Table::Links)?;
-    writing.empty(Table::Sessions)
+    writing.clear_table(Table::Sessions)
 }
 
 /// Format 6 records what each payment paid for. If one payment paid for two things, which earlier
 /// formats allowed, the first one keeps it.
-fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
+fn add_payments(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(Table::Payments)?;
     let mut paid = Vec::new();
     for (table, kind, at) in
@@ -72,7 +72,7 @@ fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
 
 /// Format 7 adds indexes, reports on payments that are not known yet, and a list of problems in
 /// each checkout. Its acts name accounts by number only.
-fn add_indexes(writing: &mut Writing) -> Result<(), StateError> {
+fn add_indexes(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(Table::EarlyReports)?;
     rewrite(writing, Table::Checkouts, |checkout| {
         let problem = checkout.remove("problem").filter(|problem| !problem.is_null());
@@ -84,12 +84,12 @@ fn add_indexes(writing: &mut Writing) -> Result<(), StateError> {
             on.truncate(on.find(',').unwrap_or(on.len()));
         }
     })?;
-    writing.make_indexes()
+    writing.rebuild_indexes()
 }
 
 /// Changes every record of a table.
 fn rewrite(
-    writing: &mut Writing,
+    writing: &mut StateWriter,
     table: Table,
     change: impl Fn(&mut serde_json::Map<String, Value>),
 ) -> Result<(), StateError> {
@@ -107,7 +107,7 @@ fn rewrite(
 /// Creates every table in an empty database, and stores the format number. Opening never does this:
 /// a database without a schema has lost it.
 pub fn create_schema(database: &Database) -> Result<(), StateError> {
-    let mut writing = Writing::begin(database)?;
+    let mut writing = StateWriter::begin(database)?;
     for table in Table::ALL {
         writing.create(table)?;
     }
@@ -129,15 +129,15 @@ pub(super) fn check_and_migrate(database: &mut Database, place: &str, steps: &[S
     // Nothing is written before everything is checked: a migration could make damage worse.
     check::integrity(database, place)?;
     if found < newest {
-        check::every_record_there_is(database, place)?;
+        check::existing_tables(database, place)?;
         migrate(database, &steps[found - 1..], newest as u32)?;
     }
-    check::every_record(database, place)
+    check::all_checksums(database, place)
 }
 
 /// Runs all steps in one transaction, so that a crash leaves the old format, never one in between.
 fn migrate(database: &Database, due: &[Step], newest: u32) -> Result<(), StateError> {
-    let mut writing = Writing::begin(database)?;
+    let mut writing = StateWriter::begin(database)?;
     for step in due {
         step(&mut writing)?;
     }
@@ -147,7 +147,7 @@ fn migrate(database: &Database, due: &[Step], newest: u32) -> Result<(), StateEr
 
 fn format(database: &Database) -> Result<Option<u32>, StateError> {
     let transaction = database.begin_read().map_err(|e| StateError::storage("read the state format", e.into()))?;
-    let reading = Reading::new(transaction);
+    let reading = StateReader::new(transaction);
     if !reading.has(Table::Meta)? {
         return Ok(None);
     }
@@ -158,11 +158,11 @@ fn format(database: &Database) -> Result<Option<u32>, StateError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FileMedium, Index, Medium, STATE_FILE, State};
+    use super::super::{FileStorage, Index, STATE_FILE, State, StateStorage};
     use super::*;
 
     fn open_database(data: &std::path::Path) -> Database {
-        FileMedium::standalone(&data.join(STATE_FILE)).open().unwrap()
+        FileStorage::standalone(&data.join(STATE_FILE)).open().unwrap()
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
     fn fresh(data: &std::path::Path) -> Database {
         drop(State::open(data).unwrap());
         let database = open_database(data);
-        let mut writing = Writing::begin(&database).unwrap();
+        let mut writing = StateWriter::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &1u32.to_le_bytes()).unwrap();
         writing.put(Table::Idempotency, b"record of format 1", b"with more fields").unwrap();
         writing.commit().unwrap();
@@ -214,7 +214,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
-        let mut writing = Writing::begin(&database).unwrap();
+        let mut writing = StateWriter::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &3u32.to_le_bytes()).unwrap();
         writing.put(Table::Orders, b"an order of format 3", br#"{"id":"stays"}"#).unwrap();
         writing.commit().unwrap();
@@ -235,7 +235,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
-        let mut writing = Writing::begin(&database).unwrap();
+        let mut writing = StateWriter::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &4u32.to_le_bytes()).unwrap();
         writing.put(Table::Accounts, &[0, 0, 0, 1], br#"{"name":"an account of format 4"}"#).unwrap();
         writing.put(Table::Sessions, &[7; 32], br#"{"device":"a session of format 4"}"#).unwrap();
@@ -259,7 +259,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
-        let mut writing = Writing::begin(&database).unwrap();
+        let mut writing = StateWriter::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &5u32.to_le_bytes()).unwrap();
         writing.put(Table::Purchases, &[1], br#"{"id":"pur-1","paymentReference":"pi_1"}"#).unwrap();
         writing.put(Table::Purchases, &[2], br#"{"id":"pur-2","paymentReference":null}"#).unwrap();
@@ -288,7 +288,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
-        let mut writing = Writing::begin(&database).unwrap();
+        let mut writing = StateWriter::begin(&database).unwrap();
         writing.put(Table::Sessions, &[7; 32], br#"{"account":"acct_1"}"#).unwrap();
         writing
             .put(Table::Checkouts, &[8; 16], br#"{"pays":{"order":"o"},"payment":"pi_1","problem":"paid twice"}"#)
@@ -316,7 +316,7 @@ mod tests {
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {
-        Reading::new(database.begin_read().unwrap()).get(Table::Meta, b"trail").unwrap()
+        StateReader::new(database.begin_read().unwrap()).get(Table::Meta, b"trail").unwrap()
     }
 
     #[test]

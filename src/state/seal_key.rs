@@ -5,9 +5,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::codec::{seal, unseal};
+use super::codec::{append_checksum, verify_checksum};
 use super::error::StateError;
-use super::files::{create_private, publish};
+use super::files::{create_private, sync_and_rename};
 
 pub const SEAL_KEY_BYTES: usize = 32;
 
@@ -27,7 +27,7 @@ impl SealKeyFile {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(failed)?,
         };
-        let key = unseal("key", b"", &bytes).ok().and_then(|key| key.try_into().ok());
+        let key = verify_checksum("key", b"", &bytes).ok().and_then(|key| key.try_into().ok());
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged; put it back from a copy");
         key.map(Some).ok_or_else(|| failed(damaged()))
     }
@@ -35,9 +35,9 @@ impl SealKeyFile {
     /// Writes the file so that it exists durably with the whole key, or not at all.
     pub(super) fn keep(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
         let temporary = self.path.with_extension("key.new");
-        let written = create_private(&temporary)?.write_all(&seal("key", b"", key));
+        let written = create_private(&temporary)?.write_all(&append_checksum("key", b"", key));
         written.map_err(|e| StateError::file("write the key to", &temporary, e))?;
-        publish(&temporary, &self.path)
+        sync_and_rename(&temporary, &self.path)
     }
 }
 

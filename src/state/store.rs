@@ -8,28 +8,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use redb::{Database, ReadableDatabase};
 
 use super::error::{DamageKind, StateError};
-use super::medium::{FileMedium, Medium};
-use super::transaction::{Reading, Writing};
+use super::storage::{FileStorage, StateStorage};
+use super::transaction::{StateReader, StateWriter};
 use super::{check, schema};
 
 /// An open and checked state file.
 pub struct State {
     database: Database,
-    medium: Arc<dyn Medium>,
+    medium: Arc<dyn StateStorage>,
     /// Set when the file must be closed, so that long reads stop.
-    is_abandoned: Arc<AtomicBool>,
+    reads_aborted: Arc<AtomicBool>,
 }
 
 impl State {
     /// Opens the state of a data directory, creating it on first use.
     pub fn open(data: &Path) -> Result<Self, StateError> {
-        let medium = FileMedium::in_directory(data)?;
-        let medium: Arc<dyn Medium> = Arc::new(medium);
+        let medium = FileStorage::in_directory(data)?;
+        let medium: Arc<dyn StateStorage> = Arc::new(medium);
         Self::open_medium(&medium)
     }
 
     /// Opens and checks the state in the medium.
-    pub fn open_medium(medium: &Arc<dyn Medium>) -> Result<Self, StateError> {
+    pub fn open_medium(medium: &Arc<dyn StateStorage>) -> Result<Self, StateError> {
         // Damaged bytes can trigger assertions in the storage engine. The operator gets this as
         // damage like any other.
         let opened = catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(Arc::clone(medium))));
@@ -38,30 +38,30 @@ impl State {
         })
     }
 
-    fn open_unguarded(medium: Arc<dyn Medium>) -> Result<Self, StateError> {
+    fn open_unguarded(medium: Arc<dyn StateStorage>) -> Result<Self, StateError> {
         let (mut database, place) = (medium.open()?, medium.describe());
         schema::check_and_migrate(&mut database, &place, &schema::STEPS)?;
         if let Some(marked) = medium.mark()? {
             check::not_older_than_mark(&database, marked, &place)?;
         }
-        Ok(Self { database, medium, is_abandoned: Arc::default() })
+        Ok(Self { database, medium, reads_aborted: Arc::default() })
     }
 
-    pub(crate) fn write(&self) -> Result<Writing, StateError> {
-        Writing::begin(&self.database)
+    pub(crate) fn write(&self) -> Result<StateWriter, StateError> {
+        StateWriter::begin(&self.database)
     }
 
-    pub(crate) fn read(&self) -> Result<Reading, StateError> {
+    pub(crate) fn read(&self) -> Result<StateReader, StateError> {
         let transaction = self.database.begin_read().map_err(|e| StateError::storage("start reading", e.into()))?;
-        Ok(Reading::new(transaction).until(&self.is_abandoned))
+        Ok(StateReader::new(transaction).abort_on(&self.reads_aborted))
     }
 
     /// Makes reads in progress stop at their next record.
-    pub(crate) fn abandon(&self) {
-        self.is_abandoned.store(true, Ordering::Relaxed);
+    pub(crate) fn abort_reads(&self) {
+        self.reads_aborted.store(true, Ordering::Relaxed);
     }
 
-    pub fn medium(&self) -> &Arc<dyn Medium> {
+    pub fn medium(&self) -> &Arc<dyn StateStorage> {
         &self.medium
     }
 }

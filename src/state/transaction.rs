@@ -1,11 +1,11 @@
-//! Reads and writes records with checksums. A `Writing` that is dropped changes nothing.
+//! Reads and writes records with checksums. A `StateWriter` that is dropped changes nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::{Database, Durability, ReadTransaction, ReadableTable, ReadableTableMetadata, TableError, WriteTransaction};
 
-use super::codec::{seal, unseal};
+use super::codec::{append_checksum, verify_checksum};
 use super::error::StateError;
 use super::index::{self, Index};
 use super::table::Table;
@@ -19,12 +19,12 @@ pub(crate) type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<bool, StateError> 
 /// Key and payload.
 pub(crate) type StoredRecord = (Vec<u8>, Vec<u8>);
 
-pub(crate) struct Writing {
+pub(crate) struct StateWriter {
     transaction: WriteTransaction,
     changed: bool,
 }
 
-impl Writing {
+impl StateWriter {
     pub(super) fn begin(database: &Database) -> Result<Self, StateError> {
         let mut transaction =
             database.begin_write().map_err(|e| StateError::storage("begin a change of the state file", e.into()))?;
@@ -38,7 +38,7 @@ impl Writing {
     }
 
     /// Removes every record of a table.
-    pub(crate) fn empty(&mut self, table: Table) -> Result<(), StateError> {
+    pub(crate) fn clear_table(&mut self, table: Table) -> Result<(), StateError> {
         self.changed = true;
         self.transaction.delete_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         for index in Index::of(table) {
@@ -51,7 +51,7 @@ impl Writing {
         self.create(table)
     }
 
-    fn open(&self, table: Table) -> Result<OpenForWriting<'_>, StateError> {
+    fn open(&self, table: Table) -> Result<WritableTable<'_>, StateError> {
         self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))
     }
 
@@ -84,7 +84,7 @@ impl Writing {
                 let before = entries_before(&open, table, key)?;
                 replace_entries(entries, &before, &index::entries_of(table, key, payload)?)?;
             }
-            let sealed = seal(table.name(), key, payload);
+            let sealed = append_checksum(table.name(), key, payload);
             open.insert(key, sealed.as_slice()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         }
         drop((open, entries));
@@ -102,13 +102,13 @@ impl Writing {
     }
 
     /// The table of index entries, if this table has indexes.
-    fn index_of(&self, table: Table) -> Result<Option<OpenForWriting<'_>>, StateError> {
+    fn index_of(&self, table: Table) -> Result<Option<WritableTable<'_>>, StateError> {
         Index::of(table).next().map(|_| self.open(Table::Index)).transpose()
     }
 
     /// Rebuilds the index entries of all records.
-    pub(super) fn make_indexes(&mut self) -> Result<(), StateError> {
-        self.empty(Table::Index)?;
+    pub(super) fn rebuild_indexes(&mut self) -> Result<(), StateError> {
+        self.clear_table(Table::Index)?;
         for table in Table::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()) {
             let mut records = Vec::new();
             self.scan(table, &[], &mut |key, _| {
@@ -160,18 +160,18 @@ impl Writing {
     }
 }
 
-pub(crate) struct Reading {
+pub(crate) struct StateReader {
     transaction: ReadTransaction,
     is_abandoned: Arc<AtomicBool>,
 }
 
-impl Reading {
+impl StateReader {
     pub(super) fn new(transaction: ReadTransaction) -> Self {
         Self { transaction, is_abandoned: Arc::default() }
     }
 
     /// Makes scans stop once this flag is set.
-    pub(super) fn until(self, is_abandoned: &Arc<AtomicBool>) -> Self {
+    pub(super) fn abort_on(self, is_abandoned: &Arc<AtomicBool>) -> Self {
         Self { is_abandoned: Arc::clone(is_abandoned), ..self }
     }
 
@@ -199,7 +199,7 @@ impl Reading {
         {
             let (entry, _) = entry.map_err(|e| StateError::storage(READING, e.into()))?;
             let bad = || StateError::bad_record(Table::Index.name(), entry.value());
-            let key = index::key_in(entry.value()).ok_or_else(bad)?.to_vec();
+            let key = index::record_key_of(entry.value()).ok_or_else(bad)?.to_vec();
             let payload = self.get(index.table(), &key)?.ok_or_else(bad)?;
             found.push((key, payload));
         }
@@ -228,7 +228,7 @@ impl Reading {
     pub(crate) fn scan(&self, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
         visit_all(&self.open(table)?, table, start, &mut |key, payload| {
             if self.is_abandoned.load(Ordering::Relaxed) {
-                return Err(StateError::Abandoned);
+                return Err(StateError::ReadAborted);
             }
             visit(key, payload)
         })
@@ -240,7 +240,7 @@ impl Reading {
         let mut range = open.range::<&[u8]>(..=key).map_err(|e| StateError::storage(READING, e.into()))?;
         let Some(found) = range.next_back() else { return Ok(None) };
         let (key, sealed) = found.map_err(|e| StateError::storage(READING, e.into()))?;
-        Ok(Some((key.value().to_vec(), opened(table, key.value(), sealed.value())?)))
+        Ok(Some((key.value().to_vec(), checked_payload(table, key.value(), sealed.value())?)))
     }
 
     /// Up to `count` records with the highest keys, highest first.
@@ -249,7 +249,7 @@ impl Reading {
         let mut found = Vec::new();
         for record in open.range::<&[u8]>(..).map_err(|e| StateError::storage(READING, e.into()))?.rev().take(count) {
             let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;
-            found.push((key.value().to_vec(), opened(table, key.value(), sealed.value())?));
+            found.push((key.value().to_vec(), checked_payload(table, key.value(), sealed.value())?));
         }
         Ok(found)
     }
@@ -260,7 +260,7 @@ impl Reading {
 }
 
 type OpenTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
-type OpenForWriting<'w> = redb::Table<'w, &'static [u8], &'static [u8]>;
+type WritableTable<'w> = redb::Table<'w, &'static [u8], &'static [u8]>;
 
 /// Any open table.
 trait Open: ReadableTable<&'static [u8], &'static [u8]> {}
@@ -268,7 +268,7 @@ impl<T: ReadableTable<&'static [u8], &'static [u8]>> Open for T {}
 
 fn get(open: &impl Open, table: Table, key: &[u8], what: &'static str) -> Result<Option<Vec<u8>>, StateError> {
     let found = ReadableTable::get(open, key).map_err(|e| StateError::storage(what, e.into()))?;
-    found.map(|sealed| opened(table, key, sealed.value())).transpose()
+    found.map(|sealed| checked_payload(table, key, sealed.value())).transpose()
 }
 
 /// The index entries of the record that a change replaces or removes.
@@ -277,13 +277,13 @@ fn entries_before(open: &impl Open, table: Table, key: &[u8]) -> Result<Vec<Vec<
     before.map_or(Ok(Vec::new()), |payload| index::entries_of(table, key, &payload))
 }
 
-fn replace_entries(entries: &mut OpenForWriting<'_>, before: &[Vec<u8>], after: &[Vec<u8>]) -> Result<(), StateError> {
+fn replace_entries(entries: &mut WritableTable<'_>, before: &[Vec<u8>], after: &[Vec<u8>]) -> Result<(), StateError> {
     let failed = |e: redb::StorageError| StateError::storage(WRITING, e.into());
     for entry in before.iter().filter(|entry| !after.contains(entry)) {
         entries.remove(entry.as_slice()).map_err(failed)?;
     }
     for entry in after.iter().filter(|entry| !before.contains(entry)) {
-        let sealed = seal(Table::Index.name(), entry, &[]);
+        let sealed = append_checksum(Table::Index.name(), entry, &[]);
         entries.insert(entry.as_slice(), sealed.as_slice()).map_err(failed)?;
     }
     Ok(())
@@ -315,7 +315,7 @@ fn owned(
         };
         let Some(entry) = next else { break };
         let (entry, sealed) = entry.map_err(failed)?;
-        opened(Table::Index, entry.value(), sealed.value())?;
+        checked_payload(Table::Index, entry.value(), sealed.value())?;
         let key = entry.value().get(prefix.len()..).unwrap_or_default().to_vec();
         let payload = get(records, index.table(), &key, what)?;
         let payload = payload.ok_or_else(|| StateError::bad_record(Table::Index.name(), entry.value()))?;
@@ -324,15 +324,17 @@ fn owned(
     Ok(found)
 }
 
-fn opened(table: Table, key: &[u8], sealed: &[u8]) -> Result<Vec<u8>, StateError> {
-    unseal(table.name(), key, sealed).map(<[u8]>::to_vec).map_err(|_| StateError::bad_record(table.name(), key))
+fn checked_payload(table: Table, key: &[u8], sealed: &[u8]) -> Result<Vec<u8>, StateError> {
+    verify_checksum(table.name(), key, sealed)
+        .map(<[u8]>::to_vec)
+        .map_err(|_| StateError::bad_record(table.name(), key))
 }
 
 fn visit_all(open: &impl Open, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
     let range = open.range::<&[u8]>(start..).map_err(|e| StateError::storage(READING, e.into()))?;
     for record in range {
         let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;
-        let payload = unseal(table.name(), key.value(), sealed.value())
+        let payload = verify_checksum(table.name(), key.value(), sealed.value())
             .map_err(|_| StateError::bad_record(table.name(), key.value()))?;
         if !visit(key.value(), payload)? {
             break;

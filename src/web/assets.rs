@@ -76,7 +76,7 @@ pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The asset at a path, if there is one.
-pub(super) fn at(path: &str) -> Option<&'static Asset> {
+pub(super) fn asset_at(path: &str) -> Option<&'static Asset> {
     let (hash, name) = path.strip_prefix(ASSETS_PATH)?.split_once('/')?;
     ALL.iter().find(|asset| asset.hash == hash && asset.name == name).map(|asset| &***asset)
 }
@@ -88,10 +88,10 @@ mod tests {
     #[test]
     fn an_asset_is_at_the_address_with_its_hash_and_nowhere_else() {
         for asset in ALL {
-            assert_eq!(at(&asset.path()).map(|found| found.name), Some(asset.name));
+            assert_eq!(asset_at(&asset.path()).map(|found| found.name), Some(asset.name));
         }
         for path in ["/assets/", "/assets/hornbook.css", "/assets/0000000000000000/hornbook.css"] {
-            assert!(at(path).is_none(), "{path}");
+            assert!(asset_at(path).is_none(), "{path}");
         }
     }
 

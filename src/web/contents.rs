@@ -12,19 +12,19 @@ use serde::Deserialize;
 use super::assets::TREE;
 use super::frame::{Page, Section};
 use super::law::address;
-use super::letters::{Letters, brief, grouped};
+use super::page_context::{OpenPage, OperationCall, OperationReply};
 use super::pager;
-use super::response::{self, Keep};
-use super::shell::{Ask, News, Opened};
+use super::response::{self, CachePolicy};
+use super::untrusted_text::{UntrustedText, grouped, short_heading};
 use crate::api::error::ApiError;
 use crate::api::reply::Pages;
-use crate::door::DoorAnswer;
+use crate::mount::MountResponse;
 
 const BROWSE_PATH: &str = "/browse";
 
 /// Children per page, and per fragment that opens in place.
 const PAGE_SIZE: &str = "500";
-const PART_SIZE: &str = "200";
+const FRAGMENT_SIZE: &str = "200";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -67,8 +67,8 @@ pub(super) fn path(code_body: &str) -> String {
 }
 
 /// All code bodies, by jurisdiction.
-pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
-    let news = opened.call(Ask::read("code-bodies", &[])).await?;
+pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
+    let news = opened.call(OperationCall::read("code-bodies", &[])).await?;
     let bodies: CodeBodies<'_> = news.read()?;
     let names = |code: &str| {
         let found = opened.corpus.catalogue().jurisdictions.iter().find(|known| known.short_code.as_str() == code);
@@ -78,11 +78,11 @@ pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> 
         h1 { "Contents" }
         @for group in bodies.code_bodies.chunk_by(|one, other| one.jurisdiction == other.jurisdiction) {
             section id=(group[0].jurisdiction) {
-                h2 { (Letters(&names(group[0].jurisdiction))) }
+                h2 { (UntrustedText(&names(group[0].jurisdiction))) }
                 ul.links.tree {
                     @for body in group {
-                        li data-level=(level(body.id, None, 1, None)) { a href=(path(body.id)) {
-                            span.heading { (Letters(&body.name)) } " " span.count { (grouped(body.provision_count)) " provisions" }
+                        li data-level=(fragment_path(body.id, None, 1, None)) { a href=(path(body.id)) {
+                            span.heading { (UntrustedText(&body.name)) } " " span.count { (grouped(body.provision_count)) " provisions" }
                         } }
                     }
                 }
@@ -93,14 +93,14 @@ pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> 
     Ok(page_of(opened, "Contents", main))
 }
 
-fn page_of(opened: Opened<'_>, title: &str, main: Markup) -> DoorAnswer {
+fn page_of(opened: OpenPage<'_>, title: &str, main: Markup) -> MountResponse {
     let page = Page { scripts: &[&TREE], ..Page::new(title, Section::Contents, main) };
     let html = page.html(&opened.visitor);
-    opened.answer(response::page(StatusCode::OK, html, Keep::Asking))
+    opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate))
 }
 
 /// The top level of a code body.
-pub(super) async fn of_body(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn of_body(mut opened: OpenPage<'_>, body: &str) -> Result<MountResponse, ApiError> {
     let name = opened.corpus.catalogue().code_bodies.iter().find(|known| known.id.0.to_string() == body);
     let Some(name) = name.map(|body| body.name.clone()) else {
         return Err(ApiError::not_found("there is no such code in this snapshot"));
@@ -108,16 +108,16 @@ pub(super) async fn of_body(mut opened: Opened<'_>, body: &str) -> Result<DoorAn
     let list = children(&mut opened, body, None).await?;
     let main = html! {
         nav.crumbs aria-label="Place in the code" { ol { li { a href=(BROWSE_PATH) { "Contents" } } } }
-        h1 { (Letters(&name)) }
+        h1 { (UntrustedText(&name)) }
         (list)
     };
     Ok(page_of(opened, &name, main))
 }
 
 /// A fragment of a level, which a script inserts into a page.
-pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn level_fragment(mut opened: OpenPage<'_>, body: &str) -> Result<MountResponse, ApiError> {
     let parent = opened.parameter("parent").map(str::to_owned);
-    let news = browsed(&mut opened, body, parent.as_deref(), PART_SIZE).await?;
+    let news = browsed(&mut opened, body, parent.as_deref(), FRAGMENT_SIZE).await?;
     let children: Children<'_> = news.read()?;
     let day = opened.named_day();
     let rest = news.pages.filter(|Pages { page, last }| page < last);
@@ -125,21 +125,21 @@ pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswe
         ul.links.tree {
             @for child in &children.nodes { (entry(child, body, day.as_deref())) }
             @if let Some(Pages { page, last }) = rest {
-                li.more { a href=(level(body, parent.as_deref(), page + 1, day.as_deref())) { "More, part " (page + 1) " of " (last) } }
+                li.more { a href=(fragment_path(body, parent.as_deref(), page + 1, day.as_deref())) { "More, part " (page + 1) " of " (last) } }
             }
         }
     };
-    Ok(opened.answer(response::page(StatusCode::OK, main.into_string(), Keep::Asking)))
+    Ok(opened.answer(response::page(StatusCode::OK, main.into_string(), CachePolicy::Revalidate)))
 }
 
 /// The path of a fragment of a level.
-fn level(body: &str, parent: Option<&str>, page: u32, day: Option<&str>) -> String {
+fn fragment_path(body: &str, parent: Option<&str>, page: u32, day: Option<&str>) -> String {
     let parent = parent.map(|parent| format!("&parent={parent}")).unwrap_or_default();
     format!("{BROWSE_PATH}/{body}/level?page={page}{parent}") + &address::day_parameter('&', day)
 }
 
 /// The children of a container or a code body, as a list.
-pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
+pub(super) async fn children(opened: &mut OpenPage<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
     let news = browsed(opened, body, parent, PAGE_SIZE).await?;
     let children: Children<'_> = news.read()?;
     let day = opened.named_day();
@@ -152,21 +152,26 @@ pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option
     })
 }
 
-async fn browsed(opened: &mut Opened<'_>, body: &str, parent: Option<&str>, limit: &str) -> Result<News, ApiError> {
+async fn browsed(
+    opened: &mut OpenPage<'_>,
+    body: &str,
+    parent: Option<&str>,
+    limit: &str,
+) -> Result<OperationReply, ApiError> {
     let page = opened.parameter("page").unwrap_or("1").to_owned();
     let mut query = vec![("codeBodyId", body), ("limit", limit), ("page", &page)];
     query.extend(parent.map(|parent| ("parent", parent)));
-    opened.call(Ask::read("browse", &query)).await
+    opened.call(OperationCall::read("browse", &query)).await
 }
 
 fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
     let Child { id, citation, heading, status, child_count } = child;
-    let level = (*child_count > 0).then(|| level(body, Some(id), 1, day));
+    let level = (*child_count > 0).then(|| fragment_path(body, Some(id), 1, day));
     html! {
         li data-level=[level] {
             a href=(address::path_on(id, day)) {
-                @if *child_count == 0 || !is_numbered_alike(citation, heading) { span.citation { (Letters(citation)) } " " }
-                span.heading { (brief(heading)) }
+                @if *child_count == 0 || !heading_has_number(citation, heading) { span.citation { (UntrustedText(citation)) } " " }
+                span.heading { (short_heading(heading)) }
                 @if *child_count > 0 { " " span.count { (child_count) } }
                 @if *status != "in force" { " " span.gone { (status) } }
             }
@@ -176,7 +181,7 @@ fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
 
 /// Whether a container's heading contains its number, like `Title 3—THE PRESIDENT`. Then the
 /// citation is left out, because it would repeat the number.
-fn is_numbered_alike(citation: &str, heading: &str) -> bool {
+fn heading_has_number(citation: &str, heading: &str) -> bool {
     let number = words(citation).last();
     number.is_some_and(|number| words(heading).take(2).any(|word| word.eq_ignore_ascii_case(number)))
 }
@@ -191,9 +196,9 @@ mod tests {
 
     #[test]
     fn a_number_is_said_once() {
-        assert!(is_numbered_alike("United States Code, Title 3, Chapter 1", "CHAPTER 1—PRESIDENTIAL ELECTIONS"));
-        assert!(is_numbered_alike("D.C. Code, Title 32", "Title 32. Labor."));
-        assert!(!is_numbered_alike("Arden Rev. Stat. Title 24", "Landlord and Tenant"));
-        assert!(!is_numbered_alike("Title 2", "Fees before 2 p.m."));
+        assert!(heading_has_number("United States Code, Title 3, Chapter 1", "CHAPTER 1—PRESIDENTIAL ELECTIONS"));
+        assert!(heading_has_number("D.C. Code, Title 32", "Title 32. Labor."));
+        assert!(!heading_has_number("Arden Rev. Stat. Title 24", "Landlord and Tenant"));
+        assert!(!heading_has_number("Title 2", "Fees before 2 p.m."));
     }
 }

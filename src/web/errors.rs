@@ -6,29 +6,29 @@ use bytes::Bytes;
 use maud::{Markup, html};
 
 use super::frame::{Page, Section};
-use super::response::{self, Keep};
+use super::response::{self, CachePolicy};
 use super::visitor::Visitor;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::door::{DoorAnswer, ToldError};
+use crate::mount::{ErrorPageInfo, MountResponse};
 
 /// The error page of a failed call, for this visitor.
-pub(super) fn answer(error: &ApiError, visitor: &Visitor, request_id: &str) -> DoorAnswer {
+pub(super) fn answer(error: &ApiError, visitor: &Visitor, request_id: &str) -> MountResponse {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = page(&ToldError { status, message: &error.message, request_id }, visitor);
+    let mut response = page(&ErrorPageInfo { status, message: &error.message, request_id }, visitor);
     if let Some(seconds) = error.retry_after_sec {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     let (code, internal) = (error.code, error.internal.clone());
-    DoorAnswer { error: Some(code.code()), internal, ..response.into() }
+    MountResponse { error: Some(code.code()), internal, ..response.into() }
 }
 
 /// The error page of an unknown address.
-pub(super) fn not_found(visitor: &Visitor, request_id: &str) -> DoorAnswer {
+pub(super) fn not_found(visitor: &Visitor, request_id: &str) -> MountResponse {
     let error = ApiError::new(ErrorCode::NotFound, "there is nothing at this address");
     answer(&error, visitor, request_id)
 }
 
-pub(super) fn page(error: &ToldError<'_>, visitor: &Visitor) -> Response<Bytes> {
+pub(super) fn page(error: &ErrorPageInfo<'_>, visitor: &Visitor) -> Response<Bytes> {
     let title = title(error.status);
     let page = Page::new(
         title,
@@ -37,12 +37,12 @@ pub(super) fn page(error: &ToldError<'_>, visitor: &Visitor) -> Response<Bytes> 
             div.notice-page {
                 p.status { (error.status.as_u16()) }
                 h1 { (title) }
-                p.lead { (sentence(for_people(error))) }
+                p.lead { (sentence(message_for_people(error))) }
                 (advice(error.status, error.request_id))
             }
         },
     );
-    response::page(error.status, page.html(visitor), Keep::Nowhere)
+    response::page(error.status, page.html(visitor), CachePolicy::NoStore)
 }
 
 fn title(status: StatusCode) -> &'static str {
@@ -79,7 +79,7 @@ fn advice(status: StatusCode, request_id: &str) -> Markup {
 
 /// The message for people. Messages with 404 have advice for programs after the semicolon; it is
 /// left out, because `advice` replaces it.
-fn for_people<'m>(error: &ToldError<'m>) -> &'m str {
+fn message_for_people<'m>(error: &ErrorPageInfo<'m>) -> &'m str {
     let what = error.message.split_once("; ").map(|(what, _)| what);
     what.filter(|_| error.status == StatusCode::NOT_FOUND).unwrap_or(error.message)
 }
@@ -98,12 +98,13 @@ mod tests {
 
     #[test]
     fn a_message_reads_as_a_sentence_and_is_escaped() {
-        let error = ToldError { status: StatusCode::NOT_FOUND, message: "there is nothing at /<b>", request_id: "r" };
+        let error =
+            ErrorPageInfo { status: StatusCode::NOT_FOUND, message: "there is nothing at /<b>", request_id: "r" };
         let shown = page(&error, &Visitor::Anonymous);
         let text = std::str::from_utf8(shown.body()).unwrap();
         assert!(text.contains("There is nothing at /&lt;b&gt;."), "{text}");
         assert_eq!(shown.status(), 404);
-        let error = ToldError { message: "there is no node 1; take ids from search results", ..error };
+        let error = ErrorPageInfo { message: "there is no node 1; take ids from search results", ..error };
         let shown = page(&error, &Visitor::Anonymous);
         assert!(std::str::from_utf8(shown.body()).unwrap().contains("There is no node 1.</p>"));
     }

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use super::assets::{self, ASSETS_PATH};
 use super::errors;
 use super::visitor::Visitor;
-use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
+use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 
-pub struct Files;
+pub struct AssetFiles;
 
-impl Door for Files {
-    fn is_at(&self, path: &str) -> bool {
+impl Mount for AssetFiles {
+    fn matches_path(&self, path: &str) -> bool {
         path.starts_with(ASSETS_PATH)
     }
 
@@ -21,17 +21,17 @@ impl Door for Files {
         Methods::Get
     }
 
-    fn limit(&self) -> Limit {
-        Limit::ByAddress
+    fn limit(&self) -> RateLimitedBy {
+        RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
         Box::pin(async move { serve(visit.path, visit.id) })
     }
 }
 
-fn serve(path: &str, request_id: &str) -> DoorAnswer {
-    let Some(asset) = assets::at(path) else { return errors::not_found(&Visitor::Anonymous, request_id) };
+fn serve(path: &str, request_id: &str) -> MountResponse {
+    let Some(asset) = assets::asset_at(path) else { return errors::not_found(&Visitor::Anonymous, request_id) };
     let mut response = Response::new(Bytes::from_static(asset.text.as_bytes()));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.media_type));

@@ -3,7 +3,7 @@
 
 use ::http::HeaderMap;
 
-use crate::door::media_type;
+use crate::mount::media_type;
 use crate::percent::{self, Plus};
 
 const FORM_BYTES_MAX: usize = 16 << 10;

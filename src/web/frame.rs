@@ -86,14 +86,14 @@ impl Page<'_> {
                 }
                 nav aria-label="Site" {
                     @for (section, path, name) in NAVIGATION { (entry(*section, path, name, self.section)) }
-                    span.own { (self.own(visitor)) }
+                    span.own { (self.own_entries(visitor)) }
                 }
             }
         }
     }
 
     /// The visitor's own entries, at the end of the navigation.
-    fn own(&self, visitor: &Visitor) -> Markup {
+    fn own_entries(&self, visitor: &Visitor) -> Markup {
         let own = |section, path: &str, name: &str| entry(section, path, name, self.section);
         html! {
             @if visitor.is_operator() { (own(Section::Operator, "/operator", "Operator")) }

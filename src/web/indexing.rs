@@ -8,27 +8,27 @@ use ::http::StatusCode;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 
 use super::law::address::path;
-use super::response::{self, Keep};
-use super::shell::Opened;
+use super::page_context::OpenPage;
+use super::response::{self, CachePolicy};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::door::DoorAnswer;
+use crate::mount::MountResponse;
 
 /// Nodes per sitemap. The protocol allows 50,000 addresses.
 const NODES_PER_MAP: u32 = 20_000;
 
 const XML: &str = "application/xml; charset=utf-8";
 
-pub(super) fn robots(opened: Opened<'_>) -> DoorAnswer {
+pub(super) fn robots(opened: OpenPage<'_>) -> MountResponse {
     let base_url = opened.shell.service.base_url();
     let text = format!(
         "User-agent: *\nDisallow: /api/\nDisallow: /suggest\nDisallow: /?q=\nSitemap: {base_url}/sitemap.xml\n"
     );
-    opened.answer(response::text(StatusCode::OK, "text/plain; charset=utf-8", text.into(), Keep::Asking))
+    opened.answer(response::text(StatusCode::OK, "text/plain; charset=utf-8", text.into(), CachePolicy::Revalidate))
 }
 
 /// The index of all sitemaps.
-pub(super) fn index(opened: Opened<'_>) -> DoorAnswer {
+pub(super) fn index(opened: OpenPage<'_>) -> MountResponse {
     let base_url = opened.shell.service.base_url();
     let mut xml = begun("sitemapindex");
     for body in &opened.corpus.catalogue().code_bodies {
@@ -37,11 +37,11 @@ pub(super) fn index(opened: Opened<'_>) -> DoorAnswer {
         }
     }
     xml += "</sitemapindex>\n";
-    opened.answer(response::text(StatusCode::OK, XML, xml.into(), Keep::Asking))
+    opened.answer(response::text(StatusCode::OK, XML, xml.into(), CachePolicy::Revalidate))
 }
 
 /// The sitemap of one part of a code.
-pub(super) async fn of_body(opened: Opened<'_>, name: &str) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn of_body(opened: OpenPage<'_>, name: &str) -> Result<MountResponse, ApiError> {
     let gone = || ApiError::not_found("there is no such sitemap in this snapshot");
     let (body, part) = name.strip_suffix(".xml").and_then(|name| name.rsplit_once('-')).ok_or_else(gone)?;
     let part: u32 = part.parse().map_err(|_| gone())?;
@@ -55,7 +55,7 @@ pub(super) async fn of_body(opened: Opened<'_>, name: &str) -> Result<DoorAnswer
     let range = OrdinalRange { start, end: nodes.end.min(start + NODES_PER_MAP) };
     let (corpus, base_url) = (Arc::clone(&opened.corpus), opened.shell.service.base_url().to_owned());
     let xml = opened.shell.service.heavy(move || Ok(urls(&corpus, range, &base_url))).await?;
-    Ok(opened.answer(response::text(StatusCode::OK, XML, xml.into(), Keep::Asking)))
+    Ok(opened.answer(response::text(StatusCode::OK, XML, xml.into(), CachePolicy::Revalidate)))
 }
 
 fn urls(corpus: &Corpus, range: OrdinalRange, base_url: &str) -> String {

@@ -25,34 +25,34 @@
 //! - `browser`: cookies; `form`: form bodies; `seen`: a request with its sender; `desk`: executes
 //!   their work; `trouble`: their errors
 
-mod answer;
 mod assets;
-mod browser;
 mod contents;
 mod coverage;
-mod desk;
 pub mod docs;
 mod errors;
-mod figures;
 pub mod files;
 mod form;
+mod form_security;
+mod formatting;
 mod frame;
 mod indexing;
 mod law;
-mod letters;
 pub mod operator;
+pub mod page_context;
+mod page_error;
+mod page_request;
 mod pager;
-mod pages;
 pub mod payments;
+pub mod public_pages;
 mod response;
-pub mod returned;
+pub mod return_pages;
 pub mod review;
+mod review_html;
+mod review_response;
 mod search;
-mod seen;
 pub mod settings;
-pub mod shell;
-pub mod site;
 pub mod tracking;
-mod trouble;
+mod untrusted_text;
 mod visitor;
+mod work_queues;
 pub mod zoning;

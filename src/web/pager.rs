@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::letters::grouped;
+use super::untrusted_text::grouped;
 use crate::api::reply::Pages;
 
 /// The address of a page is `beginning` followed by the page number.

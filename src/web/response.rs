@@ -16,31 +16,31 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 
 /// The cache policy of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Keep {
+pub(super) enum CachePolicy {
     /// Not cached: the page is for one moment or one person.
-    Nowhere,
+    NoStore,
     /// Cached by the browser for a few minutes.
-    Shortly,
+    FiveMinutes,
     /// Cached by the browser, which revalidates it with every request.
-    Asking,
+    Revalidate,
     /// Cached by the browser for a year: the address contains the snapshot.
-    ForGood,
+    Immutable,
 }
 
-pub(super) fn page(status: StatusCode, html: String, keep: Keep) -> Response<Bytes> {
+pub(super) fn page(status: StatusCode, html: String, keep: CachePolicy) -> Response<Bytes> {
     text(status, "text/html; charset=utf-8", html.into(), keep)
 }
 
 /// A response with another media type than HTML, with the same headers.
-pub(super) fn text(status: StatusCode, media_type: &'static str, body: Bytes, keep: Keep) -> Response<Bytes> {
+pub(super) fn text(status: StatusCode, media_type: &'static str, body: Bytes, keep: CachePolicy) -> Response<Bytes> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
     let cache = match keep {
-        Keep::Nowhere => "no-store",
-        Keep::Shortly => "private, max-age=300",
-        Keep::Asking => "private, no-cache",
-        Keep::ForGood => "private, max-age=31536000, immutable",
+        CachePolicy::NoStore => "no-store",
+        CachePolicy::FiveMinutes => "private, max-age=300",
+        CachePolicy::Revalidate => "private, no-cache",
+        CachePolicy::Immutable => "private, max-age=31536000, immutable",
     };
     for (name, value) in [
         (CONTENT_TYPE, media_type),
@@ -65,7 +65,7 @@ pub(super) fn with_version(mut response: Response<Bytes>, version: &str) -> Resp
 }
 
 /// The response if the browser already has this version.
-pub(super) fn not_modified(version: &str, keep: Keep) -> Response<Bytes> {
+pub(super) fn not_modified(version: &str, keep: CachePolicy) -> Response<Bytes> {
     let mut response = page(StatusCode::NOT_MODIFIED, String::new(), keep);
     response.headers_mut().remove(CONTENT_TYPE);
     with_version(response, version)
@@ -73,7 +73,7 @@ pub(super) fn not_modified(version: &str, keep: Keep) -> Response<Bytes> {
 
 /// Redirects to another page of this site. The path must be encoded.
 pub(super) fn redirect(path: &str) -> Response<Bytes> {
-    let mut response = page(StatusCode::SEE_OTHER, String::new(), Keep::Nowhere);
+    let mut response = page(StatusCode::SEE_OTHER, String::new(), CachePolicy::NoStore);
     response.headers_mut().remove(CONTENT_TYPE);
     if let Ok(path) = HeaderValue::from_str(path) {
         response.headers_mut().insert(LOCATION, path);

@@ -13,19 +13,19 @@ use ::http::header::ORIGIN;
 use ::http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
 
-use super::answer::page;
-use super::pages::{self, Page, Review};
-use super::payments::{Next, Payments};
-use crate::accounts::changes::{Acceptance, Act, DraftView};
+use super::payments::{NextStep, Payments};
+use super::review_html::{self, Page, ReviewState};
+use super::review_response::page;
+use crate::accounts::changes::{Acceptance, ActContext, DraftView};
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::key::LinkToken;
 use crate::accounts::records::{OrderRecord, OrderStage};
 use crate::api::error::ApiError;
 use crate::api::service::Service;
-use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
 use crate::formation::REVIEW_PATH;
 use crate::formation::intake::Intake;
+use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 
 /// The default text, if the operator configures none.
 const HOW_TO_PAY: &str = "The operator of this service will contact you about the payment.";
@@ -47,67 +47,68 @@ impl ReviewPage {
         Self { service, payments, how_to_pay: how_to_pay.unwrap_or_else(|| HOW_TO_PAY.to_owned()), origin }
     }
 
-    async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
+    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
         let answered = match token_in(visit.path) {
-            None => Err(Refused::Gone),
+            None => Err(ReviewError::Gone),
             Some(token) if *visit.method == Method::POST => self.posted(token, &visit).await,
             Some(token) => self.shown(token).await,
         };
-        answered.unwrap_or_else(Refused::into_answer)
+        answered.unwrap_or_else(ReviewError::into_answer)
     }
 
-    async fn shown(&self, token: LinkToken) -> Result<DoorAnswer, Refused> {
+    async fn shown(&self, token: LinkToken) -> Result<MountResponse, ReviewError> {
         match self.draft(token).await? {
             DraftView::Open { content, expires_at } => {
-                let shown = pages::review(&content, &intake_of(&content.intake)?, expires_at, Review::First);
+                let shown = review_html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::First);
                 Ok(page(StatusCode::OK, &shown))
             }
             // The payment begins only with a POST: link previews must not create sessions at a
             // payment service.
             DraftView::Accepted { order, .. } => {
-                Ok(page(StatusCode::OK, &pages::accepted(&order, None, None, &self.how_to_pay)))
+                Ok(page(StatusCode::OK, &review_html::accepted(&order, None, None, &self.how_to_pay)))
             }
         }
     }
 
-    async fn posted(&self, token: LinkToken, visit: &Visit<'_>) -> Result<DoorAnswer, Refused> {
+    async fn posted(&self, token: LinkToken, visit: &MountRequest<'_>) -> Result<MountResponse, ReviewError> {
         if !self.is_own_form(visit.headers) {
-            return Err(Refused::OtherSite);
+            return Err(ReviewError::OtherSite);
         }
         if !is_confirmed(visit.body) {
             return self.not_confirmed(token).await;
         }
         let accounts = Arc::clone(self.service.accounts());
-        let act = Act { actor: ACTOR.to_owned(), at: self.service.now().wall };
+        let act = ActContext { actor: ACTOR.to_owned(), at: self.service.now().wall };
         let accepted = self.in_background(move || accounts.accept_draft(&token, &act, &mut SystemEntropy));
-        let Acceptance { order, tracking_token, .. } = accepted.await?.ok_or(Refused::Gone)?;
+        let Acceptance { order, tracking_token, .. } = accepted.await?.ok_or(ReviewError::Gone)?;
         // The person sees the order and its token even if the payment cannot begin.
         let (next, failure) = match self.next(&order).await {
             Ok(next) => (next, None),
             Err(why) => (None, Some(why)),
         };
-        let shown = pages::accepted(&order, tracking_token.as_deref(), next.as_ref(), &self.how_to_pay);
-        Ok(DoorAnswer { internal: failure, ..page(StatusCode::OK, &shown) })
+        let shown = review_html::accepted(&order, tracking_token.as_deref(), next.as_ref(), &self.how_to_pay);
+        Ok(MountResponse { internal: failure, ..page(StatusCode::OK, &shown) })
     }
 
-    async fn not_confirmed(&self, token: LinkToken) -> Result<DoorAnswer, Refused> {
+    async fn not_confirmed(&self, token: LinkToken) -> Result<MountResponse, ReviewError> {
         match self.draft(token.clone()).await? {
             DraftView::Open { content, expires_at } => {
-                let shown = pages::review(&content, &intake_of(&content.intake)?, expires_at, Review::NotConfirmed);
+                let shown =
+                    review_html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::NotConfirmed);
                 Ok(page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
             }
             DraftView::Accepted { .. } => self.shown(token).await,
         }
     }
 
-    async fn draft(&self, token: LinkToken) -> Result<DraftView, Refused> {
+    async fn draft(&self, token: LinkToken) -> Result<DraftView, ReviewError> {
         let (accounts, now) = (Arc::clone(self.service.accounts()), self.service.now().wall);
         let found = self.in_background(move || accounts.draft(&token, now, &mut SystemEntropy));
-        found.await?.ok_or(Refused::Gone)
+        found.await?.ok_or(ReviewError::Gone)
     }
 
     /// Begins the payment. None if the order is already paid. The error is only for the log.
-    async fn next(&self, order: &OrderRecord) -> Result<Option<Next>, String> {
+    async fn next(&self, order: &OrderRecord) -> Result<Option<NextStep>, String> {
         if order.payment.is_some() || order.stage() > OrderStage::Payment {
             return Ok(None);
         }
@@ -118,13 +119,13 @@ impl ReviewPage {
     async fn in_background<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
-    ) -> Result<T, Refused> {
+    ) -> Result<T, ReviewError> {
         match self.service.heavy(move || Ok(work())).await {
             Ok(Ok(done)) => Ok(done),
-            Ok(Err(ChangeError::Refused(why))) => Err(Refused::NotNow(why)),
-            Ok(Err(error)) => Err(Refused::Failed(error.to_string())),
-            Err(ApiError { internal: Some(why), .. }) => Err(Refused::Failed(why)),
-            Err(_) => Err(Refused::Busy),
+            Ok(Err(ChangeError::Refused(why))) => Err(ReviewError::NotNow(why)),
+            Ok(Err(error)) => Err(ReviewError::Failed(error.to_string())),
+            Err(ApiError { internal: Some(why), .. }) => Err(ReviewError::Failed(why)),
+            Err(_) => Err(ReviewError::Busy),
         }
     }
 
@@ -139,8 +140,8 @@ impl ReviewPage {
     }
 }
 
-impl Door for ReviewPage {
-    fn is_at(&self, path: &str) -> bool {
+impl Mount for ReviewPage {
+    fn matches_path(&self, path: &str) -> bool {
         path.starts_with(REVIEW_PATH)
     }
 
@@ -148,11 +149,11 @@ impl Door for ReviewPage {
         Methods::GetAndPost
     }
 
-    fn limit(&self) -> Limit {
-        Limit::ByAddress
+    fn limit(&self) -> RateLimitedBy {
+        RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
         Box::pin(self.visited(visit))
     }
 }
@@ -163,9 +164,9 @@ fn token_in(path: &str) -> Option<LinkToken> {
 
 /// Reads a stored intake. It was checked when the draft was created. The error contains no details,
 /// because they would be personal data.
-fn intake_of(stored: &serde_json::Value) -> Result<Intake, Refused> {
+fn intake_of(stored: &serde_json::Value) -> Result<Intake, ReviewError> {
     Intake::deserialize(stored)
-        .map_err(|_| Refused::Failed("this version cannot read the intake of a draft".to_owned()))
+        .map_err(|_| ReviewError::Failed("this version cannot read the intake of a draft".to_owned()))
 }
 
 /// Whether the checkbox was ticked.
@@ -183,7 +184,7 @@ pub(super) fn origin_of(url: &str) -> Cow<'_, str> {
 }
 
 /// The reason why there is no page.
-enum Refused {
+enum ReviewError {
     /// Unknown, expired or withdrawn. The response does not reveal which.
     Gone,
     OtherSite,
@@ -194,8 +195,8 @@ enum Refused {
     Failed(String),
 }
 
-impl Refused {
-    fn into_answer(self) -> DoorAnswer {
+impl ReviewError {
+    fn into_answer(self) -> MountResponse {
         let told = |status, title, text: &str| page(status, &Page::message(title, text));
         match self {
             Self::Gone => told(
@@ -217,7 +218,7 @@ impl Refused {
             Self::Failed(why) => {
                 let text = "Something went wrong. Try again in a minute: what you accepted is ordered once at most.";
                 let answer = told(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
-                DoorAnswer { internal: Some(why), ..answer }
+                MountResponse { internal: Some(why), ..answer }
             }
         }
     }
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_counts_with_its_tick_alone() {
+    fn a_form_needs_its_tick() {
         assert!(is_confirmed(b"confirmed=yes") && is_confirmed(b"a=b&confirmed=yes"));
         for body in [&b""[..], b"confirmed=no", b"confirmed=yesterday", b"confirmed", b"xconfirmed=yes"] {
             assert!(!is_confirmed(body));

@@ -7,28 +7,28 @@ use std::sync::Arc;
 use ::http::{Method, StatusCode};
 use maud::{Markup, html};
 
-use super::figures::day_and_time;
 use super::form::Form;
-use super::pages::{TRACK_PATH, words};
-use super::seen::Seen;
-use super::shell::Shell;
-use super::trouble::Trouble;
+use super::formatting::day_and_time;
+use super::page_context::PageContext;
+use super::page_error::PageError;
+use super::page_request::PageRequest;
+use super::review_html::{TRACK_PATH, words};
 use crate::accounts::ids::OrderId;
 use crate::accounts::tracking::{OrderView, StageStatus};
-use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
 use crate::formation::us_state::UsState;
+use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 
 pub struct TrackingPage {
-    shell: Arc<Shell>,
+    shell: Arc<PageContext>,
 }
 
 impl TrackingPage {
-    pub const fn new(shell: Arc<Shell>) -> Self {
+    pub const fn new(shell: Arc<PageContext>) -> Self {
         Self { shell }
     }
 
-    async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
-        let seen = Seen::of(&self.shell, &visit);
+    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
+        let seen = PageRequest::of(&self.shell, &visit);
         if *visit.method != Method::POST {
             return seen.page(StatusCode::OK, TITLE, asked(false));
         }
@@ -40,8 +40,8 @@ impl TrackingPage {
     }
 
     /// Returns None for an unknown order and also for a wrong token.
-    async fn found(&self, visit: &Visit<'_>) -> Result<Option<OrderView>, Trouble> {
-        let form = Form::read(visit.headers, visit.body).map_err(|why| Trouble::Refused(why.to_owned()))?;
+    async fn found(&self, visit: &MountRequest<'_>) -> Result<Option<OrderView>, PageError> {
+        let form = Form::read(visit.headers, visit.body).map_err(|why| PageError::Refused(why.to_owned()))?;
         let Ok(id) = form.text("order").trim().parse::<OrderId>() else { return Ok(None) };
         let (accounts, token) = (Arc::clone(self.shell.service.accounts()), form.text("tracking").trim().to_owned());
         self.shell.desk.visitor_work(move || accounts.track_order(id, &token)).await
@@ -86,8 +86,8 @@ fn shown(order: &OrderView) -> Markup {
     }
 }
 
-impl Door for TrackingPage {
-    fn is_at(&self, path: &str) -> bool {
+impl Mount for TrackingPage {
+    fn matches_path(&self, path: &str) -> bool {
         path == TRACK_PATH
     }
 
@@ -95,11 +95,11 @@ impl Door for TrackingPage {
         Methods::GetAndPost
     }
 
-    fn limit(&self) -> Limit {
-        Limit::ByAddress
+    fn limit(&self) -> RateLimitedBy {
+        RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
         Box::pin(self.visited(visit))
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::browser::Browser;
+use super::form_security::BrowserCookies;
 use crate::accounts::Accounts;
 use crate::accounts::changes::SignedIn;
 use crate::accounts::people::Role;
 use crate::clock::Now;
-use crate::door::Visit;
+use crate::mount::MountRequest;
 
 /// The reader of a page.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ pub(super) enum Visitor {
 
 impl Visitor {
     /// Finds the session in memory, so it never blocks.
-    pub(super) fn of(visit: &Visit<'_>, accounts: &Accounts, now: Now) -> Self {
-        let session = Browser::of(visit.headers).session;
+    pub(super) fn of(visit: &MountRequest<'_>, accounts: &Accounts, now: Now) -> Self {
+        let session = BrowserCookies::of(visit.headers).session;
         let person = session.and_then(|token| accounts.session(&token, now));
         person.map_or(Self::Anonymous, |person| Self::Person(Arc::new(person)))
     }
@@ -30,7 +30,7 @@ impl Visitor {
     }
 
     /// A short text for page versions: visitors with different tags get different pages.
-    pub(super) fn tag(&self) -> &'static str {
+    pub(super) fn page_variant(&self) -> &'static str {
         match self {
             Self::Anonymous => "a",
             Self::Person(_) if self.is_operator() => "o",

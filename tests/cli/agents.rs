@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::serving::Started;
+use crate::serving::QuickStartServer;
 use crate::{hornbook, sample_plan};
 
 /// A running `hornbook mcp`.
@@ -73,7 +73,7 @@ fn search() -> Value {
 }
 
 #[test]
-fn an_agent_needs_no_key_for_a_snapshot_and_may_speak_old_or_new() {
+fn a_local_snapshot_needs_no_key_in_any_protocol_version() {
     let dir = tempfile::tempdir().unwrap();
     let mut agent = Agent::start(&[&snapshot(dir.path())], None);
     let discovered = agent.ask(1, "server/discover", &json!({ "_meta": meta() }));
@@ -97,7 +97,7 @@ fn an_agent_needs_no_key_for_a_snapshot_and_may_speak_old_or_new() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_and_the_next_one_is_answered() {
+fn invalid_messages_are_refused_and_the_next_is_answered() {
     let dir = tempfile::tempdir().unwrap();
     let mut agent = Agent::start(&[&snapshot(dir.path())], None);
     let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "a".repeat(70_000));
@@ -133,7 +133,7 @@ fn a_cancelled_request_gets_no_answer_and_the_others_do() {
 }
 
 #[test]
-fn a_key_is_not_sent_in_clear_to_another_machine() {
+fn a_key_is_not_sent_unencrypted_to_another_machine() {
     for (url, is_refused) in [("http://192.0.2.1", true), ("http://127.0.0.1:1", false), ("http://localhost:1", false)]
     {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
@@ -145,9 +145,9 @@ fn a_key_is_not_sent_in_clear_to_another_machine() {
 }
 
 #[test]
-fn with_a_server_messages_go_there_with_the_key_and_are_paid_for() {
+fn messages_are_forwarded_to_a_server_and_charged() {
     let dir = tempfile::tempdir().unwrap();
-    let server = Started::with(&dir.path().join("data"), &["free.monthly_units=3"]);
+    let server = QuickStartServer::with(&dir.path().join("data"), &["free.monthly_units=3"]);
     let url = format!("http://{}", server.address);
     let mut agent = Agent::start(&["--server", &url], Some(&server.key));
     let mut params = search();

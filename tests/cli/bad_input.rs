@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::{hornbook, sample_plan, stderr};
 
-pub(crate) const HEAD: &str = r#"
+pub(crate) const PLAN_HEAD: &str = r#"
 name = "t"
 [[source]]
 format = "native"
@@ -24,7 +24,7 @@ url = "u"
 "#;
 
 /// Builds a plan with one native file. Returns the error message, after checking that nothing is left behind.
-fn refused(plan: &str, law: &[u8], arguments: &[&str]) -> String {
+fn build_error(plan: &str, law: &[u8], arguments: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("plan.toml"), plan).unwrap();
     fs::write(dir.path().join("law.jsonl"), law).unwrap();
@@ -51,16 +51,16 @@ fn law(lines: &[&str]) -> Vec<u8> {
     lines.join("\n").into_bytes()
 }
 
-const GOOD: &str = r#"{"key":"s1","level":"section","number":"1","heading":"H","text":"Words."}"#;
+const VALID_LINE: &str = r#"{"key":"s1","level":"section","number":"1","heading":"H","text":"Words."}"#;
 
 #[test]
 fn mistakes_in_sources_are_reported_with_file_and_line() {
     let cases: &[(&str, Vec<u8>, &str)] = &[
-        ("duplicate keys", law(&[GOOD, GOOD]), "law.jsonl:2: the key 'va/a/s1' is already used at"),
+        ("duplicate keys", law(&[VALID_LINE, VALID_LINE]), "law.jsonl:2: the key 'va/a/s1' is already used at"),
         (
             "a cycle",
             law(&[
-                GOOD,
+                VALID_LINE,
                 r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#,
                 r#"{"key":"b","parent":"a","level":"title","heading":"B"}"#,
             ]),
@@ -68,7 +68,7 @@ fn mistakes_in_sources_are_reported_with_file_and_line() {
         ),
         (
             "no such parent",
-            law(&[GOOD, r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#]),
+            law(&[VALID_LINE, r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#]),
             "law.jsonl:2: the parent 'b' of 'va/a/a' does not exist",
         ),
         ("no bytes", Vec::new(), "law.jsonl: this source has no provisions"),
@@ -77,7 +77,7 @@ fn mistakes_in_sources_are_reported_with_file_and_line() {
             law(&[r#"{"key":"a","level":"title","heading":"A"}"#]),
             "law.jsonl: this source has no provisions",
         ),
-        ("no JSON", law(&[GOOD, "{"]), "law.jsonl:2: this is not valid JSON"),
+        ("no JSON", law(&[VALID_LINE, "{"]), "law.jsonl:2: this is not valid JSON"),
         (
             "wrong encoding",
             b"{\"key\":\"s1\",\"heading\":\"caf\xe9\"}".to_vec(),
@@ -90,14 +90,15 @@ fn mistakes_in_sources_are_reported_with_file_and_line() {
         ),
     ];
     for (case, law, expected) in cases {
-        let message = refused(HEAD, law, &[]);
+        let message = build_error(PLAN_HEAD, law, &[]);
         assert!(message.contains(expected), "{case}: {message}");
     }
 }
 
 #[test]
 fn all_mistakes_of_a_source_are_reported_at_once() {
-    let message = refused(HEAD, &law(&["{", GOOD, r#"{"key":3,"level":"section","number":"2","text":[]}"#]), &[]);
+    let message =
+        build_error(PLAN_HEAD, &law(&["{", VALID_LINE, r#"{"key":3,"level":"section","number":"2","text":[]}"#]), &[]);
     assert!(message.starts_with("hornbook: 3 errors in the sources; nothing was built:\n"), "{message}");
     for expected in [
         "law.jsonl:1: this is not valid JSON",
@@ -109,17 +110,17 @@ fn all_mistakes_of_a_source_are_reported_at_once() {
 }
 
 #[test]
-fn mistakes_in_plans_are_told_with_the_way_out() {
-    let good = law(&[GOOD]);
+fn plan_errors_include_a_hint() {
+    let good = law(&[VALID_LINE]);
     let cases = [
-        (HEAD.replace("law.jsonl", "absent.jsonl"), "absent.jsonl: there is no such file"),
-        (HEAD.replace("\"VA\"", "\"VAA\""), "jurisdiction VAA is unknown"),
-        (HEAD.replace("edition", "editoin"), "plan.toml:11: unknown field `editoin`"),
-        (HEAD.replace("{number}", "number"), "citation must contain {number}"),
+        (PLAN_HEAD.replace("law.jsonl", "absent.jsonl"), "absent.jsonl: there is no such file"),
+        (PLAN_HEAD.replace("\"VA\"", "\"VAA\""), "jurisdiction VAA is unknown"),
+        (PLAN_HEAD.replace("edition", "editoin"), "plan.toml:11: unknown field `editoin`"),
+        (PLAN_HEAD.replace("{number}", "number"), "citation must contain {number}"),
         ("name = ".to_owned(), "plan.toml:1"),
     ];
     for (plan, expected) in cases {
-        let message = refused(&plan, &good, &[]);
+        let message = build_error(&plan, &good, &[]);
         assert!(message.contains(expected), "{message}");
     }
 }
@@ -127,7 +128,7 @@ fn mistakes_in_plans_are_told_with_the_way_out() {
 #[test]
 fn strict_makes_the_first_warning_an_error() {
     let empty = law(&[r#"{"key":"s1","level":"section","number":"1","heading":"H","text":""}"#]);
-    let message = refused(HEAD, &empty, &["--strict"]);
+    let message = build_error(PLAN_HEAD, &empty, &["--strict"]);
     assert!(
         message.contains("law.jsonl:1: 'A Code § 1' is in force but has no text (the only warning; --strict"),
         "{message}"
@@ -135,7 +136,7 @@ fn strict_makes_the_first_warning_an_error() {
 }
 
 /// The error message of a build that must fail within 20 seconds.
-fn refused_in_time(plan: &Path, out: &Path) -> String {
+fn build_error_within_20_s(plan: &Path, out: &Path) -> String {
     let mut child = hornbook().arg("build").arg(plan).arg("--out").arg(out).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -155,25 +156,25 @@ fn refused_in_time(plan: &Path, out: &Path) -> String {
 fn only_plain_files_are_read() {
     let zoned = "[source.zoning]\nzone_property = 'z'\nzones = 'PLACE'\n";
     let head = "name = 't'\n[[source]]\nformat = 'native'\n";
-    let zoning = HEAD.replace("\"native\"", "\"geojson-zoning\"") + zoned;
-    let unsaid = HEAD.replace("edition = \"e\"\n", "");
+    let zoning = PLAN_HEAD.replace("\"native\"", "\"geojson-zoning\"") + zoned;
+    let unsaid = PLAN_HEAD.replace("edition = \"e\"\n", "");
     for (case, plan, place) in [
         ("the plan", head.to_owned(), "plan.toml"),
-        ("a source", HEAD.to_owned(), "law.jsonl"),
+        ("a source", PLAN_HEAD.to_owned(), "law.jsonl"),
         ("a table of zones", zoning.replace("PLACE", "zones.csv"), "zones.csv"),
         ("a receipt", unsaid, "law.jsonl.receipt.json"),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         fs::write(path("plan.toml"), plan).unwrap();
-        fs::write(path("law.jsonl"), GOOD).unwrap();
+        fs::write(path("law.jsonl"), VALID_LINE).unwrap();
         let _ = fs::remove_file(path(place));
         mkfifo(&path(place));
-        let message = refused_in_time(&path("plan.toml"), &path("out"));
+        let message = build_error_within_20_s(&path("plan.toml"), &path("out"));
         assert!(message.contains("it is a named pipe") && message.contains(place), "{case}: {message}");
         fs::remove_file(path(place)).unwrap();
         std::os::unix::fs::symlink("/dev/null", path(place)).unwrap();
-        let message = refused_in_time(&path("plan.toml"), &path("out"));
+        let message = build_error_within_20_s(&path("plan.toml"), &path("out"));
         assert!(message.contains("it is a device") && message.contains(place), "{case}: {message}");
         assert!(!path("out").exists());
     }
@@ -184,7 +185,7 @@ fn mkfifo(path: &Path) {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_told() {
+fn unwritable_targets_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "x").unwrap();
     let output =
@@ -202,7 +203,7 @@ fn a_place_that_cannot_be_written_is_told() {
 /// A full disk, simulated by a limit on file size, which works the same on every file system, and
 /// by a small tmpfs if this test may mount one.
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn a_full_disk_is_reported_and_leaves_no_files() {
     let dir = tempfile::tempdir().unwrap();
     for blocks in [8, 64, 200] {
         let out = dir.path().join("limited");
@@ -238,7 +239,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
 }
 
 #[test]
-fn what_is_no_snapshot_is_told() {
+fn folders_that_are_not_snapshots_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     for command in ["verify", "inspect"] {
         let output = hornbook().arg(command).arg(dir.path()).output().unwrap();

@@ -11,7 +11,7 @@ fn build_into(out: &Path) -> String {
 }
 
 #[test]
-fn build_verify_and_inspect_tell_what_they_did() {
+fn build_verify_and_inspect_report_their_results() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("snapshot");
     let report = build_into(&out);
@@ -115,7 +115,7 @@ fn resolve_prints_every_answer_and_fails_unless_all_are_resolved() {
 }
 
 #[test]
-fn a_snapshot_in_the_wrong_place_is_an_error_that_shows_the_order() {
+fn wrong_argument_order_is_an_error_that_shows_the_right_one() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("snapshot");
     build_into(&out);
@@ -139,7 +139,7 @@ fn a_snapshot_in_the_wrong_place_is_an_error_that_shows_the_order() {
 }
 
 #[test]
-fn a_bad_flag_says_what_to_write_as_a_bad_setting_does() {
+fn bad_flags_give_the_same_hint_as_bad_settings() {
     for (arguments, expected) in [
         (
             &["serve", "--listen", "8480"][..],
@@ -158,7 +158,7 @@ fn a_bad_flag_says_what_to_write_as_a_bad_setting_does() {
 }
 
 /// Runs a command whose output pipe is closed.
-fn into_a_closed_pipe(arguments: &[&str]) {
+fn run_with_closed_stdout(arguments: &[&str]) {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = hornbook();
@@ -192,14 +192,14 @@ fn a_closed_pipe_ends_every_command_quietly() {
         &["account", "list", "--json", "--data", &data],
         &["ledger", "verify", "--data", &data],
     ] {
-        into_a_closed_pipe(arguments);
+        run_with_closed_stdout(arguments);
     }
 }
 
 #[test]
-fn one_thing_is_counted_in_the_singular() {
+fn counts_of_one_use_the_singular() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("plan.toml"), crate::bad_input::HEAD).unwrap();
+    std::fs::write(dir.path().join("plan.toml"), crate::bad_input::PLAN_HEAD).unwrap();
     let empty = r#"{"key":"s1","level":"section","number":"1","heading":"H","text":""}"#;
     std::fs::write(dir.path().join("law.jsonl"), empty).unwrap();
     let (plan, out) = (dir.path().join("plan.toml"), dir.path().join("out"));
@@ -220,7 +220,7 @@ fn a_data_directory_keeps_snapshots_by_content_and_points_at_the_current_one() {
 }
 
 #[test]
-fn every_command_explains_itself() {
+fn every_command_has_help() {
     for (arguments, expected) in [
         (&["--help"][..], "build"),
         (&["build", "--help"], "--strict"),

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::hornbook;
-use crate::serving::Started;
+use crate::serving::QuickStartServer;
 
 /// A server that writes its log to a file.
-fn started(data: &Path, log: &Path) -> Started {
-    Started::with_log(data, &["log.format=json"], Stdio::from(File::create_new(log).unwrap()))
+fn started(data: &Path, log: &Path) -> QuickStartServer {
+    QuickStartServer::with_log(data, &["log.format=json"], Stdio::from(File::create_new(log).unwrap()))
 }
 
 /// The served file with this name, made writable.
@@ -20,13 +20,13 @@ fn served_file(data: &Path, name: &str) -> PathBuf {
     file
 }
 
-fn first_hit(server: &Started) -> String {
+fn first_hit(server: &QuickStartServer) -> String {
     let found = server.get("/api/v1/search?q=return+of+the+security+deposit");
     found.split("\"nodeId\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
 }
 
 #[test]
-fn a_flipped_bit_is_a_loud_line_in_the_log_and_a_failed_healthcheck() {
+fn a_flipped_bit_is_logged_and_fails_the_healthcheck() {
     let data = tempfile::tempdir().unwrap();
     let log = data.path().join("log");
     let mut server = started(data.path(), &log);

@@ -15,7 +15,7 @@ use hornbook::sources::{Address, LeastRate, Manners, Retries};
 use hornbook_index_build::progress::Progress;
 use hornbook_index_build::receipt::{Receipt, sha256_of};
 
-use crate::publisher::{Fault, Publisher};
+use crate::publisher::{Publisher, ResponseFault};
 use crate::{hornbook, stderr, stdout};
 
 /// The path of the file at the mirror.
@@ -45,11 +45,11 @@ path = "xa-code/code.tar.gz"
 fn archive(seed: u64, length: usize) -> Vec<u8> {
     let mut random = SplitMix64(seed);
     let noise: Vec<u8> = std::iter::repeat_with(|| random.draw() as u8).take(length).collect();
-    packed("law.txt", &noise)
+    tar_gz_of("law.txt", &noise)
 }
 
 /// A `.tar.gz` with one file.
-pub(crate) fn packed(name: &str, content: &[u8]) -> Vec<u8> {
+pub(crate) fn tar_gz_of(name: &str, content: &[u8]) -> Vec<u8> {
     let mut head = [0; 512];
     head[..name.len()].copy_from_slice(name.as_bytes());
     head[100..107].copy_from_slice(b"0000644");
@@ -66,13 +66,13 @@ pub(crate) fn packed(name: &str, content: &[u8]) -> Vec<u8> {
     gz.finish().unwrap()
 }
 
-struct Scene {
+struct FetchFixture {
     dir: tempfile::TempDir,
     publisher: Publisher,
     clock: ManualClock,
 }
 
-impl Scene {
+impl FetchFixture {
     fn new() -> Self {
         let clock = ManualClock::at(Day::from_civil(2026, 11, 20).start());
         Self { dir: tempfile::tempdir().unwrap(), publisher: Publisher::start(), clock }
@@ -121,7 +121,7 @@ impl Scene {
     }
 
     /// The names of all files in the source's folder.
-    fn left(&self) -> Vec<String> {
+    fn files_on_disk(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.target().parent().unwrap())
             .map(|entries| entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect())
             .unwrap_or_default();
@@ -130,17 +130,17 @@ impl Scene {
     }
 
     /// The `Range` headers of the requests for the file.
-    fn ranges(&self) -> Vec<Option<String>> {
-        let asked = self.publisher.asked().into_iter().filter(|asked| asked.path != "/robots.txt");
+    fn requested_ranges(&self) -> Vec<Option<String>> {
+        let asked = self.publisher.take_requests().into_iter().filter(|asked| asked.path != "/robots.txt");
         asked.map(|asked| asked.header("range").map(str::to_owned)).collect()
     }
 }
 
-const BOTH: [&str; 2] = ["code.tar.gz", "code.tar.gz.receipt.json"];
+const FILE_AND_RECEIPT: [&str; 2] = ["code.tar.gz", "code.tar.gz.receipt.json"];
 
 #[test]
 fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     let bytes = archive(1, 60_000);
     scene.publisher.offer(FILE, &bytes);
     let fetched = scene.fetch().unwrap();
@@ -152,8 +152,8 @@ fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
     assert_eq!(receipt.url, format!("{}{FILE}", scene.publisher.base));
     assert_eq!((receipt.bytes, receipt.sha256.clone()), (bytes.len() as u64, sha256_of(&scene.target()).unwrap()));
     assert_eq!(receipt.edition.as_deref(), Some("as of 2026-11-18"), "the day of the last change");
-    assert_eq!(scene.left(), BOTH);
-    let asked = scene.publisher.asked();
+    assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
+    let asked = scene.publisher.take_requests();
     assert_eq!(asked.iter().map(|asked| asked.path.as_str()).collect::<Vec<_>>(), ["/robots.txt", FILE]);
     assert!(asked[1].header("user-agent").unwrap().starts_with("Hornbook/"), "{}", asked[1].head);
 
@@ -161,121 +161,128 @@ fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
     let again = scene.fetch().unwrap();
     assert_eq!(again.outcome, Outcome::Unchanged);
     assert_eq!((again.receipt.retrieved.as_str(), again.receipt.checked.as_str()), ("2026-11-20", "2026-11-23"));
-    assert!(scene.publisher.asked()[1].header("if-none-match").is_some(), "it was asked whether it changed");
+    assert!(scene.publisher.take_requests()[1].header("if-none-match").is_some(), "it was asked whether it changed");
 
     let changed = archive(2, 61_000);
     scene.publisher.offer(FILE, &changed);
     let third = scene.fetch().unwrap();
     assert_eq!((third.outcome, third.receipt.retrieved.as_str()), (Outcome::Changed, "2026-11-23"));
     assert_eq!(fs::read(scene.target()).unwrap(), changed);
-    assert_eq!(scene.left(), BOTH);
+    assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
 }
 
 #[test]
-fn without_validators_the_same_bytes_keep_their_day() {
-    let scene = Scene::new();
+fn unchanged_bytes_without_validators_keep_their_date() {
+    let scene = FetchFixture::new();
     scene.publisher.offer_with(FILE, &archive(1, 9_000), None, None);
     assert_eq!(scene.fetch().unwrap().receipt.edition, None, "nobody says it");
     scene.clock.advance_millis(86_400_000);
     let again = scene.fetch().unwrap();
     assert_eq!((again.outcome, again.receipt.retrieved.as_str()), (Outcome::Unchanged, "2026-11-20"));
-    assert_eq!(scene.ranges(), [None, None]);
+    assert_eq!(scene.requested_ranges(), [None, None]);
 }
 
 #[test]
-fn broken_connections_are_gone_on_with_where_they_ended() {
-    let scene = Scene::new();
+fn broken_downloads_are_resumed() {
+    let scene = FetchFixture::new();
     let bytes = archive(3, 90_000);
     scene.publisher.offer(FILE, &bytes);
-    scene.publisher.spoil(FILE, [Fault::Break(30_000), Fault::Break(20_000), Fault::Stall(Duration::from_millis(900))]);
+    scene.publisher.add_faults(
+        FILE,
+        [
+            ResponseFault::CloseAfter(30_000),
+            ResponseFault::CloseAfter(20_000),
+            ResponseFault::Stall(Duration::from_millis(900)),
+        ],
+    );
     scene.fetch().unwrap();
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
-    let ranges = scene.ranges();
+    let ranges = scene.requested_ranges();
     assert_eq!(ranges[..2], [None, Some("bytes=30000-".to_owned())]);
     assert_eq!(ranges.last().unwrap().as_deref(), Some("bytes=50000-"));
-    assert_eq!(scene.left(), BOTH);
+    assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
 }
 
 #[test]
-fn a_range_that_ends_early_is_no_end_of_the_file() {
+fn a_short_range_does_not_end_the_download() {
     let text: String = (0..9_000).map(|number| format!("line {number:04}\n")).collect();
     let range = |from: usize| Some(format!("bytes={from}-"));
     for (fault, expected) in [
-        (Fault::PartOfRange(20_000), [None, range(30_000), range(50_000)]),
-        (Fault::CutRange(10_000), [None, range(30_000), range(40_000)]),
+        (ResponseFault::ShortRange(20_000), [None, range(30_000), range(50_000)]),
+        (ResponseFault::TruncatedRange(10_000), [None, range(30_000), range(40_000)]),
         // Only a response from the start of the file shows its length.
-        (Fault::PartOfUnknown(20_000), [None, range(30_000), None]),
+        (ResponseFault::ShortRangeWithoutTotal(20_000), [None, range(30_000), None]),
     ] {
-        let scene = Scene::new();
+        let scene = FetchFixture::new();
         scene.publisher.offer("/law.example/code.txt", text.as_bytes());
-        scene.publisher.spoil("/law.example/code.txt", [Fault::BreakChunks(30_000), fault.clone()]);
+        scene.publisher.add_faults("/law.example/code.txt", [ResponseFault::CloseAfterChunk(30_000), fault.clone()]);
         assert!(scene.fetch_text() == text, "{fault:?}: the file is cut");
-        assert_eq!(scene.ranges(), expected, "{fault:?}");
+        assert_eq!(scene.requested_ranges(), expected, "{fault:?}");
     }
 }
 
 #[test]
-fn a_server_that_only_drips_is_not_waited_for() {
-    let scene = Scene::new();
+fn too_slow_servers_are_abandoned() {
+    let scene = FetchFixture::new();
     let text = "the law\n".repeat(12);
     scene.publisher.offer("/law.example/code.txt", text.as_bytes());
-    let drip = Fault::Drip(Duration::from_millis(60));
-    scene.publisher.spoil("/law.example/code.txt", [drip.clone()]);
+    let drip = ResponseFault::SlowBytes(Duration::from_millis(60));
+    scene.publisher.add_faults("/law.example/code.txt", [drip.clone()]);
     assert_eq!(scene.fetch_text(), text);
-    let ranges = scene.ranges();
+    let ranges = scene.requested_ranges();
     assert_eq!(ranges.len(), 2, "the second request brings what the first only dripped");
     assert!(ranges[1].is_some(), "and goes on after it");
 
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &archive(5, 400));
-    scene.publisher.spoil(FILE, std::iter::repeat_n(drip, 6));
+    scene.publisher.add_faults(FILE, std::iter::repeat_n(drip, 6));
     let gave_up = scene.refusal();
     assert!(gave_up.contains("fewer than 20 bytes in"), "{gave_up}");
     assert!(gave_up.contains("given up after 6 attempts; the same command goes on after"), "{gave_up}");
 }
 
 #[test]
-fn a_later_run_goes_on_too() {
-    let scene = Scene::new();
+fn a_later_run_resumes_the_download() {
+    let scene = FetchFixture::new();
     let bytes = archive(4, 90_000);
     scene.publisher.offer(FILE, &bytes);
-    scene.publisher.spoil(FILE, [Fault::Break(40_000)]);
-    scene.publisher.spoil(FILE, std::iter::repeat_n(Fault::Status(503, ""), 6));
+    scene.publisher.add_faults(FILE, [ResponseFault::CloseAfter(40_000)]);
+    scene.publisher.add_faults(FILE, std::iter::repeat_n(ResponseFault::Status(503, ""), 6));
     let gave_up = scene.refusal();
     assert!(gave_up.contains("answered 503") && gave_up.contains("goes on after the 40000 bytes"), "{gave_up}");
-    assert_eq!(scene.left(), ["code.tar.gz.part", "code.tar.gz.part.json"], "nothing looks whole");
-    scene.ranges();
+    assert_eq!(scene.files_on_disk(), ["code.tar.gz.part", "code.tar.gz.part.json"], "nothing looks whole");
+    scene.requested_ranges();
     scene.fetch().unwrap();
-    assert_eq!(scene.ranges(), [Some("bytes=40000-".to_owned())]);
+    assert_eq!(scene.requested_ranges(), [Some("bytes=40000-".to_owned())]);
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
-    assert_eq!(scene.left(), BOTH);
+    assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
 }
 
 #[test]
-fn a_file_that_changes_between_two_attempts_is_begun_again() {
-    for fault in [None, Some(Fault::Whole), Some(Fault::OtherRange)] {
-        let scene = Scene::new();
+fn a_changed_file_restarts_the_download() {
+    for fault in [None, Some(ResponseFault::IgnoreRange), Some(ResponseFault::WrongRangeStart)] {
+        let scene = FetchFixture::new();
         scene.publisher.offer(FILE, &archive(5, 90_000));
-        scene.publisher.spoil(FILE, [Fault::Break(40_000)]);
-        scene.publisher.spoil(FILE, std::iter::repeat_n(Fault::Status(500, ""), 6));
+        scene.publisher.add_faults(FILE, [ResponseFault::CloseAfter(40_000)]);
+        scene.publisher.add_faults(FILE, std::iter::repeat_n(ResponseFault::Status(500, ""), 6));
         scene.refusal();
         let changed = archive(6, 95_000);
         // A new file at the same address. For a wrong range, the file stays the same.
-        let bytes = if matches!(fault, Some(Fault::OtherRange)) { archive(5, 90_000) } else { changed };
+        let bytes = if matches!(fault, Some(ResponseFault::WrongRangeStart)) { archive(5, 90_000) } else { changed };
         scene.publisher.offer(FILE, &bytes);
-        scene.publisher.spoil(FILE, fault);
+        scene.publisher.add_faults(FILE, fault);
         scene.fetch().unwrap();
         assert_eq!(fs::read(scene.target()).unwrap(), bytes);
-        assert_eq!(scene.left(), BOTH);
+        assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
     }
 }
 
 #[test]
-fn a_part_that_is_longer_than_the_file_has_become_is_forgotten() {
-    let scene = Scene::new();
+fn a_partial_file_longer_than_the_new_file_is_discarded() {
+    let scene = FetchFixture::new();
     scene.publisher.offer_with(FILE, &archive(5, 90_000), Some("\"same\""), None);
-    scene.publisher.spoil(FILE, [Fault::Break(80_000)]);
-    scene.publisher.spoil(FILE, std::iter::repeat_n(Fault::Status(500, ""), 6));
+    scene.publisher.add_faults(FILE, [ResponseFault::CloseAfter(80_000)]);
+    scene.publisher.add_faults(FILE, std::iter::repeat_n(ResponseFault::Status(500, ""), 6));
     scene.refusal();
     let shorter = archive(7, 20_000);
     scene.publisher.offer_with(FILE, &shorter, Some("\"same\""), None);
@@ -284,63 +291,69 @@ fn a_part_that_is_longer_than_the_file_has_become_is_forgotten() {
 }
 
 #[test]
-fn lies_about_lengths_are_found() {
+fn wrong_content_lengths_are_detected() {
     let bytes = archive(8, 50_000);
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &bytes);
     // If more is announced than sent, the connection ends too early. If less is announced, the
     // archive is truncated.
-    scene.publisher.spoil(FILE, [Fault::Announce(bytes.len() + 9), Fault::Announce(bytes.len() - 9)]);
+    scene.publisher.add_faults(
+        FILE,
+        [ResponseFault::WrongContentLength(bytes.len() + 9), ResponseFault::WrongContentLength(bytes.len() - 9)],
+    );
     scene.fetch().unwrap();
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
 
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &bytes);
-    scene.publisher.spoil(FILE, [Fault::Announce(bytes.len() - 9), Fault::Announce(bytes.len() - 9)]);
+    scene.publisher.add_faults(
+        FILE,
+        [ResponseFault::WrongContentLength(bytes.len() - 9), ResponseFault::WrongContentLength(bytes.len() - 9)],
+    );
     let refused = scene.refusal();
     assert!(refused.contains("the file is not whole") && refused.contains("nothing of it is kept"), "{refused}");
-    assert!(scene.left().is_empty(), "{:?}", scene.left());
+    assert!(scene.files_on_disk().is_empty(), "{:?}", scene.files_on_disk());
 
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &bytes);
-    scene.publisher.spoil(FILE, [Fault::NoLength]);
+    scene.publisher.add_faults(FILE, [ResponseFault::NoLength]);
     scene.fetch().unwrap();
     assert_eq!(fs::read(scene.target()).unwrap(), bytes, "no length is no lie");
 }
 
 #[test]
 fn a_damaged_archive_is_requested_once_more_and_never_kept() {
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     let bytes = archive(9, 50_000);
     scene.publisher.offer(FILE, &bytes);
-    scene.publisher.spoil(FILE, [Fault::Corrupt]);
+    scene.publisher.add_faults(FILE, [ResponseFault::Corrupt]);
     scene.fetch().unwrap();
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
 
     // An existing complete file survives damaged downloads.
     scene.publisher.offer(FILE, &archive(10, 50_000));
-    scene.publisher.spoil(FILE, [Fault::Corrupt, Fault::Corrupt]);
+    scene.publisher.add_faults(FILE, [ResponseFault::Corrupt, ResponseFault::Corrupt]);
     assert!(scene.refusal().contains("the file is not whole"));
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
-    assert_eq!(scene.left(), BOTH);
+    assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
     Receipt::read(&scene.target()).unwrap().unwrap().check(&scene.target()).unwrap();
 
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, b"<html>We are down for maintenance</html>");
     assert!(scene.refusal().contains("the file is not whole"));
-    assert!(scene.left().is_empty());
+    assert!(scene.files_on_disk().is_empty());
 }
 
 #[test]
-fn a_known_hash_decides() {
-    let scene = Scene::new();
+fn a_known_hash_must_match() {
+    let scene = FetchFixture::new();
     let bytes = archive(11, 9_000);
     scene.publisher.offer(FILE, &bytes);
     let mut source = source();
     source.files[0].sha256 = Some("0".repeat(64));
     let refused = fetch(&source, &scene.options(), &scene.clock).unwrap_err().to_string();
     assert!(refused.contains("which the catalogue knows"), "{refused}");
-    assert!(scene.left().is_empty());
+    assert!(scene.files_on_disk().is_empty());
     fs::write(scene.dir.path().join("known"), &bytes).unwrap();
     source.files[0].sha256 = Some(sha256_of(&scene.dir.path().join("known")).unwrap());
     fetch(&source, &scene.options(), &scene.clock).unwrap();
@@ -348,7 +361,7 @@ fn a_known_hash_decides() {
 
 #[test]
 fn a_file_that_was_changed_by_hand_is_fetched_anew() {
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     let bytes = archive(12, 9_000);
     scene.publisher.offer(FILE, &bytes);
     scene.fetch().unwrap();
@@ -359,11 +372,11 @@ fn a_file_that_was_changed_by_hand_is_fetched_anew() {
 
 #[test]
 fn redirects_are_followed_on_the_same_host_only() {
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     let bytes = archive(13, 9_000);
     scene.publisher.offer("/files/code", &bytes);
-    scene.publisher.spoil(FILE, [Fault::Redirect("/files/a".to_owned())]);
-    scene.publisher.spoil("/files/a", [Fault::Redirect("code".to_owned())]);
+    scene.publisher.add_faults(FILE, [ResponseFault::Redirect("/files/a".to_owned())]);
+    scene.publisher.add_faults("/files/a", [ResponseFault::Redirect("code".to_owned())]);
     let receipt = scene.fetch().unwrap().receipt;
     assert_eq!(receipt.final_url, format!("{}/files/code", scene.publisher.base));
     assert_eq!(receipt.url, format!("{}{FILE}", scene.publisher.base));
@@ -377,69 +390,71 @@ fn redirects_are_followed_on_the_same_host_only() {
         ("ftp://law.example/x".to_owned(), "is not an address"),
         (FILE.to_owned(), "leads in a circle"),
     ] {
-        let scene = Scene::new();
-        scene.publisher.spoil(FILE, [Fault::Redirect(to.clone())]);
+        let scene = FetchFixture::new();
+        scene.publisher.add_faults(FILE, [ResponseFault::Redirect(to.clone())]);
         let refused = scene.refusal();
         assert!(refused.contains(expected) && refused.contains("it is not followed"), "{to}: {refused}");
-        assert!(scene.left().is_empty());
+        assert!(scene.files_on_disk().is_empty());
     }
-    assert!(elsewhere.asked().is_empty(), "the other host was never asked");
+    assert!(elsewhere.take_requests().is_empty(), "the other host was never asked");
 
-    let scene = Scene::new();
-    scene.publisher.spoil(FILE, [Fault::Redirect("/0".to_owned())]);
+    let scene = FetchFixture::new();
+    scene.publisher.add_faults(FILE, [ResponseFault::Redirect("/0".to_owned())]);
     for step in 0..9 {
-        scene.publisher.spoil(&format!("/{step}"), [Fault::Redirect(format!("/{}", step + 1))]);
+        scene.publisher.add_faults(&format!("/{step}"), [ResponseFault::Redirect(format!("/{}", step + 1))]);
     }
     assert!(scene.refusal().contains("the 6th redirect in a row"));
 }
 
 #[test]
-fn throttling_servers_are_waited_for_as_long_as_they_ask_and_not_longer_than_is_bearable() {
-    let scene = Scene::new();
+fn retry_after_is_obeyed_up_to_a_limit() {
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &archive(14, 9_000));
-    scene.publisher.spoil(FILE, [Fault::Status(429, "Retry-After: 1\r\n"), Fault::Status(503, "")]);
+    scene
+        .publisher
+        .add_faults(FILE, [ResponseFault::Status(429, "Retry-After: 1\r\n"), ResponseFault::Status(503, "")]);
     scene.fetch().unwrap();
-    let asked: Vec<_> = scene.publisher.asked().into_iter().filter(|asked| asked.path == FILE).collect();
+    let asked: Vec<_> = scene.publisher.take_requests().into_iter().filter(|asked| asked.path == FILE).collect();
     assert_eq!(asked.len(), 3);
     assert!(asked[1].at - asked[0].at >= Duration::from_secs(1), "it came back too early");
 
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &archive(14, 9_000));
-    scene.publisher.spoil(FILE, [Fault::Status(503, "Retry-After: 3600\r\n")]);
+    scene.publisher.add_faults(FILE, [ResponseFault::Status(503, "Retry-After: 3600\r\n")]);
     let refused = scene.refusal();
     assert!(refused.contains("asks to wait 3600 seconds"), "{refused}");
-    assert_eq!(scene.ranges().len(), 1, "it was not asked again");
+    assert_eq!(scene.requested_ranges().len(), 1, "it was not asked again");
 }
 
 #[test]
-fn what_is_not_there_is_not_asked_for_again() {
-    let scene = Scene::new();
+fn a_404_is_not_retried() {
+    let scene = FetchFixture::new();
     let refused = scene.refusal();
     assert!(refused.contains("answered 404; the publisher has moved or removed"), "{refused}");
-    assert_eq!(scene.ranges().len(), 1);
-    assert!(scene.left().is_empty());
+    assert_eq!(scene.requested_ranges().len(), 1);
+    assert!(scene.files_on_disk().is_empty());
 }
 
 #[test]
-fn what_robots_txt_asks_is_heeded() {
-    let scene = Scene::new();
+fn robots_txt_is_obeyed() {
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &archive(15, 9_000));
     scene.publisher.offer("/robots.txt", b"User-agent: *\nDisallow: /law.example/\n");
     let refused = scene.refusal();
     assert!(refused.contains("robots.txt") && refused.contains("--ignore-robots"), "{refused}");
-    assert!(scene.ranges().is_empty(), "the file was not requested");
+    assert!(scene.requested_ranges().is_empty(), "the file was not requested");
     let mut options = scene.options();
     options.manners.heed_robots = false;
     fetch(&source(), &options, &scene.clock).unwrap();
-    assert!(scene.publisher.asked().iter().all(|asked| asked.path == FILE));
+    assert!(scene.publisher.take_requests().iter().all(|asked| asked.path == FILE));
 
     // If the rules of a host cannot be read, nothing else is requested until they can.
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &archive(15, 9_000));
-    scene.publisher.spoil("/robots.txt", [Fault::Status(500, ""), Fault::Break(0)]);
+    scene.publisher.add_faults("/robots.txt", [ResponseFault::Status(500, ""), ResponseFault::CloseAfter(0)]);
     scene.publisher.offer("/robots.txt", b"User-agent: *\nCrawl-delay: 0.3\n");
     scene.fetch().unwrap();
-    let asked = scene.publisher.asked();
+    let asked = scene.publisher.take_requests();
     assert_eq!(asked.iter().filter(|asked| asked.path == "/robots.txt").count(), 3);
     let [.., rules, file] = &asked[..] else { panic!("{asked:?}") };
     assert!(file.at - rules.at >= Duration::from_millis(300), "the delay is kept");
@@ -447,7 +462,7 @@ fn what_robots_txt_asks_is_heeded() {
 
 #[test]
 fn one_connection_at_a_time_with_pauses() {
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     let mut source = source();
     source.files[0].url = "https://law.example/{number}.tar.gz".to_owned();
     source.files[0].path = "xa-code/{number}.tar.gz".to_owned();
@@ -460,7 +475,7 @@ fn one_connection_at_a_time_with_pauses() {
     options.manners.pause = Duration::from_millis(150);
     options.manners.contact = Some("law@example.org".to_owned());
     assert_eq!(fetch(&source, &options, &scene.clock).unwrap().len(), 3);
-    let asked = scene.publisher.asked();
+    let asked = scene.publisher.take_requests();
     assert_eq!(asked.len(), 4);
     for pair in asked.windows(2) {
         assert!(pair[1].at - pair[0].at >= Duration::from_millis(150), "{} came too soon", pair[1].path);
@@ -471,7 +486,7 @@ fn one_connection_at_a_time_with_pauses() {
 
 #[test]
 fn the_latest_edition_is_read_from_the_publishers_page() {
-    let scene = Scene::new();
+    let scene = FetchFixture::new();
     let mut source: Source = source();
     let edition = "known = '119-1'\npage = 'https://law.example/downloads'\nbefore = 'code@'\nafter = '.tar.gz'";
     source.edition = Some(toml::from_str(edition).unwrap());
@@ -492,8 +507,8 @@ fn the_latest_edition_is_read_from_the_publishers_page() {
 }
 
 #[test]
-fn plain_http_is_for_this_machine_alone() {
-    let scene = Scene::new();
+fn plain_http_is_only_allowed_for_loopback() {
+    let scene = FetchFixture::new();
     let mut options = scene.options();
     options.mirror = Some(Address::parse("http://192.0.2.1:9").unwrap());
     let refused = fetch(&source(), &options, &scene.clock).unwrap_err().to_string();
@@ -505,7 +520,7 @@ fn run(dir: &Path, arguments: &[&str]) -> std::process::Output {
 }
 
 #[test]
-fn the_commands_say_what_there_is_and_what_is_missing() {
+fn sources_and_fetch_list_available_and_missing_sources() {
     let dir = tempfile::tempdir().unwrap();
     let list = stdout(&run(dir.path(), &["sources"]));
     for expected in ["us-code ", "va-code ", "gu-code", "ny-new-york-code"] {

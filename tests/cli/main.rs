@@ -2,16 +2,16 @@
 
 mod agents;
 mod bad_input;
-mod benching;
-mod both_ways;
-mod cards;
+mod bench;
+mod card_payments;
 mod commands;
 mod damage;
-mod evaluating;
+mod eval;
 mod fetching;
-mod killed;
+mod killed_builds;
 mod people;
 mod publisher;
+mod rest_and_mcp;
 mod serving;
 mod slow_clients;
 mod smuggling;

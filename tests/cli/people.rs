@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::hornbook;
-use crate::serving::Started;
+use crate::serving::QuickStartServer;
 
 const SESSION: &str = "__Host-hornbook-session=";
 
@@ -61,7 +61,7 @@ fn wait_for(path: &Path, is_there: bool) {
 }
 
 /// Creates the operator account with the link of the first start. Returns the session cookie.
-fn first_operator(server: &Started, data: &Path) -> String {
+fn first_operator(server: &QuickStartServer, data: &Path) -> String {
     let file = data.join("operator-link");
     wait_for(&file, true);
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -79,14 +79,14 @@ fn first_operator(server: &Started, data: &Path) -> String {
 }
 
 #[test]
-fn a_session_outlives_a_kill_and_ends_where_it_was_ended() {
+fn sessions_survive_a_kill_and_end_when_ended() {
     let data = tempfile::tempdir().unwrap();
-    let server = Started::quick(data.path());
+    let server = QuickStartServer::quick(data.path());
     let cookie = first_operator(&server, data.path());
     let page = ask(&server.address, "GET", "/settings", &cookie, &[]);
     assert!(page.text.contains("root"), "{}", page.text);
     drop(server);
-    let server = Started::quick(data.path());
+    let server = QuickStartServer::quick(data.path());
     wait_for(&data.path().join("operator-link"), false);
     let page = ask(&server.address, "GET", "/settings", &cookie, &[]);
     assert_eq!(page.status, 200, "{}", page.text);
@@ -94,7 +94,7 @@ fn a_session_outlives_a_kill_and_ends_where_it_was_ended() {
     let out = ask(&server.address, "POST", "/settings/sign-out", &cookie, &[("token", &token(&page))]);
     assert_eq!(out.status, 303);
     drop(server);
-    let server = Started::quick(data.path());
+    let server = QuickStartServer::quick(data.path());
     assert_eq!(ask(&server.address, "GET", "/settings", &cookie, &[]).status, 303);
     // A forgotten password is reset by a command while the server runs.
     let link = hornbook().arg("--data").arg(data.path()).args(["account", "link", "root", "--json"]).output().unwrap();
@@ -111,7 +111,7 @@ fn a_session_outlives_a_kill_and_ends_where_it_was_ended() {
 #[test]
 fn an_operator_swaps_and_rolls_back_the_snapshot_on_the_page() {
     let data = tempfile::tempdir().unwrap();
-    let server = Started::quick(data.path());
+    let server = QuickStartServer::quick(data.path());
     let cookie = first_operator(&server, data.path());
     let served = || {
         let answer = server.get("/healthz");

@@ -10,38 +10,38 @@ use std::time::{Duration, Instant};
 
 /// A fault of one response.
 #[derive(Clone, Debug)]
-pub(crate) enum Fault {
+pub(crate) enum ResponseFault {
     /// The connection ends after this many bytes of the body.
-    Break(usize),
+    CloseAfter(usize),
     /// `Content-Length` has this value instead of the true one.
-    Announce(usize),
+    WrongContentLength(usize),
     /// This status, with these header lines.
     Status(u16, &'static str),
     Redirect(String),
     /// One byte in the middle of the body is changed.
     Corrupt,
     /// `Content-Range` starts at another byte than requested.
-    OtherRange,
+    WrongRangeStart,
     /// The whole file is sent instead of the requested range.
-    Whole,
+    IgnoreRange,
     /// Sends nothing for this long, then closes the connection.
     Stall(Duration),
     /// No `Content-Length`: the body ends with the connection.
     NoLength,
     /// Chunked encoding without the last chunk: the connection ends after this many bytes.
-    BreakChunks(usize),
+    CloseAfterChunk(usize),
     /// Only this many bytes of the requested range are announced and sent.
-    PartOfRange(usize),
+    ShortRange(usize),
     /// The same, and `Content-Range` does not contain the length of the file.
-    PartOfUnknown(usize),
+    ShortRangeWithoutTotal(usize),
     /// The whole range is announced without a length, and the connection ends after this many bytes.
-    CutRange(usize),
+    TruncatedRange(usize),
     /// Sends one byte at a time, with this pause between them.
-    Drip(Duration),
+    SlowBytes(Duration),
 }
 
 #[derive(Clone, Debug)]
-struct Offered {
+struct OfferedFile {
     bytes: Vec<u8>,
     etag: Option<String>,
     last_modified: Option<String>,
@@ -49,13 +49,13 @@ struct Offered {
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) head: String,
     pub(crate) at: Instant,
 }
 
-impl Asked {
+impl ReceivedRequest {
     /// The value of a header; `name` is in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
@@ -64,9 +64,9 @@ impl Asked {
 
 #[derive(Default)]
 struct State {
-    files: Mutex<BTreeMap<String, Offered>>,
-    faults: Mutex<BTreeMap<String, VecDeque<Fault>>>,
-    asked: Mutex<Vec<Asked>>,
+    files: Mutex<BTreeMap<String, OfferedFile>>,
+    faults: Mutex<BTreeMap<String, VecDeque<ResponseFault>>>,
+    asked: Mutex<Vec<ReceivedRequest>>,
     open: AtomicUsize,
     open_max: AtomicUsize,
 }
@@ -103,7 +103,7 @@ impl Publisher {
     }
 
     pub(crate) fn offer_with(&self, path: &str, bytes: &[u8], etag: Option<&str>, last_modified: Option<&str>) {
-        let offered = Offered {
+        let offered = OfferedFile {
             bytes: bytes.to_vec(),
             etag: etag.map(str::to_owned),
             last_modified: last_modified.map(str::to_owned),
@@ -112,12 +112,12 @@ impl Publisher {
     }
 
     /// Makes the next requests of a path fail, one fault each.
-    pub(crate) fn spoil(&self, path: &str, faults: impl IntoIterator<Item = Fault>) {
+    pub(crate) fn add_faults(&self, path: &str, faults: impl IntoIterator<Item = ResponseFault>) {
         self.state.faults.lock().unwrap().entry(path.to_owned()).or_default().extend(faults);
     }
 
     /// The requests since the last call.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn take_requests(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut *self.state.asked.lock().unwrap())
     }
 
@@ -138,7 +138,7 @@ fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
             }
         }
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-        let asked = Asked { path: path.clone(), head: head.replace("\r\n", "\n"), at: Instant::now() };
+        let asked = ReceivedRequest { path: path.clone(), head: head.replace("\r\n", "\n"), at: Instant::now() };
         state.asked.lock().unwrap().push(asked.clone());
         let fault = state.faults.lock().unwrap().get_mut(&path).and_then(VecDeque::pop_front);
         let offered = state.files.lock().unwrap().get(&path).cloned();
@@ -151,20 +151,20 @@ fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
 /// Returns whether the connection stays open.
 fn answer(
     stream: &mut TcpStream,
-    asked: &Asked,
-    offered: Option<Offered>,
-    fault: Option<&Fault>,
+    asked: &ReceivedRequest,
+    offered: Option<OfferedFile>,
+    fault: Option<&ResponseFault>,
 ) -> std::io::Result<bool> {
     match fault {
-        Some(Fault::Status(status, headers)) => {
+        Some(ResponseFault::Status(status, headers)) => {
             write!(stream, "HTTP/1.1 {status} X\r\n{headers}Content-Length: 0\r\n\r\n")?;
             return Ok(true);
         }
-        Some(Fault::Redirect(to)) => {
+        Some(ResponseFault::Redirect(to)) => {
             write!(stream, "HTTP/1.1 302 X\r\nLocation: {to}\r\nContent-Length: 5\r\n\r\nmoved")?;
             return Ok(true);
         }
-        Some(Fault::Stall(pause)) => {
+        Some(ResponseFault::Stall(pause)) => {
             std::thread::sleep(*pause);
             return Ok(false);
         }
@@ -189,7 +189,7 @@ fn answer(
         [&offered.etag, &offered.last_modified].into_iter().flatten().any(|own| own == validator)
     });
     let start = asked.header("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
-    let start: Option<usize> = start.filter(|_| unchanged && !matches!(fault, Some(Fault::Whole)));
+    let start: Option<usize> = start.filter(|_| unchanged && !matches!(fault, Some(ResponseFault::IgnoreRange)));
     let mut head = match start {
         Some(start) if start >= total => {
             write!(stream, "HTTP/1.1 416 X\r\nContent-Range: bytes */{total}\r\nContent-Length: 0\r\n\r\n")?;
@@ -197,38 +197,42 @@ fn answer(
         }
         Some(start) => {
             body.drain(..start);
-            let told = if matches!(fault, Some(Fault::OtherRange)) { start - 1 } else { start };
-            if let Some(Fault::PartOfRange(length) | Fault::PartOfUnknown(length)) = fault {
+            let told = if matches!(fault, Some(ResponseFault::WrongRangeStart)) { start - 1 } else { start };
+            if let Some(ResponseFault::ShortRange(length) | ResponseFault::ShortRangeWithoutTotal(length)) = fault {
                 body.truncate(*length);
             }
-            let total = if matches!(fault, Some(Fault::PartOfUnknown(_))) { "*".to_owned() } else { total.to_string() };
+            let total = if matches!(fault, Some(ResponseFault::ShortRangeWithoutTotal(_))) {
+                "*".to_owned()
+            } else {
+                total.to_string()
+            };
             format!("HTTP/1.1 206 X\r\nContent-Range: bytes {told}-{}/{total}\r\n", start + body.len() - 1)
         }
         None => "HTTP/1.1 200 X\r\n".to_owned(),
     };
     head += &validators;
     let announced = match fault {
-        Some(Fault::Announce(length)) => *length,
+        Some(ResponseFault::WrongContentLength(length)) => *length,
         _ => body.len(),
     };
     head += &match fault {
-        Some(Fault::NoLength | Fault::CutRange(_)) => "Connection: close\r\n".to_owned(),
-        Some(Fault::BreakChunks(_)) => "Transfer-Encoding: chunked\r\n".to_owned(),
+        Some(ResponseFault::NoLength | ResponseFault::TruncatedRange(_)) => "Connection: close\r\n".to_owned(),
+        Some(ResponseFault::CloseAfterChunk(_)) => "Transfer-Encoding: chunked\r\n".to_owned(),
         _ => format!("Content-Length: {announced}\r\n"),
     };
     stream.write_all(head.as_bytes())?;
     stream.write_all(b"\r\n")?;
     match fault {
-        Some(Fault::Corrupt) => {
+        Some(ResponseFault::Corrupt) => {
             let middle = body.len() / 2;
             body[middle] ^= 0x55;
         }
-        Some(Fault::Break(length) | Fault::CutRange(length)) => body.truncate(*length),
-        Some(Fault::BreakChunks(length)) => {
+        Some(ResponseFault::CloseAfter(length) | ResponseFault::TruncatedRange(length)) => body.truncate(*length),
+        Some(ResponseFault::CloseAfterChunk(length)) => {
             body.truncate(*length);
             write!(stream, "{length:x}\r\n")?;
         }
-        Some(Fault::Drip(pause)) => {
+        Some(ResponseFault::SlowBytes(pause)) => {
             for byte in &body {
                 std::thread::sleep(*pause);
                 stream.write_all(&[*byte])?;
@@ -241,7 +245,13 @@ fn answer(
     stream.flush()?;
     let ends = matches!(
         fault,
-        Some(Fault::Break(_) | Fault::Announce(_) | Fault::NoLength | Fault::BreakChunks(_) | Fault::CutRange(_))
+        Some(
+            ResponseFault::CloseAfter(_)
+                | ResponseFault::WrongContentLength(_)
+                | ResponseFault::NoLength
+                | ResponseFault::CloseAfterChunk(_)
+                | ResponseFault::TruncatedRange(_)
+        )
     );
     Ok(!ends)
 }

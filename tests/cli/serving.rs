@@ -10,13 +10,13 @@ use std::time::Duration;
 use crate::hornbook;
 
 /// A running server; killed when dropped, so that a failed test leaves none behind.
-pub(crate) struct Started {
+pub(crate) struct QuickStartServer {
     child: Child,
     pub(crate) address: String,
     pub(crate) key: String,
 }
 
-impl Started {
+impl QuickStartServer {
     pub(crate) fn quick(data: &Path) -> Self {
         Self::with(data, &[])
     }
@@ -79,7 +79,7 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for QuickStartServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -87,12 +87,12 @@ impl Drop for Started {
 }
 
 /// `hornbook serve` on a data directory; killed when dropped.
-pub(crate) struct Served {
+pub(crate) struct ServeProcess {
     child: Child,
     pub(crate) address: String,
 }
 
-impl Served {
+impl ServeProcess {
     pub(crate) fn start(data: &Path, settings: &[&str]) -> Self {
         let settings = settings.iter().flat_map(|setting| ["--set", setting]);
         let mut child = hornbook()
@@ -121,7 +121,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -136,7 +136,7 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn the_quick_start_serves_a_sample_with_a_demo_key_and_reuses_both() {
     let data = tempfile::tempdir().unwrap();
-    let mut first = Started::quick(data.path());
+    let mut first = QuickStartServer::quick(data.path());
     let found = first.get("/api/v1/search?q=return+of+the+security+deposit");
     assert!(found.starts_with("HTTP/1.1 200 OK") && found.contains("Arden Rev. Stat. § 24-2-201"), "{found}");
     assert!(found.contains("x-research-allotment-remaining: 999\r\n"), "{found}");
@@ -145,7 +145,7 @@ fn the_quick_start_serves_a_sample_with_a_demo_key_and_reuses_both() {
     let kept = data.path().join("demo.key");
     assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
     let snapshot = data.path().join("current").canonicalize().unwrap();
-    let mut second = Started::quick(data.path());
+    let mut second = QuickStartServer::quick(data.path());
     assert_eq!(second.key, first.key);
     assert_eq!(data.path().join("current").canonicalize().unwrap(), snapshot);
     let me = second.get("/api/v1/me");
@@ -158,7 +158,7 @@ fn the_program_alone_in_an_empty_folder_serves_the_sample() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = hornbook();
     command.current_dir(folder.path());
-    let mut server = Started::from(command, &[], Stdio::null());
+    let mut server = QuickStartServer::from(command, &[], Stdio::null());
     let found = server.get("/api/v1/search?q=return+of+the+security+deposit");
     assert!(found.starts_with("HTTP/1.1 200 OK") && found.contains("Arden Rev. Stat. § 24-2-201"), "{found}");
     assert_eq!(server.stop(), Some(0));
@@ -184,14 +184,14 @@ fn serving_without_a_snapshot_says_how_to_build_one() {
 }
 
 /// The snapshot that the server answers from.
-fn served(server: &Started) -> String {
+fn served(server: &QuickStartServer) -> String {
     let answer = server.get("/healthz");
     let line = answer.lines().find_map(|line| line.strip_prefix("x-corpus-snapshot: "));
     line.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
 #[test]
-fn reload_and_hangup_take_up_the_snapshot_that_current_points_at() {
+fn reload_and_sighup_switch_to_the_current_snapshot() {
     let data = tempfile::tempdir().unwrap();
     let link = |snapshot: &str| {
         let fresh = data.path().join("fresh");
@@ -200,7 +200,7 @@ fn reload_and_hangup_take_up_the_snapshot_that_current_points_at() {
     };
     let reload = || hornbook().arg("--data").arg(data.path()).args(["reload", "--json"]).output().unwrap();
     assert!(crate::stderr(&reload()).contains("no server runs"));
-    let mut server = Started::quick(data.path());
+    let mut server = QuickStartServer::quick(data.path());
     let first = served(&server);
 
     // The same law with another name is another snapshot.
@@ -233,16 +233,16 @@ fn reload_and_hangup_take_up_the_snapshot_that_current_points_at() {
 }
 
 /// The results of a client with keep-alive connections until the server stops.
-struct Asked {
+struct ClientTotals {
     answered: u64,
     /// Requests that got no answer on a connection that had answered before.
     lost: u64,
 }
 
 /// Sends requests until no new connection is accepted.
-fn ask_until_stopped(address: &str, key: &str) -> Asked {
+fn ask_until_stopped(address: &str, key: &str) -> ClientTotals {
     let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
-    let mut asked = Asked { answered: 0, lost: 0 };
+    let mut asked = ClientTotals { answered: 0, lost: 0 };
     while let Ok(mut stream) = TcpStream::connect(address) {
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         for number in 0.. {
@@ -289,12 +289,12 @@ fn read_answer(stream: &mut TcpStream) -> Option<String> {
 }
 
 #[test]
-fn a_server_told_to_stop_under_load_loses_no_request_and_its_ledger_adds_up() {
+fn stopping_under_load_loses_no_request_and_keeps_the_ledger_consistent() {
     let data = tempfile::tempdir().unwrap();
     let settings = ["free.per_minute=1000000", "free.per_day=1000000", "free.monthly_units=1000000"];
     let mut answered = 0;
     for _ in 0..3 {
-        let mut server = Started::with(data.path(), &settings);
+        let mut server = QuickStartServer::with(data.path(), &settings);
         let (address, key) = (server.address.clone(), server.key.clone());
         let clients: Vec<_> = (0..8)
             .map(|_| {
@@ -305,7 +305,7 @@ fn a_server_told_to_stop_under_load_loses_no_request_and_its_ledger_adds_up() {
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(server.stop(), Some(0));
         for client in clients {
-            let Asked { answered: more, lost } = client.join().unwrap();
+            let ClientTotals { answered: more, lost } = client.join().unwrap();
             assert_eq!(lost, 0, "requests on kept connections were not answered");
             answered += more;
         }
@@ -313,7 +313,7 @@ fn a_server_told_to_stop_under_load_loses_no_request_and_its_ledger_adds_up() {
         let proof = hornbook().arg("--data").arg(data.path()).args(["ledger", "verify", "--json"]).output().unwrap();
         assert!(proof.status.success(), "{}", crate::stderr(&proof));
     }
-    let me = Started::with(data.path(), &settings).get("/api/v1/me");
+    let me = QuickStartServer::with(data.path(), &settings).get("/api/v1/me");
     let left = format!("\"researchAllotmentRemaining\":{}", 1_000_000 - answered - 1);
     assert!(me.contains(&left), "{answered} calls were answered: {me}");
 }
@@ -321,7 +321,7 @@ fn a_server_told_to_stop_under_load_loses_no_request_and_its_ledger_adds_up() {
 #[test]
 fn a_healthcheck_tells_by_its_exit_code_whether_the_server_is_ready() {
     let data = tempfile::tempdir().unwrap();
-    let mut server = Started::quick(data.path());
+    let mut server = QuickStartServer::quick(data.path());
     let check =
         |json: &[&str]| hornbook().args(["healthcheck", "--listen", &server.address]).args(json).output().unwrap();
     let well = check(&["--json"]);
@@ -337,9 +337,9 @@ fn a_healthcheck_tells_by_its_exit_code_whether_the_server_is_ready() {
 }
 
 #[test]
-fn serving_beyond_loopback_without_encryption_is_warned_of() {
+fn serving_without_tls_beyond_loopback_logs_a_warning() {
     let data = tempfile::tempdir().unwrap();
-    drop(Started::quick(data.path()));
+    drop(QuickStartServer::quick(data.path()));
     let log = std::fs::File::create_new(data.path().join("log")).unwrap();
     let mut open = hornbook()
         .arg("--data")

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::serving::Started;
+use crate::serving::QuickStartServer;
 
 /// The number of clients of each kind. `HORNBOOK_TEST_SLOW_CLIENTS` sets another one (`make slow-clients`).
 const CLIENTS: u64 = 500;
@@ -14,7 +14,7 @@ const CLIENTS: u64 = 500;
 const OTHER_FILES: u64 = 500;
 
 #[test]
-fn silent_and_half_spoken_connections_are_closed_while_a_fresh_client_is_served() {
+fn silent_and_incomplete_requests_time_out_while_new_clients_are_served() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
     let wanted = std::env::vars().find(|(name, _)| name == "HORNBOOK_TEST_SLOW_CLIENTS");
     let wanted = wanted.map_or(CLIENTS, |(_, clients)| clients.parse().unwrap());
@@ -24,7 +24,7 @@ fn silent_and_half_spoken_connections_are_closed_while_a_fresh_client_is_served(
     }
     let data = tempfile::tempdir().unwrap();
     let settings = ["server.connections_max=20000", "server.connections_per_address_max=20000", "log.requests=errors"];
-    let mut server = Started::with(data.path(), &settings);
+    let mut server = QuickStartServer::with(data.path(), &settings);
     let connect = || {
         let stream = TcpStream::connect(&server.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();

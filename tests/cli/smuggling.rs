@@ -16,11 +16,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::bytes::unescaped;
-use crate::serving::Started;
+use crate::serving::QuickStartServer;
 
 #[test]
 fn no_request_is_smuggled_past_nginx() {
-    behind("nginx", |address, port, place| {
+    check_cases_behind("nginx", |address, port, place| {
         let place = place.display();
         format!(
             "daemon off; master_process off; worker_processes 1; pid {place}/pid; error_log {place}/error.log;\n\
@@ -36,7 +36,7 @@ fn no_request_is_smuggled_past_nginx() {
 
 #[test]
 fn no_request_is_smuggled_past_haproxy() {
-    behind("haproxy", |address, port, _| {
+    check_cases_behind("haproxy", |address, port, _| {
         format!(
             "global\n maxconn 512\ndefaults\n mode http\n timeout connect 5s\n timeout client 20s\n timeout server 20s\n \
              http-reuse always\nfrontend in\n bind 127.0.0.1:{port}\n default_backend out\n\
@@ -47,7 +47,7 @@ fn no_request_is_smuggled_past_haproxy() {
 
 /// Sends every case through the proxy. After each, checks the requests that the server logged and
 /// the answers to other clients.
-fn behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) -> String) {
+fn check_cases_behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) -> String) {
     let Some(program) = installed(proxy) else {
         let is_required = std::env::vars().any(|(name, _)| name == "HORNBOOK_TEST_PROXIES");
         assert!(!is_required, "{proxy} is not installed");
@@ -56,7 +56,7 @@ fn behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) -> String) {
     let data = tempfile::tempdir().unwrap();
     let log = data.path().join("log");
     let settings = ["log.format=json", "server.base_url=http://law.example"];
-    let mut server = Started::with_log(data.path(), &settings, fs::File::create_new(&log).unwrap().into());
+    let mut server = QuickStartServer::with_log(data.path(), &settings, fs::File::create_new(&log).unwrap().into());
     let place = tempfile::tempdir().unwrap();
     let port = free_port();
     let file = place.path().join("conf");
@@ -64,7 +64,7 @@ fn behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) -> String) {
     let flags: &[&str] = if proxy == "nginx" { &["-c"] } else { &["-db", "-f"] };
     let output = fs::File::create_new(place.path().join("out")).unwrap();
     let child = Command::new(program).args(flags).arg(&file).stdout(Stdio::null()).stderr(output).spawn().unwrap();
-    let front = Front { child, port, log, place: place.path().to_owned() };
+    let front = ProxyProcess { child, port, log, place: place.path().to_owned() };
     let first = front.wait_until_ready();
 
     let mut seen = front.logged_up_to(&first).len();
@@ -97,7 +97,7 @@ fn behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) -> String) {
 }
 
 /// A running proxy; killed when dropped.
-struct Front {
+struct ProxyProcess {
     child: Child,
     port: u16,
     /// The log of the server.
@@ -105,7 +105,7 @@ struct Front {
     place: PathBuf,
 }
 
-impl Front {
+impl ProxyProcess {
     /// The id of the first request that passes the proxy.
     fn wait_until_ready(&self) -> String {
         let first = (0..500).find_map(|_| {
@@ -156,7 +156,7 @@ impl Front {
     }
 }
 
-impl Drop for Front {
+impl Drop for ProxyProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -4,20 +4,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bad_input::HEAD;
+use crate::bad_input::PLAN_HEAD;
 use crate::{hornbook, sample_plan, stderr, stdout};
 
 /// A plan whose only source has one section with this text.
 fn plan_with(dir: &Path, text: &str) -> PathBuf {
-    fs::write(dir.join("plan.toml"), HEAD).unwrap();
+    fs::write(dir.join("plan.toml"), PLAN_HEAD).unwrap();
     let line = format!(r#"{{"key":"s1","level":"section","number":"1","heading":"H","text":"{text}"}}"#);
     fs::write(dir.join("law.jsonl"), line).unwrap();
     dir.join("plan.toml")
 }
 
-struct Data(tempfile::TempDir);
+struct DataFixture(tempfile::TempDir);
 
-impl Data {
+impl DataFixture {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -50,8 +50,8 @@ impl Data {
 }
 
 #[test]
-fn a_new_snapshot_waits_until_it_is_activated_and_the_way_back_is_short() {
-    let data = Data::new();
+fn new_snapshots_are_activated_and_rolled_back() {
+    let data = DataFixture::new();
     assert!(data.run(&["snapshot", "list"]).contains("no snapshots"));
     data.build("one", &[]);
     let (_, first) = data.listed();
@@ -71,7 +71,7 @@ fn a_new_snapshot_waits_until_it_is_activated_and_the_way_back_is_short() {
 
 #[test]
 fn a_damaged_snapshot_is_not_activated() {
-    let data = Data::new();
+    let data = DataFixture::new();
     data.build("one", &[]);
     data.build("two", &[]);
     let (all, current) = data.listed();
@@ -88,7 +88,7 @@ fn a_damaged_snapshot_is_not_activated() {
 
 #[test]
 fn pruning_shows_what_it_removes() {
-    let data = Data::new();
+    let data = DataFixture::new();
     for text in ["one", "two", "three"] {
         data.build(text, &[]);
     }
@@ -102,13 +102,13 @@ fn pruning_shows_what_it_removes() {
 
 #[test]
 fn a_check_reports_every_error_of_every_source_and_writes_nothing() {
-    let data = Data::new();
+    let data = DataFixture::new();
     let dir = data.0.path();
     let source = |path: &str, key: &str| {
-        HEAD.split_once("[[source]]").unwrap().1.replace("law.jsonl", path).replace("va/a", key)
+        PLAN_HEAD.split_once("[[source]]").unwrap().1.replace("law.jsonl", path).replace("va/a", key)
     };
     let plan = format!(
-        "{HEAD}\n[[source]]{}\n[[source]]{}\n[[source]]{}\n",
+        "{PLAN_HEAD}\n[[source]]{}\n[[source]]{}\n[[source]]{}\n",
         source("more.jsonl", "va/b"),
         source("absent.jsonl", "va/c"),
         source("cut.jsonl.gz", "va/d"),
@@ -136,7 +136,7 @@ fn a_check_reports_every_error_of_every_source_and_writes_nothing() {
 
 #[test]
 fn a_check_of_good_sources_counts_them() {
-    let data = Data::new();
+    let data = DataFixture::new();
     let plan = sample_plan().display().to_string();
     let told = data.run(&["build", &plan, "--check"]);
     assert!(told.contains("Arden Revised Statutes") && told.contains("no errors in "), "{told}");

@@ -3,24 +3,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bad_input::HEAD;
-use crate::fetching::packed;
+use crate::bad_input::PLAN_HEAD;
+use crate::fetching::tar_gz_of;
 use crate::publisher::Publisher;
 use crate::{hornbook, stderr, stdout};
 
 /// The path of the only file of the source dc-code at a mirror.
 const FILE: &str = "/codeload.github.com/DCCouncil/law-xml-codified/tar.gz/HEAD";
 
-struct Scene {
+struct UpdateFixture {
     dir: tempfile::TempDir,
     publisher: Publisher,
 }
 
-impl Scene {
+impl UpdateFixture {
     /// A plan that reads the file of a catalogue source and takes its origin from the receipt.
     fn new() -> Self {
         let scene = Self { dir: tempfile::tempdir().unwrap(), publisher: Publisher::start() };
-        let plan = HEAD.replace("law.jsonl", "dc-code/law-xml-codified.tar.gz");
+        let plan = PLAN_HEAD.replace("law.jsonl", "dc-code/law-xml-codified.tar.gz");
         let plan: String = plan
             .lines()
             .filter(|line| !line.starts_with("retrieved") && !line.starts_with("url"))
@@ -45,7 +45,7 @@ impl Scene {
                 format!("{line}\n")
             })
             .collect();
-        self.publisher.offer(FILE, &packed("law.jsonl", lines.as_bytes()));
+        self.publisher.offer(FILE, &tar_gz_of("law.jsonl", lines.as_bytes()));
     }
 
     fn run(&self, arguments: &[&str]) -> (bool, String, String) {
@@ -70,7 +70,7 @@ impl Scene {
 
 #[test]
 fn an_update_shows_what_changed_and_swaps_only_when_asked() {
-    let scene = Scene::new();
+    let scene = UpdateFixture::new();
     scene.offer(&[("1", "one"), ("2", "two"), ("3", "three")]);
     scene.good(&["fetch", "dc-code", "--base", &scene.publisher.base]);
     let plan = scene.plan().display().to_string();
@@ -105,8 +105,8 @@ fn an_update_shows_what_changed_and_swaps_only_when_asked() {
 }
 
 #[test]
-fn law_that_would_be_lost_is_not_swapped_in_without_a_word() {
-    let scene = Scene::new();
+fn an_update_that_loses_law_needs_confirmation() {
+    let scene = UpdateFixture::new();
     scene.offer(&[("1", "one"), ("2", "two"), ("3", "three")]);
     scene.good(&["fetch", "dc-code", "--base", &scene.publisher.base]);
     scene.good(&["build", &scene.plan().display().to_string()]);
@@ -122,7 +122,7 @@ fn law_that_would_be_lost_is_not_swapped_in_without_a_word() {
 
 #[test]
 fn a_publisher_that_is_down_changes_nothing() {
-    let scene = Scene::new();
+    let scene = UpdateFixture::new();
     scene.offer(&[("1", "one")]);
     scene.good(&["fetch", "dc-code", "--base", &scene.publisher.base]);
     scene.good(&["build", &scene.plan().display().to_string()]);
@@ -137,11 +137,11 @@ fn a_publisher_that_is_down_changes_nothing() {
 
 #[test]
 fn a_file_that_is_not_what_its_receipt_says_is_not_built() {
-    let scene = Scene::new();
+    let scene = UpdateFixture::new();
     scene.offer(&[("1", "one")]);
     scene.good(&["fetch", "dc-code", "--base", &scene.publisher.base]);
     let file = scene.dir.path().join("sources/dc-code/law-xml-codified.tar.gz");
-    fs::write(&file, packed("law.jsonl", b"{}")).unwrap();
+    fs::write(&file, tar_gz_of("law.jsonl", b"{}")).unwrap();
     let (is_good, _, message) = scene.run(&["build", &scene.plan().display().to_string()]);
     assert!(!is_good && message.contains("its receipt says"), "{message}");
     fs::remove_file(Path::new(&format!("{}.receipt.json", file.display()))).unwrap();

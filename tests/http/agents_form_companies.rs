@@ -8,20 +8,20 @@ use hornbook::accounts::records::OrderStage;
 use hornbook::accounts::scope::Scope;
 use hornbook::accounts::tier::Tariff;
 use hornbook::api::service::Service;
-use hornbook::http::Doors;
+use hornbook::http::Mounts;
 use serde_json::{Value, json};
 
 use crate::formation::{self, intake};
-use crate::house::{House, Opening};
 use crate::mcp::{tool_result, with_mcp};
-use crate::payments::{self, by_card_with, pay_url};
+use crate::payments::{self, pay_url, start_with_cards_and};
+use crate::test_server::{TestServer, TestServerOptions};
 
-fn tool(house: &House, name: &str, arguments: Value, key: &str) -> Value {
+fn tool(house: &TestServer, name: &str, arguments: Value, key: &str) -> Value {
     tool_result(house, name, arguments, key)["structuredContent"].clone()
 }
 
 /// Requirements, industry code, intake. Returns the path of the page that the agent gives to its person.
-fn handed_over_by_agent(house: &House, key: &str) -> String {
+fn review_path_from_agent(house: &TestServer, key: &str) -> String {
     let required = tool(house, "formation.requirements", json!({ "state": "DE", "entityType": "llc" }), key);
     let facts = required["entityTypes"][0]["facts"]["required"].as_array().unwrap();
     assert!(
@@ -52,7 +52,7 @@ fn handed_over_by_agent(house: &House, key: &str) -> String {
 }
 
 /// Moves an order from setup to completion. The holder of the token checks the status on the way.
-fn moved_to_the_end(house: &House, account: AccountId, key: &str, id: OrderId, token: &str) {
+fn advance_to_completed(house: &TestServer, account: AccountId, key: &str, id: OrderId, token: &str) {
     let status = || {
         let found = house.get(&format!("/api/v1/formation/status/{id}?token={token}"), key);
         assert_eq!(found.status, 200, "{}", found.text());
@@ -60,7 +60,7 @@ fn moved_to_the_end(house: &House, account: AccountId, key: &str, id: OrderId, t
     };
     assert_eq!(status(), "setup");
     for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
-        house.accounts.advance_order(id, stage, &house.act()).unwrap();
+        house.accounts.advance_order(id, stage, &house.test_act()).unwrap();
         assert_eq!(status(), stage.name());
     }
     let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
@@ -70,30 +70,33 @@ fn moved_to_the_end(house: &House, account: AccountId, key: &str, id: OrderId, t
 
 #[test]
 fn an_agent_hands_over_a_person_accepts_and_the_operator_confirms_the_payment() {
-    fn doors(service: &Arc<Service>) -> Doors {
+    fn doors(service: &Arc<Service>) -> Mounts {
         [with_mcp(service), formation::doors(service)].concat()
     }
-    let house = House::open_as(Opening { doors, ..Opening::usual(Tariff::CONTRACT) }, |_| ());
-    let account = house.account(0);
-    let key = house.key(account, &[Scope::Formation]);
-    let page = handed_over_by_agent(&house, &key);
-    let (id, token) = formation::order_on(&formation::accept(&house, &page));
-    house.accounts.pay_order(id, Some("wire 1".to_owned()), &house.act()).unwrap();
-    moved_to_the_end(&house, account, &key, id, &token.unwrap());
+    let house = TestServer::start_with_options(
+        TestServerOptions { mounts: doors, ..TestServerOptions::default_for(Tariff::CONTRACT) },
+        |_| (),
+    );
+    let account = house.create_account(0);
+    let key = house.create_key(account, &[Scope::Formation]);
+    let page = review_path_from_agent(&house, &key);
+    let (id, token) = formation::order_shown_on(&formation::accept(&house, &page));
+    house.accounts.pay_order(id, Some("wire 1".to_owned()), &house.test_act()).unwrap();
+    advance_to_completed(&house, account, &key, id, &token.unwrap());
 }
 
 #[test]
 fn an_agent_hands_over_a_person_accepts_and_pays_by_card() {
-    fn doors(service: &Arc<Service>) -> Doors {
+    fn doors(service: &Arc<Service>) -> Mounts {
         [with_mcp(service), payments::doors(service)].concat()
     }
-    let (house, stripe) = by_card_with(Tariff::CONTRACT, doors);
-    let account = house.account(0);
-    let key = house.key(account, &[Scope::Formation]);
-    let page = handed_over_by_agent(&house, &key);
+    let (house, stripe) = start_with_cards_and(Tariff::CONTRACT, doors);
+    let account = house.create_account(0);
+    let key = house.create_key(account, &[Scope::Formation]);
+    let page = review_path_from_agent(&house, &key);
     let accepted = formation::accept(&house, &page);
-    let (id, token) = formation::order_on(&accepted);
+    let (id, token) = formation::order_shown_on(&accepted);
     let session = stripe.session_at(&pay_url(&accepted));
     stripe.deliver(&stripe.paid(&session), house.address);
-    moved_to_the_end(&house, account, &key, id, &token.unwrap());
+    advance_to_completed(&house, account, &key, id, &token.unwrap());
 }

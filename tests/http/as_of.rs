@@ -8,39 +8,42 @@ use hornbook::api::operations::OPERATIONS;
 use hornbook::clock::{Day, ManualClock};
 use serde_json::{Value, json};
 
-use crate::house::{Answered, House, Opening, generous};
+use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 use crate::{mcp, pages};
 
 const DEPOSITS: &str = "Arden Rev. Stat. § 24-2-201";
-const TURN: &str = "2026-07-01";
-const EVE: &str = "2026-06-30";
+const CHANGE_DAY: &str = "2026-07-01";
+const DAY_BEFORE_CHANGE: &str = "2026-06-30";
 const OLD_WORDS: &str = "more than two months’ rent";
 const NEW_WORDS: &str = "more than one month’s rent";
 
-struct Served {
-    house: House,
+struct ServerWithClock {
+    house: TestServer,
     clock: Arc<ManualClock>,
     key: String,
     id: String,
 }
 
-impl Served {
+impl ServerWithClock {
     /// A server whose clock is one second before the change of the wording.
-    fn on_the_eve() -> Self {
+    fn just_before_change() -> Self {
         Self::with(|_| Vec::new())
     }
 
-    fn with(doors: fn(&Arc<hornbook::api::service::Service>) -> hornbook::http::Doors) -> Self {
+    fn with(doors: fn(&Arc<hornbook::api::service::Service>) -> hornbook::http::Mounts) -> Self {
         let clock = Arc::new(ManualClock::at(Day::from_civil(2026, 7, 1).start().plus_millis(-1000)));
         let of_house: Arc<ManualClock> = Arc::clone(&clock);
-        let house = House::open_as(Opening { clock: of_house, doors, ..Opening::usual(generous()) }, |_| ());
-        let key = house.any_key();
+        let house = TestServer::start_with_options(
+            TestServerOptions { clock: of_house, mounts: doors, ..TestServerOptions::default_for(generous_tariff()) },
+            |_| (),
+        );
+        let key = house.create_full_key();
         let resolved = house.get(&format!("/api/v1/resolve?citation={}", encoded(DEPOSITS)), &key).json();
         let id = resolved["answers"][0]["nodeId"].as_str().unwrap().to_owned();
         Self { house, clock, key, id }
     }
 
-    fn get(&self, path: &str) -> Answered {
+    fn get(&self, path: &str) -> TestResponse {
         self.house.get(path, &self.key)
     }
 
@@ -60,12 +63,15 @@ fn text(value: &Value) -> &str {
 }
 
 #[test]
-fn a_wording_that_takes_effect_tomorrow_is_the_answer_tomorrow() {
-    let served = Served::on_the_eve();
+fn a_future_wording_is_returned_from_its_first_day() {
+    let served = ServerWithClock::just_before_change();
     let path = format!("/api/v1/node/{}", served.id);
     let eve = served.get(&path);
     assert!(text(&eve.json()["text"]).contains(OLD_WORDS));
-    assert_eq!((&eve.json()["effectiveTo"], &eve.json()["wordings"][0]["effectiveFrom"]), (&json!(TURN), &json!(TURN)));
+    assert_eq!(
+        (&eve.json()["effectiveTo"], &eve.json()["wordings"][0]["effectiveFrom"]),
+        (&json!(CHANGE_DAY), &json!(CHANGE_DAY))
+    );
     let held = eve.header("etag").to_owned();
     let bearer = format!("Bearer {}", served.key);
     let again = |tag: &str| served.house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", tag)]);
@@ -75,22 +81,22 @@ fn a_wording_that_takes_effect_tomorrow_is_the_answer_tomorrow() {
     assert_eq!(turned.status, 200, "the answer changed at midnight, and its version with it");
     let now = turned.json();
     assert!(text(&now["text"]).contains(NEW_WORDS));
-    assert_eq!((&now["status"], &now["effectiveFrom"]), (&json!("in force"), &json!(TURN)));
+    assert_eq!((&now["status"], &now["effectiveFrom"]), (&json!("in force"), &json!(CHANGE_DAY)));
     let other = &now["wordings"][0];
     assert!(text(&other["text"]).contains(OLD_WORDS));
-    assert_eq!(other["effectiveTo"], TURN);
+    assert_eq!(other["effectiveTo"], CHANGE_DAY);
     // The hash is that of the text shown.
     assert_ne!(now["provenance"]["contentHash"], eve.json()["provenance"]["contentHash"]);
 }
 
 #[test]
-fn every_answer_follows_the_day_that_is_named() {
-    let served = Served::on_the_eve();
-    let days = [("2020-01-01", "not yet effective"), (EVE, "in force"), ("2031-01-01", "in force")];
+fn every_answer_follows_as_of() {
+    let served = ServerWithClock::just_before_change();
+    let days = [("2020-01-01", "not yet effective"), (DAY_BEFORE_CHANGE, "in force"), ("2031-01-01", "in force")];
     for (day, status) in days {
         let node = served.node(day);
         assert_eq!(node["status"], status, "{day}");
-        let expected = if day > EVE { NEW_WORDS } else { OLD_WORDS };
+        let expected = if day > DAY_BEFORE_CHANGE { NEW_WORDS } else { OLD_WORDS };
         assert!(text(&node["text"]).contains(expected), "{day}");
         let q = encoded("security deposit two months rent");
         let found = served.get(&format!("/api/v1/search?q={q}&asOf={day}")).json();
@@ -121,19 +127,19 @@ fn every_answer_follows_the_day_that_is_named() {
             coverage["jurisdictions"].as_array().unwrap().iter().flat_map(|one| one["codeBodies"].as_array().unwrap());
         bodies.map(|body| body["inForceCount"].as_u64().unwrap()).sum()
     };
-    assert_eq!(in_force("2020-01-01") + 1, in_force(EVE));
+    assert_eq!(in_force("2020-01-01") + 1, in_force(DAY_BEFORE_CHANGE));
 }
 
 #[test]
-fn a_day_that_is_none_is_refused_by_every_operation_that_takes_one() {
-    let served = Served::on_the_eve();
+fn invalid_dates_are_refused_by_every_operation() {
+    let served = ServerWithClock::just_before_change();
     let with_day = OPERATIONS.iter().filter(|row| row.parameters.iter().any(|parameter| parameter.name == "asOf"));
     let routes: Vec<&str> = with_day.map(|row| row.route.unwrap().path).collect();
     assert_eq!(routes.len(), 8, "{routes:?}");
     for route in routes {
         let path = route.replace("{id}", &served.id);
         for bad in ["2026-02-30", "tomorrow", "2026-1-1"] {
-            let error = served.get(&format!("{path}?asOf={bad}")).error(422, "validation_error");
+            let error = served.get(&format!("{path}?asOf={bad}")).expect_error(422, "validation_error");
             let details = error["details"].as_array().unwrap();
             let named = details.iter().find(|violation| violation["parameter"] == "asOf").unwrap();
             assert!(text(&named["message"]).contains("such as 2026-01-31"), "{error}");
@@ -142,8 +148,8 @@ fn a_day_that_is_none_is_refused_by_every_operation_that_takes_one() {
 }
 
 #[test]
-fn each_wording_is_found_by_its_own_words_in_its_time_alone() {
-    let served = Served::on_the_eve();
+fn each_wording_is_found_only_while_it_is_in_force() {
+    let served = ServerWithClock::just_before_change();
     // Only the later wording of § 40-3-305 has these words.
     let found = |day: &str, query: &str| -> Option<Value> {
         let found = served.get(&format!("/api/v1/search?mode=keyword&q={}&asOf={day}", encoded(query))).json();
@@ -160,8 +166,8 @@ fn each_wording_is_found_by_its_own_words_in_its_time_alone() {
 }
 
 #[test]
-fn an_answer_says_what_its_edition_cannot_know_of_the_day() {
-    let served = Served::on_the_eve();
+fn notices_state_the_limits_of_the_edition() {
+    let served = ServerWithClock::just_before_change();
     let notice = |day: &str| served.node(day)["notice"].clone();
     assert_eq!(notice("2026-01-01"), Value::Null);
     assert_eq!(notice("2025-01-01"), Value::Null, "its first day is known and before");
@@ -179,7 +185,7 @@ fn an_answer_says_what_its_edition_cannot_know_of_the_day() {
 
 #[test]
 fn a_filter_by_status_and_the_rank_follow_the_day() {
-    let served = Served::on_the_eve();
+    let served = ServerWithClock::just_before_change();
     let statuses = |day: &str, status: &str| -> Vec<String> {
         let found = served.get(&format!("/api/v1/search?q=security%20deposit&status={status}&asOf={day}")).json();
         let hits = found["results"].as_array().unwrap();
@@ -189,14 +195,14 @@ fn a_filter_by_status_and_the_rank_follow_the_day() {
     };
     let coming = statuses("2020-01-01", "not%20yet%20effective");
     assert_eq!(coming, [DEPOSITS]);
-    assert!(statuses(EVE, "not%20yet%20effective").is_empty());
+    assert!(statuses(DAY_BEFORE_CHANGE, "not%20yet%20effective").is_empty());
     assert!(!statuses("2020-01-01", "current").contains(&DEPOSITS.to_owned()));
-    assert!(statuses(EVE, "current").contains(&DEPOSITS.to_owned()));
+    assert!(statuses(DAY_BEFORE_CHANGE, "current").contains(&DEPOSITS.to_owned()));
 }
 
 #[test]
-fn pages_show_the_day_that_their_address_names_and_lead_to_others_of_it() {
-    let served = Served::with(|service| pages::with(service, 10_000, 10_000, true));
+fn pages_and_their_links_keep_as_of() {
+    let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
     let page = |query: &str| pages::visit(&served.house, &format!("/law/{}{query}", served.id)).text();
     let today = page("");
     assert!(today.contains("more than two months") && !today.contains("The law as of"), "{today}");
@@ -224,7 +230,7 @@ fn pages_show_the_day_that_their_address_names_and_lead_to_others_of_it() {
 
 #[test]
 fn agents_read_status_days_and_notices() {
-    let served = Served::with(mcp::with_mcp);
+    let served = ServerWithClock::with(mcp::with_mcp);
     let told = |tool: &str, arguments: Value| {
         let answer = mcp::call(&served.house, tool, arguments, Some(&served.key)).json();
         text(&answer["result"]["content"][0]["text"]).to_owned()
@@ -237,7 +243,7 @@ fn agents_read_status_days_and_notices() {
         found.contains("(not yet effective, from 2023-10-01, until 2026-07-01, current through 2026-01-01"),
         "{found}"
     );
-    let resolved = told("law.resolve", json!({ "citation": DEPOSITS, "asOf": TURN }));
+    let resolved = told("law.resolve", json!({ "citation": DEPOSITS, "asOf": CHANGE_DAY }));
     assert!(resolved.contains("(in force, from 2026-07-01, current through 2026-01-01, id "), "{resolved}");
     let coverage = told("law.list_coverage", json!({}));
     assert!(coverage.contains("provisions in force, current through 2026-01-01"), "{coverage}");

@@ -15,7 +15,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
 use crate::bytes::unescaped;
-use crate::house::{House, generous};
+use crate::test_server::{TestServer, generous_tariff};
 
 const CASES_MIN: usize = 300;
 
@@ -27,9 +27,9 @@ struct Case {
 }
 
 #[test]
-fn every_case_of_the_corpus_is_answered_as_it_says() {
-    let house = House::open(generous());
-    let cases = cases(&house.any_key());
+fn every_case_has_the_expected_status() {
+    let house = TestServer::start(generous_tariff());
+    let cases = cases(&house.create_full_key());
     assert!(cases.len() >= CASES_MIN, "{} cases", cases.len());
     let wrong: Vec<String> = cases.iter().filter_map(|case| check(house.address, case).err()).collect();
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
@@ -37,15 +37,17 @@ fn every_case_of_the_corpus_is_answered_as_it_says() {
 
 /// For any mutation of a valid request, every error has our Error object, and none is an internal error.
 #[test]
-fn no_mutilated_request_is_answered_by_another_layer() {
-    let house = House::open(generous());
+fn mutated_requests_always_get_our_error_object() {
+    let house = TestServer::start(generous_tariff());
     let good = format!(
         "GET /api/v1/search?q=deposit%20return&limit=2 HTTP/1.1\r\nHost: law.example\r\nAuthorization: Bearer {}\r\n\
          Content-Length: 0\r\nAccept: */*\r\nConnection: close\r\n\r\n",
-        house.any_key()
+        house.create_full_key()
     );
-    let mutilation =
-        (any::<Index>(), prop_oneof![Just(Edit::Remove), Just(Edit::Double), any::<u8>().prop_map(Edit::Put)]);
+    let mutilation = (
+        any::<Index>(),
+        prop_oneof![Just(Mutation::Remove), Just(Mutation::Duplicate), any::<u8>().prop_map(Mutation::Replace)],
+    );
     let mutilations = proptest::collection::vec(mutilation, 1..4);
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(400) });
     runner
@@ -65,19 +67,19 @@ fn no_mutilated_request_is_answered_by_another_layer() {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Edit {
+enum Mutation {
     Remove,
-    Double,
-    Put(u8),
+    Duplicate,
+    Replace(u8),
 }
 
-impl Edit {
+impl Mutation {
     fn carry_out(self, bytes: &mut Vec<u8>, at: Index) {
         let at = at.index(bytes.len());
         match self {
             Self::Remove => drop(bytes.remove(at)),
-            Self::Double => bytes.insert(at, bytes[at]),
-            Self::Put(byte) => bytes[at] = byte,
+            Self::Duplicate => bytes.insert(at, bytes[at]),
+            Self::Replace(byte) => bytes[at] = byte,
         }
     }
 }

@@ -6,46 +6,53 @@ use std::sync::Arc;
 
 use hornbook::accounts::people::SignUpPolicy;
 use hornbook::api::service::Service;
-use hornbook::http::{Doors, Proxies};
-use hornbook::web::settings::door::Settings;
-use hornbook::web::shell::{PageSettings, Shell};
-use hornbook::web::site::Site;
+use hornbook::http::{Mounts, Proxies};
+use hornbook::web::page_context::{PageContext, PageSettings};
+use hornbook::web::public_pages::PublicPages;
+use hornbook::web::settings::mount::AccountPages;
 use hornbook::web::tracking::TrackingPage;
-use hornbook::web::zoning::parts::MapParts;
+use hornbook::web::zoning::map_parts::MapParts;
 
-use crate::house::{Answered, House, Opening, generous};
+use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
 pub(crate) const PASSWORD: &str = "correct horse";
 
 /// Headers that a browser sends with a form from one of our pages.
-pub(crate) const OURS: &[(&str, &str)] = &[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://law.example")];
+pub(crate) const SAME_ORIGIN_HEADERS: &[(&str, &str)] =
+    &[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://law.example")];
 
-pub(crate) const SESSION: &str = "__Host-hornbook-session";
+pub(crate) const SESSION_COOKIE: &str = "__Host-hornbook-session";
 
 /// The account pages, with sign-up that needs approval.
-pub(crate) fn pages(service: &Arc<Service>) -> Doors {
-    let shell = Arc::new(Shell::new(Arc::clone(service), PageSettings::default()));
+pub(crate) fn pages(service: &Arc<Service>) -> Mounts {
+    let shell = Arc::new(PageContext::new(Arc::clone(service), PageSettings::default()));
     vec![
-        Arc::new(Settings::new(Arc::clone(&shell), SignUpPolicy::Approval)),
+        Arc::new(AccountPages::new(Arc::clone(&shell), SignUpPolicy::Approval)),
         Arc::new(TrackingPage::new(Arc::clone(&shell))),
         Arc::new(MapParts::new(Arc::clone(&shell))),
-        Arc::new(Site::new(shell)),
+        Arc::new(PublicPages::new(shell)),
     ]
 }
 
-pub(crate) fn open_pages() -> House {
-    House::open_as(Opening { doors: pages, ..Opening::usual(generous()) }, |_| ())
+pub(crate) fn start_with_account_pages() -> TestServer {
+    TestServer::start_with_options(
+        TestServerOptions { mounts: pages, ..TestServerOptions::default_for(generous_tariff()) },
+        |_| (),
+    )
 }
 
 /// The same behind a proxy that forwards client addresses.
-pub(crate) fn open_pages_behind_a_proxy() -> House {
-    House::open_as(Opening { doors: pages, ..Opening::usual(generous()) }, |http| {
-        http.proxies = Proxies { networks: vec!["127.0.0.0/8".parse().unwrap()], announce: false };
-    })
+pub(crate) fn start_with_account_pages_behind_proxy() -> TestServer {
+    TestServer::start_with_options(
+        TestServerOptions { mounts: pages, ..TestServerOptions::default_for(generous_tariff()) },
+        |http| {
+            http.proxies = Proxies { networks: vec!["127.0.0.0/8".parse().unwrap()], uses_proxy_protocol: false };
+        },
+    )
 }
 
 pub(crate) struct Browser<'h> {
-    house: &'h House,
+    house: &'h TestServer,
     pub(crate) cookies: BTreeMap<String, String>,
     /// The form token of the last page.
     pub(crate) token: String,
@@ -54,17 +61,17 @@ pub(crate) struct Browser<'h> {
 }
 
 impl<'h> Browser<'h> {
-    pub(crate) fn new(house: &'h House) -> Self {
+    pub(crate) fn new(house: &'h TestServer) -> Self {
         Self { house, cookies: BTreeMap::new(), token: String::new(), address: None }
     }
 
     /// A browser with this address, as forwarded by a trusted proxy.
-    pub(crate) fn at(house: &'h House, address: &'static str) -> Self {
+    pub(crate) fn with_address(house: &'h TestServer, address: &'static str) -> Self {
         Self { address: Some(address), ..Self::new(house) }
     }
 
     /// Signed in with a new account that waits for approval.
-    pub(crate) fn signed_up(house: &'h House, login: &str) -> Self {
+    pub(crate) fn signed_up(house: &'h TestServer, login: &str) -> Self {
         let mut browser = Self::new(house);
         browser.get("/settings/sign-up");
         let answered = browser.post("/settings/sign-up", &[("login", login), ("password", PASSWORD)]);
@@ -74,39 +81,39 @@ impl<'h> Browser<'h> {
     }
 
     /// Signed in with a new approved account.
-    pub(crate) fn approved(house: &'h House, login: &str) -> Self {
+    pub(crate) fn approved(house: &'h TestServer, login: &str) -> Self {
         let browser = Self::signed_up(house, login);
-        house.accounts.approve_account(browser.account(), &house.act()).unwrap();
+        house.accounts.approve_account(browser.account(), &house.test_act()).unwrap();
         browser
     }
 
     pub(crate) fn account(&self) -> hornbook::accounts::ids::AccountId {
-        let token = hornbook::accounts::key::LinkToken::parse(&self.cookies[SESSION]).unwrap();
+        let token = hornbook::accounts::key::LinkToken::parse(&self.cookies[SESSION_COOKIE]).unwrap();
         self.house.accounts.session(&token, self.house.clock.now()).unwrap().account
     }
 
-    pub(crate) fn sign_in(&mut self, login: &str, password: &str) -> Answered {
+    pub(crate) fn sign_in(&mut self, login: &str, password: &str) -> TestResponse {
         self.get("/settings/sign-in");
         self.post("/settings/sign-in", &[("login", login), ("password", password)])
     }
 
-    pub(crate) fn get(&mut self, path: &str) -> Answered {
-        let answered = self.house.raw(&self.head("GET", path, &[], None));
-        self.keep(answered)
+    pub(crate) fn get(&mut self, path: &str) -> TestResponse {
+        let answered = self.house.send_raw(&self.head("GET", path, &[], None));
+        self.store_cookies(answered)
     }
 
     /// Sends a form of the last page.
-    pub(crate) fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answered {
-        self.post_as(path, fields, OURS)
+    pub(crate) fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> TestResponse {
+        self.post_as(path, fields, SAME_ORIGIN_HEADERS)
     }
 
-    pub(crate) fn post_as(&mut self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Answered {
+    pub(crate) fn post_as(&mut self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> TestResponse {
         let token = self.token.clone();
         let mut fields = fields.to_vec();
         fields.push(("token", &token));
         let body = encoded(&fields);
-        let answered = self.house.raw(&self.head("POST", path, headers, Some(&body)));
-        self.keep(answered)
+        let answered = self.house.send_raw(&self.head("POST", path, headers, Some(&body)));
+        self.store_cookies(answered)
     }
 
     fn head(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> String {
@@ -131,7 +138,7 @@ impl<'h> Browser<'h> {
         text + "\r\n" + body.unwrap_or_default()
     }
 
-    fn keep(&mut self, answered: Answered) -> Answered {
+    fn store_cookies(&mut self, answered: TestResponse) -> TestResponse {
         for cookie in answered.header("set-cookie").split(", ").filter(|cookie| !cookie.is_empty()) {
             for attribute in ["; Path=/", "; Secure", "; HttpOnly", "; SameSite=Strict"] {
                 assert!(cookie.contains(attribute), "{cookie}");

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::house::{House, generous};
 use crate::sample::ENGINE;
+use crate::test_server::{TestServer, generous_tariff};
 
 /// The largest number of ids in one request.
 const IDS_MAX: usize = 50;
@@ -19,14 +19,14 @@ const CASES: u32 = 48;
 
 /// A requested id, in one of the spellings that UUIDs allow.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct RequestedId {
     id: Uuid,
-    is_held: bool,
+    exists: bool,
     is_upper: bool,
     spaced: bool,
 }
 
-impl Wanted {
+impl RequestedId {
     fn written(&self) -> String {
         let id = if self.is_upper { self.id.to_string().to_uppercase() } else { self.id.to_string() };
         if self.spaced { format!("%20{id}%20") } else { id }
@@ -34,14 +34,14 @@ impl Wanted {
 }
 
 /// Few different ids, so that they repeat. About a third of them do not exist.
-fn wanted() -> impl Strategy<Value = Wanted> {
+fn requested_ids() -> impl Strategy<Value = RequestedId> {
     (0..20_u32, any::<bool>(), any::<bool>()).prop_map(|(number, is_upper, spaced)| {
         let is_held = number % 3 != 0;
         let id = match is_held {
             true => ENGINE.snapshot().outline.id(NodeOrdinal(number)).unwrap().0,
             false => Uuid::from_u128(u128::from(number)),
         };
-        Wanted { id, is_held, is_upper, spaced }
+        RequestedId { id, exists: is_held, is_upper, spaced }
     })
 }
 
@@ -51,27 +51,27 @@ fn ids_of(list: &Value, field: Option<&str>) -> Vec<String> {
 }
 
 #[test]
-fn several_nodes_answer_each_id_once_and_cost_what_is_found() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &hornbook::accounts::scope::Scope::ALL);
+fn nodes_returns_each_id_once_and_charges_found_ones() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &hornbook::accounts::scope::Scope::ALL);
     let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
-    proptest!(ProptestConfig::with_cases(CASES), |(asked in prop::collection::vec(wanted(), 1..60))| {
+    proptest!(ProptestConfig::with_cases(CASES), |(asked in prop::collection::vec(requested_ids(), 1..60))| {
         let before = left();
-        let written: Vec<String> = asked.iter().map(Wanted::written).collect();
+        let written: Vec<String> = asked.iter().map(RequestedId::written).collect();
         let answered = house.get(&format!("/api/v1/nodes?ids={}", written.join(",")), &key);
         let mut seen = HashSet::new();
         let once = asked.iter().filter(|wanted| seen.insert(wanted.id));
-        let (held, missing): (Vec<&Wanted>, Vec<&Wanted>) = once.partition(|wanted| wanted.is_held);
-        let text = |ids: Vec<&Wanted>| ids.iter().map(|wanted| wanted.id.to_string()).collect::<Vec<_>>();
+        let (held, missing): (Vec<&RequestedId>, Vec<&RequestedId>) = once.partition(|wanted| wanted.exists);
+        let text = |ids: Vec<&RequestedId>| ids.iter().map(|wanted| wanted.id.to_string()).collect::<Vec<_>>();
         if asked.len() > IDS_MAX {
-            let error = answered.error(422, "validation_error");
+            let error = answered.expect_error(422, "validation_error");
             prop_assert!(error["details"][0]["message"].as_str().unwrap().contains("50"));
         } else if held.is_empty() {
-            answered.error(404, "not_found");
+            answered.expect_error(404, "not_found");
         } else {
             prop_assert_eq!(answered.status, 200);
-            prop_assert_eq!(answered.number("x-credits-cost"), held.len() as u64);
+            prop_assert_eq!(answered.header_number("x-credits-cost"), held.len() as u64);
             let body = answered.json();
             prop_assert_eq!(ids_of(&body["nodes"], Some("id")), text(held.clone()));
             prop_assert_eq!(ids_of(&body["missing"], None), text(missing));
@@ -86,7 +86,7 @@ fn several_nodes_answer_each_id_once_and_cost_what_is_found() {
 
 /// Values of `If-None-Match`: the exact version, a list with it, its weak form, `*`, or other
 /// values. The second field says whether it matches.
-fn held_tags() -> impl Strategy<Value = (fn(&str) -> String, bool)> {
+fn if_none_match_values() -> impl Strategy<Value = (fn(&str) -> String, bool)> {
     prop_oneof![
         Just((str::to_owned as fn(&str) -> String, true)),
         Just(((|tag| format!("W/{tag}")) as fn(&str) -> String, true)),
@@ -99,17 +99,17 @@ fn held_tags() -> impl Strategy<Value = (fn(&str) -> String, bool)> {
 }
 
 #[test]
-fn a_version_that_is_held_is_not_sent_again_and_is_free() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &hornbook::accounts::scope::Scope::ALL);
+fn a_matching_etag_gives_a_free_304() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &hornbook::accounts::scope::Scope::ALL);
     let bearer = format!("Bearer {key}");
     let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
     let total = ENGINE.snapshot().outline.len();
     proptest!(ProptestConfig::with_cases(CASES), |(
         node in 0..total,
         format in prop::sample::select(&["json", "md", "txt"][..]),
-        (held, is_known) in held_tags(),
+        (held, is_known) in if_none_match_values(),
     )| {
         let id = ENGINE.snapshot().outline.id(NodeOrdinal(node)).unwrap();
         let path = format!("/api/v1/node/{id}?format={format}");

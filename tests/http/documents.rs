@@ -7,19 +7,19 @@ use std::sync::{Arc, LazyLock};
 use hornbook::accounts::tier::Tariff;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::documents::markdown::{self, README_BEGIN, README_END};
-use hornbook::api::documents::{Document, Examples, Setting};
+use hornbook::api::documents::{Document, DocumentContext, Examples};
 use hornbook::api::headers::HEADERS;
 use hornbook::api::operation::{Method, Operation};
 use hornbook::web::docs;
 use serde_json::Value;
 
-use crate::house::{Answered, House, generous};
-use crate::operations::addressed;
+use crate::operations::routed_operations;
 use crate::sample::ENGINE;
+use crate::test_server::{TestResponse, TestServer, generous_tariff};
 
 #[test]
 fn probes_and_documents_need_no_key() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     assert_eq!(house.get_with("/healthz", &[]).json()["status"], "live");
     assert_eq!(house.get_with("/readyz", &[]).json()["status"], "ready");
     let discovery = house.get_with("/api/v1", &[]);
@@ -27,18 +27,18 @@ fn probes_and_documents_need_no_key() {
     let discovery = discovery.json();
     assert_eq!(discovery["version"], "v1");
     assert_eq!(discovery["openapi"], "https://law.example/api/v1/openapi.json");
-    assert_eq!(discovery["endpoints"].as_array().unwrap().len(), addressed().count());
+    assert_eq!(discovery["endpoints"].as_array().unwrap().len(), routed_operations().count());
     let gis = discovery["endpoints"].as_array().unwrap().iter().find(|endpoint| endpoint["name"] == "gis").unwrap();
     assert_eq!((&gis["cost"], &gis["scopesAnyOf"][0]), (&5.into(), &"gis".into()));
 }
 
 #[test]
 fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     let answered = house.get_with("/api/v1/openapi.json", &[]);
     let document = answered.json();
     assert_eq!((&document["openapi"], &document["info"]["version"]), (&"3.1.0".into(), &"1.0.0".into()));
-    for operation in addressed() {
+    for operation in routed_operations() {
         let route = operation.route.unwrap();
         let described = &document["paths"][route.path][route.method.as_str().to_ascii_lowercase()];
         assert_eq!(described["operationId"], operation.name);
@@ -62,8 +62,8 @@ static EXAMPLES: LazyLock<Examples> =
     LazyLock::new(|| Examples::of(&Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap()));
 
 /// The setting of the quick start, so that the examples in the copies work.
-fn copied() -> Setting<'static> {
-    Setting {
+fn quick_start_setting() -> DocumentContext<'static> {
+    DocumentContext {
         base_url: "http://127.0.0.1:8080",
         snapshot: "id-of-the-snapshot",
         examples: &EXAMPLES,
@@ -73,12 +73,17 @@ fn copied() -> Setting<'static> {
 
 /// Compares the copies. With `HORNBOOK_RENEW_DOCUMENTS` it writes them first.
 #[test]
-fn rendered_documents_are_as_they_are_checked_in() {
+fn rendered_documents_match_the_checked_in_copies() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut copies: Vec<(PathBuf, String)> = Document::ALL
-        .map(|document| (root.join("docs/rendered").join(document.file_name()), document.render(&copied())))
+        .map(|document| {
+            (root.join("docs/rendered").join(document.file_name()), document.render(&quick_start_setting()))
+        })
         .into();
-    copies.push((root.join("docs/rendered/docs.html"), docs::content(&copied()).replace("><", ">\n<") + "\n"));
+    copies.push((
+        root.join("docs/rendered/docs.html"),
+        docs::content(&quick_start_setting()).replace("><", ">\n<") + "\n",
+    ));
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let (before, behind) = readme.split_once(README_BEGIN).expect("the mark where the table begins");
     let (_, behind) = behind.split_once(README_END).expect("the mark where the table ends");
@@ -96,11 +101,11 @@ fn rendered_documents_are_as_they_are_checked_in() {
 }
 
 #[test]
-fn documents_are_served_as_they_are_rendered() {
-    let house = House::open(generous());
-    let tariff = generous();
+fn served_documents_match_the_rendered_ones() {
+    let house = TestServer::start(generous_tariff());
+    let tariff = generous_tariff();
     let snapshot = &ENGINE.snapshot().manifest.snapshot;
-    let setting = Setting { base_url: "https://law.example", snapshot, examples: &EXAMPLES, tariff: &tariff };
+    let setting = DocumentContext { base_url: "https://law.example", snapshot, examples: &EXAMPLES, tariff: &tariff };
     for document in Document::ALL {
         for path in document.paths() {
             let answered = house.get_with(path, &[]);
@@ -115,7 +120,7 @@ fn documents_are_served_as_they_are_rendered() {
 }
 
 /// Terms that only readers of the source understand, and phrases that are hard to read.
-const SIGNS: &[&str] = &[
+const FORBIDDEN_PHRASES: &[&str] = &[
     "cargo",
     "Rust",
     "[`",
@@ -142,10 +147,10 @@ const SIGNS: &[&str] = &[
 ];
 
 #[test]
-fn documents_show_no_sign_of_the_source_language() {
-    let rendered = Document::ALL.map(|document| (document.file_name(), document.render(&copied())));
-    for (name, text) in rendered.into_iter().chain([("docs.html", docs::content(&copied()))]) {
-        for sign in SIGNS {
+fn documents_contain_no_source_terms() {
+    let rendered = Document::ALL.map(|document| (document.file_name(), document.render(&quick_start_setting())));
+    for (name, text) in rendered.into_iter().chain([("docs.html", docs::content(&quick_start_setting()))]) {
+        for sign in FORBIDDEN_PHRASES {
             let at = text.find(sign).map(|at| &text[text.floor_char_boundary(at.saturating_sub(60))..at + sign.len()]);
             assert_eq!(at, None, "{name} has {sign:?}");
         }
@@ -153,25 +158,25 @@ fn documents_show_no_sign_of_the_source_language() {
 }
 
 /// Collects values without a type. Client generators have no type for an empty schema or `true`.
-fn untyped(schema: &Value, place: &str, found: &mut Vec<String>) {
+fn collect_untyped(schema: &Value, place: &str, found: &mut Vec<String>) {
     let typed = ["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
     if !typed.iter().any(|keyword| schema.get(keyword).is_some()) {
         found.push(place.to_owned());
     }
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-        untyped(field, &format!("{place}.{name}"), found);
+        collect_untyped(field, &format!("{place}.{name}"), found);
     }
     if let Some(items) = schema.get("items") {
-        untyped(items, &format!("{place}[]"), found);
+        collect_untyped(items, &format!("{place}[]"), found);
     }
 }
 
 #[test]
 fn every_value_of_an_answer_has_a_type() {
-    let document: Value = serde_json::from_str(&Document::OpenApi.render(&copied())).unwrap();
+    let document: Value = serde_json::from_str(&Document::OpenApi.render(&quick_start_setting())).unwrap();
     let mut found = Vec::new();
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-        untyped(schema, name, &mut found);
+        collect_untyped(schema, name, &mut found);
     }
     assert_eq!(found, [""; 0]);
     let result = &document["components"]["schemas"]["SearchResultItem"];
@@ -186,10 +191,10 @@ fn method_of(operation: &Operation) -> &'static str {
     let is_its_path =
         |other: &Operation| other.route.map(|route| route.path) == operation.route.map(|route| route.path);
     let is_read = |other: &Operation| other.route.is_some_and(|route| route.method == Method::Get);
-    if addressed().any(|other| is_its_path(other) && is_read(other)) { "get" } else { "post" }
+    if routed_operations().any(|other| is_its_path(other) && is_read(other)) { "get" } else { "post" }
 }
 
-fn ask(house: &House, operation: &Operation, path: &str, headers: &[(&str, &str)]) -> Answered {
+fn ask(house: &TestServer, operation: &Operation, path: &str, headers: &[(&str, &str)]) -> TestResponse {
     match operation.body.filter(|_| method_of(operation) == "post") {
         None => house.get_with(path, headers),
         Some(body) => crate::formation::post(house, path, headers, body.example),
@@ -197,17 +202,17 @@ fn ask(house: &House, operation: &Operation, path: &str, headers: &[(&str, &str)
 }
 
 #[test]
-fn answers_have_the_headers_that_are_described_and_no_others() {
-    let house = House::open(generous());
-    let key = house.any_key();
+fn response_headers_match_the_openapi_document() {
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     let document = house.get_with("/api/v1/openapi.json", &[]).json();
     let of_http =
         ["cache-control", "connection", "content-length", "content-type", "date", "vary", "x-content-type-options"];
     let authorization = format!("Bearer {key}");
     let with_key = [("Authorization", authorization.as_str())];
     let mut seen = HashSet::new();
-    for operation in addressed() {
-        let path = crate::operations::address(&house, operation);
+    for operation in routed_operations() {
+        let path = crate::operations::valid_path(&house, operation);
         let paid = ask(&house, operation, &path, &with_key);
         let retry = [("Authorization", format!("Bearer {key}")), ("Idempotency-Key", operation.name.to_owned())];
         let retry: Vec<(&str, &str)> = retry.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -245,9 +250,9 @@ fn answers_have_the_headers_that_are_described_and_no_others() {
 }
 
 #[test]
-fn every_example_of_the_page_for_people_runs() {
+fn every_example_of_the_docs_page_runs() {
     let house = crate::pages::open();
-    let key = house.any_key();
+    let key = house.create_full_key();
     let page = house.get_with("/docs", &[]).text();
     let mut ran = 0;
     for example in page.split("curl ").skip(1).map(|rest| rest.split("</code>").next().unwrap()) {
@@ -269,11 +274,15 @@ fn every_example_of_the_page_for_people_runs() {
         assert_eq!(answered.status, 200, "{address}: {}", answered.text());
         ran += 1;
     }
-    assert_eq!(ran, addressed().count(), "one for each, one more at the beginning, and the order's is to be filled in");
+    assert_eq!(
+        ran,
+        routed_operations().count(),
+        "one for each, one more at the beginning, and the order's is to be filled in"
+    );
 }
 
 #[test]
-fn the_page_for_people_is_whole_in_itself_and_leads_nowhere_wrong() {
+fn links_and_anchors_of_the_docs_page_work() {
     let house = crate::pages::open();
     let answered = house.get_with("/docs", &[]);
     let page = answered.text();
@@ -293,7 +302,7 @@ fn the_page_for_people_is_whole_in_itself_and_leads_nowhere_wrong() {
     for anchor in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
         assert!(ids.contains(&anchor), "nothing is called {anchor}");
     }
-    for operation in addressed() {
+    for operation in routed_operations() {
         assert!(ids.contains(&operation.name));
         for parameter in operation.parameters {
             assert!(page.contains(&format!("<code>{}</code>", parameter.name)), "{}", parameter.name);
@@ -309,7 +318,7 @@ fn the_page_for_people_is_whole_in_itself_and_leads_nowhere_wrong() {
 #[test]
 fn every_operation_has_a_form_with_a_field_for_each_parameter() {
     let page = crate::pages::open().get_with("/docs", &[]).text();
-    for operation in addressed() {
+    for operation in routed_operations() {
         let route = operation.route.unwrap();
         let form = page.split("<form class=\"try\"").find(|form| form.contains(&format!("\"Try {}\"", operation.name)));
         let form = form.unwrap_or_else(|| panic!("{} has no form", operation.name)).split("</form>").next().unwrap();
@@ -332,18 +341,18 @@ fn every_operation_has_a_form_with_a_field_for_each_parameter() {
 }
 
 #[test]
-fn a_signed_in_readers_documentation_holds_nothing_of_theirs() {
-    let house = crate::browser::open_pages();
+fn the_docs_page_contains_no_data_of_the_reader() {
+    let house = crate::browser::start_with_account_pages();
     let mut browser = crate::browser::Browser::approved(&house, "jane@example.org");
     let page = browser.get("/docs").text();
     assert!(page.contains("href=\"/settings\">Account</a>"));
-    for secret in ["hb_live_1", "jane@example.org", browser.cookies[crate::browser::SESSION].as_str()] {
+    for secret in ["hb_live_1", "jane@example.org", browser.cookies[crate::browser::SESSION_COOKIE].as_str()] {
         assert!(!page.contains(secret), "{secret}");
     }
 }
 
 #[test]
-fn the_api_catalog_links_to_what_answers() {
+fn links_of_the_api_catalog_work() {
     let house = crate::pages::open();
     let answered = house.get_with("/.well-known/api-catalog", &[]);
     assert!(answered.header("content-type").starts_with("application/linkset+json"));

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::house::{House, generous};
 use crate::mcp::{call, open};
+use crate::test_server::{TestServer, generous_tariff};
 
-fn search(house: &House, filters: &str) -> Value {
-    let answered = house.get(&format!("/api/v1/search?q=permit&mode=keyword&limit=100{filters}"), &house.any_key());
+fn search(house: &TestServer, filters: &str) -> Value {
+    let answered =
+        house.get(&format!("/api/v1/search?q=permit&mode=keyword&limit=100{filters}"), &house.create_full_key());
     assert_eq!(answered.status, 200, "{filters}: {}", answered.text());
     answered.json()
 }
@@ -17,22 +18,22 @@ fn ids(answer: &Value) -> BTreeSet<String> {
     answer["results"].as_array().unwrap().iter().map(|result| result["nodeId"].to_string()).collect()
 }
 
-fn total(house: &House, filters: &str) -> u64 {
+fn total(house: &TestServer, filters: &str) -> u64 {
     let answer = search(house, filters);
     assert_eq!(answer["total"].as_u64().unwrap() as usize, ids(&answer).len(), "{filters}");
     answer["total"].as_u64().unwrap()
 }
 
-fn violation(house: &House, filters: &str) -> (String, String) {
+fn violation(house: &TestServer, filters: &str) -> (String, String) {
     let path = format!("/api/v1/search?q=permit{filters}");
-    let error = house.get(&path, &house.any_key()).error(422, "validation_error");
+    let error = house.get(&path, &house.create_full_key()).expect_error(422, "validation_error");
     let text = |name: &str| error["details"][0][name].as_str().unwrap().to_owned();
     (text("parameter"), text("message"))
 }
 
 #[test]
 fn a_union_counts_each_provision_once_however_it_is_written() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     let (state, federal) = (total(&house, "&jurisdiction=XA"), total(&house, "&jurisdiction=US"));
     let both = search(&house, "&jurisdiction=XA,US");
     assert!(state > 0);
@@ -46,8 +47,8 @@ fn a_union_counts_each_provision_once_however_it_is_written() {
 
 #[test]
 fn code_bodies_subtrees_tags_statuses_and_scores_narrow_together() {
-    let house = House::open(generous());
-    let bodies = house.get("/api/v1/code-bodies", &house.any_key()).json();
+    let house = TestServer::start(generous_tariff());
+    let bodies = house.get("/api/v1/code-bodies", &house.create_full_key()).json();
     let bodies: Vec<&str> =
         bodies["codeBodies"].as_array().unwrap().iter().map(|body| body["id"].as_str().unwrap()).collect();
     let each: Vec<u64> = bodies.iter().map(|id| total(&house, &format!("&codeBody={id}"))).collect();
@@ -83,8 +84,8 @@ fn code_bodies_subtrees_tags_statuses_and_scores_narrow_together() {
 }
 
 #[test]
-fn what_no_filter_can_be_is_refused_by_name_and_limit() {
-    let house = House::open(generous());
+fn invalid_filters_are_refused_with_name_and_limit() {
+    let house = TestServer::start(generous_tariff());
     let many = ["US"; 11].join(",");
     for filters in [format!("&jurisdiction={many}"), "&jurisdiction=US".repeat(11)] {
         let (parameter, message) = violation(&house, &filters);
@@ -107,12 +108,12 @@ fn what_no_filter_can_be_is_refused_by_name_and_limit() {
 }
 
 #[test]
-fn a_tool_takes_lists_and_finds_what_the_address_finds() {
+fn tool_filters_give_the_same_results_as_rest() {
     let house = open();
     let ask = |filters: Value| {
         let mut arguments = json!({ "q": "permit", "mode": "keyword", "limit": 100 });
         arguments.as_object_mut().unwrap().extend(filters.as_object().unwrap().clone());
-        let answered = call(&house, "law.search", arguments, Some(&house.any_key()));
+        let answered = call(&house, "law.search", arguments, Some(&house.create_full_key()));
         answered.json()["result"]["structuredContent"].clone()
     };
     for (arguments, address) in [

@@ -9,12 +9,12 @@ use hornbook::accounts::scope::Scope;
 use hornbook::accounts::tier::Tariff;
 use hornbook::api::service::Service;
 use hornbook::clock::{Clock, ManualClock, SystemClock};
-use hornbook::http::Doors;
+use hornbook::http::Mounts;
 use hornbook::web::payments::OperatorPayments;
 use hornbook::web::review::ReviewPage;
 use serde_json::{Value, json};
 
-use crate::house::{Answered, House, Opening, generous};
+use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
 const HANDOFF: &str = "/api/v1/formation/handoff";
 
@@ -23,13 +23,16 @@ const PERSON: &str = "Quillibrant Ondarza";
 const STREET: &str = "77 Vexley Terrace";
 const EMAIL: &str = "q.ondarza@mail.example";
 
-pub(crate) fn doors(service: &Arc<Service>) -> Doors {
+pub(crate) fn doors(service: &Arc<Service>) -> Mounts {
     let how_to_pay = Some("Wire it to account 12-345.".to_owned());
     vec![Arc::new(ReviewPage::new(Arc::clone(service), Arc::new(OperatorPayments), how_to_pay))]
 }
 
-fn open(tariff: Tariff) -> House {
-    House::open_as(Opening { doors, ..Opening::usual(tariff) }, |_| ())
+fn open(tariff: Tariff) -> TestServer {
+    TestServer::start_with_options(
+        TestServerOptions { mounts: doors, ..TestServerOptions::default_for(tariff) },
+        |_| (),
+    )
 }
 
 /// A valid intake for Delaware.
@@ -48,20 +51,20 @@ pub(crate) fn intake() -> Value {
     })
 }
 
-pub(crate) fn post(house: &House, path: &str, headers: &[(&str, &str)], body: &str) -> Answered {
+pub(crate) fn post(house: &TestServer, path: &str, headers: &[(&str, &str)], body: &str) -> TestResponse {
     let mut text = format!("POST {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n");
     for (name, value) in headers {
         text += &format!("{name}: {value}\r\n");
     }
-    house.raw(&format!("{text}Content-Length: {}\r\n\r\n{body}", body.len()))
+    house.send_raw(&format!("{text}Content-Length: {}\r\n\r\n{body}", body.len()))
 }
 
-fn hand_over(house: &House, key: &str, intake: &Value) -> Answered {
+fn post_intake(house: &TestServer, key: &str, intake: &Value) -> TestResponse {
     post(house, HANDOFF, &[("Authorization", &format!("Bearer {key}"))], &intake.to_string())
 }
 
 /// The path of the review page.
-fn path_of(handed_over: &Answered) -> String {
+fn path_of(handed_over: &TestResponse) -> String {
     assert_eq!(handed_over.status, 200, "{}", handed_over.text());
     let url = handed_over.json()["reviewUrl"].as_str().unwrap().to_owned();
     let path = url.strip_prefix("https://law.example").unwrap().to_owned();
@@ -70,12 +73,12 @@ fn path_of(handed_over: &Answered) -> String {
     path
 }
 
-pub(crate) fn accept(house: &House, path: &str) -> Answered {
+pub(crate) fn accept(house: &TestServer, path: &str) -> TestResponse {
     post(house, path, &[("Origin", "https://law.example"), ("Sec-Fetch-Site", "same-origin")], "confirmed=yes")
 }
 
 /// The order id and the tracking token on the page.
-pub(crate) fn order_on(page: &Answered) -> (OrderId, Option<String>) {
+pub(crate) fn order_shown_on(page: &TestResponse) -> (OrderId, Option<String>) {
     assert_eq!(page.status, 200, "{}", page.text());
     let text = page.text();
     let shown: Vec<&str> = text.split("<code>").skip(1).map(|rest| rest.split("</code>").next().unwrap()).collect();
@@ -83,14 +86,14 @@ pub(crate) fn order_on(page: &Answered) -> (OrderId, Option<String>) {
 }
 
 #[test]
-fn a_company_is_formed_from_intake_to_the_larger_allotment() {
+fn a_formation_runs_from_intake_to_completion() {
     let house = open(Tariff::CONTRACT);
-    let account = house.account(0);
-    let key = house.key(account, &[Scope::Formation]);
-    let handed_over = hand_over(&house, &key, &intake());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &[Scope::Formation]);
+    let handed_over = post_intake(&house, &key, &intake());
     let path = path_of(&handed_over);
-    assert_eq!(handed_over.number("x-credits-cost"), 0);
-    assert_eq!(handed_over.number("x-research-allotment-remaining"), 1000);
+    assert_eq!(handed_over.header_number("x-credits-cost"), 0);
+    assert_eq!(handed_over.header_number("x-research-allotment-remaining"), 1000);
     let told = handed_over.json();
     assert_eq!(told["priceCents"], 11_000, "the fee of Delaware");
     assert!(told["expiresAt"].as_str().unwrap().ends_with('Z') && told["next"].as_str().unwrap().contains("person"));
@@ -104,22 +107,22 @@ fn a_company_is_formed_from_intake_to_the_larger_allotment() {
     assert!(house.accounts.orders().unwrap().is_empty(), "looking orders nothing");
 
     let accepted = accept(&house, &path);
-    let (id, token) = order_on(&accepted);
+    let (id, token) = order_shown_on(&accepted);
     let token = token.unwrap();
     assert!(accepted.text().contains("Wire it to account 12-345."));
     let status = |stage: &str| {
         let found = house.get(&format!("/api/v1/formation/status/{id}?token={token}"), &key);
-        assert_eq!((found.status, found.number("x-credits-cost")), (200, 1));
+        assert_eq!((found.status, found.header_number("x-credits-cost")), (200, 1));
         let order = found.json();
         assert_eq!((&order["state"], &order["entityName"]), (&json!(stage), &json!("Ondarza Tools LLC")));
         assert_eq!((&order["entityType"], &order["jurisdiction"]), (&json!("llc"), &json!("DE")));
         order
     };
     status("payment");
-    house.accounts.pay_order(id, Some("wire 1".to_owned()), &house.act()).unwrap();
+    house.accounts.pay_order(id, Some("wire 1".to_owned()), &house.test_act()).unwrap();
     status("setup");
     for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
-        house.accounts.advance_order(id, stage, &house.act()).unwrap();
+        house.accounts.advance_order(id, stage, &house.test_act()).unwrap();
         status(stage.name());
     }
     let stages = status("completed")["stages"].clone();
@@ -131,9 +134,9 @@ fn a_company_is_formed_from_intake_to_the_larger_allotment() {
 }
 
 #[test]
-fn every_fault_of_an_intake_is_in_one_answer_and_nothing_is_kept() {
-    let house = open(generous());
-    let key = house.any_key();
+fn all_errors_of_an_intake_are_listed_and_nothing_is_stored() {
+    let house = open(generous_tariff());
+    let key = house.create_full_key();
     let mut wrong = intake();
     for n in 0..30 {
         let name = format!("B{n}");
@@ -142,7 +145,7 @@ fn every_fault_of_an_intake_is_in_one_answer_and_nothing_is_kept() {
         wrong["people"].as_array_mut().unwrap().push(person);
     }
     wrong["names"] = json!(["Ondarza"]);
-    let refused = hand_over(&house, &key, &wrong).error(422, "validation_error");
+    let refused = post_intake(&house, &key, &wrong).expect_error(422, "validation_error");
     let details = refused["details"].as_array().unwrap();
     let is_told = |field: &str| details.iter().any(|detail| detail["parameter"] == field);
     assert_eq!(details.len(), 61, "{refused:#}");
@@ -159,22 +162,22 @@ fn every_fault_of_an_intake_is_in_one_answer_and_nothing_is_kept() {
 
 #[test]
 fn handing_over_needs_the_scope_and_no_credits() {
-    let mut tariff = generous();
+    let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
     let house = open(tariff);
-    let account = house.account(0);
-    let key = house.key(account, &[Scope::Formation]);
-    path_of(&hand_over(&house, &key, &intake()));
-    let others = house.key(account, &[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis]);
-    hand_over(&house, &others, &intake()).error(403, "insufficient_scope");
-    post(&house, HANDOFF, &[], &intake().to_string()).error(401, "invalid_api_key");
+    let account = house.create_account(0);
+    let key = house.create_key(account, &[Scope::Formation]);
+    path_of(&post_intake(&house, &key, &intake()));
+    let others = house.create_key(account, &[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis]);
+    post_intake(&house, &others, &intake()).expect_error(403, "insufficient_scope");
+    post(&house, HANDOFF, &[], &intake().to_string()).expect_error(401, "invalid_api_key");
     assert!(house.accounts.recent_entries(account, 9).unwrap().is_empty(), "the ledger knows nothing of it");
 }
 
 #[test]
-fn no_page_is_stored_indexed_framed_or_told_to_other_sites() {
-    let house = open(generous());
-    let path = path_of(&hand_over(&house, &house.any_key(), &intake()));
+fn review_pages_have_privacy_headers() {
+    let house = open(generous_tariff());
+    let path = path_of(&post_intake(&house, &house.create_full_key(), &intake()));
     let form = post(&house, &path, &[], "");
     let pages = [
         (house.get_with(&path, &[]), 200),
@@ -207,9 +210,9 @@ fn no_page_is_stored_indexed_framed_or_told_to_other_sites() {
 }
 
 #[test]
-fn only_a_form_of_this_site_with_its_tick_orders() {
-    let house = open(generous());
-    let path = path_of(&hand_over(&house, &house.any_key(), &intake()));
+fn only_a_same_origin_confirmed_form_creates_an_order() {
+    let house = open(generous_tariff());
+    let path = path_of(&post_intake(&house, &house.create_full_key(), &intake()));
     for (origin, site) in [
         ("https://evil.example", "none"),
         ("http://law.example", "same-origin"),
@@ -225,24 +228,24 @@ fn only_a_form_of_this_site_with_its_tick_orders() {
     assert!(house.accounts.orders().unwrap().is_empty());
     // As a browser sends it from a page without a referrer.
     let accepted = post(&house, &path, &[("Origin", "null"), ("Sec-Fetch-Site", "same-origin")], "confirmed=yes");
-    let (first, token) = order_on(&accepted);
+    let (first, token) = order_shown_on(&accepted);
     let again = post(&house, &path, &[("Origin", "null")], "confirmed=yes");
-    assert_eq!(order_on(&again), (first, token));
+    assert_eq!(order_shown_on(&again), (first, token));
     assert_eq!(house.accounts.orders().unwrap().len(), 1);
 }
 
 #[test]
-fn forms_that_are_sent_at_once_order_once() {
-    let house = open(generous());
-    let key = house.any_key();
+fn concurrent_forms_create_one_order() {
+    let house = open(generous_tariff());
+    let key = house.create_full_key();
     for _ in 0..4 {
         let before = house.accounts.orders().unwrap().len();
-        let path = path_of(&hand_over(&house, &key, &intake()));
+        let path = path_of(&post_intake(&house, &key, &intake()));
         let barrier = Barrier::new(6);
         let orders: Vec<_> = std::thread::scope(|scope| {
             let sent = || {
                 barrier.wait();
-                order_on(&accept(&house, &path))
+                order_shown_on(&accept(&house, &path))
             };
             let threads: Vec<_> = (0..6).map(|_| scope.spawn(sent)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -253,13 +256,17 @@ fn forms_that_are_sent_at_once_order_once() {
 }
 
 #[test]
-fn an_expired_link_leads_nowhere() {
+fn an_expired_review_link_is_not_found() {
     let clock = Arc::new(ManualClock::at(SystemClock::start().now().wall));
-    let house = House::open_as(
-        Opening { doors, clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Opening::usual(generous()) },
+    let house = TestServer::start_with_options(
+        TestServerOptions {
+            mounts: doors,
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            ..TestServerOptions::default_for(generous_tariff())
+        },
         |_| (),
     );
-    let path = path_of(&hand_over(&house, &house.any_key(), &intake()));
+    let path = path_of(&post_intake(&house, &house.create_full_key(), &intake()));
     clock.advance_millis(14 * 86_400_000 - 1);
     assert_eq!(house.get_with(&path, &[]).status, 200);
     clock.advance_millis(1);
@@ -274,11 +281,11 @@ fn an_expired_link_leads_nowhere() {
 
 #[test]
 fn too_many_unpaid_orders_are_refused_on_the_page() {
-    let house = open(generous());
-    let key = house.any_key();
+    let house = open(generous_tariff());
+    let key = house.create_full_key();
     let mut last = None;
     for _ in 0..=UNPAID_ORDERS_MAX {
-        let path = path_of(&hand_over(&house, &key, &intake()));
+        let path = path_of(&post_intake(&house, &key, &intake()));
         last = Some(accept(&house, &path));
     }
     let last = last.unwrap();
@@ -288,17 +295,17 @@ fn too_many_unpaid_orders_are_refused_on_the_page() {
 
 #[test]
 fn nothing_of_an_intake_its_link_or_its_tracking_token_is_logged() {
-    let house = open(generous());
-    let key = house.any_key();
-    let handed_over = hand_over(&house, &key, &intake());
+    let house = open(generous_tariff());
+    let key = house.create_full_key();
+    let handed_over = post_intake(&house, &key, &intake());
     let path = path_of(&handed_over);
     let mut wrong = intake();
     wrong["people"][0]["address"]["zip"] = json!("99x99");
-    hand_over(&house, &key, &wrong).error(422, "validation_error");
+    post_intake(&house, &key, &wrong).expect_error(422, "validation_error");
     house.get_with(&path, &[]);
     house.get_with(&format!("{path}/x"), &[]);
     house.request("PUT", &path, &[]);
-    let (id, token) = order_on(&accept(&house, &path));
+    let (id, token) = order_shown_on(&accept(&house, &path));
     let token = token.unwrap();
     house.get(&format!("/api/v1/formation/status/{id}?token={token}"), &key);
     let log = house.log();
@@ -310,17 +317,17 @@ fn nothing_of_an_intake_its_link_or_its_tracking_token_is_logged() {
 }
 
 #[test]
-fn the_holder_of_the_token_sees_on_a_page_how_far_an_order_is() {
-    let house = crate::browser::open_pages();
-    let account = house.account(0);
-    let wish = hornbook::accounts::changes::OrderWish {
+fn the_tracking_page_shows_the_stage_of_an_order() {
+    let house = crate::browser::start_with_account_pages();
+    let account = house.create_account(0);
+    let wish = hornbook::accounts::changes::NewOrder {
         account,
         entity_name: "Acme LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
     };
     let (order, token) =
-        house.accounts.create_order(wish, &house.act(), &mut hornbook::accounts::entropy::SystemEntropy).unwrap();
+        house.accounts.create_order(wish, &house.test_act(), &mut hornbook::accounts::entropy::SystemEntropy).unwrap();
     let mut browser = crate::browser::Browser::new(&house);
     assert_eq!(browser.get("/formation/track").status, 200);
     let id = order.id.to_string();

@@ -6,14 +6,14 @@ use hornbook::formation::entity_type::EntityType;
 use hornbook::formation::us_state::UsState;
 use serde_json::Value;
 
-use crate::house::{House, generous};
 use crate::sample::ENGINE;
+use crate::test_server::{TestServer, generous_tariff};
 
 const PATH: &str = "/api/v1/formation/requirements";
 
 const TYPES: [&str; 4] = ["llc", "corporation", "nonprofit_corporation", "limited_partnership"];
 
-fn asked(house: &House, key: &str, query: &str) -> Value {
+fn asked(house: &TestServer, key: &str, query: &str) -> Value {
     let answered = house.get(&format!("{PATH}?{query}"), key);
     assert_eq!(answered.status, 200, "{query}: {}", answered.text());
     answered.json()
@@ -21,8 +21,8 @@ fn asked(house: &House, key: &str, query: &str) -> Value {
 
 #[test]
 fn one_kind_of_company_is_answered_with_what_it_takes() {
-    let house = House::open(generous());
-    let key = house.any_key();
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     let body = asked(&house, &key, "state=DE&entityType=llc");
     assert_eq!((&body["state"], &body["stateName"]), (&"DE".into(), &"Delaware".into()));
     let types = body["entityTypes"].as_array().unwrap();
@@ -48,8 +48,8 @@ fn one_kind_of_company_is_answered_with_what_it_takes() {
 
 #[test]
 fn without_a_kind_of_company_all_four_are_answered_for_every_state() {
-    let house = House::open(generous());
-    let key = house.any_key();
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     for state in UsState::ALL {
         let body = asked(&house, &key, &format!("state={state}"));
         let kinds: Vec<&str> =
@@ -60,8 +60,8 @@ fn without_a_kind_of_company_all_four_are_answered_for_every_state() {
 
 #[test]
 fn what_is_unverified_or_unknown_is_said() {
-    let house = House::open(generous());
-    let key = house.any_key();
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     let mut seen = [0_u64; 3];
     for state in UsState::ALL {
         let body = asked(&house, &key, &format!("state={state}"));
@@ -103,15 +103,15 @@ fn count_figures(value: &Value, counted: &mut [u64; 3]) {
 
 #[test]
 fn an_unknown_state_or_kind_of_company_is_a_422_that_lists_what_is_known() {
-    let house = House::open(generous());
-    let key = house.any_key();
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     for (query, parameter, known) in [
         ("state=ZZ", "state", "DE, DC, FL"),
         ("state=PR&entityType=llc", "state", "WY"),
         ("entityType=llc", "state", "state is required"),
         ("state=DE&entityType=spaceship", "entityType", "nonprofit_corporation"),
     ] {
-        let error = house.get(&format!("{PATH}?{query}"), &key).error(422, "validation_error");
+        let error = house.get(&format!("{PATH}?{query}"), &key).expect_error(422, "validation_error");
         let details = error["details"].as_array().unwrap();
         let named = details.iter().find(|detail| detail["parameter"] == parameter);
         assert!(named.unwrap()["message"].as_str().unwrap().contains(known), "{query}: {error:#}");
@@ -120,28 +120,28 @@ fn an_unknown_state_or_kind_of_company_is_a_422_that_lists_what_is_known() {
 
 #[test]
 fn it_is_free_and_leaves_no_ledger_entry_even_with_an_empty_wallet() {
-    let mut tariff = generous();
+    let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
-    let house = House::open(tariff);
-    let account = house.account(0);
-    let key = house.key(account, &[Scope::Formation]);
+    let house = TestServer::start(tariff);
+    let account = house.create_account(0);
+    let key = house.create_key(account, &[Scope::Formation]);
     for _ in 0..3 {
         let answered = house.get(&format!("{PATH}?state=NY"), &key);
         assert_eq!(answered.status, 200, "{}", answered.text());
-        assert_eq!(answered.number("x-credits-cost"), 0);
-        assert_eq!(answered.number("x-credits-remaining"), 0);
+        assert_eq!(answered.header_number("x-credits-cost"), 0);
+        assert_eq!(answered.header_number("x-credits-remaining"), 0);
     }
     let entries = house.accounts.recent_entries(account, 9).unwrap();
     assert!(entries.is_empty(), "{entries:?}");
-    let other = house.key(account, &[Scope::Search]);
-    house.get(&format!("{PATH}?state=NY"), &other).error(403, "insufficient_scope");
+    let other = house.create_key(account, &[Scope::Search]);
+    house.get(&format!("{PATH}?state=NY"), &other).expect_error(403, "insufficient_scope");
 }
 
 /// A citation that the grammar cannot parse, or parses as another state's, would never become a link.
 #[test]
 fn every_statute_is_cited_as_its_state_cites() {
-    let house = House::open(generous());
-    let key = house.any_key();
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     for state in UsState::ALL {
         let body = asked(&house, &key, &format!("state={state}"));
         for one in body["entityTypes"].as_array().unwrap() {

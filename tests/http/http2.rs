@@ -7,13 +7,13 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use crate::browser::{between, open_pages};
-use crate::house::{House, generous};
+use crate::browser::{between, start_with_account_pages};
+use crate::test_server::{TestServer, generous_tariff};
 
 type Client = SendRequest<Bytes>;
 
 /// Runs a conversation over one connection.
-pub(crate) fn talk<T>(house: &House, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T {
+pub(crate) fn talk<T>(house: &TestServer, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let stream = TcpStream::connect(house.address).await.unwrap();
@@ -49,7 +49,7 @@ fn get(path: &str) -> Builder {
 
 #[test]
 fn many_requests_share_a_connection_and_each_has_its_own_id() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     talk(&house, async |client| {
         let mut ids = Vec::new();
         for _ in 0..20 {
@@ -63,8 +63,8 @@ fn many_requests_share_a_connection_and_each_has_its_own_id() {
 }
 
 #[test]
-fn what_frames_may_carry_is_refused_with_the_error_object() {
-    let house = House::open(generous());
+fn invalid_http2_requests_get_the_error_object() {
+    let house = TestServer::start(generous_tariff());
     let long = "a".repeat(9000);
     let cases = [
         (400, get("/healthz").header("host", "other.example"), None),
@@ -109,7 +109,7 @@ fn the_authority_is_the_host() {
             assert_eq!(ask(client, request, Some(list)).await.0, expected, "{host}");
         }
     });
-    let house = open_pages();
+    let house = start_with_account_pages();
     talk(&house, async |client| {
         for (host, origin, expected) in [
             ("law.example", "https://law.example", 303),

@@ -1,42 +1,42 @@
 //! The HTTP service over real sockets and the sample corpus: all operations, responses field by
 //! field, the transport.
 
+mod account_pages;
 mod agents_form_companies;
-mod answers;
 mod as_of;
 mod bad_input;
 mod browser;
 mod charging;
+mod compression;
 mod documents;
-mod doors;
-mod encrypted;
 mod filters;
 mod formation;
 mod formation_lookup_naics;
 mod formation_requirements;
-mod frames;
-mod house;
 mod http2;
-mod integrity;
+mod http2_frames;
+mod idle_connections;
+mod keyless_rate_limit;
 mod mcp;
-mod mcp_alike;
+mod mcp_equals_rest;
 mod mcp_messages;
-mod observed;
-mod open_rate;
+mod mounts;
+mod observability;
 mod operations;
 mod operator;
-mod packing;
 mod pages;
 mod payments;
-mod proxied;
+mod proxies;
 mod refusals;
+mod responses;
 mod sessions;
-mod settings;
+mod snapshot_damage;
 mod strict;
 mod swaps;
+mod test_server;
 mod timeouts;
+mod tls;
 mod transport;
-mod waiting;
 mod zones;
 mod zoning_pages;
 

@@ -7,41 +7,41 @@ use hornbook::accounts::scope::Scope;
 use hornbook::api::operation::Operation;
 use hornbook::api::operations::OPERATIONS;
 use hornbook::api::service::Service;
-use hornbook::http::Doors;
-use hornbook::mcp::{MCP_PATH, Mcp, McpDoor, McpSettings};
+use hornbook::http::Mounts;
+use hornbook::mcp::{MCP_PATH, Mcp, McpMount, McpSettings};
 use serde_json::{Value, json};
 
-use crate::house::{Answered, House, Opening, generous};
-use crate::operations::{NOBODY, NODE};
+use crate::operations::{NODE, UNKNOWN_NODE_ID};
 use crate::sample::ENGINE;
+use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
-const STATELESS: &str = "2026-07-28";
-pub(crate) const OLDER: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+const CURRENT_VERSION: &str = "2026-07-28";
+pub(crate) const OLDER_VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
 
-pub(crate) fn with_mcp(service: &Arc<Service>) -> Doors {
+pub(crate) fn with_mcp(service: &Arc<Service>) -> Mounts {
     let mcp = Arc::new(Mcp::new(Arc::clone(service)));
-    vec![Arc::new(McpDoor::new(mcp, &McpSettings::default()))]
+    vec![Arc::new(McpMount::new(mcp, &McpSettings::default()))]
 }
 
-fn with_limited_mcp(service: &Arc<Service>) -> Doors {
+fn with_limited_mcp(service: &Arc<Service>) -> Mounts {
     let mcp = Arc::new(Mcp::new(Arc::clone(service)));
-    vec![Arc::new(McpDoor::new(mcp, &McpSettings { free_per_minute: Some(5), ..McpSettings::default() }))]
+    vec![Arc::new(McpMount::new(mcp, &McpSettings { free_per_minute: Some(5), ..McpSettings::default() }))]
 }
 
-pub(crate) fn open() -> House {
-    open_as(Opening::usual(generous()))
+pub(crate) fn open() -> TestServer {
+    open_as(TestServerOptions::default_for(generous_tariff()))
 }
 
-pub(crate) fn open_as(opening: Opening) -> House {
-    House::open_as(Opening { doors: with_mcp, ..opening }, |_| ())
+pub(crate) fn open_as(opening: TestServerOptions) -> TestServer {
+    TestServer::start_with_options(TestServerOptions { mounts: with_mcp, ..opening }, |_| ())
 }
 
 /// Posts a message exactly as given.
-pub(crate) fn post(house: &House, body: &str, headers: &[(&str, &str)]) -> Answered {
+pub(crate) fn post(house: &TestServer, body: &str, headers: &[(&str, &str)]) -> TestResponse {
     post_to(house, MCP_PATH, body, headers)
 }
 
-fn post_to(house: &House, path: &str, body: &str, headers: &[(&str, &str)]) -> Answered {
+fn post_to(house: &TestServer, path: &str, body: &str, headers: &[(&str, &str)]) -> TestResponse {
     let length = body.len();
     let mut text = format!(
         "POST {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -50,19 +50,26 @@ fn post_to(house: &House, path: &str, body: &str, headers: &[(&str, &str)]) -> A
     for (name, value) in headers {
         text += &format!("{name}: {value}\r\n");
     }
-    house.raw(&format!("{text}\r\n{body}"))
+    house.send_raw(&format!("{text}\r\n{body}"))
 }
 
 /// A request of an agent in a version of the protocol.
-pub(crate) fn ask(house: &House, version: &str, method: &str, params: Value, key: Option<&str>) -> Answered {
+pub(crate) fn ask(house: &TestServer, version: &str, method: &str, params: Value, key: Option<&str>) -> TestResponse {
     ask_at(house, MCP_PATH, version, method, params, key)
 }
 
-fn ask_at(house: &House, path: &str, version: &str, method: &str, mut params: Value, key: Option<&str>) -> Answered {
+fn ask_at(
+    house: &TestServer,
+    path: &str,
+    version: &str,
+    method: &str,
+    mut params: Value,
+    key: Option<&str>,
+) -> TestResponse {
     let bearer = key.map(|key| format!("Bearer {key}"));
     let mut headers = vec![("MCP-Protocol-Version", version.to_owned())];
     headers.extend(bearer.map(|bearer| ("Authorization", bearer)));
-    if version == STATELESS {
+    if version == CURRENT_VERSION {
         params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(version);
         params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
         headers.push(("Mcp-Method", method.to_owned()));
@@ -74,7 +81,7 @@ fn ask_at(house: &House, path: &str, version: &str, method: &str, mut params: Va
     post_to(house, path, &body, &headers)
 }
 
-pub(crate) fn result(answered: &Answered) -> Value {
+pub(crate) fn result(answered: &TestResponse) -> Value {
     assert_eq!(answered.status, 200, "{}", answered.text());
     let body = answered.json();
     assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!(1)), "{body:#}");
@@ -82,13 +89,13 @@ pub(crate) fn result(answered: &Answered) -> Value {
     body["result"].clone()
 }
 
-pub(crate) fn call(house: &House, tool: &str, arguments: Value, key: Option<&str>) -> Answered {
+pub(crate) fn call(house: &TestServer, tool: &str, arguments: Value, key: Option<&str>) -> TestResponse {
     let mut params = json!({ "name": tool });
     params["arguments"] = arguments;
-    ask(house, STATELESS, "tools/call", params, key)
+    ask(house, CURRENT_VERSION, "tools/call", params, key)
 }
 
-pub(crate) fn tool_result(house: &House, tool: &str, arguments: Value, key: &str) -> Value {
+pub(crate) fn tool_result(house: &TestServer, tool: &str, arguments: Value, key: &str) -> Value {
     let result = result(&call(house, tool, arguments, Some(key)));
     assert_eq!(result["isError"], false, "{result:#}");
     result
@@ -120,14 +127,14 @@ pub(crate) fn tools() -> impl Iterator<Item = (&'static Operation, &'static str)
 #[test]
 fn every_version_lists_the_tools_and_calls_them() {
     let house = open();
-    let key = house.any_key();
-    for version in OLDER.into_iter().chain([STATELESS]) {
+    let key = house.create_full_key();
+    for version in OLDER_VERSIONS.into_iter().chain([CURRENT_VERSION]) {
         let list = result(&ask(&house, version, "tools/list", json!({}), None));
         let names: Vec<&str> =
             list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names, tools().map(|(_, name)| name).collect::<Vec<_>>(), "in the order of the table");
-        assert_eq!(list.get("resultType").is_some(), version == STATELESS);
-        assert_eq!(list.get("ttlMs").is_some(), version == STATELESS);
+        assert_eq!(list.get("resultType").is_some(), version == CURRENT_VERSION);
+        assert_eq!(list.get("ttlMs").is_some(), version == CURRENT_VERSION);
         let found = ask(
             &house,
             version,
@@ -143,10 +150,10 @@ fn every_version_lists_the_tools_and_calls_them() {
 }
 
 #[test]
-fn the_list_fits_and_has_either_form_of_names() {
+fn the_tool_list_is_small_and_has_both_name_styles() {
     let house = open();
     let listed = |path: &str| {
-        let answered = ask_at(&house, path, STATELESS, "tools/list", json!({}), None);
+        let answered = ask_at(&house, path, CURRENT_VERSION, "tools/list", json!({}), None);
         assert!(answered.body.len() < 17_500, "{} bytes", answered.body.len());
         let names = result(&answered)["tools"]
             .as_array()
@@ -161,20 +168,20 @@ fn the_list_fits_and_has_either_form_of_names() {
     let (_, snake) = listed("/api/mcp?names=snake");
     assert_eq!(dotted.len(), snake.len());
     assert!(snake.iter().all(|name| !name.contains('.')), "{snake:?}");
-    let key = house.any_key();
+    let key = house.create_full_key();
     for name in dotted.iter().chain(&snake) {
         let answered = call(&house, name, json!({ "surprise": 1 }), Some(&key));
         assert_eq!(result(&answered)["structuredContent"]["error"], "validation_error", "{name} is a tool");
     }
-    let refused = ask_at(&house, "/api/mcp?names=camel", STATELESS, "tools/list", json!({}), None);
+    let refused = ask_at(&house, "/api/mcp?names=camel", CURRENT_VERSION, "tools/list", json!({}), None);
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32600)));
 }
 
 #[test]
-fn what_a_tool_returns_is_what_its_schema_says() {
+fn tool_results_match_their_output_schemas() {
     let house = open();
-    let key = house.any_key();
-    let list = result(&ask(&house, STATELESS, "tools/list", json!({}), None));
+    let key = house.create_full_key();
+    let list = result(&ask(&house, CURRENT_VERSION, "tools/list", json!({}), None));
     for (operation, name) in tools() {
         let listed = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
         let result = tool_result(&house, name, arguments(operation), &key);
@@ -201,32 +208,32 @@ fn what_a_tool_returns_is_what_its_schema_says() {
 #[test]
 fn without_a_good_key_a_call_is_a_401_and_lists_need_none() {
     let house = open();
-    let mistyped = format!("{}x", house.any_key());
+    let mistyped = format!("{}x", house.create_full_key());
     for key in [None, Some("hb_live_x"), Some(mistyped.as_str())] {
         for (method, params) in [
             ("tools/call", json!({ "name": "law.search", "arguments": { "q": "deposit" } })),
             ("resources/read", json!({ "uri": format!("hornbook://node/{}", *NODE) })),
             ("resources/read", json!({ "uri": "hornbook://coverage" })),
         ] {
-            let refused = ask(&house, STATELESS, method, params, key);
+            let refused = ask(&house, CURRENT_VERSION, method, params, key);
             assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer"), "{}", refused.text());
             let error = &refused.json()["error"];
             assert_eq!((&error["code"], &error["data"]["error"]), (&json!(401), &json!("invalid_api_key")));
         }
         for method in ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"] {
-            result(&ask(&house, STATELESS, method, json!({}), key));
+            result(&ask(&house, CURRENT_VERSION, method, json!({}), key));
         }
         for uri in ["hornbook://guide", "hornbook://pricing"] {
-            result(&ask(&house, STATELESS, "resources/read", json!({ "uri": uri }), key));
+            result(&ask(&house, CURRENT_VERSION, "resources/read", json!({ "uri": uri }), key));
         }
     }
 }
 
 #[test]
-fn what_a_model_can_act_on_is_a_result_with_the_error_object() {
-    let mut tariff = generous();
+fn errors_a_model_can_fix_are_tool_results() {
+    let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
-    let house = open_as(Opening::usual(tariff));
+    let house = open_as(TestServerOptions::default_for(tariff));
     let failed = |tool: &str, arguments: Value, key: &str, code: &str| {
         let answered = call(&house, tool, arguments, Some(key));
         let result = result(&answered);
@@ -239,52 +246,55 @@ fn what_a_model_can_act_on_is_a_result_with_the_error_object() {
         assert!(result["content"][0]["text"].as_str().unwrap().starts_with(message));
         (answered, result["structuredContent"].clone())
     };
-    let poor = house.key(house.account(0), &Scope::ALL);
+    let poor = house.create_key(house.create_account(0), &Scope::ALL);
     let (answered, error) = failed("law.search", json!({ "q": "deposit" }), &poor, "insufficient_credits");
     assert_eq!(error["upgradeUrl"], "https://law.example/api/v1/billing/checkout");
-    assert_eq!(answered.number("x-ratelimit-limit"), 100_000);
-    let rich = house.key(house.account(9), &Scope::ALL);
+    assert_eq!(answered.header_number("x-ratelimit-limit"), 100_000);
+    let rich = house.create_key(house.create_account(9), &Scope::ALL);
     let (_, error) = failed("law.search", json!({ "q": 7, "limit": 0, "surprise": 1 }), &rich, "validation_error");
     let named: HashSet<&str> =
         error["details"].as_array().unwrap().iter().map(|fault| fault["parameter"].as_str().unwrap()).collect();
     assert_eq!(named, HashSet::from(["q", "limit", "surprise"]));
-    failed("law.get_node", json!({ "id": NOBODY }), &rich, "not_found");
+    failed("law.get_node", json!({ "id": UNKNOWN_NODE_ID }), &rich, "not_found");
     failed("fetch", json!({ "id": "99 No Such Code § 1" }), &rich, "not_found");
     failed("fetch", json!({ "id": "https://evil.example/api/v1/node/1" }), &rich, "not_found");
-    let narrow = house.key(house.account(9), &[Scope::Gis]);
+    let narrow = house.create_key(house.create_account(9), &[Scope::Gis]);
     failed("law.search", json!({ "q": "deposit" }), &narrow, "insufficient_scope");
     let unknown = call(&house, "law.nothing", json!({}), Some(&rich));
     assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (200, &json!(-32602)));
 }
 
 #[test]
-fn a_rate_limit_met_in_a_call_is_a_result_that_says_how_long_to_wait() {
-    let mut tariff = generous();
+fn a_rate_limited_call_returns_the_time_to_wait() {
+    let mut tariff = generous_tariff();
     tariff.free.limits.per_minute = 1;
-    let house = open_as(Opening::usual(tariff));
-    let key = house.any_key();
+    let house = open_as(TestServerOptions::default_for(tariff));
+    let key = house.create_full_key();
     tool_result(&house, "law.search", json!({ "q": "deposit" }), &key);
     let refused = call(&house, "law.search", json!({ "q": "deposit" }), Some(&key));
     let result = result(&refused);
     assert_eq!(result["structuredContent"]["error"], "rate_limited");
     let wait = result["structuredContent"]["retryAfterSec"].as_u64().unwrap();
-    assert_eq!((refused.number("retry-after"), refused.number("x-ratelimit-remaining")), (wait, 0));
-    let list = ask(&house, STATELESS, "tools/list", json!({}), Some(&key));
+    assert_eq!((refused.header_number("retry-after"), refused.header_number("x-ratelimit-remaining")), (wait, 0));
+    let list = ask(&house, CURRENT_VERSION, "tools/list", json!({}), Some(&key));
     assert_eq!(list.status, 200, "lists do not count");
 }
 
 #[test]
 fn handshakes_and_lists_have_a_loose_limit_for_each_key_and_address() {
-    let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
-    let (one, other) = (house.any_key(), house.any_key());
+    let house = TestServer::start_with_options(
+        TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
+        |_| (),
+    );
+    let (one, other) = (house.create_full_key(), house.create_full_key());
     let taken = |key: Option<&str>| {
-        (0..9).filter(|_| ask(&house, STATELESS, "tools/list", json!({}), key).status == 200).count()
+        (0..9).filter(|_| ask(&house, CURRENT_VERSION, "tools/list", json!({}), key).status == 200).count()
     };
     assert_eq!((taken(Some(&one)), taken(Some(&other)), taken(None)), (5, 5, 5));
     assert_eq!(taken(Some("hb_live_x")), 0, "a key that is not good counts for the address");
-    let refused = ask(&house, STATELESS, "tools/list", json!({}), None);
+    let refused = ask(&house, CURRENT_VERSION, "tools/list", json!({}), None);
     assert_eq!((refused.status, &refused.json()["error"]["data"]["error"]), (429, &json!("rate_limited")));
-    assert!(refused.number("retry-after") > 0);
+    assert!(refused.header_number("retry-after") > 0);
     assert_eq!(post(&house, "{", &[]).status, 429, "what is no message counts");
     assert_eq!(call(&house, "law.search", json!({ "q": "a" }), None).status, 429, "calls without a key count");
     tool_result(&house, "law.search", json!({ "q": "deposit" }), &one);
@@ -292,7 +302,7 @@ fn handshakes_and_lists_have_a_loose_limit_for_each_key_and_address() {
 
 /// Everything posted without a valid key counts, and so does each member of a batch.
 #[test]
-fn nothing_is_read_without_being_counted() {
+fn every_message_counts_for_the_rate_limit() {
     let notified = r#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"law.search","arguments":{"q":"a"}}}"#;
     let listed = |member: &str, count: usize| format!("[{}]", vec![member; count].join(","));
@@ -306,28 +316,37 @@ fn nothing_is_read_without_being_counted() {
         ("no message", "7".to_owned(), &[]),
     ];
     for (what, body, headers) in kinds {
-        let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
+        let house = TestServer::start_with_options(
+            TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
+            |_| (),
+        );
         let statuses: Vec<u16> = (0..6).map(|_| post(&house, body, headers).status).collect();
         assert!(!statuses[..5].contains(&429) && statuses[5] == 429, "{what}: {statuses:?}");
     }
     // Five messages a minute are allowed, so a batch of six is refused, whatever its members are.
     for member in [notified, call, "7", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#] {
-        let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
+        let house = TestServer::start_with_options(
+            TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
+            |_| (),
+        );
         let text = post(&house, &listed(member, 6), &[]).text();
         assert!(text.contains("try again in"), "{member}: {text}");
         assert_eq!(post(&house, notified, &[]).status, 429, "{member}");
     }
     // With a valid key, the limit of requests is ten times that of free messages.
-    let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
-    let bearer = format!("Bearer {}", house.any_key());
+    let house = TestServer::start_with_options(
+        TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
+        |_| (),
+    );
+    let bearer = format!("Bearer {}", house.create_full_key());
     let statuses: Vec<u16> = (0..52).map(|_| post(&house, call, &[("Authorization", &bearer)]).status).collect();
     assert!(!statuses[..50].contains(&429) && statuses[51] == 429, "{statuses:?}");
 }
 
 #[test]
-fn a_list_of_calls_may_be_sent_again_and_two_keys_for_one_call_are_refused() {
+fn batches_can_be_retried_and_conflicting_idempotency_keys_are_refused() {
     let house = open();
-    let key = house.any_key();
+    let key = house.create_full_key();
     let bearer = format!("Bearer {key}");
     let search = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } } });
     let list = json!([search(1), search(2)]).to_string();
@@ -337,8 +356,8 @@ fn a_list_of_calls_may_be_sent_again_and_two_keys_for_one_call_are_refused() {
         (first.status, first.json().as_array().unwrap().len(), again.json().as_array().unwrap().len()),
         (200, 2, 2)
     );
-    assert_eq!((first.number("x-credits-cost"), again.number("x-credits-cost")), (2, 0));
-    assert_eq!(again.number("x-research-allotment-remaining"), 49_998, "nothing is charged twice");
+    assert_eq!((first.header_number("x-credits-cost"), again.header_number("x-credits-cost")), (2, 0));
+    assert_eq!(again.header_number("x-research-allotment-remaining"), 49_998, "nothing is charged twice");
     // The idempotency key of a call takes precedence over that of the batch.
     let with_own = |id: u32, own: &str| {
         let mut search = search(id);
@@ -346,7 +365,7 @@ fn a_list_of_calls_may_be_sent_again_and_two_keys_for_one_call_are_refused() {
         search
     };
     let list = json!([search(1), with_own(2, "own")]).to_string();
-    assert_eq!(post(&house, &list, &headers).number("x-credits-cost"), 1);
+    assert_eq!(post(&house, &list, &headers).header_number("x-credits-cost"), 1);
     let alike = post(&house, &with_own(3, "once").to_string(), &headers);
     assert_eq!(alike.json()["error"], Value::Null, "{}", alike.text());
     let entries = || house.accounts.recent_entries(house.accounts.keys(None)[0].record.account, 100).unwrap().len();
@@ -359,7 +378,7 @@ fn a_list_of_calls_may_be_sent_again_and_two_keys_for_one_call_are_refused() {
 #[test]
 fn long_provisions_come_in_parts_that_together_are_the_whole() {
     let house = open();
-    let key = house.any_key();
+    let key = house.create_full_key();
     let longest = (0..ENGINE.snapshot().outline.len())
         .map(hornbook_corpus::ids::NodeOrdinal)
         .max_by_key(|node| {
@@ -382,7 +401,7 @@ fn long_provisions_come_in_parts_that_together_are_the_whole() {
     }
     assert_eq!(read, whole_text);
     let text = |uri: &str| {
-        let read = result(&ask(&house, STATELESS, "resources/read", json!({ "uri": uri }), Some(&key)));
+        let read = result(&ask(&house, CURRENT_VERSION, "resources/read", json!({ "uri": uri }), Some(&key)));
         read["contents"][0]["text"].as_str().unwrap().to_owned()
     };
     assert!(text(&format!("hornbook://node/{id}")).contains(&whole_text[..500]));
@@ -391,7 +410,7 @@ fn long_provisions_come_in_parts_that_together_are_the_whole() {
 #[test]
 fn connectors_find_and_fetch_by_id_citation_and_address() {
     let house = open();
-    let key = house.any_key();
+    let key = house.create_full_key();
     let found = tool_result(&house, "search", json!({ "query": "security deposit" }), &key);
     let results = found["structuredContent"]["results"].as_array().unwrap();
     let text: Value = serde_json::from_str(found["content"][0]["text"].as_str().unwrap()).unwrap();
@@ -409,10 +428,12 @@ fn connectors_find_and_fetch_by_id_citation_and_address() {
 }
 
 #[test]
-fn the_older_versions_shake_hands_without_a_session() {
+fn older_versions_initialize_without_a_session() {
     let house = open();
-    for (asked, agreed) in
-        OLDER.into_iter().map(|version| (version, version)).chain([("2024-11-05", "2025-11-25"), ("9", "2025-11-25")])
+    for (asked, agreed) in OLDER_VERSIONS
+        .into_iter()
+        .map(|version| (version, version))
+        .chain([("2024-11-05", "2025-11-25"), ("9", "2025-11-25")])
     {
         let params =
             json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
@@ -440,7 +461,7 @@ fn the_older_versions_shake_hands_without_a_session() {
 fn removed_and_unknown_methods_are_404_in_the_current_version() {
     let house = open();
     for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "subscriptions/listen", "x", ""] {
-        let refused = ask(&house, STATELESS, method, json!({ "protocolVersion": "2025-11-25" }), None);
+        let refused = ask(&house, CURRENT_VERSION, method, json!({ "protocolVersion": "2025-11-25" }), None);
         assert_eq!((refused.status, &refused.json()["error"]["code"]), (404, &json!(-32601)), "{method}");
     }
     let refused = ask(&house, "2025-11-25", "logging/setLevel", json!({}), None);
@@ -448,9 +469,9 @@ fn removed_and_unknown_methods_are_404_in_the_current_version() {
 }
 
 #[test]
-fn lists_of_messages_are_answered_in_the_one_version_that_has_them() {
+fn batches_are_answered_only_in_their_version() {
     let house = open();
-    let key = house.any_key();
+    let key = house.create_full_key();
     let bearer = format!("Bearer {key}");
     let search = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } } });
     let list = json!([
@@ -464,11 +485,11 @@ fn lists_of_messages_are_answered_in_the_one_version_that_has_them() {
     let codes: Vec<Option<i64>> =
         responses.as_array().unwrap().iter().map(|response| response["error"]["code"].as_i64()).collect();
     assert_eq!(codes, [None, None, Some(-32601), Some(-32600), Some(-32600)]);
-    assert_eq!(answered.number("x-research-allotment-remaining"), 49_998, "each call is charged");
-    assert_eq!(answered.number("x-credits-cost"), 2, "and the header says what all cost");
+    assert_eq!(answered.header_number("x-research-allotment-remaining"), 49_998, "each call is charged");
+    assert_eq!(answered.header_number("x-credits-cost"), 2, "and the header says what all cost");
     let log = house.log();
     assert!(log.lines().any(|line| line.contains("\"cost\":2")), "{log}");
-    for version in ["2025-06-18", STATELESS] {
+    for version in ["2025-06-18", CURRENT_VERSION] {
         let refused = post(&house, &list, &[("Authorization", &bearer), ("MCP-Protocol-Version", version)]);
         assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32600)), "{version}");
     }
@@ -477,12 +498,12 @@ fn lists_of_messages_are_answered_in_the_one_version_that_has_them() {
 }
 
 #[test]
-fn foreign_pages_and_hosts_are_turned_away() {
+fn foreign_origins_and_hosts_are_refused() {
     let house = open();
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let sent = |host: &str, origin: &str| {
         let origin = if origin.is_empty() { String::new() } else { format!("Origin: {origin}\r\n") };
-        house.raw(&format!(
+        house.send_raw(&format!(
             "POST {MCP_PATH} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{origin}Content-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n{list}",
             list.len()
@@ -503,7 +524,7 @@ fn foreign_pages_and_hosts_are_turned_away() {
         assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!(-32600)), "{host} {origin}");
         assert!(refused.json().get("id").is_none());
     }
-    let as_text = house.raw(&format!(
+    let as_text = house.send_raw(&format!(
         "POST {MCP_PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{list}",
         list.len()
     ));
@@ -513,30 +534,30 @@ fn foreign_pages_and_hosts_are_turned_away() {
 #[test]
 fn prompts_and_completion_know_the_snapshot() {
     let house = open();
-    let prompts = result(&ask(&house, STATELESS, "prompts/list", json!({}), None));
+    let prompts = result(&ask(&house, CURRENT_VERSION, "prompts/list", json!({}), None));
     let names: Vec<&str> =
         prompts["prompts"].as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["cite-check", "fifty-state-survey", "zoning-check", "formation-intake"]);
     let params = json!({ "name": "cite-check", "arguments": { "text": "See 3 S.F.C. § 823." } });
-    let got = result(&ask(&house, STATELESS, "prompts/get", params, None));
+    let got = result(&ask(&house, CURRENT_VERSION, "prompts/get", params, None));
     assert!(got["messages"][0]["content"]["text"].as_str().unwrap().contains("See 3 S.F.C. § 823."));
     let complete = |argument: &str, value: &str| {
         let params = json!({ "ref": { "type": "ref/prompt", "name": "zoning-check" }, "argument": { "name": argument, "value": value } });
-        result(&ask(&house, STATELESS, "completion/complete", params, None))["completion"]["values"].clone()
+        result(&ask(&house, CURRENT_VERSION, "completion/complete", params, None))["completion"]["values"].clone()
     };
     assert!(complete("jurisdiction", "xa-port").as_array().unwrap().contains(&json!("XA-PORT-ARDEN")));
     assert_eq!(complete("jurisdiction", "zzz"), json!([]));
     assert_eq!(complete("nothing", "x"), json!([]));
     let params =
         json!({ "ref": { "type": "ref/prompt", "name": "no-such" }, "argument": { "name": "a", "value": "" } });
-    let refused = ask(&house, STATELESS, "completion/complete", params, None);
+    let refused = ask(&house, CURRENT_VERSION, "completion/complete", params, None);
     assert_eq!(refused.json()["error"]["code"], -32602);
 }
 
 #[test]
 fn resources_that_do_not_exist_are_named_in_the_error() {
     let house = open();
-    let key = house.any_key();
+    let key = house.create_full_key();
     for uri in [
         "test://nothing",
         "hornbook://node/",
@@ -545,7 +566,7 @@ fn resources_that_do_not_exist_are_named_in_the_error() {
         "hornbook://node/x?offset=x",
         "",
     ] {
-        for (version, code) in [(STATELESS, -32602), ("2025-11-25", -32002)] {
+        for (version, code) in [(CURRENT_VERSION, -32602), ("2025-11-25", -32002)] {
             let refused = ask(&house, version, "resources/read", json!({ "uri": uri }), Some(&key));
             assert_eq!(
                 (refused.status, &refused.json()["error"]["code"]),

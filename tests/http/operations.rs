@@ -3,17 +3,17 @@
 
 use std::sync::LazyLock;
 
-use hornbook::accounts::changes::OrderWish;
+use hornbook::accounts::changes::NewOrder;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::api::operation::{Cost, Metering, Operation};
 use hornbook::api::operations::OPERATIONS;
 use hornbook::api::parameters::{Kind, Location, Need};
 
-use crate::house::{Answered, House, generous};
 use crate::sample::ENGINE;
+use crate::test_server::{TestResponse, TestServer, generous_tariff};
 
-pub(crate) const NOBODY: &str = "6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e";
+pub(crate) const UNKNOWN_NODE_ID: &str = "6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e";
 
 pub(crate) static NODE: LazyLock<String> = LazyLock::new(|| {
     let answers = ENGINE.resolve("Arden Rev. Stat. § 12-2-104").unwrap();
@@ -25,7 +25,7 @@ fn path_of(operation: &Operation) -> &'static str {
 }
 
 /// A path that is answered with 200.
-pub(crate) fn address(house: &House, operation: &Operation) -> String {
+pub(crate) fn valid_path(house: &TestServer, operation: &Operation) -> String {
     let path = path_of(operation);
     match operation.name {
         "search" | "suggest" => format!("{path}?q=security%20deposit"),
@@ -42,64 +42,64 @@ pub(crate) fn address(house: &House, operation: &Operation) -> String {
         "gis-at" => format!("{}?lat=44.054&lon=-124.217", path.replace("{shortCode}", "XA-PORT-ARDEN")),
         "formation-lookup-naics" => format!("{path}?q=dog%20grooming%20van"),
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
-        "formation-status" => order_address(house, path),
+        "formation-status" => order_status_path(house, path),
         "code-bodies" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
 
-pub(crate) fn order_address(house: &House, path: &str) -> String {
-    let wish = OrderWish {
-        account: house.account(0),
+pub(crate) fn order_status_path(house: &TestServer, path: &str) -> String {
+    let wish = NewOrder {
+        account: house.create_account(0),
         entity_name: "Arden Ferries LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
     };
-    let (order, token) = house.accounts.create_order(wish, &house.act(), &mut SystemEntropy).unwrap();
+    let (order, token) = house.accounts.create_order(wish, &house.test_act(), &mut SystemEntropy).unwrap();
     format!("{}?token={token}", path.replace("{orderId}", &order.id.to_string()))
 }
 
 /// The operations with a route. Those that only agents can call are tested in `mcp`.
-pub(crate) fn addressed() -> impl Iterator<Item = &'static Operation> {
+pub(crate) fn routed_operations() -> impl Iterator<Item = &'static Operation> {
     OPERATIONS.iter().filter(|operation| operation.route.is_some())
 }
 
 /// Calls an operation at a path, with its example body if it takes one.
-pub(crate) fn ask(house: &House, operation: &Operation, path: &str, key: Option<&str>) -> Answered {
+pub(crate) fn ask(house: &TestServer, operation: &Operation, path: &str, key: Option<&str>) -> TestResponse {
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let (method, body) = match operation.body {
         None => ("GET", String::new()),
         Some(body) => ("POST", format!("Content-Length: {}\r\n\r\n{}", body.example.len(), body.example)),
     };
     let body = if body.is_empty() { "\r\n".to_owned() } else { body };
-    house.raw(&format!("{method} {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n{key}{body}"))
+    house.send_raw(&format!("{method} {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n{key}{body}"))
 }
 
 fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
-    addressed().filter_map(|operation| {
+    routed_operations().filter_map(|operation| {
         let Metering { any_of, cost } = operation.metering()?;
         Some((operation, any_of, cost))
     })
 }
 
-fn ok(answered: Answered, what: &str) -> Answered {
+fn ok(answered: TestResponse, what: &str) -> TestResponse {
     assert_eq!(answered.status, 200, "{what}: {}", answered.text());
     answered
 }
 
 #[test]
-fn every_metered_answer_tells_its_cost_and_what_is_left() {
-    let house = House::open(generous());
+fn metered_responses_have_cost_and_balance_headers() {
+    let house = TestServer::start(generous_tariff());
     for (operation, _, cost) in metered() {
-        let key = house.any_key();
-        let answered = ok(ask(&house, operation, &address(&house, operation), Some(&key)), operation.name);
+        let key = house.create_full_key();
+        let answered = ok(ask(&house, operation, &valid_path(&house, operation), Some(&key)), operation.name);
         let credits = u64::from(cost.credits);
-        assert_eq!(answered.number("x-credits-remaining"), 0);
-        assert_eq!(answered.number("x-research-allotment-remaining"), 50_000 - credits, "{}", operation.name);
-        assert_eq!(answered.number("x-credits-cost"), credits);
-        assert_eq!(answered.number("x-ratelimit-limit"), 100_000);
-        assert_eq!(answered.number("x-ratelimit-remaining"), 99_999);
-        assert!(answered.number("x-ratelimit-reset") <= 60);
+        assert_eq!(answered.header_number("x-credits-remaining"), 0);
+        assert_eq!(answered.header_number("x-research-allotment-remaining"), 50_000 - credits, "{}", operation.name);
+        assert_eq!(answered.header_number("x-credits-cost"), credits);
+        assert_eq!(answered.header_number("x-ratelimit-limit"), 100_000);
+        assert_eq!(answered.header_number("x-ratelimit-remaining"), 99_999);
+        assert!(answered.header_number("x-ratelimit-reset") <= 60);
         assert!(answered.header("ratelimit").contains("\"minute\";r=99999"));
         assert!(answered.header("ratelimit-policy").contains("q=100000;w=60"));
         assert_eq!(answered.header("content-type"), "application/json");
@@ -113,25 +113,26 @@ fn every_metered_answer_tells_its_cost_and_what_is_left() {
 
 #[test]
 fn without_a_good_key_there_is_a_401_and_what_is_open_needs_none() {
-    let house = House::open(generous());
-    let mistyped = format!("{}x", house.any_key());
-    for operation in addressed() {
-        let path = address(&house, operation);
+    let house = TestServer::start(generous_tariff());
+    let mistyped = format!("{}x", house.create_full_key());
+    for operation in routed_operations() {
+        let path = valid_path(&house, operation);
         let anonymous = ask(&house, operation, &path, None);
         if operation.metering().is_none() {
             ok(anonymous, operation.name);
             continue;
         }
-        anonymous.error(401, "invalid_api_key");
+        anonymous.expect_error(401, "invalid_api_key");
         assert!(anonymous.header("www-authenticate").starts_with("Bearer"));
-        ask(&house, operation, &path, Some(&mistyped)).error(401, "invalid_api_key");
-        let by_query = format!("{path}{}api_key={}", if path.contains('?') { '&' } else { '?' }, house.any_key());
-        ask(&house, operation, &by_query, None).error(401, "invalid_api_key");
+        ask(&house, operation, &path, Some(&mistyped)).expect_error(401, "invalid_api_key");
+        let by_query =
+            format!("{path}{}api_key={}", if path.contains('?') { '&' } else { '?' }, house.create_full_key());
+        ask(&house, operation, &by_query, None).expect_error(401, "invalid_api_key");
     }
 }
 
 /// The scopes that allow each operation: first the endpoints of the contract, in its order, then ours.
-const OPENED_BY: &[(&str, &[Scope])] = &[
+const SCOPES_OF_OPERATIONS: &[(&str, &[Scope])] = &[
     ("search", &[Scope::Search]),
     ("node", &[Scope::Node]),
     ("code-bodies", &[Scope::Browse]),
@@ -154,19 +155,19 @@ const OPENED_BY: &[(&str, &[Scope])] = &[
 ];
 
 #[test]
-fn each_scope_opens_exactly_what_the_contract_says() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    assert_eq!(metered().count(), OPENED_BY.len());
+fn scopes_allow_exactly_the_operations_of_the_contract() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    assert_eq!(metered().count(), SCOPES_OF_OPERATIONS.len());
     for scope in Scope::ALL {
-        let key = house.key(account, &[scope]);
-        for (name, scopes) in OPENED_BY {
+        let key = house.create_key(account, &[scope]);
+        for (name, scopes) in SCOPES_OF_OPERATIONS {
             let (operation, ..) = metered().find(|(operation, ..)| operation.name == *name).unwrap();
-            let answered = ask(&house, operation, &address(&house, operation), Some(&key));
+            let answered = ask(&house, operation, &valid_path(&house, operation), Some(&key));
             if scopes.contains(&scope) {
                 ok(answered, name);
             } else {
-                let error = answered.error(403, "insufficient_scope");
+                let error = answered.expect_error(403, "insufficient_scope");
                 let needed = ScopeSet::of(scopes).to_string();
                 assert!(error["message"].as_str().unwrap().contains(&needed), "{error:#}");
             }
@@ -176,52 +177,55 @@ fn each_scope_opens_exactly_what_the_contract_says() {
 
 #[test]
 fn without_credits_there_is_a_402_that_says_where_to_buy_some() {
-    let mut tariff = generous();
+    let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
-    let house = House::open(tariff);
+    let house = TestServer::start(tariff);
     for (operation, _, cost) in metered() {
-        let account = house.account(cost.credits);
-        let key = house.key(account, &Scope::ALL);
-        let path = address(&house, operation);
-        assert_eq!(ok(ask(&house, operation, &path, Some(&key)), operation.name).number("x-credits-remaining"), 0);
+        let account = house.create_account(cost.credits);
+        let key = house.create_key(account, &Scope::ALL);
+        let path = valid_path(&house, operation);
+        assert_eq!(
+            ok(ask(&house, operation, &path, Some(&key)), operation.name).header_number("x-credits-remaining"),
+            0
+        );
         let refused = ask(&house, operation, &path, Some(&key));
         if cost.credits == 0 {
             ok(refused, operation.name);
             continue;
         }
-        let error = refused.error(402, "insufficient_credits");
+        let error = refused.expect_error(402, "insufficient_credits");
         assert_eq!(error["upgradeUrl"], "https://law.example/api/v1/billing/checkout");
-        assert_eq!(refused.number("x-ratelimit-limit"), 100_000);
+        assert_eq!(refused.header_number("x-ratelimit-limit"), 100_000);
     }
 }
 
 #[test]
-fn too_many_calls_are_told_how_long_to_wait() {
-    let mut tariff = generous();
+fn rate_limited_calls_get_retry_after() {
+    let mut tariff = generous_tariff();
     tariff.free.limits.per_minute = 1;
-    let house = House::open(tariff);
+    let house = TestServer::start(tariff);
     for (operation, ..) in metered() {
-        let (key, path) = (house.any_key(), address(&house, operation));
+        let (key, path) = (house.create_full_key(), valid_path(&house, operation));
         ok(ask(&house, operation, &path, Some(&key)), operation.name);
         let refused = ask(&house, operation, &path, Some(&key));
-        let error = refused.error(429, "rate_limited");
+        let error = refused.expect_error(429, "rate_limited");
         let wait = error["retryAfterSec"].as_u64().unwrap();
         assert!((1..=60).contains(&wait), "{error:#}");
-        assert_eq!(refused.number("retry-after"), wait);
-        assert_eq!(refused.number("x-ratelimit-remaining"), 0);
+        assert_eq!(refused.header_number("retry-after"), wait);
+        assert_eq!(refused.header_number("x-ratelimit-remaining"), 0);
     }
 }
 
 #[test]
-fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &Scope::ALL);
+fn parameter_rules_are_enforced_for_free() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
     for (operation, ..) in metered() {
-        let path = address(&house, operation);
+        let path = valid_path(&house, operation);
         let with = |more: &str| format!("{path}{}{more}", if path.contains('?') { '&' } else { '?' });
         let violated = |path: &str, parameter: &str| {
-            let error = ask(&house, operation, path, Some(&key)).error(422, "validation_error");
+            let error = ask(&house, operation, path, Some(&key)).expect_error(422, "validation_error");
             let named = error["details"].as_array().unwrap().iter().any(|detail| detail["parameter"] == parameter);
             assert!(named, "{path}: {error:#}");
         };
@@ -246,8 +250,9 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
                 Location::Query => violated(&with(&format!("{name}={bad}")), name),
                 Location::Path if parameter.kind == Kind::Uuid => {
                     let path = path_of(operation).replace(&format!("{{{name}}}"), "no-id");
-                    let query = address(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
-                    ask(&house, operation, &format!("{path}?{query}"), Some(&key)).error(404, "not_found");
+                    let query =
+                        valid_path(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
+                    ask(&house, operation, &format!("{path}?{query}"), Some(&key)).expect_error(404, "not_found");
                 }
                 Location::Path => {
                     // The other placeholders of the path are replaced by a harmless value.
@@ -267,25 +272,26 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
 }
 
 #[test]
-fn what_does_not_exist_is_not_found_and_free() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &Scope::ALL);
-    let order = order_address(&house, "/api/v1/formation/status/{orderId}");
+fn missing_resources_are_a_free_404() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
+    let order = order_status_path(&house, "/api/v1/formation/status/{orderId}");
     let (known, _) = order.split_once('?').unwrap();
-    let wrong_token = house.get(&format!("{known}?token=hb_order_wrong"), &key).error(404, "not_found");
-    let unknown = house.get(&format!("/api/v1/formation/status/{NOBODY}?token=x"), &key).error(404, "not_found");
+    let wrong_token = house.get(&format!("{known}?token=hb_order_wrong"), &key).expect_error(404, "not_found");
+    let unknown =
+        house.get(&format!("/api/v1/formation/status/{UNKNOWN_NODE_ID}?token=x"), &key).expect_error(404, "not_found");
     assert_eq!(wrong_token, unknown, "who guesses learns nothing");
     for path in [
-        format!("/api/v1/node/{NOBODY}"),
-        format!("/api/v1/node/{NOBODY}/references"),
-        format!("/api/v1/nodes?ids={NOBODY}"),
+        format!("/api/v1/node/{UNKNOWN_NODE_ID}"),
+        format!("/api/v1/node/{UNKNOWN_NODE_ID}/references"),
+        format!("/api/v1/nodes?ids={UNKNOWN_NODE_ID}"),
         "/api/v1/gis/XA-GREYFORD".to_owned(),
         "/api/v1/gis/ZZ-TOP".to_owned(),
         "/api/v1/gis/XA-GREYFORD/at?lat=44&lon=-124".to_owned(),
         "/api/v1/gis/XA-PORT-ARDEN/at?lat=0&lon=0".to_owned(),
     ] {
-        house.get(&path, &key).error(404, "not_found");
+        house.get(&path, &key).expect_error(404, "not_found");
     }
     let now = house.clock.now();
     assert_eq!(house.accounts.account(account, now).unwrap().remaining.allotment, 50_000);

@@ -7,19 +7,19 @@ use hornbook::accounts::people::Role;
 use hornbook::accounts::records::{AccountStatus, OrderStage, PurchaseStatus};
 use hornbook::accounts::tier::PackName;
 use hornbook::api::service::Service;
-use hornbook::http::Doors;
+use hornbook::http::Mounts;
 use hornbook::metrics::Metrics;
-use hornbook::web::operator::door::Operator;
-use hornbook::web::operator::machinery::{Machinery, SnapshotRow};
-use hornbook::web::shell::{PageSettings, Shell};
+use hornbook::web::operator::mount::OperatorPages;
+use hornbook::web::operator::snapshot_control::{SnapshotControl, SnapshotRow};
+use hornbook::web::page_context::{PageContext, PageSettings};
 
 use crate::browser::{Browser, between, pages};
-use crate::house::{House, Opening, generous};
+use crate::test_server::{TestServer, TestServerOptions, generous_tariff};
 
 /// A program without a data directory; `tests/cli/people.rs` tests the real one.
 struct NoDirectory;
 
-impl Machinery for NoDirectory {
+impl SnapshotControl for NoDirectory {
     fn snapshots(&self) -> Vec<SnapshotRow> {
         Vec::new()
     }
@@ -33,29 +33,32 @@ impl Machinery for NoDirectory {
     }
 }
 
-fn doors(service: &Arc<Service>) -> Doors {
-    let shell = Arc::new(Shell::new(Arc::clone(service), PageSettings::default()));
+fn doors(service: &Arc<Service>) -> Mounts {
+    let shell = Arc::new(PageContext::new(Arc::clone(service), PageSettings::default()));
     let mut doors = pages(service);
-    doors.push(Arc::new(Operator::new(shell, Arc::new(Metrics::default()), Arc::new(NoDirectory))));
+    doors.push(Arc::new(OperatorPages::new(shell, Arc::new(Metrics::default()), Arc::new(NoDirectory))));
     doors
 }
 
-fn open() -> House {
-    House::open_as(Opening { doors, ..Opening::usual(generous()) }, |_| ())
+fn open() -> TestServer {
+    TestServer::start_with_options(
+        TestServerOptions { mounts: doors, ..TestServerOptions::default_for(generous_tariff()) },
+        |_| (),
+    )
 }
 
-fn operator(house: &House) -> Browser<'_> {
+fn operator(house: &TestServer) -> Browser<'_> {
     let browser = Browser::approved(house, "root");
-    house.accounts.set_role(browser.account(), Role::Operator, &house.act()).unwrap();
+    house.accounts.set_role(browser.account(), Role::Operator, &house.test_act()).unwrap();
     browser
 }
 
-fn status(house: &House, id: AccountId) -> AccountStatus {
+fn status(house: &TestServer, id: AccountId) -> AccountStatus {
     house.accounts.account(id, house.clock.now()).unwrap().record.status
 }
 
 #[test]
-fn to_others_there_is_nothing_here() {
+fn the_operator_page_is_a_404_for_others() {
     let house = open();
     let mut customer = Browser::approved(&house, "jane");
     let waiting = Browser::signed_up(&house, "john").account();
@@ -74,12 +77,12 @@ fn to_others_there_is_nothing_here() {
     // When a role is taken away, the next request has no access.
     let mut former = operator(&house);
     assert_eq!(former.get("/operator").status, 200);
-    house.accounts.set_role(former.account(), Role::Customer, &house.act()).unwrap();
+    house.accounts.set_role(former.account(), Role::Customer, &house.test_act()).unwrap();
     assert_eq!(former.get("/operator").status, 404);
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn get_requests_change_nothing() {
     let house = open();
     let waiting = Browser::signed_up(&house, "john").account();
     let mut operator = operator(&house);
@@ -94,7 +97,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn accounts_are_approved_invited_and_shut_out() {
+fn accounts_are_approved_invited_and_disabled() {
     let house = open();
     let mut operator = operator(&house);
     let jane = Browser::signed_up(&house, "jane").account();
@@ -142,8 +145,9 @@ fn a_snapshot_that_is_refused_is_recorded() {
 fn payments_are_confirmed_once_and_orders_move_on() {
     let house = open();
     let mut operator = operator(&house);
-    let account = house.account(0);
-    let purchase = house.accounts.request_purchase(account, PackName::Starter, &house.act()).unwrap().id.to_string();
+    let account = house.create_account(0);
+    let purchase =
+        house.accounts.request_purchase(account, PackName::Starter, &house.test_act()).unwrap().id.to_string();
     let page = operator.get("/operator").text();
     assert!(page.contains(&purchase), "{page}");
     let form = [("purchase", &*purchase), ("do", "confirm"), ("reference", "transfer 7")];
@@ -153,14 +157,14 @@ fn payments_are_confirmed_once_and_orders_move_on() {
     let once = credits();
     assert_eq!(operator.post("/operator/purchase", &form).status, 303, "the same payment again");
     assert_eq!(credits(), once);
-    let wish = hornbook::accounts::changes::OrderWish {
+    let wish = hornbook::accounts::changes::NewOrder {
         account,
         entity_name: "Acme <script> LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
     };
     let mut entropy = hornbook::accounts::entropy::SystemEntropy;
-    let (order, _) = house.accounts.create_order(wish, &house.act(), &mut entropy).unwrap();
+    let (order, _) = house.accounts.create_order(wish, &house.test_act(), &mut entropy).unwrap();
     let id = order.id.to_string();
     let page = operator.get("/operator").text();
     assert!(page.contains("Acme &lt;script&gt; LLC") && !page.contains("Acme <script>"));

@@ -7,49 +7,63 @@ use std::sync::Arc;
 
 use hornbook::api::service::Service;
 use hornbook::api::visitors::VisitorRates;
-use hornbook::http::Doors;
-use hornbook::web::files::Files;
-use hornbook::web::shell::{PageSettings, Shell};
-use hornbook::web::site::Site;
-use hornbook::web::zoning::parts::MapParts;
+use hornbook::http::Mounts;
+use hornbook::web::files::AssetFiles;
+use hornbook::web::page_context::{PageContext, PageSettings};
+use hornbook::web::public_pages::PublicPages;
+use hornbook::web::zoning::map_parts::MapParts;
 use hornbook_index_build::build::Destination;
 
-use crate::house::{Answered, House, Opening, generous};
 use crate::sample::build_plan;
+use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
-pub(crate) fn with(service: &Arc<Service>, reads_per_minute: u32, searches_per_minute: u32, is_indexed: bool) -> Doors {
+pub(crate) fn page_mounts(
+    service: &Arc<Service>,
+    reads_per_minute: u32,
+    searches_per_minute: u32,
+    is_indexed: bool,
+) -> Mounts {
     let settings = PageSettings { visitors: VisitorRates { reads_per_minute, searches_per_minute }, is_indexed };
-    let shell = Arc::new(Shell::new(Arc::clone(service), settings));
-    vec![Arc::new(Files), Arc::new(MapParts::new(Arc::clone(&shell))), Arc::new(Site::new(shell))]
+    let shell = Arc::new(PageContext::new(Arc::clone(service), settings));
+    vec![Arc::new(AssetFiles), Arc::new(MapParts::new(Arc::clone(&shell))), Arc::new(PublicPages::new(shell))]
 }
 
 /// Visitors may read and search.
-pub(crate) fn open() -> House {
-    House::open_as(
-        Opening { doors: |service| with(service, 10_000, 10_000, true), ..Opening::usual(generous()) },
+pub(crate) fn open() -> TestServer {
+    TestServer::start_with_options(
+        TestServerOptions {
+            mounts: |service| page_mounts(service, 10_000, 10_000, true),
+            ..TestServerOptions::default_for(generous_tariff())
+        },
         |_| (),
     )
 }
 
 /// The default settings: visitors may read, but not search for free.
-pub(crate) fn usual() -> House {
-    House::open_as(Opening { doors: |service| with(service, 60, 0, false), ..Opening::usual(generous()) }, |_| ())
+pub(crate) fn start_with_default_access() -> TestServer {
+    TestServer::start_with_options(
+        TestServerOptions {
+            mounts: |service| page_mounts(service, 60, 0, false),
+            ..TestServerOptions::default_for(generous_tariff())
+        },
+        |_| (),
+    )
 }
 
 pub(crate) const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
 
-pub(crate) fn visit(house: &House, path: &str) -> Answered {
+pub(crate) fn visit(house: &TestServer, path: &str) -> TestResponse {
     house.get_with(path, &[BROWSER])
 }
 
 /// The page of a provision of the sample corpus.
-fn provision(house: &House) -> String {
+fn provision(house: &TestServer) -> String {
     let answered = visit(house, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201");
     assert_eq!(answered.status, 303);
     answered.header("location").to_owned()
 }
 
-pub(crate) fn is_page(answered: &Answered, path: &str) {
+pub(crate) fn is_page(answered: &TestResponse, path: &str) {
     assert_eq!(answered.header("content-type"), "text/html; charset=utf-8", "{path}");
     let policy = answered.header("content-security-policy");
     for part in
@@ -102,9 +116,9 @@ fn every_page_has_the_policy_and_sets_no_cookie() {
 #[test]
 fn programs_get_the_error_object_and_browsers_a_page() {
     let house = open();
-    house.get_with("/nowhere", &[]).error(404, "not_found");
-    house.get_with("/nowhere", &[("Accept", "*/*")]).error(404, "not_found");
-    house.get_with("/api/v1/nowhere", &[BROWSER]).error(404, "not_found");
+    house.get_with("/nowhere", &[]).expect_error(404, "not_found");
+    house.get_with("/nowhere", &[("Accept", "*/*")]).expect_error(404, "not_found");
+    house.get_with("/api/v1/nowhere", &[BROWSER]).expect_error(404, "not_found");
     let page = visit(&house, "/nowhere");
     assert!(page.text().contains("<h1>Not found</h1>") && page.status == 404);
     for path in ["/law/17", "/law/00000000-0000-0000-0000-000000000000"] {
@@ -121,7 +135,7 @@ fn programs_get_the_error_object_and_browsers_a_page() {
 }
 
 #[test]
-fn stylesheet_and_scripts_are_kept_for_good() {
+fn stylesheet_and_scripts_are_immutable() {
     let house = open();
     let text = visit(&house, "/").text();
     let address = |mark: &str| {
@@ -136,9 +150,9 @@ fn stylesheet_and_scripts_are_kept_for_good() {
 }
 
 #[test]
-fn a_page_says_what_the_api_says() {
+fn page_and_api_agree() {
     let house = open();
-    let key = house.any_key();
+    let key = house.create_full_key();
     let found = house.get("/api/v1/search?q=notice+to+the+tenant&limit=20&facets=true", &key).json();
     let page = visit(&house, "/?q=notice+to+the+tenant").text();
     let mut at = 0;
@@ -163,7 +177,7 @@ fn a_page_says_what_the_api_says() {
 }
 
 #[test]
-fn a_browser_that_has_the_page_is_told_so() {
+fn a_matching_etag_gives_a_304_page() {
     let house = open();
     let path = provision(&house);
     let first = visit(&house, &path);
@@ -195,7 +209,7 @@ fn a_citation_leads_to_its_provision_and_its_subdivision() {
 }
 
 #[test]
-fn what_finds_nothing_is_explained() {
+fn empty_results_are_explained() {
     let house = open();
     let nothing = visit(&house, "/?q=%22zyzzyva+quux%22&mode=keyword").text();
     assert!(nothing.contains("Nothing was found") && nothing.contains("words and meaning together"));
@@ -209,7 +223,7 @@ fn what_finds_nothing_is_explained() {
 }
 
 #[test]
-fn a_place_in_the_query_is_shown_with_the_way_back() {
+fn a_recognised_place_is_shown_with_an_undo_link() {
     let house = open();
     let narrowed = visit(&house, "/?q=fence+height+in+Port+Arden").text();
     let said = "Searched only in <strong>Port Arden</strong>, because the search says <q>in Port Arden</q>";
@@ -225,7 +239,7 @@ fn a_place_in_the_query_is_shown_with_the_way_back() {
 }
 
 #[test]
-fn subjects_filter_and_filters_of_the_address_stay_from_page_to_page() {
+fn filters_are_kept_across_result_pages() {
     let house = open();
     let all = visit(&house, "/?q=permit&mode=keyword").text();
     assert!(all.contains("href=\"/?q=permit&amp;mode=keyword&amp;tag=ordinance\""), "{all}");
@@ -238,8 +252,8 @@ fn subjects_filter_and_filters_of_the_address_stay_from_page_to_page() {
 }
 
 #[test]
-fn without_an_account_a_server_as_it_comes_lets_read_and_try_samples() {
-    let house = usual();
+fn by_default_visitors_can_read_and_try_sample_searches() {
+    let house = start_with_default_access();
     assert_eq!(visit(&house, "/browse").status, 200);
     let refused = visit(&house, "/?q=anything+else");
     assert_eq!(refused.status, 401);
@@ -257,16 +271,21 @@ fn without_an_account_a_server_as_it_comes_lets_read_and_try_samples() {
     let statuses: Vec<u16> = (0..60).map(|_| visit(&house, "/browse").status).collect();
     assert!(statuses.contains(&200) && statuses.last() == Some(&429), "{statuses:?}");
     let too_fast = visit(&house, "/browse");
-    assert!(too_fast.number("retry-after") >= 1);
+    assert!(too_fast.header_number("retry-after") >= 1);
     is_page(&too_fast, "429");
     // The API still requires a key.
-    house.get_with("/api/v1/coverage", &[BROWSER]).error(401, "invalid_api_key");
+    house.get_with("/api/v1/coverage", &[BROWSER]).expect_error(401, "invalid_api_key");
 }
 
 #[test]
-fn a_server_for_its_accounts_alone_lets_nobody_read() {
-    let house =
-        House::open_as(Opening { doors: |service| with(service, 0, 0, false), ..Opening::usual(generous()) }, |_| ());
+fn visitors_cannot_read_if_reading_needs_an_account() {
+    let house = TestServer::start_with_options(
+        TestServerOptions {
+            mounts: |service| page_mounts(service, 0, 0, false),
+            ..TestServerOptions::default_for(generous_tariff())
+        },
+        |_| (),
+    );
     for path in [
         "/browse",
         "/coverage",
@@ -283,7 +302,7 @@ fn a_server_for_its_accounts_alone_lets_nobody_read() {
 
 /// The script of the contents loads the same entries in place that the page of the level has.
 #[test]
-fn levels_of_the_contents_open_in_place_as_their_pages_show_them() {
+fn contents_fragments_match_their_pages() {
     let house = open();
     let mut open = vec![visit(&house, "/browse").text()];
     let (mut seen, mut levels) = (0, 0);
@@ -306,7 +325,7 @@ fn levels_of_the_contents_open_in_place_as_their_pages_show_them() {
             open.push(part);
         }
     }
-    let key = house.any_key();
+    let key = house.create_full_key();
     let coverage = house.get("/api/v1/coverage", &key).json();
     assert!(levels > 20 && seen as u64 > coverage["totalNodes"].as_u64().unwrap() / 2, "{levels} levels, {seen} nodes");
     let body = visit(&house, "/browse").text();
@@ -326,7 +345,7 @@ fn sitemaps_have_every_provision_once() {
         let text = visit(&house, part).text();
         all.extend(text.split("<loc>").skip(1).map(|rest| rest.split("</loc>").next().unwrap().to_owned()));
     }
-    let key = house.any_key();
+    let key = house.create_full_key();
     let bodies = house.get("/api/v1/code-bodies", &key).json();
     let provisions: u64 =
         bodies["codeBodies"].as_array().unwrap().iter().map(|body| body["provisionCount"].as_u64().unwrap()).sum();
@@ -336,7 +355,7 @@ fn sitemaps_have_every_provision_once() {
 }
 
 /// Builds law from lines in the native format, and serves it on a server whose pages are open.
-fn serving(lines: &[serde_json::Value]) -> (House, tempfile::TempDir) {
+fn serving(lines: &[serde_json::Value]) -> (TestServer, tempfile::TempDir) {
     let data = tempfile::tempdir().unwrap();
     let plan = "name = \"Test\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"Bast\"\nlevel = \"state\"\n\
                 [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XB\"\ncode_body = \"Code\"\n\
@@ -348,19 +367,19 @@ fn serving(lines: &[serde_json::Value]) -> (House, tempfile::TempDir) {
     fs::write(sources.join("law.jsonl"), lines.join("\n")).unwrap();
     build_into(&sources, data.path());
     let house = open();
-    house.service.renew(data.path()).unwrap();
+    house.service.reload_snapshot(data.path()).unwrap();
     (house, data)
 }
 
 /// The page that a citation redirects to.
-fn cited(house: &House, citation: &str) -> String {
+fn page_of_citation(house: &TestServer, citation: &str) -> String {
     let found = visit(house, &format!("/law/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
     assert_eq!(found.status, 303, "{citation}: {}", found.text());
     visit(house, found.header("location")).text()
 }
 
 #[test]
-fn what_a_reader_must_know_stands_before_the_first_word() {
+fn status_banners_precede_the_text() {
     let section = |number: &str, more: serde_json::Value| {
         let mut line = serde_json::json!({ "key": format!("s{number}"), "level": "section", "number": number,
             "heading": format!("Heading {number}"), "citation": format!("Code § {number}"), "text": "The law begins here." });
@@ -388,14 +407,14 @@ fn what_a_reader_must_know_stands_before_the_first_word() {
         ("Code § 5", "<p class=\"also\" role=\"note\">This wording is in effect from <time datetime=\"1975-07-01\">"),
         ("Code § 3", "There is another wording under this citation, <a href=\"#wordings\">below</a>"),
     ] {
-        let page = cited(&house, citation);
+        let page = page_of_citation(&house, citation);
         let banner = page.find(said).unwrap_or_else(|| panic!("{citation} does not say {said}: {page}"));
         assert!(banner < page.find("class=\"text\"").unwrap(), "{citation}");
     }
-    let titled = cited(&house, "Code § 5");
+    let titled = page_of_citation(&house, "Code § 5");
     assert!(titled.contains("<h3>Historical Notes</h3>"), "a note without text is a title: {titled}");
-    assert!(cited(&house, "Code § 3").contains("id=\"wordings\"><h2>Effective July 1, 2031</h2>"));
-    let plain = cited(&house, "Code § 4");
+    assert!(page_of_citation(&house, "Code § 3").contains("id=\"wordings\"><h2>Effective July 1, 2031</h2>"));
+    let plain = page_of_citation(&house, "Code § 4");
     assert!(!plain.contains("class=\"banner"), "{plain}");
     assert!(plain.contains("rel=\"prev\"") && plain.contains("aria-label=\"Place in the code\""));
     let repealed = visit(&house, "/?q=heading").text();
@@ -403,14 +422,14 @@ fn what_a_reader_must_know_stands_before_the_first_word() {
 }
 
 #[test]
-fn a_long_provision_has_contents_of_its_own_and_parts_that_are_drawn_when_seen() {
+fn long_provisions_have_contents_and_lazy_parts() {
     let paragraph = "The director shall keep a record of every vessel that enters the harbor. ".repeat(40);
-    let text: Vec<String> = (0..100_u8).map(|place| format!("({}) {paragraph}", letters(place))).collect();
+    let text: Vec<String> = (0..100_u8).map(|place| format!("({}) {paragraph}", label_letters(place))).collect();
     let text = text.join("\n");
     assert!(text.len() > 280_000);
     let line = serde_json::json!({ "key": "s1", "level": "section", "number": "1", "heading": "Records", "citation": "Code § 1", "text": text });
     let (house, _data) = serving(&[line]);
-    let page = cited(&house, "Code § 1");
+    let page = page_of_citation(&house, "Code § 1");
     let (contents, behind) = page.split_once("class=\"contents\"").unwrap().1.split_once("</details>").unwrap();
     assert_eq!(contents.matches("<li><a href=\"#").count(), 100, "{contents}");
     assert!(contents.contains("<a href=\"#c\"><span class=\"label\">(c)</span> The director shall keep"), "{contents}");
@@ -420,14 +439,14 @@ fn a_long_provision_has_contents_of_its_own_and_parts_that_are_drawn_when_seen()
 }
 
 /// `a` to `z`, then `aa` to `zz`, as drafters continue.
-fn letters(place: u8) -> String {
+fn label_letters(place: u8) -> String {
     let letter = char::from(b'a' + place % 26);
     String::from(letter).repeat(usize::from(place / 26) + 1)
 }
 
 /// Law that contains markup and control characters.
 #[test]
-fn hostile_text_is_shown_and_does_nothing() {
+fn hostile_text_is_escaped() {
     let data = tempfile::tempdir().unwrap();
     let plan = "name = \"Hostile\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"<script>alert(1)</script>\"\nlevel = \"state\"\n\
                 [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XB\"\ncode_body = \"Code \\\"><img src=x>\"\n\
@@ -446,8 +465,8 @@ fn hostile_text_is_shown_and_does_nothing() {
     fs::write(sources.join("law.jsonl"), lines.map(|line| line.to_string()).join("\n")).unwrap();
     build_into(&sources, data.path());
     let house = open();
-    house.service.renew(data.path()).unwrap();
-    let key = house.any_key();
+    house.service.reload_snapshot(data.path()).unwrap();
+    let key = house.create_full_key();
     let bodies = house.get("/api/v1/code-bodies", &key).json();
     let body = bodies["codeBodies"][0]["id"].as_str().unwrap().to_owned();
     let found = house.get("/api/v1/search?q=hostile+alert&limit=5", &key).json();

@@ -3,34 +3,34 @@
 use hornbook::accounts::ids::AccountId;
 use hornbook::accounts::scope::Scope;
 
-use crate::house::{Answered, House, generous};
+use crate::test_server::{TestResponse, TestServer, generous_tariff};
 
 /// The largest size of a refusal, so that a small request cannot cause a large response.
 const REFUSAL_BYTES_MAX: usize = 4 << 10;
 
-fn left(house: &House, account: AccountId) -> u32 {
+fn left(house: &TestServer, account: AccountId) -> u32 {
     house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment
 }
 
 /// A query with this many parameters, none of which any operation knows.
-fn names(count: usize, name: impl Fn(usize) -> String) -> String {
+fn unknown_parameters(count: usize, name: impl Fn(usize) -> String) -> String {
     (0..count).map(name).collect::<Vec<_>>().join("&")
 }
 
 #[test]
 fn a_refusal_is_small_whatever_was_sent() {
-    let house = House::open(generous());
-    let key = house.any_key();
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     let checkout = "/api/v1/billing/checkout";
     let long = "a".repeat(8_000);
     let paths = [
-        (422, format!("{checkout}?{}", names(2_000, |n| format!("{n:x}")))),
-        (422, format!("{checkout}?{}", names(64, |n| format!("{n:03}{}", "x".repeat(110))))),
+        (422, format!("{checkout}?{}", unknown_parameters(2_000, |n| format!("{n:x}")))),
+        (422, format!("{checkout}?{}", unknown_parameters(64, |n| format!("{n:03}{}", "x".repeat(110))))),
         // A character that JSON writes in two bytes.
-        (422, format!("{checkout}?{}", names(50, |n| format!("{n:03}{}", "%5C".repeat(50))))),
+        (422, format!("{checkout}?{}", unknown_parameters(50, |n| format!("{n:03}{}", "%5C".repeat(50))))),
         (422, format!("{checkout}?{long}")),
         (422, format!("/api/v1/search?q=a&jurisdiction={long}&mode={}", "")),
-        (422, format!("/api/v1/search?{}", names(64, |n| format!("q{n}=1")))),
+        (422, format!("/api/v1/search?{}", unknown_parameters(64, |n| format!("q{n}=1")))),
         (422, format!("/api/v1/search?q={long}")),
         (404, format!("/api/v1/node/{long}")),
         (404, format!("/{long}")),
@@ -47,10 +47,10 @@ fn a_refusal_is_small_whatever_was_sent() {
 
 #[test]
 fn more_than_64_parameters_are_refused_and_16_violations_are_listed() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     let checkout = |count: usize| {
-        let query = names(count, |n| format!("x{n}"));
-        house.get_with(&format!("/api/v1/billing/checkout?{query}"), &[]).error(422, "validation_error")
+        let query = unknown_parameters(count, |n| format!("x{n}"));
+        house.get_with(&format!("/api/v1/billing/checkout?{query}"), &[]).expect_error(422, "validation_error")
     };
     let listed = checkout(64);
     assert_eq!(listed["details"].as_array().unwrap().len(), 16);
@@ -64,10 +64,10 @@ fn more_than_64_parameters_are_refused_and_16_violations_are_listed() {
 
 #[test]
 fn a_bad_idempotency_key_is_refused_in_its_own_words_and_charges_nothing() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let bearer = format!("Bearer {}", house.key(account, &Scope::ALL));
-    let call = |keys: &[&str]| -> Answered {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let bearer = format!("Bearer {}", house.create_key(account, &Scope::ALL));
+    let call = |keys: &[&str]| -> TestResponse {
         let mut headers = vec![("Authorization", bearer.as_str())];
         headers.extend(keys.iter().map(|key| ("Idempotency-Key", *key)));
         house.get_with("/api/v1/coverage", &headers)
@@ -81,7 +81,7 @@ fn a_bad_idempotency_key_is_refused_in_its_own_words_and_charges_nothing() {
         (&["schlüssel"], "not printable ASCII"),
         (&[long.as_str()], "256 characters"),
     ] {
-        let error = call(keys).error(422, "validation_error");
+        let error = call(keys).expect_error(422, "validation_error");
         assert_eq!(error["details"][0]["parameter"], "Idempotency-Key", "{keys:?}");
         assert!(error["message"].as_str().unwrap().contains(words), "{keys:?}: {error:#}");
     }
@@ -92,13 +92,13 @@ fn a_bad_idempotency_key_is_refused_in_its_own_words_and_charges_nothing() {
 
 #[test]
 fn text_that_is_too_long_or_has_control_characters_is_refused_before_any_charge() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &Scope::ALL);
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
     let long = |chars: usize| "%C3%A9".repeat(chars);
     for (path, name) in [("search", "q"), ("suggest", "q"), ("resolve", "citation")] {
         for bad in ["a%09b", "a%0Ab", "a%0D", "%0Aa", &"a".repeat(1025), &long(1025)] {
-            let error = house.get(&format!("/api/v1/{path}?{name}={bad}"), &key).error(422, "validation_error");
+            let error = house.get(&format!("/api/v1/{path}?{name}={bad}"), &key).expect_error(422, "validation_error");
             assert_eq!(error["details"][0]["parameter"], name);
             let message = error["message"].as_str().unwrap();
             assert!(message.contains("1024 characters") && message.contains("control characters"), "{message}");
@@ -110,12 +110,12 @@ fn text_that_is_too_long_or_has_control_characters_is_refused_before_any_charge(
 
 #[test]
 fn a_query_that_excludes_too_much_or_everything_is_refused_before_any_charge() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &Scope::ALL);
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
     let with = |exclusions: usize| format!("/api/v1/search?q=deposit{}", "%20-hen".repeat(exclusions));
     for (path, words) in [(with(9), "at most 8"), ("/api/v1/search?q=-hens".to_owned(), "leave out")] {
-        let error = house.get(&path, &key).error(422, "validation_error");
+        let error = house.get(&path, &key).expect_error(422, "validation_error");
         assert_eq!(error["details"][0]["parameter"], "q");
         assert!(error["message"].as_str().unwrap().contains(words), "{error:#}");
     }

@@ -1,10 +1,13 @@
 //! Signing in over real connections, and what other sites, cookie thieves and guessers can achieve.
 
-use crate::browser::{Browser, OURS, PASSWORD, SESSION, between, open_pages, open_pages_behind_a_proxy};
+use crate::browser::{
+    Browser, PASSWORD, SAME_ORIGIN_HEADERS, SESSION_COOKIE, between, start_with_account_pages,
+    start_with_account_pages_behind_proxy,
+};
 
 #[test]
 fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
-    let house = open_pages();
+    let house = start_with_account_pages();
     let mut reader = Browser::new(&house);
     for path in ["/", "/browse", "/settings"] {
         reader.get(path);
@@ -17,7 +20,7 @@ fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
     assert_eq!(browser.get("/settings/sign-in").status, 303, "who is signed in has no need to");
     browser.get("/settings");
     assert_eq!(browser.post("/settings/sign-out", &[]).header("location"), "/settings/sign-in");
-    assert!(!browser.cookies.contains_key(SESSION));
+    assert!(!browser.cookies.contains_key(SESSION_COOKIE));
     assert_eq!(browser.get("/settings").header("location"), "/settings/sign-in");
     assert_eq!(browser.sign_in("JANE@example.org", PASSWORD).header("location"), "/settings?signed-in");
     assert_eq!(browser.get("/settings?signed-in").status, 200);
@@ -29,7 +32,7 @@ fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
 
 #[test]
 fn forms_of_other_sites_and_forms_without_their_token_do_nothing() {
-    let house = open_pages();
+    let house = start_with_account_pages();
     let mut browser = Browser::approved(&house, "jane");
     let account = browser.account();
     let keys = || house.accounts.keys(Some(account)).len();
@@ -63,7 +66,7 @@ fn forms_of_other_sites_and_forms_without_their_token_do_nothing() {
 
 #[test]
 fn reading_changes_nothing() {
-    let house = open_pages();
+    let house = start_with_account_pages();
     let mut browser = Browser::approved(&house, "jane");
     let acts = || house.accounts.acts(1000).unwrap().len();
     let before = acts();
@@ -79,30 +82,30 @@ fn reading_changes_nothing() {
 }
 
 #[test]
-fn a_session_that_was_planted_opens_nothing() {
-    let house = open_pages();
+fn planted_session_cookies_are_refused() {
+    let house = start_with_account_pages();
     Browser::signed_up(&house, "jane");
     let planted = "A".repeat(32);
     let mut victim = Browser::new(&house);
-    victim.cookies.insert(SESSION.to_owned(), planted.clone());
+    victim.cookies.insert(SESSION_COOKIE.to_owned(), planted.clone());
     victim.sign_in("jane", PASSWORD);
-    let given = victim.cookies[SESSION].clone();
+    let given = victim.cookies[SESSION_COOKIE].clone();
     assert_ne!(given, planted);
     let mut thief = Browser::new(&house);
-    thief.cookies.insert(SESSION.to_owned(), planted);
+    thief.cookies.insert(SESSION_COOKIE.to_owned(), planted);
     assert_eq!(thief.get("/settings").status, 303);
     // Signing in again creates a new session and ends the previous one.
     victim.get("/settings");
     victim.post("/settings/sign-in", &[("login", "jane"), ("password", PASSWORD)]);
-    assert_ne!(victim.cookies[SESSION], given);
-    thief.cookies.insert(SESSION.to_owned(), given);
+    assert_ne!(victim.cookies[SESSION_COOKIE], given);
+    thief.cookies.insert(SESSION_COOKIE.to_owned(), given);
     assert_eq!(thief.get("/settings").status, 303);
     assert_eq!(victim.get("/settings").status, 200);
 }
 
 #[test]
-fn nobody_learns_who_has_an_account() {
-    let house = open_pages();
+fn responses_do_not_reveal_which_accounts_exist() {
+    let house = start_with_account_pages();
     Browser::signed_up(&house, "jane");
     let asked = |login: &str, password: &str| {
         let mut browser = Browser::new(&house);
@@ -121,10 +124,10 @@ fn nobody_learns_who_has_an_account() {
     }
     // A link that never existed is answered like a used one.
     let mut browser = Browser::new(&house);
-    let made = house.accounts.create_account("Jo".to_owned(), &house.act()).unwrap().id;
+    let made = house.accounts.create_account("Jo".to_owned(), &house.test_act()).unwrap().id;
     let mut entropy = hornbook::accounts::entropy::SystemEntropy;
     let role = hornbook::accounts::people::Role::Customer;
-    let link = house.accounts.make_link(made, role, &house.act(), &mut entropy).unwrap().reveal();
+    let link = house.accounts.make_link(made, role, &house.test_act(), &mut entropy).unwrap().reveal();
     let path = format!("/settings/link/{link}");
     assert_eq!(browser.get(&path).status, 200);
     assert_eq!(browser.get(&path).status, 200, "looking uses nothing up");
@@ -132,7 +135,7 @@ fn nobody_learns_who_has_an_account() {
     let gone = Browser::new(&house).get(&path);
     let never = Browser::new(&house).get(&format!("/settings/link/{}", "A".repeat(32)));
     assert_eq!((gone.status, never.status), (404, 404));
-    let plain = |answered: &crate::house::Answered| {
+    let plain = |answered: &crate::test_server::TestResponse| {
         let text = answered.text();
         between(&text, "<main", "</main>").unwrap().to_owned()
     };
@@ -142,7 +145,7 @@ fn nobody_learns_who_has_an_account() {
 
 #[test]
 fn guesses_are_limited_by_name_and_by_address() {
-    let house = open_pages();
+    let house = start_with_account_pages();
     Browser::signed_up(&house, "jane");
     let mut statuses = Vec::new();
     let mut browser = Browser::new(&house);
@@ -154,7 +157,7 @@ fn guesses_are_limited_by_name_and_by_address() {
     assert!(statuses.starts_with(&[422, 422]) && statuses.ends_with(&[429]), "{statuses:?}");
     let refused = browser.post("/settings/sign-in", &[("login", "jane"), ("password", PASSWORD)]);
     assert_eq!(refused.status, 429, "also the right one");
-    assert!(refused.number("retry-after") >= 1);
+    assert!(refused.header_number("retry-after") >= 1);
     // An unknown name is limited in the same way.
     let of_nobody: Vec<u16> = (0..8)
         .map(|_| browser.post("/settings/sign-in", &[("login", "john"), ("password", "guess number x")]).status)
@@ -172,26 +175,27 @@ fn guesses_are_limited_by_name_and_by_address() {
 /// An attacker who guesses passwords from another network all the time cannot keep the owner from
 /// signing in from a known network, nor from changing the password.
 #[test]
-fn guesses_from_elsewhere_keep_nobody_out() {
-    let house = open_pages_behind_a_proxy();
+fn password_guesses_do_not_lock_out_the_owner() {
+    let house = start_with_account_pages_behind_proxy();
     let mut owner = Browser::signed_up(&house, "jane");
-    let mut at_home = Browser::at(&house, "2001:db8:1::5");
+    let mut at_home = Browser::with_address(&house, "2001:db8:1::5");
     assert_eq!(at_home.sign_in("jane", PASSWORD).status, 303);
     for attacker in ["203.0.113.9", "203.0.113.10"] {
-        let mut attacker = Browser::at(&house, attacker);
+        let mut attacker = Browser::with_address(&house, attacker);
         let guesses: Vec<u16> = (0..8).map(|_| attacker.sign_in("jane", "guess number x").status).collect();
         assert!(guesses.ends_with(&[429]), "{guesses:?}");
     }
-    let mut elsewhere = Browser::at(&house, "198.51.100.1");
+    let mut elsewhere = Browser::with_address(&house, "198.51.100.1");
     assert_eq!(elsewhere.sign_in("jane", PASSWORD).status, 429, "from a place that is not known");
-    let mut at_home = Browser::at(&house, "2001:db8:1::77");
+    let mut at_home = Browser::with_address(&house, "2001:db8:1::77");
     assert_eq!(at_home.sign_in("jane", PASSWORD).status, 303, "from the same network as before");
     owner.get("/settings");
     let changed = owner.post("/settings/password", &[("current", PASSWORD), ("password", "battery staple")]);
     assert_eq!(changed.status, 303, "{}", changed.text());
     // Guesses from the known network are limited too, and so are those of a signed-in person.
-    let guesses: Vec<u16> =
-        (0..8).map(|_| Browser::at(&house, "2001:db8:1::6").sign_in("jane", "guess number x").status).collect();
+    let guesses: Vec<u16> = (0..8)
+        .map(|_| Browser::with_address(&house, "2001:db8:1::6").sign_in("jane", "guess number x").status)
+        .collect();
     assert!(guesses.ends_with(&[429]), "{guesses:?}");
     owner.get("/settings");
     let guesses: Vec<u16> = (0..8)
@@ -203,8 +207,8 @@ fn guesses_from_elsewhere_keep_nobody_out() {
 }
 
 #[test]
-fn new_accounts_and_changes_are_paced_and_who_waits_has_no_keys() {
-    let house = open_pages_behind_a_proxy();
+fn sign_ups_are_rate_limited_and_pending_accounts_have_no_keys() {
+    let house = start_with_account_pages_behind_proxy();
     let mut browser = Browser::signed_up(&house, "jane");
     let refused = browser.post("/settings/keys", &[("name", "x"), ("scopes", "search")]);
     assert_eq!(refused.status, 422);
@@ -214,7 +218,7 @@ fn new_accounts_and_changes_are_paced_and_who_waits_has_no_keys() {
         (0..40).map(|_| browser.post("/settings/sessions", &[("session", "others")]).status).collect();
     assert!(changes.starts_with(&[303]) && changes.ends_with(&[429]), "{changes:?}");
     let sign_up = |number: usize, address| {
-        let mut browser = Browser::at(&house, address);
+        let mut browser = Browser::with_address(&house, address);
         browser.get("/settings/sign-up");
         browser
             .post(
@@ -238,32 +242,32 @@ fn new_accounts_and_changes_are_paced_and_who_waits_has_no_keys() {
 
 #[test]
 fn a_new_password_signs_every_other_browser_out() {
-    let house = open_pages();
+    let house = start_with_account_pages();
     let mut browser = Browser::signed_up(&house, "jane");
     let mut other = Browser::new(&house);
     other.sign_in("jane", PASSWORD);
     assert_eq!(other.get("/settings").status, 200);
-    let before = browser.cookies[SESSION].clone();
+    let before = browser.cookies[SESSION_COOKIE].clone();
     let wrong = browser.post("/settings/password", &[("current", "not hers at all"), ("password", "battery staple")]);
     assert_eq!(wrong.status, 422);
     assert_eq!(other.get("/settings").status, 200);
     let done = browser.post("/settings/password", &[("current", PASSWORD), ("password", "battery staple")]);
     assert_eq!(done.status, 303, "{}", done.text());
-    assert_ne!(browser.cookies[SESSION], before);
+    assert_ne!(browser.cookies[SESSION_COOKIE], before);
     assert_eq!((browser.get("/settings").status, other.get("/settings").status), (200, 303));
     assert_eq!(other.sign_in("jane", PASSWORD).status, 422);
     assert_eq!(other.sign_in("jane", "battery staple").status, 303);
 }
 
 #[test]
-fn what_is_no_form_is_refused() {
-    let house = open_pages();
+fn requests_that_are_not_forms_are_refused() {
+    let house = start_with_account_pages();
     let mut browser = Browser::signed_up(&house, "jane");
     const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
     for types in
         [&[("Content-Type", "application/json")][..], &[FORM, ("Content-Type", "application/json")], &[FORM, FORM]]
     {
-        let headers = [OURS, types].concat();
+        let headers = [SAME_ORIGIN_HEADERS, types].concat();
         let refused = browser.post_as("/settings/sign-out", &[], &headers).status;
         assert_eq!((refused, browser.get("/settings").status), (422, 200), "{types:?}");
     }

@@ -12,20 +12,20 @@ use std::time::Duration;
 use hornbook_index_build::build::Destination;
 use serde_json::Value;
 
-use crate::house::{House, generous};
 use crate::sample::build_plan;
+use crate::test_server::{TestServer, generous_tariff};
 
 const SWAPS: usize = 100;
 const CLIENTS: usize = 4;
 
 /// The sample corpus in two wordings, in one data directory that serves them alternately.
-pub(crate) struct TwoCorpora {
+pub(crate) struct TwoSnapshots {
     pub(crate) data: tempfile::TempDir,
     /// The id of each, and the word that only its texts contain.
     pub(crate) snapshots: [(String, &'static str); 2],
 }
 
-impl TwoCorpora {
+impl TwoSnapshots {
     pub(crate) fn build() -> Self {
         let data = tempfile::tempdir().unwrap();
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample");
@@ -39,7 +39,7 @@ impl TwoCorpora {
         Self { data, snapshots }
     }
 
-    pub(crate) fn link(&self, snapshot: &str) {
+    pub(crate) fn set_current(&self, snapshot: &str) {
         let fresh = self.data.path().join("fresh");
         std::os::unix::fs::symlink(Path::new("snapshots").join(snapshot), &fresh).unwrap();
         fs::rename(&fresh, self.data.path().join("current")).unwrap();
@@ -100,11 +100,11 @@ impl Client {
 }
 
 #[test]
-fn a_hundred_swaps_under_load_fail_no_request_and_mix_no_answer() {
-    let corpora = TwoCorpora::build();
-    let house = House::open(generous());
-    house.service.renew(corpora.data.path()).unwrap();
-    let key = house.any_key();
+fn swaps_under_load_fail_no_request_and_mix_no_snapshots() {
+    let corpora = TwoSnapshots::build();
+    let house = TestServer::start(generous_tariff());
+    house.service.reload_snapshot(corpora.data.path()).unwrap();
+    let key = house.create_full_key();
     let path = "/api/v1/search?q=landlord+lessorly+deposit&limit=5";
     let (_, _, found) = Client::new(house.address, &key).get(path);
     let id = found["results"][0]["nodeId"].as_str().unwrap().to_owned();
@@ -138,8 +138,8 @@ fn a_hundred_swaps_under_load_fail_no_request_and_mix_no_answer() {
         let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(ask)).collect();
         for swap in 0..SWAPS {
             let (snapshot, _) = &corpora.snapshots[swap % 2];
-            corpora.link(snapshot);
-            assert_eq!(&house.service.renew(corpora.data.path()).unwrap().snapshot, snapshot);
+            corpora.set_current(snapshot);
+            assert_eq!(&house.service.reload_snapshot(corpora.data.path()).unwrap().snapshot, snapshot);
         }
         done.store(true, Ordering::Relaxed);
         for client in clients {
@@ -150,32 +150,32 @@ fn a_hundred_swaps_under_load_fail_no_request_and_mix_no_answer() {
 
 #[test]
 fn a_bad_snapshot_is_refused_with_the_reason_and_the_old_one_stays() {
-    let corpora = TwoCorpora::build();
-    let house = House::open(generous());
+    let corpora = TwoSnapshots::build();
+    let house = TestServer::start(generous_tariff());
     let (good, _) = &corpora.snapshots[0];
-    corpora.link(good);
-    house.service.renew(corpora.data.path()).unwrap();
-    let key = house.any_key();
+    corpora.set_current(good);
+    house.service.reload_snapshot(corpora.data.path()).unwrap();
+    let key = house.create_full_key();
     let still_good = || {
         let answer = house.get("/api/v1/search?q=landlord", &key);
         assert_eq!((answer.status, answer.header("x-corpus-snapshot")), (200, good.as_str()));
     };
 
     let bad = corpora.data.path().join("snapshots").join(&corpora.snapshots[1].0);
-    damage(&bad.join("texts.bin"));
-    corpora.link(&corpora.snapshots[1].0);
-    let error = house.service.renew(corpora.data.path()).unwrap_err().to_string();
+    flip_middle_bit(&bad.join("texts.bin"));
+    corpora.set_current(&corpora.snapshots[1].0);
+    let error = house.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
     assert!(error.contains("texts.bin") && error.contains("damaged"), "{error}");
     still_good();
 
-    corpora.link("nowhere");
-    let error = house.service.renew(corpora.data.path()).unwrap_err().to_string();
+    corpora.set_current("nowhere");
+    let error = house.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
     assert!(error.contains("hornbook build"), "{error}");
     still_good();
 }
 
 /// Flips one bit in the middle of a read-only file.
-fn damage(file: &Path) {
+fn flip_middle_bit(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;

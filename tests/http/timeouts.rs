@@ -8,28 +8,28 @@ use hornbook::accounts::scope::Scope;
 use hornbook::http::{HttpSettings, Timeouts};
 use rustls::pki_types::CertificateDer;
 
-use crate::encrypted::{Encrypted, encrypt};
-use crate::house::{Answered, House, generous, wait_until};
+use crate::test_server::{TestResponse, TestServer, generous_tariff, wait_until};
+use crate::tls::{TlsServer, tls_connect};
 
-const QUESTION: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+const HEALTH_REQUEST: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /// A server with timeouts of one second.
-fn impatient() -> House {
-    House::open_changed(generous(), impatiently)
+fn impatient() -> TestServer {
+    TestServer::start_with(generous_tariff(), set_short_timeouts)
 }
 
-fn impatiently(http: &mut HttpSettings) {
+fn set_short_timeouts(http: &mut HttpSettings) {
     let second = Duration::from_secs(1);
     http.timeouts = Timeouts { head: second, idle: second, unread: second, read_rate_min: 4096 };
 }
 
-fn connect(house: &House) -> TcpStream {
+fn connect(house: &TestServer) -> TcpStream {
     let stream = TcpStream::connect(house.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream
 }
 
-fn rest(mut stream: TcpStream) -> Vec<u8> {
+fn read_to_close(mut stream: TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
     bytes
@@ -53,17 +53,17 @@ fn silent_clients_are_closed_and_half_a_head_is_answered_with_408() {
         }
     });
 
-    assert_eq!(rest(silent), b"");
-    Answered::read(&rest(half)).error(408, "request_timeout");
-    assert_eq!(Answered::read(&rest(kept)).status, 200);
-    Answered::read(&rest(reader)).error(408, "request_timeout");
+    assert_eq!(read_to_close(silent), b"");
+    TestResponse::read(&read_to_close(half)).expect_error(408, "request_timeout");
+    assert_eq!(TestResponse::read(&read_to_close(kept)).status, 200);
+    TestResponse::read(&read_to_close(reader)).expect_error(408, "request_timeout");
     assert_eq!(house.get_with("/healthz", &[]).status, 200);
 }
 
-const LARGE: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
+const LARGE_RESPONSE_REQUEST: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /// A connection with a tiny receive buffer.
-fn connect_narrow(house: &House) -> TcpStream {
+fn connect_with_small_buffer(house: &TestServer) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     let stream = runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
@@ -75,14 +75,17 @@ fn connect_narrow(house: &House) -> TcpStream {
 }
 
 /// The same, plain or with TLS.
-fn connect_narrow_over(house: &House, certificate: Option<&CertificateDer<'static>>) -> Box<dyn ReadWrite> {
-    let stream = connect_narrow(house);
+fn connect_with_small_buffer_over(
+    house: &TestServer,
+    certificate: Option<&CertificateDer<'static>>,
+) -> Box<dyn ReadWrite> {
+    let stream = connect_with_small_buffer(house);
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     // The test must not wait for a server that stopped reading.
     stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
     match certificate {
         None => Box::new(stream),
-        Some(certificate) => Box::new(encrypt(stream, certificate, &[b"http/1.1"])),
+        Some(certificate) => Box::new(tls_connect(stream, certificate, &[b"http/1.1"])),
     }
 }
 
@@ -91,22 +94,25 @@ trait ReadWrite: Read + Write + Send {}
 impl<S: Read + Write + Send> ReadWrite for S {}
 
 /// Runs the test without and with TLS.
-fn with_and_without_tls(change: impl Fn(&mut HttpSettings), test: impl Fn(&House, Option<&CertificateDer<'static>>)) {
-    test(&House::open_changed(generous(), &change), None);
-    let encrypted = Encrypted::open_changed(&change);
+fn with_and_without_tls(
+    change: impl Fn(&mut HttpSettings),
+    test: impl Fn(&TestServer, Option<&CertificateDer<'static>>),
+) {
+    test(&TestServer::start_with(generous_tariff(), &change), None);
+    let encrypted = TlsServer::open_changed(&change);
     test(&encrypted.house, Some(&encrypted.certificate));
 }
 
 #[test]
 fn a_client_that_asks_and_never_reads_is_closed() {
-    with_and_without_tls(impatiently, |house, certificate| {
-        let mut streams: Vec<_> = (0..3).map(|_| connect_narrow_over(house, certificate)).collect();
+    with_and_without_tls(set_short_timeouts, |house, certificate| {
+        let mut streams: Vec<_> = (0..3).map(|_| connect_with_small_buffer_over(house, certificate)).collect();
         for stream in &mut streams {
             // More responses than all buffers can hold, and one byte after the requests.
-            let _ = stream.write_all(&[&LARGE.repeat(120)[..], b"G"].concat());
+            let _ = stream.write_all(&[&LARGE_RESPONSE_REQUEST.repeat(120)[..], b"G"].concat());
             let _ = stream.flush();
         }
-        wait_until("the end of the connections", || house.metric("hornbook_connections") < 0.5);
+        wait_until("the end of the connections", || house.metric_value("hornbook_connections") < 0.5);
         drop(streams);
     });
 }
@@ -114,18 +120,18 @@ fn a_client_that_asks_and_never_reads_is_closed() {
 #[test]
 fn a_client_that_reads_too_slowly_is_closed() {
     let change = |http: &mut HttpSettings| {
-        impatiently(http);
+        set_short_timeouts(http);
         // Faster than any client can read, so that all waits add up although each is too short for
         // a timeout by itself.
         http.timeouts.read_rate_min = u32::MAX;
     };
     with_and_without_tls(change, |house, certificate| {
-        let mut stream = connect_narrow_over(house, certificate);
+        let mut stream = connect_with_small_buffer_over(house, certificate);
         let (mut read, mut piece) = (0, vec![0; 256 << 10]);
         let mut asked = 0;
         let is_closed = loop {
             // One request for each read, so that there is always more to read.
-            if stream.write_all(LARGE).is_err() {
+            if stream.write_all(LARGE_RESPONSE_REQUEST).is_err() {
                 break true;
             }
             asked += 1;
@@ -139,20 +145,20 @@ fn a_client_that_reads_too_slowly_is_closed() {
             std::thread::sleep(Duration::from_millis(2));
         };
         assert!(is_closed, "{read} bytes were read of the answers to {asked} requests");
-        wait_until("its end", || house.metric("hornbook_connections") < 0.5);
+        wait_until("its end", || house.metric_value("hornbook_connections") < 0.5);
     });
 }
 
 #[test]
-fn a_client_that_sends_nothing_more_still_gets_its_answers() {
-    let encrypted = Encrypted::open_changed(|_| ());
-    let plain = House::open(generous());
+fn half_closed_clients_still_get_their_responses() {
+    let encrypted = TlsServer::open_changed(|_| ());
+    let plain = TestServer::start(generous_tariff());
     for (house, certificate) in [(&plain, None), (&encrypted.house, Some(&encrypted.certificate))] {
-        let account = house.account(0);
-        let key = house.key(account, &Scope::ALL);
-        let taken = house.occupied();
+        let account = house.create_account(0);
+        let key = house.create_key(account, &Scope::ALL);
+        let taken = house.occupy_workers();
         let asked = format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
-        let both = [asked.as_bytes(), QUESTION].concat();
+        let both = [asked.as_bytes(), HEALTH_REQUEST].concat();
         let mut stream = connect(house);
         let received = match certificate {
             None => {
@@ -161,10 +167,10 @@ fn a_client_that_sends_nothing_more_still_gets_its_answers() {
                 // The server sees the end of the stream before the response is ready.
                 wait_until("the search", || house.service.waiting() == 1);
                 drop(taken);
-                rest(stream)
+                read_to_close(stream)
             }
             Some(certificate) => {
-                let mut stream = encrypt(stream, certificate, &[b"http/1.1"]);
+                let mut stream = tls_connect(stream, certificate, &[b"http/1.1"]);
                 stream.write_all(&both).unwrap();
                 stream.conn.send_close_notify();
                 stream.flush().unwrap();
@@ -189,11 +195,11 @@ fn search(key: &str) -> String {
 }
 
 #[test]
-fn searches_that_get_no_thread_are_refused_for_free_and_light_calls_go_on() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &Scope::ALL);
-    let taken = house.occupied();
+fn searches_without_a_thread_are_refused_for_free() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
+    let taken = house.occupy_workers();
     let waiting: Vec<TcpStream> = (0..20)
         .map(|_| {
             let mut stream = connect(&house);
@@ -203,8 +209,8 @@ fn searches_that_get_no_thread_are_refused_for_free_and_light_calls_go_on() {
         .collect();
     assert_eq!(house.get("/api/v1/coverage", &key).status, 200, "light calls need no thread");
     for stream in waiting {
-        let refused = Answered::read(&rest(stream));
-        refused.error(503, "overloaded");
+        let refused = TestResponse::read(&read_to_close(stream));
+        refused.expect_error(503, "overloaded");
         assert_eq!(refused.header("retry-after"), "1");
     }
     drop(taken);
@@ -215,12 +221,12 @@ fn searches_that_get_no_thread_are_refused_for_free_and_light_calls_go_on() {
 
 #[test]
 fn no_more_searches_wait_than_can_be_served_in_time() {
-    let house = House::open_changed(generous(), |http| {
+    let house = TestServer::start_with(generous_tariff(), |http| {
         http.connections_max = 1000;
         http.connections_per_address_max = 1000;
     });
-    let key = house.any_key();
-    let taken = house.occupied();
+    let key = house.create_full_key();
+    let taken = house.occupy_workers();
     let mut streams = Vec::new();
     let mut most = 0;
     for _ in 0..400 {
@@ -229,7 +235,7 @@ fn no_more_searches_wait_than_can_be_served_in_time() {
         streams.push(stream);
         most = most.max(house.service.waiting());
     }
-    assert!(streams.into_iter().all(|stream| Answered::read(&rest(stream)).status == 503));
+    assert!(streams.into_iter().all(|stream| TestResponse::read(&read_to_close(stream)).status == 503));
     // A request may be counted before the full queue refuses it.
     assert!(most <= 2 * 128 + 16, "{most} waited");
     assert_eq!(house.service.waiting(), 0);
@@ -238,20 +244,24 @@ fn no_more_searches_wait_than_can_be_served_in_time() {
 
 #[test]
 fn a_client_that_disconnects_leaves_the_queue_and_pays_nothing() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &Scope::ALL);
-    let taken = house.occupied();
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
+    let taken = house.occupy_workers();
     let mut stream = connect(&house);
     // Closing a socket with unread bytes resets the connection.
-    stream.write_all(QUESTION).unwrap();
+    stream.write_all(HEALTH_REQUEST).unwrap();
     stream.peek(&mut [0]).unwrap();
     stream.write_all(search(&key).as_bytes()).unwrap();
     wait_until("the search", || house.service.waiting() == 1);
     drop(stream);
     wait_until("the end of the wait", || house.service.waiting() == 0);
-    assert!((house.metric("hornbook_requests_abandoned_total") - 1.0).abs() < 1e-9, "it was answered: {}", house.log());
-    assert!(house.metric("hornbook_requests_total{operation=\"search\",status=\"503\"}") < 0.5);
+    assert!(
+        (house.metric_value("hornbook_requests_abandoned_total") - 1.0).abs() < 1e-9,
+        "it was answered: {}",
+        house.log()
+    );
+    assert!(house.metric_value("hornbook_requests_total{operation=\"search\",status=\"503\"}") < 0.5);
     drop(taken);
     let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
     assert_eq!(left, 50_000);

@@ -4,66 +4,68 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::house::{Answered, House, generous, wait_until};
+use crate::test_server::{TestResponse, TestServer, generous_tariff, wait_until};
 
 #[test]
-fn paths_and_methods_that_are_unknown_are_refused_in_words() {
-    let house = House::open(generous());
+fn unknown_paths_and_methods_get_the_error_object() {
+    let house = TestServer::start(generous_tariff());
     for path in ["/", "/api/v1/search/", "/api/v2/search", "/api/v1/node", "/docs/../api"] {
-        house.get_with(path, &[]).error(404, "not_found");
+        house.get_with(path, &[]).expect_error(404, "not_found");
     }
     for method in ["POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"] {
         let refused = house.request(method, "/api/v1/search?q=a", &[]);
-        refused.error(405, "method_not_allowed");
+        refused.expect_error(405, "method_not_allowed");
         assert_eq!(refused.header("allow"), "GET, HEAD, OPTIONS");
     }
     // The key is checked first.
-    house.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).error(401, "invalid_api_key");
-    let bearer = format!("Bearer {}", house.any_key());
+    house.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).expect_error(401, "invalid_api_key");
+    let bearer = format!("Bearer {}", house.create_full_key());
     let refused = house.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Accept", "image/png")]);
-    refused.error(406, "not_acceptable");
-    assert_eq!(refused.number("x-ratelimit-remaining"), 99_999, "a refusal counts");
-    house.get_with("/api/v1/billing/checkout", &[("Accept", "image/png")]).error(406, "not_acceptable");
+    refused.expect_error(406, "not_acceptable");
+    assert_eq!(refused.header_number("x-ratelimit-remaining"), 99_999, "a refusal counts");
+    house.get_with("/api/v1/billing/checkout", &[("Accept", "image/png")]).expect_error(406, "not_acceptable");
 }
 
 #[test]
-fn what_is_too_large_is_refused_in_words() {
-    let house = House::open(generous());
-    let body = house.raw("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
-    body.error(413, "request_too_large");
+fn oversized_requests_get_the_error_object() {
+    let house = TestServer::start(generous_tariff());
+    let body = house.send_raw("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+    body.expect_error(413, "request_too_large");
     assert_eq!(body.header("connection"), "close");
     let chunked = "GET /api/v1/me HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
-    house.raw(chunked).error(413, "request_too_large");
+    house.send_raw(chunked).expect_error(413, "request_too_large");
     let long = "a".repeat(9000);
-    house.get_with(&format!("/api/v1/search?q={long}"), &[]).error(414, "request_too_large");
-    house.get_with("/api/v1/me", &[("X-Long", &long), ("X-Longer", &long)]).error(431, "request_too_large");
+    house.get_with(&format!("/api/v1/search?q={long}"), &[]).expect_error(414, "request_too_large");
+    house.get_with("/api/v1/me", &[("X-Long", &long), ("X-Longer", &long)]).expect_error(431, "request_too_large");
 }
 
 #[test]
-fn what_is_not_well_formed_is_refused() {
-    let house = House::open(generous());
+fn malformed_requests_are_refused() {
+    let house = TestServer::start(generous_tariff());
     for path in ["/api/v1/search?q=%zz", "/api/v1/search?q=%00", "/api/v1/search?q=%ff", "/api/v1/node/%c0%af"] {
-        house.get_with(path, &[]).error(400, "bad_request");
+        house.get_with(path, &[]).expect_error(400, "bad_request");
     }
     for hosts in ["", "Host: a\r\nHost: b\r\n"] {
-        house.raw(&format!("GET /readyz HTTP/1.1\r\nConnection: close\r\n{hosts}\r\n")).error(400, "bad_request");
+        house
+            .send_raw(&format!("GET /readyz HTTP/1.1\r\nConnection: close\r\n{hosts}\r\n"))
+            .expect_error(400, "bad_request");
     }
 }
 
 #[test]
-fn head_tells_the_length_and_options_the_methods() {
-    let house = House::open(generous());
+fn head_has_the_length_and_options_the_methods() {
+    let house = TestServer::start(generous_tariff());
     let get = house.get_with("/api/v1/openapi.json", &[]);
     let head = house.request("HEAD", "/api/v1/openapi.json", &[]);
     assert_eq!((head.status, head.body.len()), (200, 0));
-    assert_eq!(head.number("content-length"), get.body.len() as u64);
+    assert_eq!(head.header_number("content-length"), get.body.len() as u64);
     let options = house.request("OPTIONS", "/api/v1/search", &[]);
     assert_eq!((options.status, options.header("allow")), (204, "GET, HEAD, OPTIONS"));
 }
 
 #[test]
 fn only_configured_origins_may_read_answers() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     let allowed = house.get_with("/api/v1", &[("Origin", "https://app.example")]);
     assert_eq!(allowed.header("access-control-allow-origin"), "https://app.example");
     assert!(allowed.header("access-control-expose-headers").contains("X-Credits-Remaining"));
@@ -77,7 +79,7 @@ fn only_configured_origins_may_read_answers() {
 
 #[test]
 fn pages_of_origins_for_agents_may_call_mcp_and_nothing_else() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     let asks = [
         ("Origin", "https://agents.example"),
         ("Access-Control-Request-Method", "POST"),
@@ -96,7 +98,7 @@ fn pages_of_origins_for_agents_may_call_mcp_and_nothing_else() {
 
 #[test]
 fn one_connection_carries_many_requests_and_each_has_its_own_id() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     let mut stream = TcpStream::connect(house.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -115,7 +117,7 @@ const HEAD: &str = "POST /api/mcp HTTP/1.1\r\nHost: law.example\r\nContent-Type:
 
 /// Many clients send bodies in chunks, or wait for `100 Continue` before they send one.
 #[test]
-fn bodies_in_chunks_and_bodies_that_wait_for_a_word_are_read() {
+fn chunked_and_expect_continue_bodies_are_read() {
     let house = crate::mcp::open();
     let expected = crate::mcp::post(&house, MESSAGE, &[]);
     assert_eq!(expected.status, 200);
@@ -142,34 +144,34 @@ fn bodies_in_chunks_and_bodies_that_wait_for_a_word_are_read() {
     stream.write_all(chunks.as_bytes()).unwrap();
     answered.clear();
     stream.read_to_end(&mut answered).unwrap();
-    assert_eq!(Answered::read(&answered).body, expected.body, "one word, and no other");
+    assert_eq!(TestResponse::read(&answered).body, expected.body, "one word, and no other");
     // A client that does not wait gets no `100 Continue`.
     let sent = asking(&format!("Content-Length: {}\r\n", MESSAGE.len())) + MESSAGE;
-    assert_eq!(house.raw(&sent).body, expected.body);
+    assert_eq!(house.send_raw(&sent).body, expected.body);
 }
 
 #[test]
-fn a_key_is_asked_for_before_anything_is_said_of_a_body() {
-    let house = House::open(generous());
-    let key = house.any_key();
+fn the_key_is_checked_before_the_body() {
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     let post = |key: &str, headers: &str| {
-        house.raw(&format!(
+        house.send_raw(&format!(
             "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{key}{headers}Content-Length: 1\r\n\r\n{{"
         ))
     };
-    post("", "").error(401, "invalid_api_key");
-    post("Authorization: Bearer hb_live_x\r\n", "").error(401, "invalid_api_key");
+    post("", "").expect_error(401, "invalid_api_key");
+    post("Authorization: Bearer hb_live_x\r\n", "").expect_error(401, "invalid_api_key");
     let good = format!("Authorization: Bearer {key}\r\n");
-    post(&good, "").error(400, "bad_request");
+    post(&good, "").expect_error(400, "bad_request");
     for coding in ["gzip", "br, gzip", "\u{e9}"] {
-        post(&good, &format!("Content-Encoding: {coding}\r\n")).error(415, "unsupported_media_type");
+        post(&good, &format!("Content-Encoding: {coding}\r\n")).expect_error(415, "unsupported_media_type");
     }
-    post(&good, "Content-Encoding: identity\r\n").error(400, "bad_request");
+    post(&good, "Content-Encoding: identity\r\n").expect_error(400, "bad_request");
 }
 
 #[test]
 fn a_server_that_stops_closes_idle_connections_and_takes_no_new_ones() {
-    let house = House::open(generous());
+    let house = TestServer::start(generous_tariff());
     let address = house.address;
     let mut idle = TcpStream::connect(address).unwrap();
     idle.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -182,12 +184,12 @@ fn a_server_that_stops_closes_idle_connections_and_takes_no_new_ones() {
 }
 
 #[test]
-fn bodies_that_never_come_are_bounded_and_leave_everything_else_alone() {
-    let house = House::open_changed(generous(), |http| {
+fn incomplete_bodies_are_limited_and_do_not_affect_other_requests() {
+    let house = TestServer::start_with(generous_tariff(), |http| {
         http.connections_max = 700;
         http.connections_per_address_max = 700;
     });
-    let key = house.any_key();
+    let key = house.create_full_key();
     let post = |sent: usize| {
         let mut stream = TcpStream::connect(house.address).unwrap();
         let head = format!(
@@ -235,14 +237,14 @@ fn bodies_that_never_come_are_bounded_and_leave_everything_else_alone() {
     drop(promised);
     let bearer = format!("Bearer {key}");
     assert_eq!(house.get("/api/v1/search?q=a", &key).status, 200, "what has no body needs no room");
-    let refused = Answered::read(&refusal);
-    refused.error(503, "overloaded");
+    let refused = TestResponse::read(&refusal);
+    refused.expect_error(503, "overloaded");
     assert_eq!(refused.header("retry-after"), "1");
     waiting.clear();
     wait_until("the room to be given back", || {
         let buys = "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
         let body = r#"{"pack":"starter"}"#;
         let sent = format!("{buys}Authorization: {bearer}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        house.raw(&sent).status == 200
+        house.send_raw(&sent).status == 200
     });
 }

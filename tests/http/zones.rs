@@ -4,12 +4,12 @@ use hornbook::accounts::scope::Scope;
 use hornbook_corpus::zoning::shape::Position;
 use serde::Deserialize;
 
-use crate::house::{House, generous};
 use crate::sample::ENGINE;
+use crate::test_server::{TestServer, generous_tariff};
 
 /// A line of `zones-at-points.jsonl`, which the script next to it wrote.
 #[derive(Deserialize)]
-struct Known {
+struct ExpectedZones {
     layer: String,
     lon: f64,
     lat: f64,
@@ -18,10 +18,11 @@ struct Known {
 }
 
 #[test]
-fn points_lie_where_an_independent_library_says() {
-    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
+fn zones_at_points_match_shapely() {
+    let known =
+        include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<ExpectedZones>(line).unwrap());
     let (mut edges, mut nowhere) = (0, 0);
-    for Known { layer, lon, lat, within, edge } in known {
+    for ExpectedZones { layer, lon, lat, within, edge } in known {
         let places = ENGINE.snapshot().zoning.layer(&layer.parse().unwrap()).unwrap().places().unwrap();
         let found: Vec<_> = places.at(Position { lon, lat }).collect();
         let ids = |is_on_boundary: bool| -> Vec<String> {
@@ -37,12 +38,12 @@ fn points_lie_where_an_independent_library_says() {
 
 #[test]
 fn the_zones_at_a_point_come_with_the_law_that_defines_them() {
-    let house = House::open(generous());
-    let key = house.any_key();
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
     let path = "/api/v1/gis/xa-port-arden/at?lat=44.054&lon=-124.217";
     let answered = house.get(path, &key);
     assert_eq!(answered.status, 200, "{}", answered.text());
-    assert_eq!(answered.number("x-credits-cost"), 5);
+    assert_eq!(answered.header_number("x-credits-cost"), 5);
     let body = answered.json();
     assert_eq!(
         (&body["shortCode"], &body["lat"], &body["citationQuality"]),
@@ -62,9 +63,10 @@ fn the_zones_at_a_point_come_with_the_law_that_defines_them() {
 
 #[test]
 fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provision() {
-    let house = House::open(generous());
-    let key = house.any_key();
-    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
+    let known =
+        include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<ExpectedZones>(line).unwrap());
     let corner = known.max_by_key(|known| known.edge.len()).unwrap();
     let path = format!("/api/v1/gis/{}/at?lat={}&lon={}", corner.layer, corner.lat, corner.lon);
     let body = house.get(&path, &key).json();
@@ -73,7 +75,8 @@ fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provis
 
     let millbrook = ENGINE.snapshot().zoning.layer(&"XA-MILLBROOK".parse().unwrap()).unwrap();
     let placeholder = &millbrook.entry().placeholders[0].code;
-    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
+    let known =
+        include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<ExpectedZones>(line).unwrap());
     let there = known.filter(|known| known.layer == "XA-MILLBROOK").find(|known| {
         let mut found = millbrook.places().unwrap().at(Position { lon: known.lon, lat: known.lat });
         found.any(|found| found.feature.zone.zone_code == *placeholder)
@@ -88,9 +91,10 @@ fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provis
 }
 
 /// The point with the most zones that cite the same provision.
-fn crowded(zones_of: impl Fn(&Known) -> Vec<String>) -> Known {
-    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
-    let repeated = |known: &Known| {
+fn point_with_most_shared_zones(zones_of: impl Fn(&ExpectedZones) -> Vec<String>) -> ExpectedZones {
+    let known =
+        include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<ExpectedZones>(line).unwrap());
+    let repeated = |known: &ExpectedZones| {
         let mut ids = zones_of(known);
         let count = ids.len();
         ids.sort();
@@ -103,10 +107,10 @@ fn crowded(zones_of: impl Fn(&Known) -> Vec<String>) -> Known {
 }
 
 #[test]
-fn a_provision_that_several_zones_cite_comes_once() {
-    let house = House::open(generous());
-    let key = house.any_key();
-    let point = crowded(|known| {
+fn a_provision_cited_by_several_zones_is_returned_once() {
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
+    let point = point_with_most_shared_zones(|known| {
         let places = ENGINE.snapshot().zoning.layer(&known.layer.parse().unwrap()).unwrap().places().unwrap();
         let found = places.at(Position { lon: known.lon, lat: known.lat });
         found.filter_map(|found| found.feature.zone.node_id).map(|id| id.to_string()).collect()
@@ -124,11 +128,11 @@ fn a_provision_that_several_zones_cite_comes_once() {
 
 #[test]
 fn a_key_without_the_scope_node_gets_citations_and_no_texts() {
-    let house = House::open(generous());
-    let account = house.account(0);
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
     let path = "/api/v1/gis/xa-port-arden/at?lat=44.054&lon=-124.217";
-    let gis_alone = house.key(account, &[Scope::Gis]);
-    let with_node = house.key(account, &[Scope::Gis, Scope::Node]);
+    let gis_alone = house.create_key(account, &[Scope::Gis]);
+    let with_node = house.create_key(account, &[Scope::Gis, Scope::Node]);
     let (short, whole) = (house.get(path, &gis_alone), house.get(path, &with_node));
     assert_eq!((short.status, whole.status), (200, 200));
     assert!(!short.text().contains("\"text\""), "{}", short.text());
@@ -142,15 +146,16 @@ fn a_key_without_the_scope_node_gets_citations_and_no_texts() {
 }
 
 #[test]
-fn exchanged_or_malformed_degrees_are_refused_for_nothing() {
-    let house = House::open(generous());
-    let account = house.account(0);
-    let key = house.key(account, &Scope::ALL);
-    let elsewhere = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=41.8781&lon=-87.6298", &key).error(404, "not_found");
+fn swapped_or_malformed_coordinates_are_refused_for_free() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
+    let elsewhere =
+        house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=41.8781&lon=-87.6298", &key).expect_error(404, "not_found");
     assert!(elsewhere["message"].as_str().unwrap().contains("lat 44."), "{elsewhere:#}");
     let exchanged = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=-124.2174&lon=44.0526", &key);
-    assert_eq!(exchanged.error(422, "validation_error")["details"][0]["parameter"], "lat");
-    let both = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=north", &key).error(422, "validation_error");
+    assert_eq!(exchanged.expect_error(422, "validation_error")["details"][0]["parameter"], "lat");
+    let both = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=north", &key).expect_error(422, "validation_error");
     let named: Vec<&str> =
         both["details"].as_array().unwrap().iter().map(|each| each["parameter"].as_str().unwrap()).collect();
     assert_eq!(named, ["lat", "lon"]);

@@ -5,29 +5,29 @@ use std::fs;
 use hornbook_corpus::zoning::layer::LayerStatus;
 use serde_json::Value;
 
-use crate::browser::{Browser, between, open_pages};
-use crate::house::{Answered, House, Opening, generous};
-use crate::packing::unpacked;
-use crate::pages::{BROWSER, build_into, is_page, open, usual, visit, with};
+use crate::browser::{Browser, between, start_with_account_pages};
+use crate::compression::decompressed;
+use crate::pages::{BROWSER, build_into, is_page, open, page_mounts, start_with_default_access, visit};
 use crate::sample::ENGINE;
+use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
 const MILLBROOK: &str = "/zoning/XA-MILLBROOK";
 
 /// The base path of the map parts on a page.
-fn parts_of(page: &str) -> String {
+fn map_parts_path_of(page: &str) -> String {
     between(page, "data-parts=\"", "\"").unwrap().to_owned()
 }
 
-fn parts(house: &House, path: &str) -> String {
-    parts_of(&visit(house, path).text())
+fn map_parts_path(house: &TestServer, path: &str) -> String {
+    map_parts_path_of(&visit(house, path).text())
 }
 
-fn zones(house: &House, parts: &str) -> Value {
+fn zones(house: &TestServer, parts: &str) -> Value {
     visit(house, &format!("{parts}/zones")).json()
 }
 
 /// The tile of this zoom level that contains the centre of the layer.
-fn middle(zones: &Value, z: u32) -> (u32, u32) {
+fn centre_tile(zones: &Value, z: u32) -> (u32, u32) {
     let degrees = |at: usize| zones["bbox"][at].as_f64().unwrap();
     let (lon, lat) = ((degrees(0) + degrees(2)) / 2.0, (degrees(1) + degrees(3)) / 2.0);
     let side = f64::from(1_u32 << z);
@@ -36,7 +36,7 @@ fn middle(zones: &Value, z: u32) -> (u32, u32) {
 }
 
 fn tile_path(parts: &str, zones: &Value, z: u32) -> String {
-    let (x, y) = middle(zones, z);
+    let (x, y) = centre_tile(zones, z);
     format!("{parts}/{z}/{x}/{y}")
 }
 
@@ -61,7 +61,7 @@ fn the_list_has_every_published_layer_with_its_counts_and_leads_to_its_map() {
 }
 
 /// A citation as pages render it: the number stays on the line of the section sign.
-fn shown(citation: &str) -> String {
+fn rendered_citation(citation: &str) -> String {
     citation.replace('§', "<span class=\"whole\">§") + "</span>"
 }
 
@@ -75,7 +75,8 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
             let link = format!("<a href=\"/zoning/{}?zone={}\" data-zone=", entry.short_code, zone.code);
             assert!(page.contains(&link), "{}", zone.code);
             if let Some(node) = zone.node_id {
-                let link = format!("<a href=\"/law/{node}\">{}</a>", shown(zone.citation.as_deref().unwrap()));
+                let link =
+                    format!("<a href=\"/law/{node}\">{}</a>", rendered_citation(zone.citation.as_deref().unwrap()));
                 assert!(page.contains(&link), "{} has no {link}", zone.code);
             }
         }
@@ -83,7 +84,7 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
         assert_eq!(pending, entry.placeholders.len(), "{}", entry.short_code);
     }
     let millbrook = visit(&house, MILLBROOK).text();
-    let held_nowhere = shown("Millbrook Town Code § 165-22");
+    let held_nowhere = rendered_citation("Millbrook Town Code § 165-22");
     assert!(millbrook.contains(&format!("its provision is not in this snapshot: {held_nowhere}")));
     assert!(
         millbrook.contains("<span class=\"gone\">pending</span> the code is not in the table of zones"),
@@ -93,11 +94,14 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
 }
 
 #[test]
-fn an_address_names_a_zone_in_any_case_and_says_when_there_is_none() {
+fn the_zone_parameter_ignores_case_and_reports_unknown_zones() {
     let house = open();
     let page = visit(&house, "/zoning/XA-PORT-ARDEN?zone=mu").text();
     let chosen = between(&page, "id=\"zone\"", "</section>").unwrap();
-    assert!(chosen.contains(">MU") && chosen.contains(&shown("Port Arden Mun. Code § 17.24.030")), "{chosen}");
+    assert!(
+        chosen.contains(">MU") && chosen.contains(&rendered_citation("Port Arden Mun. Code § 17.24.030")),
+        "{chosen}"
+    );
     assert_eq!(page.matches("aria-current=\"true\"").count(), 1);
     let unknown = visit(&house, "/zoning/XA-PORT-ARDEN?zone=%3Cb%3E").text();
     assert!(unknown.contains("There is no zone <strong>&lt;b&gt;</strong> on this map."), "{unknown}");
@@ -105,18 +109,18 @@ fn an_address_names_a_zone_in_any_case_and_says_when_there_is_none() {
 }
 
 #[test]
-fn tiles_are_those_of_the_operation_and_are_kept_for_good() {
+fn tiles_match_the_api_and_are_immutable() {
     let house = open();
-    let parts = parts(&house, MILLBROOK);
+    let parts = map_parts_path(&house, MILLBROOK);
     let known = zones(&house, &parts);
     let path = tile_path(&parts, &known, 15);
     let tile = visit(&house, &path);
     assert_eq!(tile.status, 200, "{}", tile.text());
     assert_eq!(tile.header("cache-control"), "private, max-age=31536000, immutable");
     assert_eq!(tile.header("content-type"), "application/json");
-    let (key, (x, y)) = (house.any_key(), middle(&known, 15));
+    let (key, (x, y)) = (house.create_full_key(), centre_tile(&known, 15));
     let api = house.get(&format!("/api/v1/gis/XA-MILLBROOK/tiles/15/{x}/{y}"), &key);
-    assert_eq!((api.status, api.number("x-credits-cost")), (200, 1));
+    assert_eq!((api.status, api.header_number("x-credits-cost")), (200, 1));
     assert_eq!(api.json(), tile.json());
     assert!(!tile.json()["features"].as_array().unwrap().is_empty());
     assert_eq!(known, house.get("/api/v1/gis/XA-MILLBROOK/zones", &key).json());
@@ -134,19 +138,19 @@ fn tiles_are_those_of_the_operation_and_are_kept_for_good() {
     assert_eq!(visit(&house, &format!("{parts}/overview/sepia")).status, 404);
 }
 
-fn compressions(house: &House) -> f64 {
+fn compressions(house: &TestServer) -> f64 {
     ["gzip", "br", "zstd"]
         .iter()
-        .map(|coding| house.metric(&format!("hornbook_compressions_total{{coding=\"{coding}\"}}")))
+        .map(|coding| house.metric_value(&format!("hornbook_compressions_total{{coding=\"{coding}\"}}")))
         .sum()
 }
 
 #[test]
 fn a_part_of_a_map_is_compressed_once_in_each_coding() {
     let house = open();
-    let parts = parts(&house, MILLBROOK);
+    let parts = map_parts_path(&house, MILLBROOK);
     let known = zones(&house, &parts);
-    let (key, (x, y)) = (format!("Bearer {}", house.any_key()), middle(&known, 11));
+    let (key, (x, y)) = (format!("Bearer {}", house.create_full_key()), centre_tile(&known, 11));
     let of_api = [BROWSER, ("Authorization", &*key)];
     for (path, headers, is_first) in [
         (format!("{parts}/zones"), &[BROWSER][..], true),
@@ -168,9 +172,9 @@ fn a_part_of_a_map_is_compressed_once_in_each_coding() {
             assert_eq!(compressions(&house) - before, if is_first { 1.0 } else { 0.0 }, "{path} {coding}, again");
             for answered in [first, again] {
                 assert_eq!((answered.status, answered.header("content-encoding")), (200, coding), "{path}");
-                assert_eq!(unpacked(&answered), plain.body, "{path} {coding}");
+                assert_eq!(decompressed(&answered), plain.body, "{path} {coding}");
                 assert_eq!(answered.header("etag"), format!("W/{strong}"));
-                assert_eq!(answered.number("content-length"), answered.body.len() as u64);
+                assert_eq!(answered.header_number("content-length"), answered.body.len() as u64);
             }
             for held in [&strong, &format!("W/{strong}")] {
                 let asked = [headers, &[("Accept-Encoding", coding), ("If-None-Match", held)]].concat();
@@ -192,26 +196,26 @@ fn a_part_of_a_map_is_compressed_once_in_each_coding() {
 }
 
 #[test]
-fn many_that_ask_at_once_for_a_part_of_a_map_have_it_cut_and_compressed_once() {
-    const AT_ONCE: usize = 12;
+fn concurrent_requests_build_and_compress_a_map_part_once() {
+    const CONCURRENT_REQUESTS: usize = 12;
     let house = open();
-    let cut = || house.metric("hornbook_stage_seconds_count{stage=\"queue\"}");
+    let cut = || house.metric_value("hornbook_stage_seconds_count{stage=\"queue\"}");
     let mut paths = Vec::new();
     for page in [MILLBROOK, "/zoning/XA-PORT-ARDEN"] {
-        let parts = parts(&house, page);
+        let parts = map_parts_path(&house, page);
         let layer = &ENGINE.snapshot().zoning.layer(&page[8..].parse().unwrap()).unwrap().entry();
         let bbox = serde_json::json!({ "bbox": layer.bbox.0 });
         paths.extend([tile_path(&parts, &bbox, 10), tile_path(&parts, &bbox, 11)]);
     }
     for path in paths {
         let (cut_before, compressed_before) = (cut(), compressions(&house));
-        let together = std::sync::Barrier::new(AT_ONCE);
+        let together = std::sync::Barrier::new(CONCURRENT_REQUESTS);
         let ask = || {
             together.wait();
             house.get_with(&path, &[BROWSER, ("Accept-Encoding", "br, identity;q=0")])
         };
-        let answers: Vec<Answered> = std::thread::scope(|scope| {
-            let asking: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(ask)).collect();
+        let answers: Vec<TestResponse> = std::thread::scope(|scope| {
+            let asking: Vec<_> = (0..CONCURRENT_REQUESTS).map(|_| scope.spawn(ask)).collect();
             asking.into_iter().map(|one| one.join().unwrap()).collect()
         });
         for answered in &answers {
@@ -228,9 +232,9 @@ fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
     let house = open();
     for code in ["XA-MILLBROOK", "XA-PORT-ARDEN"] {
         let layer = ENGINE.snapshot().zoning.layer(&code.parse().unwrap()).unwrap();
-        let parts = parts(&house, &format!("/zoning/{code}"));
+        let parts = map_parts_path(&house, &format!("/zoning/{code}"));
         let known = zones(&house, &parts);
-        let (x, y) = middle(&known, 11);
+        let (x, y) = centre_tile(&known, 11);
         let mut found = vec![None; layer.entry().feature_count];
         for (x, y) in (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y))) {
             let tile = visit(&house, &format!("{parts}/11/{x}/{y}")).json();
@@ -255,10 +259,10 @@ fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
 }
 
 #[test]
-fn without_scripts_there_is_a_picture_in_both_colours() {
+fn without_scripts_a_picture_is_shown_in_light_and_dark() {
     let house = open();
     let page = visit(&house, MILLBROOK).text();
-    let parts = parts_of(&page);
+    let parts = map_parts_path_of(&page);
     assert!(page.contains(&format!("<img src=\"{parts}/overview/light\"")));
     for look in ["light", "dark"] {
         let picture = visit(&house, &format!("{parts}/overview/{look}"));
@@ -283,9 +287,9 @@ fn without_scripts_there_is_a_picture_in_both_colours() {
 
 /// Concurrent requests share one picture, which has a separate rate limit.
 #[test]
-fn a_picture_is_drawn_once_kept_packed_and_paced_apart() {
-    let house = usual();
-    let parts = parts(&house, MILLBROOK);
+fn overview_pictures_are_cached_and_rate_limited_separately() {
+    let house = start_with_default_access();
+    let parts = map_parts_path(&house, MILLBROOK);
     let path = format!("{parts}/overview/light");
     let tags = std::thread::scope(|scope| {
         let ask = || scope.spawn(|| house.request("GET", &path, &[("Accept-Encoding", "gzip")]));
@@ -304,26 +308,26 @@ fn a_picture_is_drawn_once_kept_packed_and_paced_apart() {
 
 #[test]
 fn parts_are_not_counted_as_pages() {
-    let house = usual();
-    let parts = parts(&house, MILLBROOK);
+    let house = start_with_default_access();
+    let parts = map_parts_path(&house, MILLBROOK);
     let path = tile_path(&parts, &zones(&house, &parts), 14);
     assert!((0..80).all(|_| visit(&house, &path).status == 200), "more than the sixty pages of a minute");
     assert_eq!(visit(&house, "/browse").status, 200);
 }
 
 #[test]
-fn where_reading_needs_an_account_the_page_is_paid_for_and_its_parts_come_with_it() {
-    let house = open_pages();
+fn a_paid_map_page_includes_its_parts() {
+    let house = start_with_account_pages();
     assert_eq!(visit(&house, MILLBROOK).status, 401);
     let mut browser = Browser::approved(&house, "ann");
     let page = browser.get(MILLBROOK);
     assert_eq!(page.status, 200, "{}", page.text());
-    assert_eq!(page.number("x-credits-cost"), 5);
+    assert_eq!(page.header_number("x-credits-cost"), 5);
     let text = page.text();
-    let (parts, pass) = (parts_of(&text), between(&text, "data-pass=\"", "\"").unwrap().to_owned());
+    let (parts, pass) = (map_parts_path_of(&text), between(&text, "data-pass=\"", "\"").unwrap().to_owned());
     assert!(text.contains("data-reads=\"paid\""));
     let zones = format!("{parts}/zones");
-    let opened: Answered = browser.get(&format!("{zones}?pass={pass}"));
+    let opened: TestResponse = browser.get(&format!("{zones}?pass={pass}"));
     assert_eq!(opened.status, 200);
     assert!(!opened.headers.contains_key("x-credits-cost"), "the page was paid for");
 
@@ -341,11 +345,17 @@ fn where_reading_needs_an_account_the_page_is_paid_for_and_its_parts_come_with_i
 }
 
 #[test]
-fn where_nobody_may_read_nobody_gets_parts() {
+fn map_parts_are_refused_if_reading_is() {
     let open = open();
     let (parts, closed) = (
-        parts(&open, MILLBROOK),
-        House::open_as(Opening { doors: |service| with(service, 0, 0, false), ..Opening::usual(generous()) }, |_| ()),
+        map_parts_path(&open, MILLBROOK),
+        TestServer::start_with_options(
+            TestServerOptions {
+                mounts: |service| page_mounts(service, 0, 0, false),
+                ..TestServerOptions::default_for(generous_tariff())
+            },
+            |_| (),
+        ),
     );
     for part in ["zones", "14/1/1", "overview/light"] {
         assert_eq!(visit(&closed, &format!("{parts}/{part}")).status, 401, "{part}");
@@ -353,14 +363,14 @@ fn where_nobody_may_read_nobody_gets_parts() {
 }
 
 #[test]
-fn a_tile_beyond_the_world_is_refused_with_its_rule() {
+fn tiles_outside_the_grid_are_refused() {
     let house = open();
-    let key = house.any_key();
-    let refused = house.get("/api/v1/gis/XA-MILLBROOK/tiles/2/4/0", &key).error(422, "validation_error");
+    let key = house.create_full_key();
+    let refused = house.get("/api/v1/gis/XA-MILLBROOK/tiles/2/4/0", &key).expect_error(422, "validation_error");
     assert!(refused["message"].as_str().unwrap().contains("4 by 4 tiles"), "{refused}");
-    house.get("/api/v1/gis/XA-MILLBROOK/tiles/19/0/0", &key).error(422, "validation_error");
-    house.get("/api/v1/gis/XA-GREYFORD/tiles/2/0/0", &key).error(404, "not_found");
-    house.get("/api/v1/gis/XA-GREYFORD/zones", &key).error(404, "not_found");
+    house.get("/api/v1/gis/XA-MILLBROOK/tiles/19/0/0", &key).expect_error(422, "validation_error");
+    house.get("/api/v1/gis/XA-GREYFORD/tiles/2/0/0", &key).expect_error(404, "not_found");
+    house.get("/api/v1/gis/XA-GREYFORD/zones", &key).expect_error(404, "not_found");
 }
 
 /// A layer with markup in its names, and with a table of several pages.
@@ -387,7 +397,7 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
     fs::write(sources.join("zones.geojson"), collection.to_string()).unwrap();
     build_into(&sources, data.path());
     let house = open();
-    house.service.renew(data.path()).unwrap();
+    house.service.reload_snapshot(data.path()).unwrap();
     let chosen = "/zoning/XB-A?zone=Z150%22%3E%3Cimg%20src=x%3E";
     for path in ["/zoning", "/coverage", "/zoning/XB-A", chosen, "/zoning/XB-A?zone=%E2%80%AE%3Cimg%3E"] {
         let page = visit(&house, path);
@@ -403,7 +413,7 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
     assert_eq!([1, 2, 3, 9].map(|page| rows(&format!("/zoning/XB-A?page={page}"))), [100, 100, 30, 30]);
     let page = visit(&house, chosen).text();
     assert!(page.contains("Page 2 of 3") && page.contains("aria-current=\"true\""), "the page that has the zone");
-    let parts = parts_of(&page);
+    let parts = map_parts_path_of(&page);
     let picture = visit(&house, &format!("{parts}/overview/light")).text();
     assert!(picture.contains("url(#hatch)") && !picture.contains("img src"));
 }

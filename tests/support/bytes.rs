@@ -6,7 +6,7 @@ pub(crate) fn unescaped(text: &str, key: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let filled = rest.strip_prefix('{').and_then(|rest| filled_in(rest, key));
+        let filled = rest.strip_prefix('{').and_then(|rest| expand_braces(rest, key));
         if let Some((bytes, behind)) = filled {
             out.extend_from_slice(&bytes);
             rest = behind;
@@ -33,7 +33,7 @@ pub(crate) fn unescaped(text: &str, key: &str) -> Vec<u8> {
 }
 
 /// The bytes that a pair of braces stands for, and the text after it.
-fn filled_in<'t>(inside: &'t str, key: &str) -> Option<(Vec<u8>, &'t str)> {
+fn expand_braces<'t>(inside: &'t str, key: &str) -> Option<(Vec<u8>, &'t str)> {
     if let Some(behind) = inside.strip_prefix("end}") {
         return Some((b"Host: law.example\r\nConnection: close\r\n\r\n".to_vec(), behind));
     }

@@ -4,14 +4,14 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use hornbook::state::{Medium, SEAL_KEY_BYTES, StateError, create_schema};
+use hornbook::state::{SEAL_KEY_BYTES, StateError, StateStorage, create_schema};
 use redb::{Builder, Database, StorageBackend};
 
 pub(crate) const SECTOR_BYTES: usize = 512;
 
 /// An operation on the disk.
 #[derive(Clone, Debug)]
-pub(crate) enum Event {
+pub(crate) enum DiskEvent {
     Write {
         offset: u64,
         data: Vec<u8>,
@@ -24,15 +24,15 @@ pub(crate) enum Event {
 
 /// A fault of the disk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fault {
+pub(crate) struct DiskFault {
     /// The number of writes and length changes, or of syncs, that succeed before it.
-    pub(crate) after: u64,
+    pub(crate) successes_before: u64,
     pub(crate) on: FaultOn,
     pub(crate) error: i32,
     /// Until the fault is removed, or once.
     pub(crate) lasting: bool,
     /// If true, records of owed refunds cannot be written either.
-    pub(crate) everywhere: bool,
+    pub(crate) hits_owed_file: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,13 +45,13 @@ pub(crate) const EIO: i32 = 5;
 pub(crate) const ENOSPC: i32 = 28;
 
 #[derive(Default)]
-struct Contents {
+struct DiskContents {
     bytes: Vec<u8>,
-    events: Vec<Event>,
+    events: Vec<DiskEvent>,
     recording: bool,
-    fault: Option<Fault>,
+    fault: Option<DiskFault>,
     /// The number of faults so far.
-    fired: u64,
+    fault_count: u64,
     stalled: bool,
     /// The file of owed refunds next to the database.
     owed: Vec<Vec<u8>>,
@@ -60,13 +60,13 @@ struct Contents {
 
 /// A handle to the disk; its contents survive the databases opened on it.
 #[derive(Clone, Default)]
-pub(crate) struct Disk {
-    contents: Arc<Mutex<Contents>>,
+pub(crate) struct SimulatedDisk {
+    contents: Arc<Mutex<DiskContents>>,
     syncs: Arc<std::sync::atomic::AtomicU64>,
     moving: Arc<Condvar>,
 }
 
-impl Disk {
+impl SimulatedDisk {
     /// A disk with an empty state database.
     pub(crate) fn with_schema() -> Self {
         let disk = Self::default();
@@ -82,7 +82,7 @@ impl Disk {
         disk
     }
 
-    fn lock(&self) -> MutexGuard<'_, Contents> {
+    fn lock(&self) -> MutexGuard<'_, DiskContents> {
         self.contents.lock().unwrap()
     }
 
@@ -96,7 +96,7 @@ impl Disk {
         contents.events.clear();
     }
 
-    pub(crate) fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&self) -> Vec<DiskEvent> {
         let mut contents = self.lock();
         contents.recording = false;
         std::mem::take(&mut contents.events)
@@ -105,17 +105,17 @@ impl Disk {
     pub(crate) fn acknowledge(&self, what: u64) {
         let mut contents = self.lock();
         if contents.recording {
-            contents.events.push(Event::Acknowledged(what));
+            contents.events.push(DiskEvent::Acknowledged(what));
         }
     }
 
-    pub(crate) fn fail(&self, fault: Option<Fault>) {
+    pub(crate) fn fail(&self, fault: Option<DiskFault>) {
         self.lock().fault = fault;
     }
 
     /// The number of failed writes and syncs so far.
     pub(crate) fn faults_fired(&self) -> u64 {
-        self.lock().fired
+        self.lock().fault_count
     }
 
     /// While stalled, no sync returns.
@@ -133,12 +133,12 @@ impl Disk {
         Builder::new().set_cache_size(4 << 20).create_with_backend(backend)
     }
 
-    pub(crate) fn medium(&self) -> Arc<dyn Medium> {
+    pub(crate) fn medium(&self) -> Arc<dyn StateStorage> {
         Arc::new(self.clone())
     }
 }
 
-impl Medium for Disk {
+impl StateStorage for SimulatedDisk {
     fn open(&self) -> Result<Database, StateError> {
         self.database().map_err(|e| StateError::Storage { doing: "open the state", source: Box::new(e.into()) })
     }
@@ -147,9 +147,9 @@ impl Medium for Disk {
         "the simulated disk".to_owned()
     }
 
-    fn note_owed(&self, record: &[u8]) -> Result<(), StateError> {
+    fn record_owed(&self, record: &[u8]) -> Result<(), StateError> {
         let mut contents = self.lock();
-        if contents.fault.is_some_and(|fault| fault.everywhere) {
+        if contents.fault.is_some_and(|fault| fault.hits_owed_file) {
             let source = io::Error::from_raw_os_error(EIO);
             return Err(StateError::File { doing: "write what is owed to", path: "the simulated disk".into(), source });
         }
@@ -170,14 +170,14 @@ impl Medium for Disk {
         Ok(self.lock().seal_key)
     }
 
-    fn keep_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
+    fn store_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
         self.lock().seal_key = Some(*key);
         Ok(())
     }
 }
 
 struct Backend {
-    disk: Disk,
+    disk: SimulatedDisk,
     closed: AtomicBool,
 }
 
@@ -188,20 +188,20 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    fn change(&self, on: FaultOn, event: impl FnOnce() -> Event) -> io::Result<MutexGuard<'_, Contents>> {
+    fn change(&self, on: FaultOn, event: impl FnOnce() -> DiskEvent) -> io::Result<MutexGuard<'_, DiskContents>> {
         assert!(!self.closed.load(Ordering::Relaxed), "used after it was closed");
         let mut contents = self.disk.lock();
         if let Some(fault) = &mut contents.fault
             && fault.on == on
         {
-            match fault.after.checked_sub(1) {
-                Some(left) => fault.after = left,
+            match fault.successes_before.checked_sub(1) {
+                Some(left) => fault.successes_before = left,
                 None => {
                     let error = io::Error::from_raw_os_error(fault.error);
                     if !fault.lasting {
                         contents.fault = None;
                     }
-                    contents.fired += 1;
+                    contents.fault_count += 1;
                     return Err(error);
                 }
             }
@@ -228,19 +228,19 @@ impl StorageBackend for Backend {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(FaultOn::Write, || Event::SetLen(len))?.bytes.resize(len as usize, 0);
+        self.change(FaultOn::Write, || DiskEvent::SetLen(len))?.bytes.resize(len as usize, 0);
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
         self.disk.syncs.fetch_add(1, Ordering::Relaxed);
-        let contents = self.change(FaultOn::Sync, || Event::Sync)?;
+        let contents = self.change(FaultOn::Sync, || DiskEvent::Sync)?;
         drop(self.disk.moving.wait_while(contents, |contents| contents.stalled).unwrap());
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut contents = self.change(FaultOn::Write, || Event::Write { offset, data: data.to_vec() })?;
+        let mut contents = self.change(FaultOn::Write, || DiskEvent::Write { offset, data: data.to_vec() })?;
         let offset = offset as usize;
         contents.bytes[offset..offset + data.len()].copy_from_slice(data);
         Ok(())

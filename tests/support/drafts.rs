@@ -9,8 +9,8 @@ use hornbook::accounts::{Accounts, Settings};
 use hornbook::clock::{ManualClock, Now};
 use serde_json::json;
 
-use super::disk::Disk;
-use super::{act, customer, read, start};
+use super::disk::SimulatedDisk;
+use super::{act, create_customer, now_of, start_accounts};
 
 pub(crate) const DAY_MILLIS: u64 = 86_400_000;
 
@@ -18,7 +18,7 @@ pub(crate) const DAY_MILLIS: u64 = 86_400_000;
 pub(crate) const PRIVATE: [&str; 4] =
     ["Quillibrant Ondarza", "77 Vexley Terrace", "q.ondarza@mail.example", "Ondarza Holdings LLC"];
 
-pub(crate) fn content(name: &str) -> DraftContent {
+pub(crate) fn draft_content(name: &str) -> DraftContent {
     DraftContent {
         entity_name: name.to_owned(),
         entity_type: "llc".to_owned(),
@@ -32,7 +32,7 @@ pub(crate) fn content(name: &str) -> DraftContent {
 }
 
 pub(crate) fn open(accounts: &Accounts, owner: AccountId, now: Now, seed: u64) -> Result<OpenedDraft, ChangeError> {
-    let content = content("Ondarza Holdings LLC");
+    let content = draft_content("Ondarza Holdings LLC");
     let opened = accounts.open_draft(owner, &content, None, now.wall, &mut SeededEntropy(seed))?;
     Ok(opened.expect("no idempotency key is in the way"))
 }
@@ -46,13 +46,13 @@ pub(crate) fn accept(
     accounts.accept_draft(token, &act(now), &mut SeededEntropy(seed))
 }
 
-pub(crate) fn look(accounts: &Accounts, token: &LinkToken, now: Now) -> Option<DraftView> {
+pub(crate) fn view_draft(accounts: &Accounts, token: &LinkToken, now: Now) -> Option<DraftView> {
     accounts.draft(token, now.wall, &mut SeededEntropy(0)).unwrap()
 }
 
-pub(crate) fn standing(clock: &ManualClock, settings: Settings) -> (Disk, Accounts, AccountId) {
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), settings, read(clock));
-    let owner = customer(&accounts, 0, 1, read(clock)).account;
+pub(crate) fn start_with_customer(clock: &ManualClock, settings: Settings) -> (SimulatedDisk, Accounts, AccountId) {
+    let disk = SimulatedDisk::with_schema();
+    let accounts = start_accounts(disk.medium(), settings, now_of(clock));
+    let owner = create_customer(&accounts, 0, 1, now_of(clock)).account;
     (disk, accounts, owner)
 }

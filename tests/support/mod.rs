@@ -8,7 +8,7 @@ pub(crate) mod drafts;
 use std::sync::Arc;
 
 use hornbook::accounts::admission::{Receipt, Reserved};
-use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::changes::{ActContext, NewKey};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{LedgerError, Refusal};
 use hornbook::accounts::idempotency::Idempotency;
@@ -18,15 +18,15 @@ use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::clock::{Clock, Day, ManualClock, Now};
-use hornbook::state::{Medium, State};
+use hornbook::state::{State, StateStorage};
 
 /// Noon of an ordinary day.
-pub(crate) fn noon() -> ManualClock {
+pub(crate) fn clock_at_noon() -> ManualClock {
     ManualClock::at(Day::from_civil(2026, 5, 14).start().plus_millis(12 * 3_600_000))
 }
 
-pub(crate) fn act(now: Now) -> Act {
-    Act { actor: "test".to_owned(), at: now.wall }
+pub(crate) fn act(now: Now) -> ActContext {
+    ActContext { actor: "test".to_owned(), at: now.wall }
 }
 
 /// The contract's tariff without rate limits, which tests of charging would exceed.
@@ -39,7 +39,7 @@ pub(crate) fn fast_settings(durability: Durability, monthly_units: u32) -> Setti
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "callers make the medium in the call")]
-pub(crate) fn start(medium: Arc<dyn Medium>, settings: Settings, now: Now) -> Accounts {
+pub(crate) fn start_accounts(medium: Arc<dyn StateStorage>, settings: Settings, now: Now) -> Accounts {
     Accounts::start(State::open_medium(&medium).unwrap(), settings, now).unwrap()
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Customer {
 }
 
 /// Creates an approved account with this many credits and keys.
-pub(crate) fn customer(accounts: &Accounts, credits: u32, keys: usize, now: Now) -> Customer {
+pub(crate) fn create_customer(accounts: &Accounts, credits: u32, keys: usize, now: Now) -> Customer {
     let act = act(now);
     let account = accounts.create_account("test".to_owned(), &act).unwrap().id;
     accounts.approve_account(account, &act).unwrap();
@@ -61,7 +61,7 @@ pub(crate) fn customer(accounts: &Accounts, credits: u32, keys: usize, now: Now)
     for number in 0..keys {
         let mut entropy = SeededEntropy(u64::from(account.0) << 32 | number as u64);
         let wish =
-            KeyWish { account, name: "key".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+            NewKey { account, name: "key".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
         let issued = accounts.create_key(wish, &act, &mut entropy).unwrap();
         customer.keys.push(issued.secret.reveal());
         customer.key_ids.push(issued.record.id);
@@ -70,14 +70,14 @@ pub(crate) fn customer(accounts: &Accounts, credits: u32, keys: usize, now: Now)
 }
 
 /// A complete call of this cost whose work succeeds.
-pub(crate) fn call(
+pub(crate) fn make_call(
     accounts: &Accounts,
     key: &str,
     cost: u32,
     retry: Option<Idempotency>,
     now: Now,
 ) -> Result<Receipt, Refusal> {
-    let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.pace(now)?;
+    let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
     match paced.reserve("search", Credits(cost), retry, now)? {
         Reserved::Fresh(reservation) => Ok(reservation.begin()?.settle_blocking()?),
         Reserved::Replay(replay) => Ok(replay.begin().settle()),
@@ -86,7 +86,7 @@ pub(crate) fn call(
 
 /// The same for a call whose work fails after the debit began.
 pub(crate) fn failing_call(accounts: &Accounts, key: &str, cost: u32, now: Now) -> Result<(), Refusal> {
-    let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.pace(now)?;
+    let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
     match paced.reserve("search", Credits(cost), None, now)? {
         Reserved::Fresh(reservation) => Ok(reservation.begin()?.refund_blocking()?),
         Reserved::Replay(_) => unreachable!("no idempotency key was given"),
@@ -104,6 +104,6 @@ pub(crate) fn wait_until_healthy(accounts: &Accounts) -> Result<(), LedgerError>
     accounts.health()
 }
 
-pub(crate) fn read(clock: &ManualClock) -> Now {
+pub(crate) fn now_of(clock: &ManualClock) -> Now {
     clock.now()
 }

@@ -17,18 +17,18 @@ pub(crate) const WEBHOOK_SECRET: &str = "whsec_0123456789abcdef";
 
 /// What happens to the next request for a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fault {
+pub(crate) enum StripeFault {
     /// Refused with this status.
     Refuse(u16),
     /// The session is created, but the answer is lost.
-    LoseAnswer,
+    DropResponse,
     /// Answered only after `release`.
     Hold,
 }
 
 /// A received request for a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Received {
+pub(crate) struct SessionRequest {
     pub(crate) path: String,
     /// Header names are in lower case.
     pub(crate) headers: BTreeMap<String, String>,
@@ -36,17 +36,17 @@ pub(crate) struct Received {
 }
 
 #[derive(Default)]
-struct Desk {
-    received: Vec<Received>,
+struct StripeState {
+    received: Vec<SessionRequest>,
     /// Sessions by idempotency key.
     sessions: BTreeMap<String, Value>,
-    faults: VecDeque<Fault>,
+    faults: VecDeque<StripeFault>,
     is_released: bool,
 }
 
 pub(crate) struct FakeStripe {
     address: SocketAddr,
-    shared: Arc<(Mutex<Desk>, Condvar)>,
+    shared: Arc<(Mutex<StripeState>, Condvar)>,
     events: AtomicU64,
 }
 
@@ -74,7 +74,7 @@ impl FakeStripe {
     }
 
     /// Applies these faults to the next requests, one each.
-    pub(crate) fn fail(&self, faults: &[Fault]) {
+    pub(crate) fn fail(&self, faults: &[StripeFault]) {
         self.shared.0.lock().unwrap().faults.extend(faults);
     }
 
@@ -84,7 +84,7 @@ impl FakeStripe {
         self.shared.1.notify_all();
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<SessionRequest> {
         self.shared.0.lock().unwrap().received.clone()
     }
 
@@ -188,7 +188,7 @@ pub(crate) fn send_signed(Notice(body): &Notice, signature: &str, to: SocketAddr
     answered.ok().and_then(|answer| answer.split(' ').nth(1)?.parse().ok()).unwrap_or(0)
 }
 
-fn answer(mut stream: TcpStream, shared: &(Mutex<Desk>, Condvar)) {
+fn answer(mut stream: TcpStream, shared: &(Mutex<StripeState>, Condvar)) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let Some(received) = read(&mut reader) else { return };
     let (status, body) = reply(&received, shared);
@@ -203,7 +203,7 @@ fn answer(mut stream: TcpStream, shared: &(Mutex<Desk>, Condvar)) {
     let _ = stream.write_all((head + &body).as_bytes());
 }
 
-fn read(reader: &mut impl BufRead) -> Option<Received> {
+fn read(reader: &mut impl BufRead) -> Option<SessionRequest> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -225,7 +225,7 @@ fn read(reader: &mut impl BufRead) -> Option<Received> {
     reader.read_exact(&mut body).ok()?;
     let body = String::from_utf8(body).ok()?;
     let pairs = body.split('&').filter_map(|pair| pair.split_once('='));
-    Some(Received { path, headers, form: pairs.map(|(name, value)| (decoded(name), decoded(value))).collect() })
+    Some(SessionRequest { path, headers, form: pairs.map(|(name, value)| (decoded(name), decoded(value))).collect() })
 }
 
 fn decoded(text: &str) -> String {
@@ -245,7 +245,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// The status and body of the answer. With status 0, the connection ends without an answer.
-fn reply(received: &Received, (desk, released): &(Mutex<Desk>, Condvar)) -> (u16, String) {
+fn reply(received: &SessionRequest, (desk, released): &(Mutex<StripeState>, Condvar)) -> (u16, String) {
     let mut desk = desk.lock().unwrap();
     desk.received.push(received.clone());
     let refused = |status: u16, kind: &str| {
@@ -256,16 +256,16 @@ fn reply(received: &Received, (desk, released): &(Mutex<Desk>, Condvar)) -> (u16
         return refused(401, "invalid_request_error");
     }
     let fault = desk.faults.pop_front();
-    if let Some(Fault::Refuse(status)) = fault {
+    if let Some(StripeFault::Refuse(status)) = fault {
         return refused(status, "api_error");
     }
-    while fault == Some(Fault::Hold) && !desk.is_released {
+    while fault == Some(StripeFault::Hold) && !desk.is_released {
         desk = released.wait(desk).unwrap();
     }
     let key = received.headers["idempotency-key"].clone();
     let number = desk.sessions.len();
     let session = desk.sessions.entry(key).or_insert_with(|| new_session(number, &received.form)).clone();
-    if fault == Some(Fault::LoseAnswer) { (0, String::new()) } else { (200, session.to_string()) }
+    if fault == Some(StripeFault::DropResponse) { (0, String::new()) } else { (200, session.to_string()) }
 }
 
 fn new_session(number: usize, form: &BTreeMap<String, String>) -> Value {

@@ -7,7 +7,7 @@ use semver::{Version, VersionReq};
 use crate::source::text_of;
 
 /// The packages of the lock file with their versions.
-fn locked() -> Vec<(String, Version)> {
+fn locked_packages() -> Vec<(String, Version)> {
     let lock: toml::Table = text_of("Cargo.lock").parse().unwrap();
     let packages = lock["package"].as_array().unwrap();
     let text = |package: &toml::Value, name: &str| package[name].as_str().unwrap().to_owned();
@@ -19,7 +19,7 @@ fn is_among(version: &Version, ranges: &str) -> bool {
     ranges.split(" | ").filter(|range| *range != "-").any(fits)
 }
 
-fn faults(locked: &[(String, Version)], advisories: &str) -> Vec<String> {
+fn known_vulnerabilities(locked: &[(String, Version)], advisories: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for row in advisories.lines().filter(|line| !line.starts_with('#')) {
         let [package, id, mended, never] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("not a row: {row}") };
@@ -33,19 +33,20 @@ fn faults(locked: &[(String, Version)], advisories: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_dependency_has_a_known_fault() {
+fn no_dependency_has_a_known_vulnerability() {
     let advisories = text_of("tests/tidy/advisories.tsv");
     assert!(advisories.lines().count() > 500 && advisories.contains("as it was on 20"), "the list is not whole");
-    let found = faults(&locked(), &advisories);
+    let found = known_vulnerabilities(&locked_packages(), &advisories);
     assert!(found.is_empty(), "{}", found.join("\n"));
     let version = |text: &str| vec![("one".to_owned(), text.parse().unwrap())];
     let row = "one\tX-1\t^0.4.5 | >= 1.2.0\t< 0.3.0";
-    let faulty = ["0.2.0", "0.4.4", "0.4.5", "1.1.9", "1.2.0"].map(|text| faults(&version(text), row).len());
+    let faulty =
+        ["0.2.0", "0.4.4", "0.4.5", "1.1.9", "1.2.0"].map(|text| known_vulnerabilities(&version(text), row).len());
     assert_eq!(faulty, [0, 1, 0, 1, 0]);
 }
 
 #[test]
-fn no_dependency_is_older_than_the_floors() {
+fn no_dependency_is_older_than_its_minimum_version() {
     let deny: toml::Table = text_of("deny.toml").parse().unwrap();
     let mut floors = 0;
     for ban in deny["bans"]["deny"].as_array().unwrap() {
@@ -53,7 +54,7 @@ fn no_dependency_is_older_than_the_floors() {
         let (name, range) = banned.split_once(':').unwrap_or((banned, "*"));
         let range = VersionReq::parse(range).unwrap();
         floors += 1;
-        for (_, version) in locked().iter().filter(|(known, _)| known == name) {
+        for (_, version) in locked_packages().iter().filter(|(known, _)| known == name) {
             assert!(!range.matches(version), "{name} {version} is among {banned}, which deny.toml bans");
         }
     }

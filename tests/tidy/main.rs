@@ -3,7 +3,7 @@
 //! violation.
 
 mod advisories;
-mod circles;
+mod import_cycles;
 mod server_json;
 mod source;
 
@@ -14,32 +14,46 @@ use source::{Source, package, text_of};
 
 /// Each top-level module of `src` and the modules it may use. A row may only name rows above it, so
 /// there are no cycles.
-const MAY_USE: &[(&str, &[&str])] = &[
-    ("bus_error", &[]),
+const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
+    ("sigbus", &[]),
     ("byte_cache", &[]),
     ("decimal", &[]),
     ("clock", &["decimal"]),
     ("hex", &[]),
-    ("hidden", &[]),
-    ("makers", &[]),
+    ("invisible", &[]),
+    ("single_flight", &[]),
     ("metrics", &[]),
     ("network", &[]),
     ("percent", &["hex"]),
     ("random", &[]),
-    ("rate", &["clock"]),
+    ("token_buckets", &["clock"]),
     ("tls_client", &[]),
     ("client", &["tls_client"]),
     ("log", &["clock", "decimal"]),
-    ("formation", &["clock", "hidden"]),
+    ("formation", &["clock", "invisible"]),
     ("state", &["hex"]),
-    ("accounts", &["clock", "decimal", "hex", "hidden", "random", "state"]),
-    ("admin", &["accounts", "clock", "hidden", "state"]),
+    ("accounts", &["clock", "decimal", "hex", "invisible", "random", "state"]),
+    ("admin", &["accounts", "clock", "invisible", "state"]),
     ("notices", &["accounts", "client", "clock", "hex", "tls_client"]),
     ("search", &["byte_cache", "random"]),
     ("sources", &["client", "clock", "random", "tls_client"]),
-    ("api", &["accounts", "byte_cache", "clock", "formation", "hex", "makers", "network", "percent", "rate", "search"]),
-    ("door", &["accounts", "api", "formation"]),
-    ("mcp", &["accounts", "api", "client", "clock", "door", "network", "rate"]),
+    (
+        "api",
+        &[
+            "accounts",
+            "byte_cache",
+            "clock",
+            "formation",
+            "hex",
+            "single_flight",
+            "network",
+            "percent",
+            "token_buckets",
+            "search",
+        ],
+    ),
+    ("mount", &["accounts", "api", "formation"]),
+    ("mcp", &["accounts", "api", "client", "clock", "mount", "network", "token_buckets"]),
     (
         "web",
         &[
@@ -47,18 +61,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "api",
             "byte_cache",
             "clock",
-            "door",
+            "mount",
             "formation",
             "hex",
-            "makers",
+            "single_flight",
             "metrics",
             "network",
             "percent",
-            "rate",
+            "token_buckets",
             "search",
         ],
     ),
-    ("payments", &["accounts", "api", "client", "clock", "door", "hex", "percent", "tls_client", "web"]),
+    ("payments", &["accounts", "api", "client", "clock", "mount", "hex", "percent", "tls_client", "web"]),
     (
         "http",
         &[
@@ -67,14 +81,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "byte_cache",
             "clock",
             "decimal",
-            "door",
+            "mount",
             "hex",
             "log",
-            "makers",
+            "single_flight",
             "metrics",
             "network",
             "percent",
-            "rate",
+            "token_buckets",
             "tls_client",
         ],
     ),
@@ -87,11 +101,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admin",
             "api",
             "bench",
-            "bus_error",
+            "sigbus",
             "client",
             "clock",
             "config",
-            "door",
+            "mount",
             "formation",
             "hex",
             "http",
@@ -115,27 +129,29 @@ const UNSAFE_FILES: &[&str] = &[
     "corpus/src/section_file.rs",
     "corpus/src/vectors/arch/avx2.rs",
     "corpus/src/vectors/arch/mod.rs",
-    "src/bus_error.rs",
+    "src/sigbus.rs",
 ];
 
 /// The files and folders that may use hyper and its companion crates.
-const HYPER_PLACES: &[&str] = &["src/http/", "src/client.rs"];
+const FILES_USING_HYPER: &[&str] = &["src/http/", "src/client.rs"];
 
 /// Words that mark unfinished work.
 const LEFTOVERS: &[&str] = &["todo", "unimplemented", "dbg"];
 
 #[test]
-fn every_room_of_src_uses_only_what_the_table_allows() {
+fn modules_import_only_allowed_modules() {
     let mut faults = Vec::new();
     for source in package("src") {
-        let Some(room) = source.room() else { continue };
-        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == room) else {
+        let Some(room) = source.top_module() else { continue };
+        let Some((_, allowed)) = ALLOWED_IMPORTS.iter().find(|(name, _)| *name == room) else {
             faults.push(format!("{}: the room {room} is not in the table of tests/tidy", source.path));
             continue;
         };
         let used = source.imports.iter().filter_map(|import| import.first());
-        let foreign: BTreeSet<&str> =
-            used.map(String::as_str).filter(|used| *used != room && is_room(used) && !allowed.contains(used)).collect();
+        let foreign: BTreeSet<&str> = used
+            .map(String::as_str)
+            .filter(|used| *used != room && is_top_module(used) && !allowed.contains(used))
+            .collect();
         for used in foreign {
             faults.push(format!("{}: {room} may not use {used}", source.path));
         }
@@ -143,14 +159,14 @@ fn every_room_of_src_uses_only_what_the_table_allows() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-fn is_room(name: &str) -> bool {
-    MAY_USE.iter().any(|(room, _)| *room == name)
+fn is_top_module(name: &str) -> bool {
+    ALLOWED_IMPORTS.iter().any(|(room, _)| *room == name)
 }
 
 #[test]
-fn the_table_of_rooms_points_one_way() {
-    for (row, (room, allowed)) in MAY_USE.iter().enumerate() {
-        let above = &MAY_USE[..row];
+fn the_import_table_has_no_cycles() {
+    for (row, (room, allowed)) in ALLOWED_IMPORTS.iter().enumerate() {
+        let above = &ALLOWED_IMPORTS[..row];
         for used in *allowed {
             assert!(above.iter().any(|(name, _)| name == used), "{room} uses {used}, which has no row above it");
         }
@@ -158,10 +174,10 @@ fn the_table_of_rooms_points_one_way() {
 }
 
 #[test]
-fn accounts_know_no_corpus_and_search_knows_no_accounts() {
+fn accounts_and_state_do_not_import_the_corpus() {
     for source in package("src") {
         let knows_corpus = source.words.contains("hornbook_corpus");
-        let may_not = matches!(source.room(), Some("accounts" | "state" | "admin"));
+        let may_not = matches!(source.top_module(), Some("accounts" | "state" | "admin"));
         assert!(!(may_not && knows_corpus), "{} names hornbook_corpus", source.path);
     }
 }
@@ -173,7 +189,7 @@ fn no_change_of_accounts_scans_a_table() {
     let scans = |source: &Source| text_of(&source.path).contains("writing.scan(") && source.path.starts_with("src/");
     let scanning: Vec<String> = package("src")
         .into_iter()
-        .filter(|source| source.room() == Some("accounts") && scans(source))
+        .filter(|source| source.top_module() == Some("accounts") && scans(source))
         .map(|source| source.path)
         .collect();
     assert_eq!(scanning, ["src/accounts/ledger/rollup.rs"]);
@@ -182,13 +198,14 @@ fn no_change_of_accounts_scans_a_table() {
 /// The server counts the requests of every interface that does not count them itself. Those that do
 /// are listed here, with the call they use.
 #[test]
-fn every_way_in_is_counted() {
-    let counts_itself = [("src/mcp/door.rs", ".take_request("), ("src/web/zoning/parts.rs", ".pace_map_part(")];
+fn every_mount_is_rate_limited() {
+    let counts_itself =
+        [("src/mcp/http_transport.rs", ".take_request("), ("src/web/zoning/map_parts.rs", ".pace_map_part(")];
     let (mut own, mut ways) = (Vec::new(), 0);
     for source in package("src") {
         let text = text_of(&source.path);
-        ways += text.matches(" Door for ").count();
-        if source.path != "src/door.rs" && text.contains("Limit::Own") {
+        ways += text.matches(" Mount for ").count();
+        if source.path != "src/mount.rs" && text.contains("RateLimitedBy::Own") {
             own.push(source.path);
         }
     }
@@ -200,15 +217,18 @@ fn every_way_in_is_counted() {
 }
 
 #[test]
-fn modules_do_not_import_each_other_in_circles() {
-    let circles_of =
-        |root| circles::of(&package(root)).into_iter().map(move |circle| format!("{root}: {}", circle.join(", ")));
+fn modules_have_no_import_cycles() {
+    let circles_of = |root| {
+        import_cycles::import_cycles(&package(root))
+            .into_iter()
+            .map(move |circle| format!("{root}: {}", circle.join(", ")))
+    };
     let found: Vec<String> = ["src", "corpus/src", "index-build/src"].into_iter().flat_map(circles_of).collect();
     assert!(found.is_empty(), "modules that import each other in a circle:\n{}", found.join("\n"));
 }
 
 #[test]
-fn unsafe_stands_only_where_architecture_says() {
+fn unsafe_is_only_in_listed_files() {
     let with_unsafe: Vec<String> =
         every_source().into_iter().filter(|source| source.words.contains("unsafe")).map(|source| source.path).collect();
     assert_eq!(with_unsafe, UNSAFE_FILES);
@@ -221,12 +241,12 @@ fn unsafe_stands_only_where_architecture_says() {
 }
 
 #[test]
-fn only_the_http_rooms_and_the_client_know_hyper() {
+fn only_http_and_client_use_hyper() {
     for source in every_source() {
         let is_named = ["hyper", "hyper_util", "http_body_util"].iter().any(|word| source.words.contains(*word));
         // The word h2 alone may be an HTML heading.
         let knows = is_named || source.code.contains("h2::");
-        let may = HYPER_PLACES.iter().any(|place| source.path.starts_with(place));
+        let may = FILES_USING_HYPER.iter().any(|place| source.path.starts_with(place));
         assert!(!knows || may, "{} names hyper", source.path);
     }
 }
@@ -236,14 +256,14 @@ fn databases_of_the_state_are_opened_in_one_place() {
     for source in package("src/state") {
         let names_builder = source.words.contains("Builder");
         let opens = ["Database::create(", "Database::open("].iter().any(|call| source.code.contains(call));
-        let may = source.path == "src/state/medium.rs";
+        let may = source.path == "src/state/storage.rs";
         assert!(may || !(names_builder || opens), "{} opens a database with a cache of its own", source.path);
     }
-    assert_eq!(text_of("src/state/medium.rs").matches("Builder::new()").count(), 1);
+    assert_eq!(text_of("src/state/storage.rs").matches("Builder::new()").count(), 1);
 }
 
 #[test]
-fn nothing_is_left_undone() {
+fn no_unfinished_work_or_ignored_tests() {
     for source in every_source() {
         for leftover in LEFTOVERS {
             assert!(!source.macros.contains(*leftover), "{} has {leftover}!", source.path);
@@ -271,7 +291,7 @@ fn no_route_is_written_outside_the_table() {
 }
 
 #[test]
-fn documents_name_every_packing_that_is_read() {
+fn documents_list_every_archive_format() {
     for document in ["README.md", "corpus/FORMAT.md", "src/cli/build.rs"] {
         let text = text_of(document);
         let words: BTreeSet<&str> = text.split([' ', ',', '`', '(', '\n']).collect();
@@ -282,9 +302,9 @@ fn documents_name_every_packing_that_is_read() {
 }
 
 #[test]
-fn every_room_has_a_line_in_architecture() {
+fn every_module_is_in_architecture_md() {
     let architecture = text_of("ARCHITECTURE.md");
-    for (room, _) in MAY_USE {
+    for (room, _) in ALLOWED_IMPORTS {
         let is_named = [format!("`{room}`"), format!("`{room}/"), format!("src/{room}")];
         assert!(is_named.iter().any(|name| architecture.contains(name)), "ARCHITECTURE.md has no line on {room}");
     }

@@ -55,7 +55,7 @@ fn check_variables(of: &Map<String, Value>, used: &str) {
 }
 
 #[test]
-fn it_keeps_to_the_schema_of_registries() {
+fn server_json_follows_the_registry_schema() {
     let server = server();
     let all = members(&server, &["$schema", "name", "title", "description", "version", "remotes"]);
     assert_eq!(all["$schema"], "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json");
@@ -84,7 +84,7 @@ fn it_keeps_to_the_schema_of_registries() {
 }
 
 #[test]
-fn what_registries_are_told_is_true() {
+fn server_json_is_accurate() {
     let server = server();
     assert_eq!(server["version"], env!("CARGO_PKG_VERSION"));
     let remote = &server["remotes"][0];

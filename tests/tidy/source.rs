@@ -23,7 +23,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// The top-level module of the package that it belongs to.
-    pub(crate) fn room(&self) -> Option<&str> {
+    pub(crate) fn top_module(&self) -> Option<&str> {
         self.module.first().map(String::as_str)
     }
 }
@@ -32,9 +32,9 @@ impl Source {
 pub(crate) fn package(folder: &str) -> Vec<Source> {
     let root = project().join(folder);
     let mut files = Vec::new();
-    gather(&root, &mut files);
+    collect_files(&root, &mut files);
     files.sort();
-    let sources: Vec<Source> = files.iter().filter(|file| !is_of_tests(file)).map(|file| read(file, &root)).collect();
+    let sources: Vec<Source> = files.iter().filter(|file| !is_test_file(file)).map(|file| read(file, &root)).collect();
     assert!(!sources.is_empty(), "no sources in {folder}");
     sources
 }
@@ -47,18 +47,18 @@ fn project() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
+fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            gather(&path, files);
+            collect_files(&path, files);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
     }
 }
 
-fn is_of_tests(file: &Path) -> bool {
+fn is_test_file(file: &Path) -> bool {
     let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     stem == "tests" || stem.ends_with("_tests")
 }

@@ -5,7 +5,7 @@ use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Numbers, build_at, files_below, sample};
-use crate::damages::{damage, exchange, state_sizes};
+use crate::damages::{damage, replace_snapshot_file, write_manifest_sizes};
 use crate::walk::walk;
 use hornbook_corpus::manifest::Manifest;
 use hornbook_corpus::snapshot::Snapshot;
@@ -96,11 +96,11 @@ fn assert_survives(snapshot: &Path, file: &Path, how: &[u8]) {
     let whole = fs::read(&path).unwrap();
     let mut bytes = whole.clone();
     damage(&mut bytes, how);
-    exchange(&path, &bytes);
-    state_sizes(snapshot, &manifest);
+    replace_snapshot_file(&path, &bytes);
+    write_manifest_sizes(snapshot, &manifest);
     let outcome = catch_unwind(|| Snapshot::open(snapshot).map(|snapshot| walk(&snapshot)));
-    exchange(&path, &whole);
-    state_sizes(snapshot, &manifest);
+    replace_snapshot_file(&path, &whole);
+    write_manifest_sizes(snapshot, &manifest);
     match outcome {
         Ok(Ok(())) => {}
         Ok(Err(error)) => assert!(error.to_string().contains("snapshot"), "{}: {error}", file.display()),

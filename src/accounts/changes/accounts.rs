@@ -1,20 +1,20 @@
 //! Creates, approves and disables accounts.
 
-use super::act::{Act, audit, check_amount, check_text, note};
+use super::act::{ActContext, audit, check_amount, check_text, note};
 use super::credits::correction;
-use super::keys::{IssuedKey, KeyWish, new_key};
-use super::run::{account, last_ids, nothing_more, put_account, updated};
+use super::keys::{IssuedKey, NewKey, new_key};
+use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
 use super::sessions::end_sessions_of;
 use crate::accounts::Accounts;
+use crate::accounts::balance::AccountBalance;
 use crate::accounts::directory::{AccountState, Directory};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits};
-use crate::accounts::job::After;
+use crate::accounts::job::AfterCommit;
 use crate::accounts::key::{KeyKind, PlainKey};
 use crate::accounts::ledger::entry::{EntryKind, Reference};
-use crate::accounts::ledger::poster::Poster;
-use crate::accounts::purse::Purse;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{AccountRecord, AccountStatus, CounterRecord, LAST_IDS_KEY, put_json};
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::Tier;
@@ -22,7 +22,7 @@ use crate::clock::UnixMillis;
 use crate::state::Table;
 
 impl Accounts {
-    pub fn create_account(&self, name: String, act: &Act) -> Result<AccountRecord, ChangeError> {
+    pub fn create_account(&self, name: String, act: &ActContext) -> Result<AccountRecord, ChangeError> {
         check_text("name", &name)?;
         if name.parse::<AccountId>().is_ok() {
             return Err(ChangeError::Refused(format!("'{name}' reads as an account id; give a name")));
@@ -32,15 +32,16 @@ impl Accounts {
             let record = new_account(poster, name, act.at)?;
             audit(poster, &act, "account create", record.id.to_string())?;
             let added = record.clone();
-            let after =
-                move |directory: &mut Directory| directory.add_account(AccountState::new(added, Purse::new(0, [])));
+            let after = move |directory: &mut Directory| {
+                directory.add_account(AccountState::new(added, AccountBalance::new(0, [])))
+            };
             Ok((record, Box::new(after)))
         })
     }
 
     /// Approves an account. The first approval gives the grant of the free tier's profile; later
     /// ones give nothing.
-    pub fn approve_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
+    pub fn approve_account(&self, id: AccountId, act: &ActContext) -> Result<AccountRecord, ChangeError> {
         let grant = self.grant_on_approval()?;
         let act = act.clone();
         self.change(move |poster| {
@@ -50,32 +51,36 @@ impl Accounts {
             }
             let credits = approve(poster, &mut record, grant, &act)?;
             audit(poster, &act, "account approve", id.to_string())?;
-            Ok((record.clone(), updated(record, credits)))
+            Ok((record.clone(), update_account_after(record, credits)))
         })
     }
 
     /// Creates an approved account with a key for all scopes, in one commit, on a state that never
     /// had an account. Otherwise returns None: the key is shown only once, so it is not made twice.
-    pub fn create_demo_account(&self, act: &Act, entropy: &mut dyn Entropy) -> Result<Option<IssuedKey>, ChangeError> {
+    pub fn create_demo_account(
+        &self,
+        act: &ActContext,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Option<IssuedKey>, ChangeError> {
         let grant = self.grant_on_approval()?;
         let (secret, act) = (PlainKey::generate(KeyKind::Test, entropy).map_err(ChangeError::Entropy)?, act.clone());
         let (digest, prefix) = (secret.digest(), secret.shown_prefix());
         let made = self.change(move |poster| {
             if last_ids(poster)?.account > 0 {
-                return Ok((None, nothing_more()));
+                return Ok((None, no_memory_effect()));
             }
             let mut owner = new_account(poster, DEMO_NAME.to_owned(), act.at)?;
             let credits = approve(poster, &mut owner, grant, &act)?;
             let (account, name, kind, scopes) = (owner.id, DEMO_NAME.to_owned(), KeyKind::Test, ScopeSet::ALL);
-            let wish = KeyWish { account, name, kind, scopes, expires_at: None };
+            let wish = NewKey { account, name, kind, scopes, expires_at: None };
             let key = new_key(poster, &wish, digest, prefix, act.at, None)?;
             audit(poster, &act, "demo account create", format!("{account}, {}", key.id))?;
             let added = key.clone();
             let after = move |directory: &mut Directory| {
-                directory.add_account(AccountState::new(owner, Purse::new(credits, [])));
+                directory.add_account(AccountState::new(owner, AccountBalance::new(credits, [])));
                 directory.add_key(added, &CounterRecord::default());
             };
-            let after: After = Box::new(after);
+            let after: AfterCommit = Box::new(after);
             Ok((Some(key), after))
         })?;
         Ok(made.map(|record| IssuedKey { record, secret }))
@@ -91,7 +96,7 @@ impl Accounts {
     }
 
     /// Disables an account; its keys and sessions stop working before this returns.
-    pub fn disable_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
+    pub fn disable_account(&self, id: AccountId, act: &ActContext) -> Result<AccountRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = account(poster, id)?;
@@ -102,7 +107,7 @@ impl Accounts {
             audit(poster, &act, "account disable", id.to_string())?;
             put_account(poster, &record)?;
             let ended = end_sessions_of(poster, id)?;
-            let shut_out = updated(record.clone(), 0);
+            let shut_out = update_account_after(record.clone(), 0);
             let after = move |directory: &mut Directory| {
                 shut_out(directory);
                 directory.register.end_sessions(&ended);
@@ -114,7 +119,11 @@ impl Accounts {
 
 const DEMO_NAME: &str = "demo";
 
-pub(super) fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis) -> Result<AccountRecord, ChangeError> {
+pub(super) fn new_account(
+    poster: &mut LedgerTransaction<'_>,
+    name: String,
+    at: UnixMillis,
+) -> Result<AccountRecord, ChangeError> {
     let mut ids = last_ids(poster)?;
     ids.account += 1;
     let record = AccountRecord {
@@ -134,10 +143,10 @@ pub(super) fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis)
 
 /// Approves an account and returns the credits that came with the approval.
 pub(super) fn approve(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut AccountRecord,
     grant: Credits,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<i64, ChangeError> {
     let first = record.approved_at.is_none();
     record.status = AccountStatus::Approved;

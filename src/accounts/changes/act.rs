@@ -3,10 +3,10 @@
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::Credits;
 use crate::accounts::ledger::entry::Note;
-use crate::accounts::ledger::poster::Poster;
-use crate::accounts::records::ActRecord;
+use crate::accounts::ledger::poster::LedgerTransaction;
+use crate::accounts::records::AuditRecord;
 use crate::clock::UnixMillis;
-use crate::hidden;
+use crate::invisible;
 
 /// Larger amounts are typing errors; an entry could not hold much more.
 pub const CREDITS_MAX: u32 = 1_000_000_000;
@@ -15,7 +15,7 @@ const NAME_CHARS_MAX: usize = 200;
 
 /// The actor and the time of a change.
 #[derive(Clone, Debug)]
-pub struct Act {
+pub struct ActContext {
     pub actor: String,
     pub at: UnixMillis,
 }
@@ -23,7 +23,7 @@ pub struct Act {
 pub(super) fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
     let chars = text.chars().count();
     if (1..=NAME_CHARS_MAX).contains(&chars) && !text.trim().is_empty() {
-        let fault = hidden::fault_of(text).map(|fault| ChangeError::Refused(format!("the {what} {fault}")));
+        let fault = invisible::invisible_error(text).map(|fault| ChangeError::Refused(format!("the {what} {fault}")));
         return fault.map_or(Ok(()), Err);
     }
     Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
@@ -31,19 +31,19 @@ pub(super) fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
 
 /// Records an act in the audit log, in the transaction of its change.
 pub(in crate::accounts) fn audit(
-    poster: &mut Poster<'_>,
-    act: &Act,
+    poster: &mut LedgerTransaction<'_>,
+    act: &ActContext,
     what: &'static str,
     on: impl Into<String>,
 ) -> Result<(), ChangeError> {
     check_text("actor", &act.actor)?;
     let (at, actor) = (act.at.to_string(), act.actor.clone());
-    poster.record_act(ActRecord { at, actor, act: what.to_owned(), on: on.into() });
+    poster.record_act(AuditRecord { at, actor, act: what.to_owned(), on: on.into() });
     Ok(())
 }
 
 /// The actor and the reason, for the ledger.
-pub(super) fn note(act: &Act, reason: String) -> Result<Note, ChangeError> {
+pub(super) fn note(act: &ActContext, reason: String) -> Result<Note, ChangeError> {
     check_text("actor", &act.actor)?;
     check_text("reason", &reason)?;
     Ok(Note { actor: act.actor.clone(), reason })

@@ -1,14 +1,14 @@
 //! Checkouts: pages on which a payment provider takes payments for us. There is one for each
 //! purchase by card, and one at a time for each unpaid order.
 
-use super::act::{Act, audit, check_text};
+use super::act::{ActContext, audit, check_text};
 use super::orders::random_uuid;
-use super::run::nothing_more;
+use super::run::no_memory_effect;
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, CheckoutId, OrderId};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{CheckoutPage, CheckoutRecord, OrderRecord, Payable, get_json, owned_json, put_json};
 use crate::clock::UnixMillis;
 use crate::state::{Index, Table};
@@ -42,18 +42,18 @@ impl Accounts {
                 Some(open) => open,
                 None => open_checkout(poster, fresh, Payable::Order(id), ordered.account, amount_cents, at)?,
             };
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })
     }
 
     /// Stores the page that the provider created.
-    pub fn checkout_made(&self, id: CheckoutId, page: CheckoutPage) -> Result<CheckoutRecord, ChangeError> {
+    pub fn store_checkout_page(&self, id: CheckoutId, page: CheckoutPage) -> Result<CheckoutRecord, ChangeError> {
         check_text("id of the provider's page", &page.session)?;
         self.change(move |poster| {
             let mut record = checkout(poster, id)?.ok_or_else(|| ChangeError::not_found("checkout", id))?;
             record.page.get_or_insert(page);
             put_checkout(poster, &record)?;
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })
     }
 
@@ -63,7 +63,7 @@ impl Accounts {
         &self,
         id: CheckoutId,
         shown: usize,
-        act: &Act,
+        act: &ActContext,
     ) -> Result<CheckoutRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -76,7 +76,7 @@ impl Accounts {
             }
             put_checkout(poster, &record)?;
             audit(poster, &act, "inbox --done", format!("{} of {}", named(record.pays), record.account))?;
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })
     }
 }
@@ -93,7 +93,7 @@ pub(super) fn new_checkout_id(entropy: &mut dyn Entropy) -> Result<CheckoutId, C
 }
 
 pub(super) fn open_checkout(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     id: CheckoutId,
     pays: Payable,
     account: AccountId,
@@ -118,10 +118,10 @@ pub(super) fn open_checkout(
     Ok(record)
 }
 
-pub(super) fn checkout(poster: &Poster<'_>, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {
+pub(super) fn checkout(poster: &LedgerTransaction<'_>, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {
     Ok(get_json(&poster.writing, Table::Checkouts, id.0.as_bytes())?)
 }
 
-pub(super) fn put_checkout(poster: &mut Poster<'_>, record: &CheckoutRecord) -> Result<(), ChangeError> {
+pub(super) fn put_checkout(poster: &mut LedgerTransaction<'_>, record: &CheckoutRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Checkouts, record.id.0.as_bytes(), record)?)
 }

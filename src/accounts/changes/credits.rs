@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::act::{Act, audit, check_amount, note};
-use super::run::{account, updated};
+use super::act::{ActContext, audit, check_amount, note};
+use super::run::{account, update_account_after};
 use crate::accounts::Accounts;
+use crate::accounts::balance::Hold;
 use crate::accounts::directory::AccountState;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, EntryNumber};
-use crate::accounts::job::After;
+use crate::accounts::job::AfterCommit;
 use crate::accounts::ledger::entry::{Draft, EntryKind, Note, Reference};
-use crate::accounts::ledger::poster::Poster;
-use crate::accounts::purse::Hold;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::clock::UnixMillis;
 
 impl Accounts {
@@ -20,14 +20,20 @@ impl Accounts {
         id: AccountId,
         credits: Credits,
         reason: String,
-        act: &Act,
+        act: &ActContext,
     ) -> Result<EntryNumber, ChangeError> {
         check_amount(credits.0.into())?;
         self.credit(id, EntryKind::Grant, credits, reason, act)
     }
 
     /// Corrects a balance in either direction, with a reason; never below zero.
-    pub fn adjust(&self, id: AccountId, credits: i64, reason: String, act: &Act) -> Result<EntryNumber, ChangeError> {
+    pub fn adjust(
+        &self,
+        id: AccountId,
+        credits: i64,
+        reason: String,
+        act: &ActContext,
+    ) -> Result<EntryNumber, ChangeError> {
         let amount = check_amount(credits.unsigned_abs())?;
         if credits > 0 {
             return self.credit(id, EntryKind::Adjustment, amount, reason, act);
@@ -41,7 +47,7 @@ impl Accounts {
         kind: EntryKind,
         credits: Credits,
         reason: String,
-        act: &Act,
+        act: &ActContext,
     ) -> Result<EntryNumber, ChangeError> {
         let note = note(act, reason)?;
         let (at, act) = (act.at, act.clone());
@@ -49,7 +55,7 @@ impl Accounts {
             let record = account(poster, id)?;
             audit(poster, &act, command(kind), format!("{id}, {credits} credits: {}", note.reason))?;
             let entry = poster.append(correction(id, kind, credits.0.into(), at, Reference::None, note));
-            Ok((entry.number, updated(record, credits.0.into())))
+            Ok((entry.number, update_account_after(record, credits.0.into())))
         })
     }
 
@@ -66,8 +72,8 @@ impl Accounts {
         credits: Credits,
         reference: Reference,
         reason: String,
-        act: &Act,
-        also: impl FnOnce(&mut Poster<'_>) -> Result<(), ChangeError> + Send + 'static,
+        act: &ActContext,
+        also: impl FnOnce(&mut LedgerTransaction<'_>) -> Result<(), ChangeError> + Send + 'static,
     ) -> Result<EntryNumber, ChangeError> {
         let note = note(act, reason)?;
         let account = self.shared.directory().account(id).cloned();
@@ -82,7 +88,7 @@ impl Accounts {
             };
             audit(poster, &act, command(kind), format!("{on}, -{credits} credits: {}", note.reason))?;
             let entry = poster.append(correction(id, kind, -i64::from(credits.0), at, reference, note));
-            let after: After = Box::new(move |_| held.settle());
+            let after: AfterCommit = Box::new(move |_| held.settle());
             Ok((entry.number, after))
         })
     }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::act::{Act, audit, check_text};
+use super::act::{ActContext, audit, check_text};
 use super::orders::{owner_of_order, put_order, random_uuid, tracking_token, unpaid_orders};
-use super::run::{account, nothing_more};
+use super::run::{account, no_memory_effect};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, DraftId, OrderId};
@@ -18,7 +18,7 @@ use crate::accounts::sealing::{Owner, SealKey};
 use crate::accounts::{Accounts, formation};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::hex;
-use crate::state::{Index, Reading, StateError, Table, Writing};
+use crate::state::{Index, StateError, StateReader, StateWriter, Table};
 
 /// The maximum number of open drafts of an account: more than people review in two weeks.
 pub const OPEN_DRAFTS_MAX: usize = 100;
@@ -125,7 +125,7 @@ impl Accounts {
             if let Some(known) = known {
                 if at < known.expires_at {
                     let is_the_same = known.request == record.request;
-                    return Ok((is_the_same.then_some((known.id, known.expires_at)), nothing_more()));
+                    return Ok((is_the_same.then_some((known.id, known.expires_at)), no_memory_effect()));
                 }
                 // The known draft expired. The cleanup that would find it by its age must not
                 // remove the new draft.
@@ -140,7 +140,7 @@ impl Accounts {
             }
             put_json(&mut poster.writing, Table::Drafts, digest.bytes(), &record)?;
             poster.writing.put(Table::DraftAges, &age_key(expires_at, &digest), &owner.to_key())?;
-            Ok((Some((id, expires_at)), nothing_more()))
+            Ok((Some((id, expires_at)), no_memory_effect()))
         })?;
         Ok(kept.map(|(id, expires_at)| OpenedDraft { id, token, expires_at }))
     }
@@ -169,7 +169,7 @@ impl Accounts {
     pub fn accept_draft(
         &self,
         token: &LinkToken,
-        act: &Act,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<Option<Acceptance>, ChangeError> {
         let digest = token.digest();
@@ -219,7 +219,7 @@ impl Accounts {
         draft: &DraftRecord,
         token: &LinkToken,
         tracking_token: &str,
-        act: &Act,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<OrderRecord, ChangeError> {
         let DraftContent { entity_name, entity_type, jurisdiction, price_cents, intake } =
@@ -246,17 +246,17 @@ impl Accounts {
         &self,
         digest: KeyDigest,
         order: OrderRecord,
-        act: &Act,
+        act: &ActContext,
     ) -> Result<Option<(OrderRecord, UnixMillis, bool)>, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let found: Option<DraftRecord> = get_json(&poster.writing, Table::Drafts, digest.bytes())?;
             let Some(mut draft) = found.filter(|draft| act.at < draft.expires_at) else {
-                return Ok((None, nothing_more()));
+                return Ok((None, no_memory_effect()));
             };
             if let DraftState::Accepted { order, at } = draft.state {
                 let first: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, order.0.as_bytes())?;
-                return Ok((first.map(|first| (first, at, false)), nothing_more()));
+                return Ok((first.map(|first| (first, at, false)), no_memory_effect()));
             }
             let unpaid = unpaid_orders(poster, draft.account)?;
             if unpaid >= UNPAID_ORDERS_MAX {
@@ -271,7 +271,7 @@ impl Accounts {
             poster.writing.put(Table::DraftAges, &age_key(draft.expires_at, &digest), &[])?;
             put_order(poster, &order)?;
             audit(poster, &act, "order accept", format!("{} of {}", order.id, order.account))?;
-            Ok((Some((order, act.at, true)), nothing_more()))
+            Ok((Some((order, act.at, true)), no_memory_effect()))
         })
     }
 
@@ -292,17 +292,17 @@ fn to_json(content: &impl Serialize) -> Result<Vec<u8>, ChangeError> {
     serde_json::to_vec(content).map_err(|_| StateError::bad_record(Table::Drafts.name(), b"").into())
 }
 
-fn live_draft(reading: &Reading, digest: &KeyDigest, now: UnixMillis) -> Result<Option<DraftRecord>, StateError> {
+fn live_draft(reading: &StateReader, digest: &KeyDigest, now: UnixMillis) -> Result<Option<DraftRecord>, StateError> {
     let found: Option<DraftRecord> = read_json(reading, Table::Drafts, digest.bytes())?;
     Ok(found.filter(|draft| now < draft.expires_at))
 }
 
-fn open_drafts(writing: &Writing, owner: AccountId) -> Result<usize, StateError> {
+fn open_drafts(writing: &StateWriter, owner: AccountId) -> Result<usize, StateError> {
     Ok(writing.owned_by(Index::OpenDrafts, &owner.to_string())?.len())
 }
 
 /// Removes a draft and its entry in the table of expiry times.
-pub(super) fn remove_draft(writing: &mut Writing, digest: &[u8], expires_at: UnixMillis) -> Result<(), StateError> {
+pub(super) fn remove_draft(writing: &mut StateWriter, digest: &[u8], expires_at: UnixMillis) -> Result<(), StateError> {
     writing.remove(Table::DraftAges, &[&age(expires_at)[..], digest].concat())?;
     writing.remove(Table::Drafts, digest)
 }
@@ -319,7 +319,7 @@ fn age(at: UnixMillis) -> [u8; AGE_BYTES] {
 }
 
 /// Removes up to `most` drafts that expired by `now`. Returns true if more may be left.
-pub(in crate::accounts) fn expire(writing: &mut Writing, now: UnixMillis, most: usize) -> Result<bool, StateError> {
+pub(in crate::accounts) fn expire(writing: &mut StateWriter, now: UnixMillis, most: usize) -> Result<bool, StateError> {
     let end = [&age(now)[..], &[0xff; 64]].concat();
     let expired = writing.keys_before(Table::DraftAges, &end, most)?;
     for key in &expired {

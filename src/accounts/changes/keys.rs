@@ -1,6 +1,6 @@
 //! Creates, rotates and revokes API keys. A rotated key has the scopes of the old one; scopes are never widened.
 
-use super::act::{Act, audit, check_text};
+use super::act::{ActContext, audit, check_text};
 use super::run::{account, last_ids};
 use crate::accounts::Accounts;
 use crate::accounts::directory::Directory;
@@ -8,7 +8,7 @@ use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, KeyId};
 use crate::accounts::key::{KeyDigest, KeyKind, PlainKey};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{CounterRecord, KeyRecord, LAST_IDS_KEY, get_json, put_json};
 use crate::accounts::scope::ScopeSet;
 use crate::clock::UnixMillis;
@@ -23,7 +23,7 @@ pub struct IssuedKey {
 
 /// The properties of a new key.
 #[derive(Clone, Debug)]
-pub struct KeyWish {
+pub struct NewKey {
     pub account: AccountId,
     pub name: String,
     pub kind: KeyKind,
@@ -32,7 +32,12 @@ pub struct KeyWish {
 }
 
 impl Accounts {
-    pub fn create_key(&self, wish: KeyWish, act: &Act, entropy: &mut dyn Entropy) -> Result<IssuedKey, ChangeError> {
+    pub fn create_key(
+        &self,
+        wish: NewKey,
+        act: &ActContext,
+        entropy: &mut dyn Entropy,
+    ) -> Result<IssuedKey, ChangeError> {
         check_text("name", &wish.name)?;
         let secret = PlainKey::generate(wish.kind, entropy).map_err(ChangeError::Entropy)?;
         let (digest, prefix, act) = (secret.digest(), secret.shown_prefix(), act.clone());
@@ -55,7 +60,7 @@ impl Accounts {
         &self,
         id: KeyId,
         overlap_millis: u64,
-        act: &Act,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<IssuedKey, ChangeError> {
         let kind = self.key_record(id)?.kind;
@@ -64,13 +69,13 @@ impl Accounts {
         let ends_at = at.plus_millis(i64::try_from(overlap_millis).unwrap_or(i64::MAX));
         let record = self.change(move |poster| {
             let mut old = key(poster, id)?;
-            check_has_text(&old)?;
+            refuse_web_key(&old)?;
             if old.revoked_at.is_some() || old.expires_at.is_some_and(|expires_at| expires_at <= at) {
                 return Err(ChangeError::Refused(format!(
                     "{id} no longer works; create a new key instead of rotating it"
                 )));
             }
-            let wish = KeyWish {
+            let wish = NewKey {
                 account: old.account,
                 name: old.name.clone(),
                 kind: old.kind,
@@ -93,11 +98,11 @@ impl Accounts {
     }
 
     /// Revokes a key. Every call that authenticates after this returns is refused.
-    pub fn revoke_key(&self, id: KeyId, act: &Act) -> Result<KeyRecord, ChangeError> {
+    pub fn revoke_key(&self, id: KeyId, act: &ActContext) -> Result<KeyRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = key(poster, id)?;
-            check_has_text(&record)?;
+            refuse_web_key(&record)?;
             record.revoked_at.get_or_insert(act.at);
             audit(poster, &act, "key revoke", format!("{id} of {}", record.account))?;
             put_json(&mut poster.writing, Table::Keys, &id.to_key(), &record)?;
@@ -109,8 +114,8 @@ impl Accounts {
 }
 
 pub(super) fn new_key(
-    poster: &mut Poster<'_>,
-    wish: &KeyWish,
+    poster: &mut LedgerTransaction<'_>,
+    wish: &NewKey,
     digest: KeyDigest,
     prefix: String,
     at: UnixMillis,
@@ -136,12 +141,12 @@ pub(super) fn new_key(
     Ok(record)
 }
 
-fn key(poster: &Poster<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
+fn key(poster: &LedgerTransaction<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
     get_json(&poster.writing, Table::Keys, &id.to_key())?.ok_or_else(|| ChangeError::not_found("key", id))
 }
 
 /// Refuses the key of an account's web pages, which ends only with the account.
-fn check_has_text(key: &KeyRecord) -> Result<(), ChangeError> {
+fn refuse_web_key(key: &KeyRecord) -> Result<(), ChangeError> {
     if key.kind != KeyKind::Web {
         return Ok(());
     }

@@ -2,23 +2,23 @@
 //! program sends no mail: the person who creates a link passes it on.
 
 use super::accounts::{approve, new_account};
-use super::act::{Act, audit};
+use super::act::{ActContext, audit};
 use super::people::{add_person, new_person, replace_password};
-use super::proof::Proof;
-use super::run::{account, nothing_more};
+use super::proof::AuthProof;
+use super::run::{account, no_memory_effect};
 use crate::accounts::Accounts;
+use crate::accounts::balance::AccountBalance;
 use crate::accounts::directory::AccountState;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits};
-use crate::accounts::job::After;
+use crate::accounts::job::AfterCommit;
 use crate::accounts::key::{KeyDigest, LinkToken};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, Role, StoredPassword};
-use crate::accounts::purse::Purse;
 use crate::accounts::records::{from_json, get_json, put_json, read_json};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
-use crate::state::{Index, StateError, Table, Writing};
+use crate::state::{Index, StateError, StateWriter, Table};
 
 /// The purpose of the first operator's link, as stored.
 const FIRST_OPERATOR: &str = "firstOperator";
@@ -39,7 +39,7 @@ pub enum LinkView {
 
 /// The choice of the person who opened a link.
 #[derive(Clone, Debug)]
-pub struct LinkAnswer {
+pub struct LinkChoice {
     /// None if the account has a person.
     pub login: Option<Login>,
     pub password: Password,
@@ -52,7 +52,7 @@ impl Accounts {
         &self,
         id: AccountId,
         role: Role,
-        act: &Act,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<LinkToken, ChangeError> {
         let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
@@ -65,13 +65,17 @@ impl Accounts {
             remove_links(&mut poster.writing, Index::Links, &id.to_string())?;
             put_link(poster, digest, purpose, act.at)?;
             audit(poster, &act, "account link", format!("{id}, {role:?}").to_lowercase())?;
-            Ok(((), nothing_more()))
+            Ok(((), no_memory_effect()))
         })?;
         Ok(token)
     }
 
     /// Creates a link that makes an operator, if there is none yet. It replaces the previous link.
-    pub fn first_operator_link(&self, act: &Act, entropy: &mut dyn Entropy) -> Result<Option<LinkToken>, ChangeError> {
+    pub fn first_operator_link(
+        &self,
+        act: &ActContext,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Option<LinkToken>, ChangeError> {
         if self.has_operator() {
             return Ok(None);
         }
@@ -81,7 +85,7 @@ impl Accounts {
             remove_links(&mut poster.writing, Index::LinksByPurpose, FIRST_OPERATOR)?;
             put_link(poster, digest, LinkPurpose::FirstOperator, act.at)?;
             audit(poster, &act, "operator link", "the first operator")?;
-            Ok(((), nothing_more()))
+            Ok(((), no_memory_effect()))
         })?;
         Ok(Some(token))
     }
@@ -109,27 +113,29 @@ impl Accounts {
     pub fn use_link(
         &self,
         token: &LinkToken,
-        answer: LinkAnswer,
-        act: &Act,
+        answer: LinkChoice,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
-    ) -> Result<Option<Proof>, ChangeError> {
+    ) -> Result<Option<AuthProof>, ChangeError> {
         let Some(view) = self.link(token, act.at)? else { return Ok(None) };
-        let LinkAnswer { login, password } = answer;
+        let LinkChoice { login, password } = answer;
         let known = if let LinkView::NewPassword { login } = &view { Some(login) } else { login.as_ref() };
         let password = self.store_password(known, &password, entropy)?;
         let no_key = KeyDigest::random(entropy).map_err(ChangeError::Entropy)?;
         let (digest, grant, act) = (token.digest(), self.grant_on_approval()?, act.clone());
         self.change(move |poster| {
             let found: Option<LinkRecord> = get_json(&poster.writing, Table::Links, digest.bytes())?;
-            let Some(link) = found.filter(|link| act.at < link.expires_at) else { return Ok((None, nothing_more())) };
+            let Some(link) = found.filter(|link| act.at < link.expires_at) else {
+                return Ok((None, no_memory_effect()));
+            };
             poster.writing.remove(Table::Links, digest.bytes())?;
             let login = login.ok_or_else(|| ChangeError::Refused("choose a name to sign in with".to_owned()));
-            let chosen = Chosen { login, password, no_key };
+            let chosen = StoredChoice { login, password, no_key };
             let (person, after) = match link.purpose {
                 LinkPurpose::FirstOperator => make_operator(poster, chosen, grant, &act)?,
-                LinkPurpose::SignIn { account, role } => give_sign_in(poster, account, role, chosen, &act)?,
+                LinkPurpose::SignIn { account, role } => set_sign_in(poster, account, role, chosen, &act)?,
             };
-            let proof = Proof::of(&person);
+            let proof = AuthProof::of(&person);
             Ok((Some(proof), after))
         })
     }
@@ -153,49 +159,49 @@ impl Accounts {
             for key in &expired {
                 poster.writing.remove(Table::Links, key)?;
             }
-            Ok(((), nothing_more()))
+            Ok(((), no_memory_effect()))
         })
     }
 }
 
 /// The choice of a person, as passed to the writer.
-struct Chosen {
+struct StoredChoice {
     login: Result<Login, ChangeError>,
     password: StoredPassword,
     no_key: KeyDigest,
 }
 
 fn make_operator(
-    poster: &mut Poster<'_>,
-    chosen: Chosen,
+    poster: &mut LedgerTransaction<'_>,
+    chosen: StoredChoice,
     grant: Credits,
-    act: &Act,
-) -> Result<(PersonRecord, After), ChangeError> {
-    let Chosen { login, password, no_key } = chosen;
+    act: &ActContext,
+) -> Result<(PersonRecord, AfterCommit), ChangeError> {
+    let StoredChoice { login, password, no_key } = chosen;
     let login = login?;
     let mut owner = new_account(poster, login.to_string(), act.at)?;
-    let act = Act { actor: owner.id.to_string(), ..act.clone() };
+    let act = ActContext { actor: owner.id.to_string(), ..act.clone() };
     audit(poster, &act, "operator create", owner.id.to_string())?;
     let credits = approve(poster, &mut owner, grant, &act)?;
     let (person, key) = new_person(poster, owner.id, login, password, Role::Operator, no_key, &act)?;
     let added = person.clone();
-    let after: After = Box::new(move |directory| {
-        directory.add_account(AccountState::new(owner, Purse::new(credits, [])));
+    let after: AfterCommit = Box::new(move |directory| {
+        directory.add_account(AccountState::new(owner, AccountBalance::new(credits, [])));
         add_person(directory, added, key);
     });
     Ok((person, after))
 }
 
 /// Sets a new password for the account's person, or adds the account's first person.
-fn give_sign_in(
-    poster: &mut Poster<'_>,
+fn set_sign_in(
+    poster: &mut LedgerTransaction<'_>,
     id: AccountId,
     role: Role,
-    chosen: Chosen,
-    act: &Act,
-) -> Result<(PersonRecord, After), ChangeError> {
-    let act = Act { actor: id.to_string(), ..act.clone() };
-    let Chosen { login, password, no_key } = chosen;
+    chosen: StoredChoice,
+    act: &ActContext,
+) -> Result<(PersonRecord, AfterCommit), ChangeError> {
+    let act = ActContext { actor: id.to_string(), ..act.clone() };
+    let StoredChoice { login, password, no_key } = chosen;
     if !account(poster, id)?.status.is_open() {
         return Err(ChangeError::Refused("this account is shut out; ask the operator".to_owned()));
     }
@@ -211,7 +217,7 @@ fn give_sign_in(
 }
 
 fn put_link(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     digest: KeyDigest,
     purpose: LinkPurpose,
     at: UnixMillis,
@@ -221,7 +227,7 @@ fn put_link(
 }
 
 /// Removes the links that an index has for an owner.
-fn remove_links(writing: &mut Writing, index: Index, owner: &str) -> Result<(), StateError> {
+fn remove_links(writing: &mut StateWriter, index: Index, owner: &str) -> Result<(), StateError> {
     let links = writing.owned_by(index, owner)?;
     links.iter().try_for_each(|(key, _)| writing.remove(Table::Links, key))
 }

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::act::{Act, audit, check_text};
+use super::act::{ActContext, audit, check_text};
 use super::payments;
-use super::run::{account, nothing_more, put_account, updated};
+use super::run::{account, no_memory_effect, put_account, update_account_after};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::formation;
 use crate::accounts::ids::{AccountId, OrderId};
 use crate::accounts::key::{KeyDigest, KeyKind, PlainKey};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{
     OrderPayment, OrderRecord, OrderStage, Payable, StageReached, get_json, owned_json, put_json,
 };
@@ -20,7 +20,7 @@ use crate::state::{Index, StateError, Table};
 
 /// The details of a formation order that the operator opens.
 #[derive(Clone, Debug)]
-pub struct OrderWish {
+pub struct NewOrder {
     pub account: AccountId,
     pub entity_name: String,
     pub entity_type: String,
@@ -31,8 +31,8 @@ impl Accounts {
     /// Opens a formation order and returns its tracking token, which is shown once.
     pub fn create_order(
         &self,
-        order: OrderWish,
-        act: &Act,
+        order: NewOrder,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<(OrderRecord, String), ChangeError> {
         check_text("entity name", &order.entity_name)?;
@@ -57,14 +57,14 @@ impl Accounts {
             account(poster, record.account)?;
             put_order(poster, &record)?;
             audit(poster, &act, "order create", format!("{} of {}", record.id, record.account))?;
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })?;
         Ok((record, token))
     }
 
     /// Moves an order to a later stage. Completing it raises the account's allotment for good and
     /// removes the intake, which is no longer needed.
-    pub fn advance_order(&self, id: OrderId, to: OrderStage, act: &Act) -> Result<OrderRecord, ChangeError> {
+    pub fn advance_order(&self, id: OrderId, to: OrderStage, act: &ActContext) -> Result<OrderRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = order(poster, id)?;
@@ -80,12 +80,12 @@ impl Accounts {
             put_order(poster, &record)?;
             audit(poster, &act, "order advance", format!("{id} of {} to {}", record.account, to.name()))?;
             if to != OrderStage::Completed {
-                return Ok((record, nothing_more()));
+                return Ok((record, no_memory_effect()));
             }
             let mut account = account(poster, record.account)?;
             account.company_formed = true;
             put_account(poster, &account)?;
-            Ok((record, updated(account, 0)))
+            Ok((record, update_account_after(account, 0)))
         })
     }
 
@@ -95,7 +95,7 @@ impl Accounts {
         &self,
         id: OrderId,
         payment_reference: Option<String>,
-        act: &Act,
+        act: &ActContext,
     ) -> Result<OrderRecord, ChangeError> {
         if let Some(reference) = &payment_reference {
             check_text("payment reference", reference)?;
@@ -105,19 +105,19 @@ impl Accounts {
             let mut record = order(poster, id)?;
             if let Some(payment) = &record.payment {
                 if payment_reference.is_some() && payment.reference == payment_reference {
-                    return Ok((record, nothing_more()));
+                    return Ok((record, no_memory_effect()));
                 }
                 return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
             }
             settle(poster, &mut record, payment_reference, &act)?;
             put_order(poster, &record)?;
             audit(poster, &act, "order confirm-payment", format!("{id} of {}", record.account))?;
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })
     }
 
     /// Removes an order that will not be paid, with its intake.
-    pub fn discard_order(&self, id: OrderId, act: &Act) -> Result<OrderRecord, ChangeError> {
+    pub fn discard_order(&self, id: OrderId, act: &ActContext) -> Result<OrderRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let record = order(poster, id)?;
@@ -129,7 +129,7 @@ impl Accounts {
             }
             poster.writing.remove(Table::Orders, id.0.as_bytes())?;
             audit(poster, &act, "order discard", format!("{id} of {}", record.account))?;
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })
     }
 
@@ -137,7 +137,7 @@ impl Accounts {
     pub fn order_intake(
         &self,
         id: OrderId,
-        act: &Act,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<Option<Value>, ChangeError> {
         let record = self.order(id)?.ok_or_else(|| ChangeError::not_found("order", id))?;
@@ -152,10 +152,10 @@ impl Accounts {
 
 /// Records the payment of the order, and moves the order on if it waited for that.
 pub(super) fn settle(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut OrderRecord,
     reference: Option<String>,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<(), ChangeError> {
     payments::count(poster, reference.as_deref(), Payable::Order(record.id))?;
     record.payment = Some(OrderPayment { at: act.at, actor: act.actor.clone(), reference });
@@ -165,7 +165,7 @@ pub(super) fn settle(
     Ok(())
 }
 
-fn reached(stage: OrderStage, act: &Act) -> StageReached {
+fn reached(stage: OrderStage, act: &ActContext) -> StageReached {
     StageReached { stage, at: act.at, actor: Some(act.actor.clone()) }
 }
 
@@ -186,17 +186,17 @@ pub(super) fn tracking_token(entropy: &mut dyn Entropy) -> Result<String, Change
     Ok(token.reveal().replacen("hb_live_", "hb_order_", 1))
 }
 
-fn order(poster: &Poster<'_>, id: OrderId) -> Result<OrderRecord, ChangeError> {
+fn order(poster: &LedgerTransaction<'_>, id: OrderId) -> Result<OrderRecord, ChangeError> {
     let found = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
     found.ok_or_else(|| ChangeError::not_found("order", id))
 }
 
-pub(super) fn put_order(poster: &mut Poster<'_>, record: &OrderRecord) -> Result<(), ChangeError> {
+pub(super) fn put_order(poster: &mut LedgerTransaction<'_>, record: &OrderRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Orders, record.id.0.as_bytes(), record)?)
 }
 
 /// Removes the intake of an order; the order stays.
-pub(super) fn remove_intake(poster: &mut Poster<'_>, id: OrderId) -> Result<(), ChangeError> {
+pub(super) fn remove_intake(poster: &mut LedgerTransaction<'_>, id: OrderId) -> Result<(), ChangeError> {
     let record = order(poster, id)?;
     put_order(poster, &OrderRecord { intake: None, ..record })
 }
@@ -205,11 +205,14 @@ fn is_unpaid(record: &OrderRecord) -> bool {
     record.payment.is_none() && record.stage() <= OrderStage::Payment
 }
 
-pub(super) fn unpaid_orders(poster: &Poster<'_>, account: AccountId) -> Result<usize, ChangeError> {
+pub(super) fn unpaid_orders(poster: &LedgerTransaction<'_>, account: AccountId) -> Result<usize, ChangeError> {
     Ok(orders_under_way(poster, account)?.iter().filter(|record| is_unpaid(record)).count())
 }
 
 /// The orders of an account that are not completed.
-pub(super) fn orders_under_way(poster: &Poster<'_>, account: AccountId) -> Result<Vec<OrderRecord>, StateError> {
-    owned_json(&poster.writing, Index::OrdersUnderWay, &account)
+pub(super) fn orders_under_way(
+    poster: &LedgerTransaction<'_>,
+    account: AccountId,
+) -> Result<Vec<OrderRecord>, StateError> {
+    owned_json(&poster.writing, Index::OpenOrders, &account)
 }

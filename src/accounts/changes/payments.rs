@@ -1,18 +1,22 @@
 //! Ensures that a payment counts once, whatever it pays for.
 
 use crate::accounts::error::ChangeError;
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{Payable, get_json, put_json};
 use crate::state::Table;
 
 /// What a payment has already paid for.
-pub(super) fn paid_by(poster: &Poster<'_>, reference: &str) -> Result<Option<Payable>, ChangeError> {
+pub(super) fn paid_by(poster: &LedgerTransaction<'_>, reference: &str) -> Result<Option<Payable>, ChangeError> {
     Ok(get_json(&poster.writing, Table::Payments, reference.as_bytes())?)
 }
 
 /// Records what a payment pays for, and refuses a payment that already paid for something. All code
 /// that gives credits or moves an order on for a payment calls this; nothing else writes the table.
-pub(super) fn count(poster: &mut Poster<'_>, reference: Option<&str>, pays: Payable) -> Result<(), ChangeError> {
+pub(super) fn count(
+    poster: &mut LedgerTransaction<'_>,
+    reference: Option<&str>,
+    pays: Payable,
+) -> Result<(), ChangeError> {
     let Some(reference) = reference else { return Ok(()) };
     if let Some(paid) = paid_by(poster, reference)? {
         return Err(ChangeError::Refused(already_paid(reference, paid)));

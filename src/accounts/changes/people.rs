@@ -1,24 +1,24 @@
 //! People: signing up, changing a password or a role, and deleting an account.
 
 use super::accounts::{approve, new_account};
-use super::act::{Act, audit};
-use super::keys::{KeyWish, new_key};
+use super::act::{ActContext, audit};
+use super::keys::{NewKey, new_key};
 use super::orders::orders_under_way;
-use super::proof::{Proof, person_of, proved};
-use super::run::{account, forget_person, put_account};
+use super::proof::{AuthProof, person_of, person_of_proof};
+use super::run::{account, put_account, remove_stored_person};
 use super::sessions::end_sessions_of;
 use super::sign_ups;
 use crate::accounts::Accounts;
+use crate::accounts::balance::AccountBalance;
 use crate::accounts::blocking;
 use crate::accounts::directory::{AccountState, Directory};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::AccountId;
-use crate::accounts::job::After;
+use crate::accounts::job::AfterCommit;
 use crate::accounts::key::{KeyDigest, KeyKind};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::{Login, Password, PersonRecord, Role, StoredPassword};
-use crate::accounts::purse::Purse;
 use crate::accounts::records::{AccountStatus, CounterRecord, KeyRecord, owned_json, put_json};
 use crate::accounts::scope::ScopeSet;
 use crate::clock::UnixMillis;
@@ -35,31 +35,31 @@ pub struct SignUp {
 
 impl Accounts {
     /// Checks a name and its password. This takes the same work whether or not anybody has the name.
-    pub fn prove(&self, login: &str, password: &str) -> Option<Proof> {
+    pub fn check_login(&self, login: &str, password: &str) -> Option<AuthProof> {
         let login = login.parse::<Login>().ok();
         let person = login.and_then(|login| self.shared.directory().register.named(&login).cloned());
         self.check_password(person.as_deref(), password)
     }
 
     /// Checks the password of a known person, before an action for which a session is not enough.
-    pub fn prove_again(&self, account: AccountId, password: &str) -> Option<Proof> {
+    pub fn recheck_password(&self, account: AccountId, password: &str) -> Option<AuthProof> {
         let person = self.shared.directory().register.person(account).cloned();
         self.check_password(person.as_deref(), password)
     }
 
-    fn check_password(&self, person: Option<&PersonRecord>, password: &str) -> Option<Proof> {
+    fn check_password(&self, person: Option<&PersonRecord>, password: &str) -> Option<AuthProof> {
         blocking::assert_allowed();
         self.shared.passwords_checked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let nobody;
         let stored = match person {
             Some(person) => &person.password,
             None => {
-                nobody = StoredPassword::of_nobody(self.settings().password_work);
+                nobody = StoredPassword::dummy(self.settings().password_work);
                 &nobody
             }
         };
         let is_right = stored.matches(password);
-        person.filter(|_| is_right).map(Proof::of)
+        person.filter(|_| is_right).map(AuthProof::of)
     }
 
     /// The number of passwords checked or stored, for the metrics.
@@ -83,7 +83,7 @@ impl Accounts {
     }
 
     /// Creates an account and its person. The name must not be taken.
-    pub fn sign_up(&self, wish: SignUp, act: &Act, entropy: &mut dyn Entropy) -> Result<Proof, ChangeError> {
+    pub fn sign_up(&self, wish: SignUp, act: &ActContext, entropy: &mut dyn Entropy) -> Result<AuthProof, ChangeError> {
         let SignUp { login, password, approve: at_once } = wish;
         let password = self.store_password(Some(&login), &password, entropy)?;
         let (grant, act) = (self.grant_on_approval()?, act.clone());
@@ -96,16 +96,16 @@ impl Accounts {
             owner.signed_up = true;
             put_account(poster, &owner)?;
             // The account itself is the actor.
-            let act = Act { actor: owner.id.to_string(), ..act };
+            let act = ActContext { actor: owner.id.to_string(), ..act };
             audit(poster, &act, "account create", owner.id.to_string())?;
             let mut credits = 0;
             if at_once {
                 credits = approve(poster, &mut owner, grant, &act)?;
             }
             let (person, key) = new_person(poster, owner.id, login, password, Role::Customer, no_key, &act)?;
-            let proof = Proof::of(&person);
-            let after: After = Box::new(move |directory| {
-                directory.add_account(AccountState::new(owner, Purse::new(credits, [])));
+            let proof = AuthProof::of(&person);
+            let after: AfterCommit = Box::new(move |directory| {
+                directory.add_account(AccountState::new(owner, AccountBalance::new(credits, [])));
                 add_person(directory, person, key);
             });
             Ok((proof, after))
@@ -115,31 +115,31 @@ impl Accounts {
     /// Replaces the password and ends every session. The proof opens a new one.
     pub fn change_password(
         &self,
-        proof: Proof,
+        proof: AuthProof,
         password: &Password,
-        act: &Act,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
-    ) -> Result<Proof, ChangeError> {
+    ) -> Result<AuthProof, ChangeError> {
         let login = self.person(proof.account()).map(|person| person.login.clone());
         let password = self.store_password(login.as_ref(), password, entropy)?;
         let act = act.clone();
         self.change(move |poster| {
-            let person = proved(poster, proof)?;
+            let person = person_of_proof(poster, proof)?;
             let (person, after) = replace_password(poster, person, password, &act)?;
             audit(poster, &act, "password change", person.account.to_string())?;
-            Ok((Proof::of(&person), after))
+            Ok((AuthProof::of(&person), after))
         })
     }
 
     /// Changes the role of a person.
-    pub fn set_role(&self, id: AccountId, role: Role, act: &Act) -> Result<(), ChangeError> {
+    pub fn set_role(&self, id: AccountId, role: Role, act: &ActContext) -> Result<(), ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut person = person_of(poster, id)?;
             person.role = role;
             put_json(&mut poster.writing, Table::People, &id.to_key(), &person)?;
             audit(poster, &act, "account role", format!("{id}, {role:?}").to_lowercase())?;
-            let after: After = Box::new(move |directory| directory.register.put_person(person));
+            let after: AfterCommit = Box::new(move |directory| directory.register.put_person(person));
             Ok(((), after))
         })
     }
@@ -147,10 +147,10 @@ impl Accounts {
     /// Removes name, password and sessions of a person, and revokes the keys. The ledger stays,
     /// with only the number of the account. Remaining credits are lost. Orders in progress must be
     /// completed or discarded first.
-    pub fn delete_account(&self, proof: Proof, act: &Act) -> Result<(), ChangeError> {
+    pub fn delete_account(&self, proof: AuthProof, act: &ActContext) -> Result<(), ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
-            let person = proved(poster, proof)?;
+            let person = person_of_proof(poster, proof)?;
             let id = person.account;
             let open = orders_under_way(poster, id)?.len();
             if open > 0 {
@@ -163,10 +163,10 @@ impl Accounts {
             record.name = DELETED_NAME.to_owned();
             put_account(poster, &record)?;
             let sessions = end_sessions_of(poster, id)?;
-            forget_person(&mut poster.writing, id)?;
+            remove_stored_person(&mut poster.writing, id)?;
             let keys = revoke_keys(poster, id, act.at)?;
             audit(poster, &act, "account delete", id.to_string())?;
-            let after: After = Box::new(move |directory| {
+            let after: AfterCommit = Box::new(move |directory| {
                 for key in keys {
                     if let Some(state) = directory.key(key.id) {
                         state.replace(key);
@@ -202,19 +202,19 @@ const WEB_PREFIX: &str = "web pages";
 /// Creates a person and the key on which their calls are metered. `no_key` is a random digest: no
 /// text is that key.
 pub(super) fn new_person(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     id: AccountId,
     login: Login,
     password: StoredPassword,
     role: Role,
     no_key: KeyDigest,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<(PersonRecord, KeyRecord), ChangeError> {
     if poster.writing.get(Table::Logins, login.as_str().as_bytes())?.is_some() {
         return Err(ChangeError::Refused(format!("the name {login} is taken; choose another")));
     }
     let (name, scopes) = (WEB_PREFIX.to_owned(), ScopeSet::ALL);
-    let wish = KeyWish { account: id, name, kind: KeyKind::Web, scopes, expires_at: None };
+    let wish = NewKey { account: id, name, kind: KeyKind::Web, scopes, expires_at: None };
     let key = new_key(poster, &wish, no_key, WEB_PREFIX.to_owned(), act.at, None)?;
     let (passwords, password_changed_at, web_key) = (1, act.at, key.id);
     let person = PersonRecord { account: id, login, role, password, passwords, password_changed_at, web_key };
@@ -231,11 +231,11 @@ pub(super) fn add_person(directory: &mut Directory, person: PersonRecord, key: K
 
 /// Replaces the password and ends all sessions that were opened with the old one.
 pub(super) fn replace_password(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     mut person: PersonRecord,
     password: StoredPassword,
-    act: &Act,
-) -> Result<(PersonRecord, After), ChangeError> {
+    act: &ActContext,
+) -> Result<(PersonRecord, AfterCommit), ChangeError> {
     person.password = password;
     person.passwords = person.passwords.wrapping_add(1);
     person.password_changed_at = act.at;
@@ -250,7 +250,11 @@ pub(super) fn replace_password(
 }
 
 /// Revokes the keys of an account and removes their names.
-fn revoke_keys(poster: &mut Poster<'_>, id: AccountId, at: UnixMillis) -> Result<Vec<KeyRecord>, StateError> {
+fn revoke_keys(
+    poster: &mut LedgerTransaction<'_>,
+    id: AccountId,
+    at: UnixMillis,
+) -> Result<Vec<KeyRecord>, StateError> {
     let mut keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;
     for key in &mut keys {
         key.revoked_at.get_or_insert(at);

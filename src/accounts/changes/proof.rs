@@ -2,7 +2,7 @@
 
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::AccountId;
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::PersonRecord;
 use crate::accounts::records::get_json;
 use crate::state::Table;
@@ -10,12 +10,12 @@ use crate::state::Table;
 /// Proof that somebody is the person of an account: by the password, a link, or signing up. It
 /// opens a session, unless the password was changed since.
 #[derive(Clone, Copy, Debug)]
-pub struct Proof {
+pub struct AuthProof {
     account: AccountId,
     passwords: u32,
 }
 
-impl Proof {
+impl AuthProof {
     pub fn account(&self) -> AccountId {
         self.account
     }
@@ -25,12 +25,12 @@ impl Proof {
     }
 }
 
-pub(super) fn person_of(poster: &Poster<'_>, id: AccountId) -> Result<PersonRecord, ChangeError> {
+pub(super) fn person_of(poster: &LedgerTransaction<'_>, id: AccountId) -> Result<PersonRecord, ChangeError> {
     get_json(&poster.writing, Table::People, &id.to_key())?.ok_or_else(|| ChangeError::not_found("person", id))
 }
 
 /// The person of a proof. Refused if the password was changed since.
-pub(super) fn proved(poster: &Poster<'_>, proof: Proof) -> Result<PersonRecord, ChangeError> {
+pub(super) fn person_of_proof(poster: &LedgerTransaction<'_>, proof: AuthProof) -> Result<PersonRecord, ChangeError> {
     let person = person_of(poster, proof.account)?;
     if person.passwords == proof.passwords {
         return Ok(person);

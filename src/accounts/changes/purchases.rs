@@ -2,17 +2,17 @@
 
 use sha2::{Digest, Sha256};
 
-use super::act::{Act, audit, check_amount, check_text, note};
+use super::act::{ActContext, audit, check_amount, check_text, note};
 use super::checkouts::{new_checkout_id, open_checkout};
 use super::credits::correction;
 use super::payments;
-use super::run::{account, last_ids, nothing_more, put_account, updated};
+use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, EntryNumber, PurchaseId};
 use crate::accounts::ledger::entry::{EntryKind, Reference};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{
     AccountRecord, AccountStatus, LAST_IDS_KEY, Payable, PurchaseRecord, PurchaseStatus, get_json, owned_json,
     put_json, read_json,
@@ -30,7 +30,7 @@ const PAGE_MILLIS: i64 = 24 * 3_600_000;
 
 /// A purchase that a customer requests.
 #[derive(Clone, Debug)]
-pub struct PurchaseWish {
+pub struct NewPurchase {
     pub account: AccountId,
     pub pack: PackName,
     /// The request's idempotency key.
@@ -52,13 +52,18 @@ pub enum OpenedPurchase {
 }
 
 impl Accounts {
-    pub fn request_purchase(&self, id: AccountId, pack: PackName, act: &Act) -> Result<PurchaseRecord, ChangeError> {
+    pub fn request_purchase(
+        &self,
+        id: AccountId,
+        pack: PackName,
+        act: &ActContext,
+    ) -> Result<PurchaseRecord, ChangeError> {
         let terms = *self.settings().tariff.pack(pack);
         let act = act.clone();
         self.change(move |poster| {
             let record = new_purchase(poster, id, pack, &terms, &act)?;
             put_purchase(poster, &record)?;
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })
     }
 
@@ -66,8 +71,8 @@ impl Accounts {
     /// returns the same purchase.
     pub fn open_purchase(
         &self,
-        wish: PurchaseWish,
-        act: &Act,
+        wish: NewPurchase,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<OpenedPurchase, ChangeError> {
         let terms = *self.settings().tariff.pack(wish.pack);
@@ -84,7 +89,7 @@ impl Accounts {
                     true => OpenedPurchase::Known(Box::new(known)),
                     false => OpenedPurchase::OtherPack,
                 };
-                return Ok((opened, nothing_more()));
+                return Ok((opened, no_memory_effect()));
             }
             let mut open = 0;
             let waiting: Vec<PurchaseRecord> = owned_json(&poster.writing, Index::WaitingPurchases, &wish.account)?;
@@ -93,7 +98,7 @@ impl Accounts {
                 open += usize::from(known.status == PurchaseStatus::Requested);
             }
             if open >= OPEN_PURCHASES_MAX {
-                return Ok((OpenedPurchase::TooManyOpen, nothing_more()));
+                return Ok((OpenedPurchase::TooManyOpen, no_memory_effect()));
             }
             let mut record = new_purchase(poster, wish.account, wish.pack, &terms, &act)?;
             record.retry = retry;
@@ -109,7 +114,7 @@ impl Accounts {
                     act.at,
                 )?;
             }
-            Ok((OpenedPurchase::New(Box::new(record)), nothing_more()))
+            Ok((OpenedPurchase::New(Box::new(record)), no_memory_effect()))
         })
     }
 
@@ -119,7 +124,7 @@ impl Accounts {
         &self,
         id: PurchaseId,
         payment_reference: Option<String>,
-        act: &Act,
+        act: &ActContext,
     ) -> Result<PurchaseRecord, ChangeError> {
         if let Some(reference) = &payment_reference {
             check_text("payment reference", reference)?;
@@ -132,7 +137,7 @@ impl Accounts {
                 PurchaseStatus::Paid
                     if payment_reference.is_some() && payment_reference == record.payment_reference =>
                 {
-                    return Ok((record, nothing_more()));
+                    return Ok((record, no_memory_effect()));
                 }
                 status => return Err(refuse_purchase(id, status, "paid")),
             }
@@ -145,11 +150,11 @@ impl Accounts {
             let account = credit(poster, &mut record, payment_reference, &act)?;
             let credits = record.credits;
             audit(poster, &act, "purchase approve", format!("{id} of {}, {credits} credits", record.account))?;
-            Ok((record, updated(account, credits.0.into())))
+            Ok((record, update_account_after(account, credits.0.into())))
         })
     }
 
-    pub fn cancel_purchase(&self, id: PurchaseId, act: &Act) -> Result<PurchaseRecord, ChangeError> {
+    pub fn cancel_purchase(&self, id: PurchaseId, act: &ActContext) -> Result<PurchaseRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = purchase(poster, id)?;
@@ -160,13 +165,18 @@ impl Accounts {
             record.settled_at = Some(act.at);
             put_purchase(poster, &record)?;
             audit(poster, &act, "purchase cancel", format!("{id} of {}", record.account))?;
-            Ok((record, nothing_more()))
+            Ok((record, no_memory_effect()))
         })
     }
 
     /// Takes the credits of a purchase back, if they are still there. The tier stays, because it is
     /// the highest ever bought.
-    pub fn refund_purchase(&self, id: PurchaseId, reason: String, act: &Act) -> Result<EntryNumber, ChangeError> {
+    pub fn refund_purchase(
+        &self,
+        id: PurchaseId,
+        reason: String,
+        act: &ActContext,
+    ) -> Result<EntryNumber, ChangeError> {
         let found = self.shared.with_reading(|reading| read_json(reading, Table::Purchases, &id.to_key()))?;
         let record: PurchaseRecord = found.ok_or_else(|| ChangeError::not_found("purchase", id))?;
         let reference = Reference::Purchase(id);
@@ -191,11 +201,11 @@ impl Accounts {
 }
 
 fn new_purchase(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     owner: AccountId,
     pack: PackName,
     terms: &Pack,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<PurchaseRecord, ChangeError> {
     check_amount(terms.credits.0.into())?;
     account(poster, owner)?;
@@ -224,7 +234,7 @@ fn new_purchase(
 
 /// Cancels a purchase whose page is closed: the provider's notice of that may have been lost.
 fn cancel_if_page_is_closed(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     known: &mut PurchaseRecord,
     at: UnixMillis,
 ) -> Result<(), ChangeError> {
@@ -239,10 +249,10 @@ fn cancel_if_page_is_closed(
 
 /// Posts the credits of a purchase, and raises the account's tier to that of the pack.
 pub(super) fn credit(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut PurchaseRecord,
     payment_reference: Option<String>,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<AccountRecord, ChangeError> {
     payments::count(poster, payment_reference.as_deref(), Payable::Purchase(record.id))?;
     let note = note(act, format!("pack {}", record.pack.tier()))?;
@@ -259,11 +269,11 @@ pub(super) fn credit(
     Ok(account)
 }
 
-pub(super) fn purchase(poster: &Poster<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
+pub(super) fn purchase(poster: &LedgerTransaction<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
     get_json(&poster.writing, Table::Purchases, &id.to_key())?.ok_or_else(|| ChangeError::not_found("purchase", id))
 }
 
-pub(super) fn put_purchase(poster: &mut Poster<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {
+pub(super) fn put_purchase(poster: &mut LedgerTransaction<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Purchases, &record.id.to_key(), record)?)
 }
 

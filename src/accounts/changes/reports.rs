@@ -4,19 +4,19 @@
 //! is never a step of a sequence: it is merged into what is known about the payment, and the ledger
 //! is then made to match. Merging the same report twice changes nothing.
 
-use super::act::{Act, audit, check_text, note};
+use super::act::{ActContext, audit, check_text, note};
 use super::checkouts::{checkout, named, put_checkout};
 use super::credits::correction;
 use super::orders::{put_order, settle};
 use super::payments;
 use super::purchases::{credit, purchase, put_purchase};
-use super::run::{account, nothing_more, updated};
+use super::run::{account, no_memory_effect, update_account_after};
 use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{CheckoutId, OrderId, PurchaseId};
-use crate::accounts::job::After;
+use crate::accounts::job::AfterCommit;
 use crate::accounts::ledger::entry::{EntryKind, Reference};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{
     AccountRecord, AccountStatus, CheckoutRecord, DisputeRecord, DisputeState, EarlyReports, FailedRefund, OrderRecord,
     Payable, PaymentEvent, PurchaseStatus, from_json, get_json, owned_json, put_json,
@@ -73,7 +73,7 @@ type Effect = Option<(AccountRecord, i64)>;
 
 impl Accounts {
     /// Merges a report of the payment provider into what is known about the payment.
-    pub fn report_payment(&self, report: PaymentReport, act: &Act) -> Result<ReportResult, ChangeError> {
+    pub fn report_payment(&self, report: PaymentReport, act: &ActContext) -> Result<ReportResult, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let found = match &report {
@@ -84,17 +84,18 @@ impl Accounts {
             };
             let Some(mut record) = found else {
                 let PaymentReport::Event { payment, event } = report else {
-                    return Ok((ReportResult::Unknown, nothing_more()));
+                    return Ok((ReportResult::Unknown, no_memory_effect()));
                 };
                 keep_early(poster, &payment, event, act.at)?;
-                return Ok((ReportResult::Kept, nothing_more()));
+                return Ok((ReportResult::Kept, no_memory_effect()));
             };
             let before = record.clone();
             let (result, effect) = apply(poster, &mut record, report, &act)?;
             if record != before {
                 put_checkout(poster, &record)?;
             }
-            let after: After = effect.map_or_else(nothing_more, |(account, credits)| updated(account, credits));
+            let after: AfterCommit =
+                effect.map_or_else(no_memory_effect, |(account, credits)| update_account_after(account, credits));
             Ok((result, after))
         })
     }
@@ -118,16 +119,16 @@ impl Accounts {
             for key in &expired {
                 poster.writing.remove(Table::EarlyReports, key)?;
             }
-            Ok(((), nothing_more()))
+            Ok(((), no_memory_effect()))
         })
     }
 }
 
 fn apply(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
     report: PaymentReport,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<(ReportResult, Effect), ChangeError> {
     match report {
         PaymentReport::Paid { session, payment, amount, currency, .. } => {
@@ -254,7 +255,12 @@ fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merg
 
 /// Keeps an event of a payment that is not known yet, or that is not ours: the provider sends the
 /// notices of other services to every listener.
-fn keep_early(poster: &mut Poster<'_>, payment: &str, event: PaymentEvent, at: UnixMillis) -> Result<(), ChangeError> {
+fn keep_early(
+    poster: &mut LedgerTransaction<'_>,
+    payment: &str,
+    event: PaymentEvent,
+    at: UnixMillis,
+) -> Result<(), ChangeError> {
     check_text("payment reference", payment)?;
     let known: Option<EarlyReports> = get_json(&poster.writing, Table::EarlyReports, payment.as_bytes())?;
     let mut early = known.unwrap_or(EarlyReports { at, reports: Vec::new() });
@@ -266,7 +272,7 @@ fn keep_early(poster: &mut Poster<'_>, payment: &str, event: PaymentEvent, at: U
     Ok(put_json(&mut poster.writing, Table::EarlyReports, payment.as_bytes(), &early)?)
 }
 
-fn take_early(poster: &mut Poster<'_>, payment: &str) -> Result<Vec<PaymentEvent>, ChangeError> {
+fn take_early(poster: &mut LedgerTransaction<'_>, payment: &str) -> Result<Vec<PaymentEvent>, ChangeError> {
     let known: Option<EarlyReports> = get_json(&poster.writing, Table::EarlyReports, payment.as_bytes())?;
     let Some(early) = known else { return Ok(Vec::new()) };
     poster.writing.remove(Table::EarlyReports, payment.as_bytes())?;
@@ -280,9 +286,9 @@ fn is_of_page(record: &CheckoutRecord, session: &str) -> bool {
 }
 
 fn problem(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
-    act: &Act,
+    act: &ActContext,
     text: String,
 ) -> Result<(ReportResult, Effect), ChangeError> {
     if record.problems.contains(&text) {
@@ -294,11 +300,11 @@ fn problem(
 }
 
 fn paid(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<(ReportResult, Effect), ChangeError> {
-    if let Some(result) = counted(poster, record, act)? {
+    if let Some(result) = already_counted(poster, record, act)? {
         return Ok(result);
     }
     let id = match record.pays {
@@ -323,10 +329,10 @@ fn paid(
 }
 
 fn order_paid(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
     id: OrderId,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<(ReportResult, Effect), ChangeError> {
     let found: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
     let Some(mut ordered) = found else {
@@ -346,10 +352,10 @@ fn order_paid(
 /// The result of a report whose payment has already paid for something. If it paid for the same
 /// thing, because the operator confirmed it by hand first, only earlier reported refunds remain to
 /// be applied.
-fn counted(
-    poster: &mut Poster<'_>,
+fn already_counted(
+    poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<Option<(ReportResult, Effect)>, ChangeError> {
     let Some(payment) = record.payment.clone() else { return Ok(None) };
     match payments::paid_by(poster, &payment)? {
@@ -366,9 +372,9 @@ fn counted(
 }
 
 fn not_paid(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &CheckoutRecord,
-    act: &Act,
+    act: &ActContext,
 ) -> Result<(ReportResult, Effect), ChangeError> {
     let Payable::Purchase(id) = record.pays else { return Ok((ReportResult::Known, None)) };
     let mut wanted = purchase(poster, id)?;
@@ -384,9 +390,9 @@ fn not_paid(
 
 /// Handles a report that part of the payment went back to the payer, or came back to us.
 fn reversed(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
-    act: &Act,
+    act: &ActContext,
     why: &str,
 ) -> Result<(ReportResult, Effect), ChangeError> {
     let Payable::Purchase(id) = record.pays else { return problem(poster, record, act, why.to_owned()) };
@@ -398,10 +404,10 @@ fn reversed(
 /// Makes the ledger match the part of the payment that is still ours. Returns what the wallet
 /// gains; negative for a loss.
 fn reverse(
-    poster: &mut Poster<'_>,
+    poster: &mut LedgerTransaction<'_>,
     record: &CheckoutRecord,
     id: PurchaseId,
-    act: &Act,
+    act: &ActContext,
     why: &str,
 ) -> Result<i64, ChangeError> {
     let mut bought = purchase(poster, id)?;
@@ -433,6 +439,6 @@ fn payment_of(record: &CheckoutRecord) -> &str {
 }
 
 /// The checkout of a payment.
-fn checkout_paid_by(poster: &Poster<'_>, payment: &str) -> Result<Option<CheckoutRecord>, ChangeError> {
+fn checkout_paid_by(poster: &LedgerTransaction<'_>, payment: &str) -> Result<Option<CheckoutRecord>, ChangeError> {
     Ok(owned_json(&poster.writing, Index::CheckoutsByPayment, &payment)?.pop())
 }

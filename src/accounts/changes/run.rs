@@ -5,19 +5,19 @@ use std::sync::{Arc, OnceLock};
 
 use crate::accounts::error::{ChangeError, LedgerError};
 use crate::accounts::ids::AccountId;
-use crate::accounts::job::{After, Change};
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::job::{AfterCommit, Change};
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::PersonRecord;
 use crate::accounts::records::{AccountRecord, LAST_IDS_KEY, LastIds, get_json, put_json};
+use crate::accounts::reply::reply_channel;
 use crate::accounts::shared::Shared;
-use crate::accounts::ticket::ticket;
 use crate::accounts::{Accounts, blocking};
-use crate::state::{StateError, Table, Writing};
+use crate::state::{StateError, StateWriter, Table};
 
 impl Accounts {
     pub(crate) fn change<T: Send + Sync + 'static>(
         &self,
-        run: impl FnOnce(&mut Poster<'_>) -> Result<(T, After), ChangeError> + Send + 'static,
+        run: impl FnOnce(&mut LedgerTransaction<'_>) -> Result<(T, AfterCommit), ChangeError> + Send + 'static,
     ) -> Result<T, ChangeError> {
         self.shared.change(run)
     }
@@ -27,13 +27,13 @@ impl Shared {
     /// Runs a change on the writer's thread and waits until it is durable and in effect.
     pub(crate) fn change<T: Send + Sync + 'static>(
         &self,
-        run: impl FnOnce(&mut Poster<'_>) -> Result<(T, After), ChangeError> + Send + 'static,
+        run: impl FnOnce(&mut LedgerTransaction<'_>) -> Result<(T, AfterCommit), ChangeError> + Send + 'static,
     ) -> Result<T, ChangeError> {
         blocking::assert_allowed();
         let made = Arc::new(OnceLock::new());
         let makes = Arc::clone(&made);
-        let (promise, ticket) = ticket();
-        let run = Box::new(move |poster: &mut Poster<'_>| {
+        let (promise, ticket) = reply_channel();
+        let run = Box::new(move |poster: &mut LedgerTransaction<'_>| {
             let (value, after) = run(poster)?;
             // Empty until now, because a change runs once.
             let _ = makes.set(value);
@@ -46,34 +46,34 @@ impl Shared {
     }
 }
 
-pub(super) fn last_ids(poster: &Poster<'_>) -> Result<LastIds, ChangeError> {
+pub(super) fn last_ids(poster: &LedgerTransaction<'_>) -> Result<LastIds, ChangeError> {
     Ok(get_json(&poster.writing, Table::Meta, LAST_IDS_KEY)?.unwrap_or_default())
 }
 
-pub(super) fn account(poster: &Poster<'_>, id: AccountId) -> Result<AccountRecord, ChangeError> {
+pub(super) fn account(poster: &LedgerTransaction<'_>, id: AccountId) -> Result<AccountRecord, ChangeError> {
     get_json(&poster.writing, Table::Accounts, &id.to_key())?.ok_or_else(|| ChangeError::not_found("account", id))
 }
 
-pub(super) fn put_account(poster: &mut Poster<'_>, record: &AccountRecord) -> Result<(), ChangeError> {
+pub(super) fn put_account(poster: &mut LedgerTransaction<'_>, record: &AccountRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Accounts, &record.id.to_key(), record)?)
 }
 
 /// Updates the account's record and purse in memory after the commit.
-pub(super) fn updated(record: AccountRecord, credits: i64) -> After {
+pub(super) fn update_account_after(record: AccountRecord, credits: i64) -> AfterCommit {
     Box::new(move |directory| {
         if let Some(state) = directory.account(record.id) {
-            state.purse.top_up(credits);
+            state.purse.add_posted(credits);
             state.replace(record);
         }
     })
 }
 
-pub(in crate::accounts) fn nothing_more() -> After {
+pub(in crate::accounts) fn no_memory_effect() -> AfterCommit {
     Box::new(|_| {})
 }
 
 /// Removes the name and password of an account, if it has a person.
-pub(crate) fn forget_person(writing: &mut Writing, id: AccountId) -> Result<(), StateError> {
+pub(crate) fn remove_stored_person(writing: &mut StateWriter, id: AccountId) -> Result<(), StateError> {
     let person: Option<PersonRecord> = get_json(writing, Table::People, &id.to_key())?;
     let Some(person) = person else { return Ok(()) };
     writing.remove(Table::Logins, person.login.as_str().as_bytes())?;

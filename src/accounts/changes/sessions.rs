@@ -1,23 +1,23 @@
 //! Sessions of signed-in browsers. A session begins with a proof. It ends when its time is over,
 //! when its owner ends it, or with a new password.
 
-use super::act::{Act, audit};
-use super::proof::{Proof, proved};
+use super::act::{ActContext, audit};
+use super::proof::{AuthProof, person_of_proof};
 use super::run::account as account_of;
 use crate::accounts::Accounts;
 use crate::accounts::directory::Directory;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::AccountId;
-use crate::accounts::job::After;
+use crate::accounts::job::AfterCommit;
 use crate::accounts::key::{KeyDigest, LinkToken};
-use crate::accounts::ledger::poster::Poster;
-use crate::accounts::people::register::{SessionState, session_digest};
+use crate::accounts::ledger::poster::LedgerTransaction;
+use crate::accounts::people::people_index::{SessionState, session_digest};
 use crate::accounts::people::{Login, Role, SessionRecord};
 use crate::accounts::records::{AccountStatus, from_json, put_json};
 use crate::clock::{Now, UnixMillis};
 use crate::hex;
-use crate::state::{Index, StateError, Table, Writing};
+use crate::state::{Index, StateError, StateWriter, Table};
 
 /// The maximum number of sessions of a person. One more ends the session that was unused for the longest time.
 pub const SESSIONS_MAX: usize = 20;
@@ -76,9 +76,9 @@ impl Accounts {
     /// Signs a browser in. The token is always new, so a token planted by somebody else opens nothing.
     pub fn open_session(
         &self,
-        proof: Proof,
+        proof: AuthProof,
         device: &str,
-        act: &Act,
+        act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<LinkToken, ChangeError> {
         let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
@@ -90,19 +90,19 @@ impl Accounts {
             last_seen_at: at,
             expires_at: at.plus_millis(self.settings().session_millis),
         };
-        let act = Act { actor: account.to_string(), at };
+        let act = ActContext { actor: account.to_string(), at };
         self.change(move |poster| {
-            proved(poster, proof)?;
+            person_of_proof(poster, proof)?;
             if !account_of(poster, account)?.status.is_open() {
                 return Err(ChangeError::Refused(
                     "this account is shut out; ask the operator of this service".to_owned(),
                 ));
             }
-            let superfluous = longest_unused(&poster.writing, account, SESSIONS_MAX - 1)?;
+            let superfluous = least_recently_used(&poster.writing, account, SESSIONS_MAX - 1)?;
             end(poster, &superfluous)?;
             put_json(&mut poster.writing, Table::Sessions, digest.bytes(), &record)?;
             audit(poster, &act, "sign in", account.to_string())?;
-            let after: After = Box::new(move |directory| {
+            let after: AfterCommit = Box::new(move |directory| {
                 directory.register.end_sessions(&superfluous);
                 directory.register.add_session(SessionState::new(digest, record));
             });
@@ -147,7 +147,7 @@ impl Accounts {
     }
 
     /// Ends one session of a person, or all except one. Returns how many were ended.
-    pub fn end_sessions(&self, account: AccountId, which: EndSessions, act: &Act) -> Result<usize, ChangeError> {
+    pub fn end_sessions(&self, account: AccountId, which: EndSessions, act: &ActContext) -> Result<usize, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut ended = sessions_of(&poster.writing, account)?;
@@ -161,7 +161,7 @@ impl Accounts {
                 audit(poster, &act, "sign out", format!("{account}, {} sessions", ended.len()))?;
             }
             let count = ended.len();
-            let after: After = Box::new(move |directory| directory.register.end_sessions(&ended));
+            let after: AfterCommit = Box::new(move |directory| directory.register.end_sessions(&ended));
             Ok((count, after))
         })
     }
@@ -207,7 +207,7 @@ pub enum EndSessions {
 }
 
 pub(super) fn sessions_of(
-    writing: &Writing,
+    writing: &StateWriter,
     account: AccountId,
 ) -> Result<Vec<(KeyDigest, SessionRecord)>, StateError> {
     let found = writing.owned_by(Index::Sessions, &account.to_string())?;
@@ -217,19 +217,22 @@ pub(super) fn sessions_of(
 }
 
 /// Removes every session of an account from the file; the caller removes them from memory after the commit.
-pub(super) fn end_sessions_of(poster: &mut Poster<'_>, account: AccountId) -> Result<Vec<KeyDigest>, StateError> {
+pub(super) fn end_sessions_of(
+    poster: &mut LedgerTransaction<'_>,
+    account: AccountId,
+) -> Result<Vec<KeyDigest>, StateError> {
     let ended = sessions_of(&poster.writing, account)?;
     let ended: Vec<KeyDigest> = ended.into_iter().map(|(digest, _)| digest).collect();
     end(poster, &ended)?;
     Ok(ended)
 }
 
-fn end(poster: &mut Poster<'_>, sessions: &[KeyDigest]) -> Result<(), StateError> {
+fn end(poster: &mut LedgerTransaction<'_>, sessions: &[KeyDigest]) -> Result<(), StateError> {
     sessions.iter().try_for_each(|digest| poster.writing.remove(Table::Sessions, digest.bytes()))
 }
 
 /// All sessions of the account except the `keep` most recently used ones.
-fn longest_unused(writing: &Writing, account: AccountId, keep: usize) -> Result<Vec<KeyDigest>, StateError> {
+fn least_recently_used(writing: &StateWriter, account: AccountId, keep: usize) -> Result<Vec<KeyDigest>, StateError> {
     let mut sessions = sessions_of(writing, account)?;
     sessions.sort_by_key(|(_, record)| std::cmp::Reverse(record.last_seen_at));
     Ok(sessions.into_iter().skip(keep).map(|(digest, _)| digest).collect())

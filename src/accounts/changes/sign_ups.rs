@@ -1,15 +1,15 @@
 //! Limits on accounts that people created on the pages and that wait for the operator: their
 //! number, and how long they wait.
 
-use super::act::{Act, audit};
-use super::run::{account, forget_person, nothing_more};
+use super::act::{ActContext, audit};
+use super::run::{account, no_memory_effect, remove_stored_person};
 use super::sessions::end_sessions_of;
 use crate::accounts::Accounts;
 use crate::accounts::directory::Directory;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::AccountId;
 use crate::accounts::key::KeyKind;
-use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{AccountRecord, AccountStatus, KeyRecord, all_from_json, owned_json};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, StateError, Table};
@@ -23,7 +23,7 @@ pub const PENDING_MILLIS: i64 = 30 * MILLIS_PER_DAY;
 /// The owner under which the index lists them.
 const PENDING: &str = "pending";
 
-pub(super) fn check_room(poster: &Poster<'_>) -> Result<(), ChangeError> {
+pub(super) fn check_room(poster: &LedgerTransaction<'_>) -> Result<(), ChangeError> {
     let pending = poster.writing.count_owned_by(Index::PendingSignUps, PENDING, PENDING_SIGN_UPS_MAX)?;
     if pending < PENDING_SIGN_UPS_MAX {
         return Ok(());
@@ -44,16 +44,16 @@ impl Accounts {
     }
 
     fn remove_sign_up(&self, id: AccountId, now: UnixMillis) -> Result<(), ChangeError> {
-        let act = Act { actor: "system".to_owned(), at: now };
+        let act = ActContext { actor: "system".to_owned(), at: now };
         self.change(move |poster| {
             let record = account(poster, id)?;
             let keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;
             let waits = record.status == AccountStatus::Pending && record.signed_up;
             if !waits || is_used(poster, id, &keys)? {
-                return Ok(((), nothing_more()));
+                return Ok(((), no_memory_effect()));
             }
             let sessions = end_sessions_of(poster, id)?;
-            forget_person(&mut poster.writing, id)?;
+            remove_stored_person(&mut poster.writing, id)?;
             for key in &keys {
                 poster.writing.remove(Table::Keys, &key.id.to_key())?;
                 poster.writing.remove(Table::Counters, &key.id.to_key())?;
@@ -63,7 +63,7 @@ impl Accounts {
             let after = move |directory: &mut Directory| {
                 directory.register.end_sessions(&sessions);
                 directory.register.remove_person(id);
-                directory.forget_account(id, &keys);
+                directory.remove_account(id, &keys);
             };
             Ok(((), Box::new(after)))
         })
@@ -71,7 +71,7 @@ impl Accounts {
 }
 
 /// Whether the account was used since it was created: it has a wallet, a key, a purchase or an order.
-fn is_used(poster: &Poster<'_>, id: AccountId, keys: &[KeyRecord]) -> Result<bool, StateError> {
+fn is_used(poster: &LedgerTransaction<'_>, id: AccountId, keys: &[KeyRecord]) -> Result<bool, StateError> {
     let (writing, owner) = (&poster.writing, id.to_string());
     Ok(writing.get(Table::Wallets, &id.to_key())?.is_some()
         || keys.iter().any(|key| key.kind != KeyKind::Web)

@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_pushed_is_read_back(drafts in prop::collection::vec(entries(), 1..60), balance: i64) {
+        fn blocks_round_trip(drafts in prop::collection::vec(entries(), 1..60), balance: i64) {
             let first = EntryNumber(100);
             let mut tail = TailBlock::empty(first);
             let mut pushed = Vec::new();
@@ -175,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_refused_not_followed(bytes: Vec<u8>) {
+        fn invalid_bytes_give_an_error(bytes: Vec<u8>) {
             if let Ok(block) = Block::parse(EntryNumber(1), &bytes) {
                 let _ = block.each(&mut |_| {});
             }

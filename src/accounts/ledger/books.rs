@@ -22,11 +22,11 @@ impl Books {
     pub(crate) fn post(&mut self, draft: &Draft) {
         self.wallets += draft.to_wallet();
         self.allotted -= draft.from_allotment;
-        *self.other_side(draft) -= draft.credits;
+        *self.counter_book(draft) -= draft.credits;
     }
 
     /// The book that the credits of an entry came from or went to.
-    fn other_side(&mut self, draft: &Draft) -> &mut i64 {
+    fn counter_book(&mut self, draft: &Draft) -> &mut i64 {
         match (draft.kind, draft.reference) {
             (EntryKind::Usage, _) | (EntryKind::Refund, Reference::None | Reference::Entry(_)) => &mut self.spent,
             (EntryKind::Purchase, _) | (EntryKind::Refund, Reference::Purchase(_)) => &mut self.sold,

@@ -7,7 +7,7 @@ use crate::accounts::ids::{AccountId, EntryNumber, KeyId};
 use crate::clock::{Month, UnixMillis};
 pub(crate) use crate::state::check::HEAD_KEY;
 use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{Mark, Reading, StateError, Table};
+use crate::state::{Mark, StateError, StateReader, Table};
 
 use super::block::{Block, TailBlock};
 use super::books::Books;
@@ -48,7 +48,7 @@ impl Head {
         Ok(Self { entries, hash, tail_first, books })
     }
 
-    pub(crate) fn read(reading: &Reading) -> Result<Self, StateError> {
+    pub(crate) fn read(reading: &StateReader) -> Result<Self, StateError> {
         let Some(bytes) = reading.get(Table::Meta, HEAD_KEY)? else { return Ok(Self::default()) };
         Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Meta.name(), HEAD_KEY))
     }
@@ -86,7 +86,7 @@ impl Wallet {
 }
 
 /// Everything posted so far.
-pub(crate) struct Posted {
+pub(crate) struct LedgerState {
     pub(crate) head: Head,
     pub(crate) tail: TailBlock,
     pub(crate) wallets: HashMap<AccountId, Wallet>,
@@ -94,8 +94,8 @@ pub(crate) struct Posted {
     pub(crate) operations: HashMap<String, OperationCode>,
 }
 
-impl Posted {
-    pub(crate) fn load(reading: &Reading) -> Result<Self, StateError> {
+impl LedgerState {
+    pub(crate) fn load(reading: &StateReader) -> Result<Self, StateError> {
         let head = Head::read(reading)?;
         let operations = read_operations(reading)?.into_iter().map(|(code, name)| (name, code)).collect();
         Ok(Self {
@@ -114,7 +114,7 @@ impl Posted {
     }
 }
 
-fn load_tail(reading: &Reading, head: &Head) -> Result<TailBlock, StateError> {
+fn load_tail(reading: &StateReader, head: &Head) -> Result<TailBlock, StateError> {
     let first = EntryNumber(head.tail_first);
     let Some(bytes) = reading.get(Table::Ledger, &first.to_key())? else {
         return Ok(TailBlock::empty(EntryNumber(head.entries + 1)));
@@ -122,7 +122,7 @@ fn load_tail(reading: &Reading, head: &Head) -> Result<TailBlock, StateError> {
     TailBlock::resume(first, &bytes).map_err(|_| StateError::bad_record(Table::Ledger.name(), &first.to_key()))
 }
 
-pub(crate) fn read_wallets(reading: &Reading) -> Result<HashMap<AccountId, Wallet>, StateError> {
+pub(crate) fn read_wallets(reading: &StateReader) -> Result<HashMap<AccountId, Wallet>, StateError> {
     let mut wallets = HashMap::new();
     reading.scan(Table::Wallets, &[], &mut |key, payload| {
         let damaged = || StateError::bad_record(Table::Wallets.name(), key);
@@ -141,7 +141,7 @@ pub(crate) fn allotment_key(account: AccountId, month: Month) -> [u8; 8] {
     key
 }
 
-pub(crate) fn read_allotments(reading: &Reading) -> Result<BTreeMap<(AccountId, Month), u32>, StateError> {
+pub(crate) fn read_allotments(reading: &StateReader) -> Result<BTreeMap<(AccountId, Month), u32>, StateError> {
     let mut allotments = BTreeMap::new();
     reading.scan(Table::Allotments, &[], &mut |key, payload| {
         let parts = key.split_first_chunk::<4>().zip(key.last_chunk::<4>()).zip(payload.try_into().ok());
@@ -155,7 +155,7 @@ pub(crate) fn read_allotments(reading: &Reading) -> Result<BTreeMap<(AccountId, 
     Ok(allotments)
 }
 
-pub(crate) fn read_operations(reading: &Reading) -> Result<BTreeMap<OperationCode, String>, StateError> {
+pub(crate) fn read_operations(reading: &StateReader) -> Result<BTreeMap<OperationCode, String>, StateError> {
     let mut names = BTreeMap::new();
     reading.scan(Table::Operations, &[], &mut |key, payload| {
         let damaged = || StateError::bad_record(Table::Operations.name(), key);
@@ -183,13 +183,17 @@ pub(crate) fn parse_block<'b>(key: &[u8], payload: &'b [u8]) -> Result<Block<'b>
 }
 
 /// An account's newest entries, newest first.
-pub(crate) fn newest_entries(reading: &Reading, account: AccountId, count: usize) -> Result<Vec<Entry>, StateError> {
+pub(crate) fn newest_entries(
+    reading: &StateReader,
+    account: AccountId,
+    count: usize,
+) -> Result<Vec<Entry>, StateError> {
     entries_after(reading, account, EntryNumber(0), count)
 }
 
 /// The newest of an account's entries with higher numbers than `after`, newest first.
 pub(crate) fn entries_after(
-    reading: &Reading,
+    reading: &StateReader,
     account: AccountId,
     after: EntryNumber,
     count: usize,
@@ -206,7 +210,7 @@ pub(crate) fn entries_after(
 /// The entries of an account from `from` on, newest first. Each entry links to the account's
 /// previous one. Empty if `from` belongs to another account.
 pub(crate) fn entries_from(
-    reading: &Reading,
+    reading: &StateReader,
     account: AccountId,
     from: EntryNumber,
     count: usize,
@@ -215,7 +219,7 @@ pub(crate) fn entries_from(
 }
 
 fn follow(
-    reading: &Reading,
+    reading: &StateReader,
     account: AccountId,
     from: EntryNumber,
     after: EntryNumber,
@@ -246,7 +250,7 @@ const RECENT_MAX: usize = 1_000_000;
 
 /// The charged calls since `since` with their keys. They restore the rate windows after a restart.
 /// Reads blocks backwards until one has no entry since then.
-pub(crate) fn calls_since(reading: &Reading, since: UnixMillis) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
+pub(crate) fn calls_since(reading: &StateReader, since: UnixMillis) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
     let mut found = Vec::new();
     let mut before = u64::MAX;
     while let Some((key, payload)) = reading.at_or_before(Table::Ledger, &before.to_be_bytes())? {

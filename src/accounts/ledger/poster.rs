@@ -4,20 +4,20 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::accounts::ids::{AccountId, EntryNumber};
-use crate::accounts::records::{ActRecord, get_json, put_json};
+use crate::accounts::records::{AuditRecord, get_json, put_json};
 use crate::clock::Month;
-use crate::state::{StateError, Table, Writing};
+use crate::state::{StateError, StateWriter, Table};
 
 use super::block::TailBlock;
 use super::entry::{Draft, Entry, OperationCode};
-use super::load::{HEAD_KEY, Head, Posted, Wallet, allotment_key};
+use super::load::{HEAD_KEY, Head, LedgerState, Wallet, allotment_key};
 
 /// The number of acts recorded so far.
 const ACTS_KEY: &[u8] = b"acts";
 
-pub(crate) struct Poster<'p> {
-    pub(crate) writing: Writing,
-    posted: &'p Posted,
+pub(crate) struct LedgerTransaction<'p> {
+    pub(crate) writing: StateWriter,
+    posted: &'p LedgerState,
     changes: Changes,
     full_blocks: Vec<TailBlock>,
 }
@@ -30,11 +30,11 @@ pub(crate) struct Changes {
     allotments: BTreeMap<(AccountId, Month), u32>,
     operations: HashMap<String, OperationCode>,
     /// The administrative acts that this transaction records.
-    pub(crate) acts: Vec<ActRecord>,
+    pub(crate) acts: Vec<AuditRecord>,
 }
 
-impl<'p> Poster<'p> {
-    pub(crate) fn new(writing: Writing, posted: &'p Posted) -> Self {
+impl<'p> LedgerTransaction<'p> {
+    pub(crate) fn new(writing: StateWriter, posted: &'p LedgerState) -> Self {
         let changes = Changes {
             head: posted.head,
             tail: posted.tail.clone(),
@@ -111,7 +111,7 @@ impl<'p> Poster<'p> {
         code
     }
 
-    pub(crate) fn record_act(&mut self, act: ActRecord) {
+    pub(crate) fn record_act(&mut self, act: AuditRecord) {
         self.changes.acts.push(act);
     }
 
@@ -162,7 +162,7 @@ impl<'p> Poster<'p> {
     }
 }
 
-impl Posted {
+impl LedgerState {
     pub(crate) fn apply(&mut self, changes: Changes) {
         self.head = changes.head;
         self.tail = changes.tail;

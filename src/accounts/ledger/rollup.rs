@@ -14,17 +14,17 @@ use crate::accounts::ids::{AccountId, EntryNumber};
 use crate::clock::{Day, UnixMillis};
 use crate::hex;
 use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{Reading, StateError, Table, Writing};
+use crate::state::{StateError, StateReader, StateWriter, Table};
 
 use super::entry::{Draft, Entry, EntryKind, Note, Reference};
 use super::load::{CHECKPOINT_KEY, block_entries, parse_block};
-use super::poster::Poster;
+use super::poster::LedgerTransaction;
 
 /// Some 30,000 entries per transaction, so that debits wait no longer for it than for a big commit.
 const BLOCKS_PER_STEP: usize = 200;
 
 /// The account to which the service posts its own notes.
-pub(crate) const HOUSE: AccountId = AccountId(0);
+pub(crate) const SERVICE_ACCOUNT: AccountId = AccountId(0);
 
 /// The point where the remaining hash chain begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -56,7 +56,7 @@ impl Checkpoint {
         Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Meta.name(), CHECKPOINT_KEY))
     }
 
-    pub(crate) fn read(reading: &Reading) -> Result<Self, StateError> {
+    pub(crate) fn read(reading: &StateReader) -> Result<Self, StateError> {
         Self::parse(reading.get(Table::Meta, CHECKPOINT_KEY)?)
     }
 }
@@ -94,7 +94,7 @@ impl DaySums {
 
 /// Moves the oldest blocks whose entries are all older than `before` into the archive. Returns the
 /// number of entries moved.
-pub(crate) fn step(poster: &mut Poster<'_>, before: UnixMillis, at: UnixMillis) -> Result<u64, ChangeError> {
+pub(crate) fn step(poster: &mut LedgerTransaction<'_>, before: UnixMillis, at: UnixMillis) -> Result<u64, ChangeError> {
     let mut checkpoint = Checkpoint::parse(poster.writing.get(Table::Meta, CHECKPOINT_KEY)?)?;
     let tail = EntryNumber(poster.head().tail_first);
     let due = due_blocks(&poster.writing, before, tail)?;
@@ -112,7 +112,7 @@ pub(crate) fn step(poster: &mut Poster<'_>, before: UnixMillis, at: UnixMillis) 
             if entry.draft.kind == EntryKind::Usage {
                 days.entry((entry.draft.at.day(), entry.draft.account)).or_default().add(&entry.draft);
             } else {
-                kept.push((entry_key(checkpoint.step, entry.number), whole(&entry)));
+                kept.push((entry_key(checkpoint.step, entry.number), encode_standalone(&entry)));
             }
         }
         poster.writing.remove(Table::Ledger, key)?;
@@ -128,13 +128,13 @@ pub(crate) fn step(poster: &mut Poster<'_>, before: UnixMillis, at: UnixMillis) 
     poster.writing.put_all(Table::ArchivedDays, days)?;
     poster.writing.put_all(Table::ArchivedEntries, kept)?;
     poster.writing.put(Table::Meta, CHECKPOINT_KEY, &checkpoint.to_bytes())?;
-    poster.append(testimony(&checkpoint, at));
+    poster.append(rollup_entry(&checkpoint, at));
     Ok(entries)
 }
 
 type StoredBlock = (Vec<u8>, Vec<u8>);
 
-fn due_blocks(writing: &Writing, before: UnixMillis, tail: EntryNumber) -> Result<Vec<StoredBlock>, StateError> {
+fn due_blocks(writing: &StateWriter, before: UnixMillis, tail: EntryNumber) -> Result<Vec<StoredBlock>, StateError> {
     let mut due = Vec::new();
     writing.scan(Table::Ledger, &[], &mut |key, payload| {
         let is_tail = key == tail.to_key();
@@ -147,13 +147,13 @@ fn due_blocks(writing: &Writing, before: UnixMillis, tail: EntryNumber) -> Resul
     Ok(due)
 }
 
-fn testimony(checkpoint: &Checkpoint, at: UnixMillis) -> Draft {
+fn rollup_entry(checkpoint: &Checkpoint, at: UnixMillis) -> Draft {
     let reason =
         format!("rolled up entries through {}, archive {}", checkpoint.through, hex::encode(&checkpoint.archive));
     Draft {
         at,
         kind: EntryKind::Adjustment,
-        account: HOUSE,
+        account: SERVICE_ACCOUNT,
         key: None,
         operation: None,
         credits: 0,
@@ -199,7 +199,7 @@ fn entry_key(step: u32, number: EntryNumber) -> [u8; 12] {
     key
 }
 
-fn whole(entry: &Entry) -> Vec<u8> {
+fn encode_standalone(entry: &Entry) -> Vec<u8> {
     let mut encoder = Encoder::default();
     entry.encode(UnixMillis(0), &mut encoder);
     encoder.bytes
@@ -215,7 +215,7 @@ pub(crate) enum Archived {
 pub(crate) type VisitRow<'v> = dyn FnMut(&[u8], &[u8], Archived) + 'v;
 
 /// Visits the rows of one step in the order of the digest.
-pub(crate) fn each_row(reading: &Reading, step: u32, visit: &mut VisitRow<'_>) -> Result<(), StateError> {
+pub(crate) fn each_row(reading: &StateReader, step: u32, visit: &mut VisitRow<'_>) -> Result<(), StateError> {
     let prefix = step.to_be_bytes();
     for table in [Table::ArchivedDays, Table::ArchivedEntries] {
         reading.scan(table, &prefix, &mut |key, payload| {

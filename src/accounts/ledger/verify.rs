@@ -12,17 +12,17 @@ use crate::accounts::records::{
 };
 use crate::clock::Month;
 use crate::hex;
-use crate::state::{Reading, State, StateError, Table};
+use crate::state::{State, StateError, StateReader, Table};
 
 use super::books::Books;
 use super::entry::{Draft, Entry, EntryKind, Reference};
 use super::load::{Head, block_entries, parse_block, read_allotments, read_operations, read_wallets};
-use super::rollup::{ArchiveDigest, Archived, Checkpoint, HOUSE, each_row};
+use super::rollup::{ArchiveDigest, Archived, Checkpoint, SERVICE_ACCOUNT, each_row};
 
 /// The result of a successful verification, in numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Proof {
+pub struct VerifyReport {
     pub accounts: u64,
     pub keys: u64,
     /// All entries ever appended.
@@ -71,19 +71,19 @@ impl From<StateError> for VerifyError {
 
 impl Accounts {
     /// Verifies the ledger as it is at this moment, while debits continue.
-    pub fn verify_ledger(&self) -> Result<Proof, VerifyError> {
+    pub fn verify_ledger(&self) -> Result<VerifyReport, VerifyError> {
         self.shared.with_reading(|reading| Ok(verify(reading)))?
     }
 }
 
 /// Verifies the ledger of a state that nobody else uses, such as a backup.
-pub(crate) fn verify_state(state: &State) -> Result<Proof, VerifyError> {
+pub(crate) fn verify_state(state: &State) -> Result<VerifyReport, VerifyError> {
     verify(&state.read()?)
 }
 
 /// Sums computed from the entries, to be compared with the stored ones.
 #[derive(Default)]
-struct Walk {
+struct VerifyTotals {
     number: u64,
     hash: [u8; 32],
     balances: HashMap<AccountId, i64>,
@@ -95,9 +95,9 @@ struct Walk {
     refunded: HashSet<EntryNumber>,
 }
 
-fn verify(reading: &Reading) -> Result<Proof, VerifyError> {
+fn verify(reading: &StateReader) -> Result<VerifyReport, VerifyError> {
     let checkpoint = Checkpoint::read(reading)?;
-    let mut walk = Walk::default();
+    let mut walk = VerifyTotals::default();
     walk_archive(reading, &checkpoint, &mut walk)?;
     (walk.number, walk.hash) = (checkpoint.through, checkpoint.hash);
     walk_entries(reading, &checkpoint, &mut walk)?;
@@ -106,7 +106,14 @@ fn verify(reading: &Reading) -> Result<Proof, VerifyError> {
     check_idempotency(reading, &walk)?;
     let (accounts, keys) = check_owners(reading, &walk)?;
     let last_hash = hex::encode(&walk.hash);
-    Ok(Proof { accounts, keys, entries: walk.number, rolled_up: checkpoint.through, books: walk.books, last_hash })
+    Ok(VerifyReport {
+        accounts,
+        keys,
+        entries: walk.number,
+        rolled_up: checkpoint.through,
+        books: walk.books,
+        last_hash,
+    })
 }
 
 fn broken(what: impl Into<String>) -> VerifyError {
@@ -117,7 +124,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), VerifyError>
     if holds { Ok(()) } else { Err(VerifyError::Broken(what())) }
 }
 
-fn walk_archive(reading: &Reading, checkpoint: &Checkpoint, walk: &mut Walk) -> Result<(), VerifyError> {
+fn walk_archive(reading: &StateReader, checkpoint: &Checkpoint, walk: &mut VerifyTotals) -> Result<(), VerifyError> {
     let mut archive = [0; 32];
     let mut rows = 0;
     let mut entries = 0;
@@ -138,7 +145,7 @@ fn walk_archive(reading: &Reading, checkpoint: &Checkpoint, walk: &mut Walk) -> 
     })
 }
 
-fn walk_entries(reading: &Reading, checkpoint: &Checkpoint, walk: &mut Walk) -> Result<(), VerifyError> {
+fn walk_entries(reading: &StateReader, checkpoint: &Checkpoint, walk: &mut VerifyTotals) -> Result<(), VerifyError> {
     let mut found = Ok(());
     reading.scan(Table::Ledger, &[], &mut |key, payload| {
         found = walk_block(key, payload, checkpoint, walk)?;
@@ -151,7 +158,7 @@ fn walk_block(
     key: &[u8],
     payload: &[u8],
     checkpoint: &Checkpoint,
-    walk: &mut Walk,
+    walk: &mut VerifyTotals,
 ) -> Result<Result<(), VerifyError>, StateError> {
     let block_hash = parse_block(key, payload)?.hash;
     for entry in block_entries(key, payload)? {
@@ -163,7 +170,7 @@ fn walk_block(
     Ok(ensure(walk.hash == block_hash, || format!("entry {number} or one before it in its block was changed")))
 }
 
-impl Walk {
+impl VerifyTotals {
     /// Adds a row of the archive. Returns the number of entries that it replaces.
     fn archived(&mut self, row: Archived) -> u64 {
         match row {
@@ -231,7 +238,7 @@ impl Walk {
     }
 }
 
-fn compare_sums(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
+fn compare_sums(reading: &StateReader, walk: &VerifyTotals) -> Result<(), VerifyError> {
     let head = Head::read(reading)?;
     ensure((head.entries, head.hash) == (walk.number, walk.hash), || {
         format!("the head is at entry {}, but the last entry is {}", head.entries, walk.number)
@@ -267,12 +274,12 @@ fn compare_sums(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
     ensure(wrong.is_none(), || format!("the allotment used by {wrong:?} is not the sum of its entries"))
 }
 
-fn check_purchases(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
+fn check_purchases(reading: &StateReader, walk: &VerifyTotals) -> Result<(), VerifyError> {
     let records: Vec<PurchaseRecord> = read_all_json(reading, Table::Purchases)?;
     for record in &records {
         let drafts = walk.purchases.get(&record.id).map_or(&[][..], Vec::as_slice);
         let is_paid = matches!(record.status, PurchaseStatus::Paid | PurchaseStatus::Refunded);
-        ensure(drafts.is_empty() != is_paid && is_sound(record, drafts), || {
+        ensure(drafts.is_empty() != is_paid && entries_match_record(record, drafts), || {
             let entries: Vec<(EntryKind, i64)> = drafts.iter().map(|draft| (draft.kind, draft.credits)).collect();
             format!("purchase {} is {:?}, its entries are {entries:?}", record.id, record.status)
         })?;
@@ -284,7 +291,7 @@ fn check_purchases(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
 
 /// Whether the entries of a purchase first give all of its credits, then take and return parts of
 /// them, and leave the credits that the record states.
-fn is_sound(record: &PurchaseRecord, drafts: &[Draft]) -> bool {
+fn entries_match_record(record: &PurchaseRecord, drafts: &[Draft]) -> bool {
     let all = i64::from(record.credits.0);
     let mut left = 0;
     for (at, draft) in drafts.iter().enumerate() {
@@ -302,7 +309,7 @@ fn is_sound(record: &PurchaseRecord, drafts: &[Draft]) -> bool {
 }
 
 /// Checks that each idempotency record has its own debit, which exists and was not refunded.
-fn check_idempotency(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
+fn check_idempotency(reading: &StateReader, walk: &VerifyTotals) -> Result<(), VerifyError> {
     let mut seen = HashSet::new();
     let mut wrong = None;
     reading.scan(Table::Idempotency, &[], &mut |key, payload| {
@@ -316,10 +323,10 @@ fn check_idempotency(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> 
     wrong.map_or(Ok(()), |entry| Err(broken(format!("an idempotency record names entry {entry} wrongly"))))
 }
 
-fn check_owners(reading: &Reading, walk: &Walk) -> Result<(u64, u64), VerifyError> {
+fn check_owners(reading: &StateReader, walk: &VerifyTotals) -> Result<(u64, u64), VerifyError> {
     let accounts: Vec<AccountRecord> = read_all_json(reading, Table::Accounts)?;
     let ids: HashSet<AccountId> = accounts.iter().map(|account| account.id).collect();
-    let stranger = walk.balances.keys().find(|account| **account != HOUSE && !ids.contains(account));
+    let stranger = walk.balances.keys().find(|account| **account != SERVICE_ACCOUNT && !ids.contains(account));
     ensure(stranger.is_none(), || format!("entries belong to {stranger:?}, which does not exist"))?;
     let keys: Vec<KeyRecord> = read_all_json(reading, Table::Keys)?;
     let orphan = keys.iter().find(|key| !ids.contains(&key.account));

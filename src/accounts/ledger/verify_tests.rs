@@ -6,9 +6,9 @@ use std::path::Path;
 use super::block::TailBlock;
 use super::entry::{Draft, Entry, EntryKind, Note, Reference};
 use super::load::{HEAD_KEY, Head, block_entries, parse_block};
-use super::verify::{Proof, VerifyError, verify_state};
+use super::verify::{VerifyError, VerifyReport, verify_state};
 use crate::accounts::admission::Reserved;
-use crate::accounts::changes::{Act, KeyWish};
+use crate::accounts::changes::{ActContext, NewKey};
 use crate::accounts::entropy::SeededEntropy;
 use crate::accounts::idempotency::Idempotency;
 use crate::accounts::ids::{AccountId, Credits, EntryNumber, PurchaseId};
@@ -18,33 +18,33 @@ use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::{PackName, Tariff};
 use crate::accounts::{Accounts, Durability, Settings};
 use crate::clock::{Clock, Day, ManualClock, Month};
-use crate::state::{State, StateError, Table, Writing};
+use crate::state::{State, StateError, StateWriter, Table};
 
 const CALLS: u64 = 1000;
 const OWNER: AccountId = AccountId(1);
 
 /// Creates calls with and without idempotency keys, a purchase, refunds, and a roll-up of the older calls.
-fn history(data: &Path) -> Proof {
+fn history(data: &Path) -> VerifyReport {
     let clock = ManualClock::at(Day::from_civil(2026, 5, 14).start());
     let mut tariff = Tariff::CONTRACT;
     tariff.free.limits = tariff.packs[2].limits;
     tariff.free.monthly_units = 100;
     let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
     let accounts = Accounts::open(data, settings, clock.now()).unwrap();
-    let act = Act { actor: "test".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: "test".to_owned(), at: clock.now().wall };
     let id = accounts.create_account("test".to_owned(), &act).unwrap().id;
     accounts.approve_account(id, &act).unwrap();
     let bought = accounts.request_purchase(id, PackName::Pro, &act).unwrap();
     accounts.pay_purchase(bought.id, None, &act).unwrap();
     let wish =
-        KeyWish { account: id, name: "k".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+        NewKey { account: id, name: "k".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
     let key = accounts.create_key(wish, &act, &mut SeededEntropy(1)).unwrap().secret.reveal();
     for call in 0..CALLS {
         clock.advance_millis(1000);
         let now = clock.now();
         let caller = accounts.authenticate(Some(&key), now).unwrap().require(ScopeSet::ALL).unwrap();
         let retry = (call > CALLS - 3).then(|| Idempotency::new(&call.to_string(), "same"));
-        let reserved = caller.pace(now).unwrap().reserve("search", Credits(1), retry, now).unwrap();
+        let reserved = caller.check_rate(now).unwrap().reserve("search", Credits(1), retry, now).unwrap();
         let Reserved::Fresh(reservation) = reserved else { panic!("no retry was made") };
         let debit = reservation.begin().unwrap();
         if call % 100 == 50 {
@@ -58,7 +58,7 @@ fn history(data: &Path) -> Proof {
     accounts.verify_ledger().unwrap()
 }
 
-type Forge = fn(&mut Writing) -> Result<(), StateError>;
+type Forge = fn(&mut StateWriter) -> Result<(), StateError>;
 
 #[test]
 fn every_forgery_is_named() {
@@ -94,7 +94,7 @@ fn every_forgery_is_named() {
     }
 }
 
-fn forged(original: &Path, forge: Forge) -> Result<Proof, VerifyError> {
+fn forged(original: &Path, forge: Forge) -> Result<VerifyReport, VerifyError> {
     let data = tempfile::tempdir().unwrap();
     let file = crate::state::STATE_FILE;
     std::fs::copy(original.join(file), data.path().join(file)).unwrap();
@@ -106,7 +106,7 @@ fn forged(original: &Path, forge: Forge) -> Result<Proof, VerifyError> {
 }
 
 /// Record number `at` of a table.
-fn record(writing: &Writing, table: Table, at: usize) -> (Vec<u8>, Vec<u8>) {
+fn record(writing: &StateWriter, table: Table, at: usize) -> (Vec<u8>, Vec<u8>) {
     let mut records = Vec::new();
     let collect = &mut |key: &[u8], payload: &[u8]| {
         records.push((key.to_vec(), payload.to_vec()));
@@ -117,7 +117,7 @@ fn record(writing: &Writing, table: Table, at: usize) -> (Vec<u8>, Vec<u8>) {
 }
 
 fn change_record(
-    writing: &mut Writing,
+    writing: &mut StateWriter,
     table: Table,
     at: usize,
     change: impl FnOnce(&mut [u8]),
@@ -129,25 +129,25 @@ fn change_record(
     writing.put(table, &key, &payload)
 }
 
-fn remove_first(writing: &mut Writing, table: Table, at: usize) -> Result<(), StateError> {
+fn remove_first(writing: &mut StateWriter, table: Table, at: usize) -> Result<(), StateError> {
     let (key, _) = record(writing, table, at);
     writing.remove(table, &key)
 }
 
-fn copy_first(writing: &mut Writing, table: Table) -> Result<(), StateError> {
+fn copy_first(writing: &mut StateWriter, table: Table) -> Result<(), StateError> {
     let (mut key, payload) = record(writing, table, 0);
     key[10] ^= 1;
     writing.put(table, &key, &payload)
 }
 
-fn change_head(writing: &mut Writing, change: impl FnOnce(&mut Head)) -> Result<(), StateError> {
+fn change_head(writing: &mut StateWriter, change: impl FnOnce(&mut Head)) -> Result<(), StateError> {
     let mut head = Head::from_bytes(&writing.get(Table::Meta, HEAD_KEY)?.unwrap()).unwrap();
     change(&mut head);
     writing.put(Table::Meta, HEAD_KEY, &head.to_bytes())
 }
 
 /// Changes the second entry that is not rolled up, and keeps the hash stored in its block.
-fn change_entry(writing: &mut Writing, change: impl FnOnce(&mut Draft)) -> Result<(), StateError> {
+fn change_entry(writing: &mut StateWriter, change: impl FnOnce(&mut Draft)) -> Result<(), StateError> {
     let (key, payload) = record(writing, Table::Ledger, 0);
     let hash = parse_block(&key, &payload)?.hash;
     let mut entries: Vec<Entry> = block_entries(&key, &payload)?;
@@ -157,7 +157,7 @@ fn change_entry(writing: &mut Writing, change: impl FnOnce(&mut Draft)) -> Resul
     writing.put(Table::Ledger, &key, &block.to_bytes())
 }
 
-fn unpaid(writing: &mut Writing) -> Result<(), StateError> {
+fn unpaid(writing: &mut StateWriter) -> Result<(), StateError> {
     let key = PurchaseId(1).to_key();
     let mut record: PurchaseRecord = get_json(writing, Table::Purchases, &key)?.unwrap();
     record.status = PurchaseStatus::Requested;
@@ -186,7 +186,7 @@ fn a_debit_given_back_twice_is_found_even_across_a_roll_up() {
             };
             let done = accounts.change(move |poster| {
                 poster.append(refund);
-                Ok(((), crate::accounts::changes::nothing_more()))
+                Ok(((), crate::accounts::changes::no_memory_effect()))
             });
             done.unwrap();
         };
@@ -194,7 +194,7 @@ fn a_debit_given_back_twice_is_found_even_across_a_roll_up() {
         accounts.verify_ledger().unwrap();
         if roll_up {
             // Enough later entries to fill its block.
-            let act = Act { actor: "test".to_owned(), at: clock.now().wall };
+            let act = ActContext { actor: "test".to_owned(), at: clock.now().wall };
             for _ in 0..40 {
                 accounts.grant(OWNER, Credits(1), "x".repeat(200), &act).unwrap();
             }

@@ -7,12 +7,12 @@
 
 mod login;
 mod password;
+pub(super) mod people_index;
 mod records;
-pub(super) mod register;
 
 pub use login::{LOGIN_CHARS_MAX, Login};
 pub(crate) use password::StoredPassword;
-pub use password::{PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, Password, PasswordWork};
+pub use password::{PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, Password, PasswordCost};
 pub use records::{LinkPurpose, LinkRecord, PersonRecord, Role, SessionRecord, SignUpPolicy};
 
 /// The path of the page for one-time links; the token follows it. Commands print it and pages serve

@@ -20,12 +20,12 @@ const HASH_BYTES: usize = 32;
 
 /// The cost of checking a password.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PasswordWork {
+pub struct PasswordCost {
     pub memory_kib: u32,
     pub passes: u32,
 }
 
-impl PasswordWork {
+impl PasswordCost {
     /// OWASP's first choice for argon2id: 19 MiB and two passes, one lane. Measured here: 20 ms on one core.
     pub const DEFAULT: Self = Self { memory_kib: 19 * 1024, passes: 2 };
 }
@@ -38,7 +38,7 @@ impl Password {
     /// Checks the rules. Length is what counts; rules about digits and signs make passwords alike.
     pub fn new(text: &str) -> Result<Self, String> {
         match text.chars().count() {
-            PASSWORD_CHARS_MIN..=PASSWORD_CHARS_MAX if !is_monotonous(text) => Ok(Self(text.to_owned())),
+            PASSWORD_CHARS_MIN..=PASSWORD_CHARS_MAX if !has_few_characters(text) => Ok(Self(text.to_owned())),
             PASSWORD_CHARS_MIN..=PASSWORD_CHARS_MAX => {
                 Err("the password repeats one or two characters; choose another".to_owned())
             }
@@ -51,7 +51,7 @@ impl Password {
     }
 }
 
-fn is_monotonous(text: &str) -> bool {
+fn has_few_characters(text: &str) -> bool {
     let mut seen: Vec<char> = text.chars().collect();
     seen.sort_unstable();
     seen.dedup();
@@ -68,13 +68,13 @@ impl fmt::Debug for Password {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredPassword {
-    work: PasswordWork,
+    work: PasswordCost,
     salt: String,
     hash: String,
 }
 
 impl StoredPassword {
-    pub(crate) fn of(password: &Password, work: PasswordWork, entropy: &mut dyn Entropy) -> Result<Self, ChangeError> {
+    pub(crate) fn of(password: &Password, work: PasswordCost, entropy: &mut dyn Entropy) -> Result<Self, ChangeError> {
         let mut salt = [0; SALT_BYTES];
         entropy.fill(&mut salt).map_err(ChangeError::Entropy)?;
         let hash = hash(&password.0, &salt, work).ok_or_else(|| {
@@ -84,7 +84,7 @@ impl StoredPassword {
     }
 
     /// A value that no password matches. It is checked in place of a person who does not exist.
-    pub(crate) fn of_nobody(work: PasswordWork) -> Self {
+    pub(crate) fn dummy(work: PasswordCost) -> Self {
         Self { work, salt: hex::encode(&[0; SALT_BYTES]), hash: hex::encode(&[0; HASH_BYTES]) }
     }
 
@@ -103,7 +103,7 @@ impl fmt::Debug for StoredPassword {
 }
 
 /// None if argon2 rejects the parameters or cannot get the memory.
-fn hash(password: &str, salt: &[u8], work: PasswordWork) -> Option<[u8; HASH_BYTES]> {
+fn hash(password: &str, salt: &[u8], work: PasswordCost) -> Option<[u8; HASH_BYTES]> {
     let params = Params::new(work.memory_kib, work.passes, 1, Some(HASH_BYTES)).ok()?;
     let mut hash = [0; HASH_BYTES];
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::accounts::entropy::SeededEntropy;
 
-    const QUICK: PasswordWork = PasswordWork { memory_kib: 64, passes: 1 };
+    const QUICK: PasswordCost = PasswordCost { memory_kib: 64, passes: 1 };
 
     #[test]
     fn only_the_same_password_matches_and_none_is_stored() {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn nobody_has_no_password() {
-        let nobody = StoredPassword::of_nobody(QUICK);
+        let nobody = StoredPassword::dummy(QUICK);
         assert!(!nobody.matches("") && !nobody.matches("correct horse"));
     }
 

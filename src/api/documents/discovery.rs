@@ -3,15 +3,15 @@
 
 use serde_json::{Value, json};
 
-use super::{DOCS_PATH, Document, Setting};
+use super::{DOCS_PATH, Document, DocumentContext};
 use crate::accounts::scope::Scope;
 use crate::api::openapi::OPENAPI_VERSION;
-use crate::api::operation::{API_VERSION, CHECKOUT_PATH, Operation, Per, Route};
+use crate::api::operation::{API_VERSION, CHECKOUT_PATH, CostUnit, Operation, Route};
 use crate::api::operations::OPERATIONS;
 use crate::api::parameters::{Location, Need, Parameter};
 
 /// Endpoints, parameters, scopes and costs.
-pub(super) fn document(setting: &Setting<'_>) -> Value {
+pub(super) fn document(setting: &DocumentContext<'_>) -> Value {
     let base = setting.base_url;
     let at = |document: Document| format!("{base}{}", document.paths()[0]);
     json!({
@@ -35,8 +35,8 @@ pub(super) fn document(setting: &Setting<'_>) -> Value {
 
 fn endpoint(operation: &Operation) -> Option<Value> {
     let Route { method, path, .. } = operation.route?;
-    let (scopes, credits, per): (Vec<&str>, u32, Per) = match operation.metering() {
-        None => (Vec::new(), 0, Per::Call),
+    let (scopes, credits, per): (Vec<&str>, u32, CostUnit) = match operation.metering() {
+        None => (Vec::new(), 0, CostUnit::Call),
         Some(metering) => (metering.any_of.names().collect(), metering.cost.credits, metering.cost.per),
     };
     Some(json!({

@@ -10,7 +10,7 @@ use super::super::corpus::Corpus;
 use crate::percent;
 
 /// How many provisions are considered as examples.
-const LOOKED_AT_MAX: u32 = 20_000;
+const PROVISIONS_CONSIDERED_MAX: u32 = 20_000;
 
 /// How many words a heading may have to be a good search query.
 const HEADING_WORDS: std::ops::RangeInclusive<usize> = 2..=6;
@@ -98,7 +98,7 @@ fn provision(corpus: &Corpus) -> Option<NodeOrdinal> {
     let outline = &snapshot.outline;
     let all = OrdinalRange { start: 0, end: outline.len() };
     let provisions =
-        (all.start..all.end.min(LOOKED_AT_MAX)).map(NodeOrdinal).filter(|node| outline.is_provision(*node));
+        (all.start..all.end.min(PROVISIONS_CONSIDERED_MAX)).map(NodeOrdinal).filter(|node| outline.is_provision(*node));
     let merit = |node: &NodeOrdinal| {
         let words = snapshot.cards.get(*node).map_or(0, |card| card.heading.split_whitespace().count());
         let is_cited = snapshot.references.incoming(*node).len() > 0;

@@ -3,9 +3,9 @@
 use super::super::operation::Operation;
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter};
-use super::{DOCS_PATH, Document, Setting, markdown};
+use super::{DOCS_PATH, Document, DocumentContext, markdown};
 
-pub(super) fn text(setting: &Setting<'_>) -> String {
+pub(super) fn text(setting: &DocumentContext<'_>) -> String {
     let base = setting.base_url;
     let mut out = format!(
         "# Hornbook\n\n\
@@ -40,7 +40,7 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
 }
 
 /// `None` for an operation without a route.
-fn described(operation: &Operation, setting: &Setting<'_>) -> Option<String> {
+fn described(operation: &Operation, setting: &DocumentContext<'_>) -> Option<String> {
     let parameters: String = operation.parameters.iter().map(parameter).collect();
     let Operation { name, summary, details, .. } = operation;
     let details = details.map_or_else(String::new, |details| format!(" {details}"));

@@ -1,6 +1,6 @@
 //! The operations table in Markdown, for README.md and for language models.
 
-use super::super::operation::{Metering, Method, Operation, Per, Route};
+use super::super::operation::{CostUnit, Metering, Method, Operation, Route};
 use super::super::operations::OPERATIONS;
 
 /// README.md contains the output of [`operations`] between these two lines.
@@ -28,7 +28,7 @@ pub(crate) fn scopes(operation: &Operation) -> String {
 pub(crate) fn credits(operation: &Operation) -> String {
     match operation.metering() {
         None => "0".to_owned(),
-        Some(Metering { cost, .. }) if cost.per == Per::Call => cost.credits.to_string(),
+        Some(Metering { cost, .. }) if cost.per == CostUnit::Call => cost.credits.to_string(),
         Some(Metering { cost, .. }) => format!("{} per {}", cost.credits, cost.per.as_str()),
     }
 }

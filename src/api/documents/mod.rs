@@ -19,7 +19,7 @@ pub const DOCS_PATH: &str = "/docs";
 
 /// Data in the documents that does not come from the operations table.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'s> {
+pub struct DocumentContext<'s> {
     /// The base URL that clients use, without a slash at its end.
     pub base_url: &'s str,
     /// Id of the served snapshot.
@@ -79,7 +79,7 @@ impl Document {
         }
     }
 
-    pub fn render(self, setting: &Setting<'_>) -> String {
+    pub fn render(self, setting: &DocumentContext<'_>) -> String {
         match self {
             Self::Discovery => format!("{:#}\n", discovery::document(setting)),
             Self::OpenApi => format!("{:#}\n", openapi::document(setting.base_url)),

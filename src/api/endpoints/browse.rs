@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::filters::code_body;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared, Weight};
-use crate::api::parameters::{Param, Whole};
+use crate::api::operation::{LawCall, Prepared, WorkClass};
+use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Pages, Reply};
 use crate::search::LawOnDay;
 
@@ -21,9 +21,10 @@ pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
 pub(in crate::api) const PARENT: Param<Option<NodeId>> =
     Param::optional("parent", "id of a node of that code body; its top level if absent");
 
-pub(in crate::api) const PAGE: Param<Whole<1, 100_000>> = Param::page_number("from 1");
+pub(in crate::api) const PAGE: Param<BoundedInteger<1, 100_000>> = Param::page_number("from 1");
 
-pub(in crate::api) const LIMIT: Param<Whole<1, 1000>> = Param::with_default("limit", "1000", "children per page");
+pub(in crate::api) const LIMIT: Param<BoundedInteger<1, 1000>> =
+    Param::with_default("limit", "1000", "children per page");
 
 /// More children than this are read on a worker thread.
 const CHILDREN_LIGHT: usize = 64;
@@ -67,9 +68,9 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
             one_page(outline.children(parent), page, limit)
         }
     };
-    let weight = if children.len() > CHILDREN_LIGHT { Weight::Heavy } else { Weight::Light };
+    let weight = if children.len() > CHILDREN_LIGHT { WorkClass::Heavy } else { WorkClass::Light };
     let last = u32::try_from(total.div_ceil(limit as usize)).unwrap_or(u32::MAX).max(1);
-    let (corpus, law) = (Arc::clone(corpus), AskedDay::of(call).law);
+    let (corpus, law) = (Arc::clone(corpus), RequestedDay::of(call).law);
     Ok(Prepared::new(weight, move |cancellation| {
         let shown = |node| {
             cancellation.check()?;

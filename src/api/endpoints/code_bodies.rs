@@ -47,12 +47,12 @@ fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
         provision_count: body.provisions,
     });
     let reply = Reply::json(&CodeBodiesReply { code_bodies: bodies.collect() })?;
-    Ok(corpus.keep(&corpus.code_bodies, reply))
+    Ok(corpus.cache_reply(&corpus.code_bodies, reply))
 }
 
 impl Corpus {
     /// Keeps an answer that is the same for every caller.
-    pub(in crate::api) fn keep(&self, place: &std::sync::OnceLock<Bytes>, reply: Reply) -> Reply {
+    pub(in crate::api) fn cache_reply(&self, place: &std::sync::OnceLock<Bytes>, reply: Reply) -> Reply {
         if let Body::Bytes(bytes) = &reply.body {
             place.get_or_init(|| bytes.clone());
         }

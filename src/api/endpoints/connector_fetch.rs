@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::node::NodeReply;
 use super::node_id::node_url;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{Charge, MeteredCall, Prepared};
@@ -56,7 +56,7 @@ struct ConnectorMetadata<'s> {
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
-    let asked = AskedDay::today(call);
+    let asked = RequestedDay::today(call);
     let work = Prepared::heavy(move |_| {
         let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
         Reply::json(&document(&node, &corpus, &base_url))

@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::node_id::node_url;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::parameters::{Param, Text};
 use crate::api::reply::Reply;
-use crate::search::{Abandoned, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
+use crate::search::{CancelCheck, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
 
 pub(in crate::api) const QUERY: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");
@@ -40,12 +40,13 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let query = call.get(&QUERY).to_owned();
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
-    let day = Some(AskedDay::today(call).day);
+    let day = Some(RequestedDay::today(call).day);
     let depth = call.deep.depth_of(call.corpus.engine(), None, &query, Mode::Hybrid)?;
     Ok(Prepared::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        let abandoned = Abandoned::when(&is_cancelled);
-        let request = SearchRequest { depth, limit: RESULTS, day, abandoned, ..SearchRequest::new(&query) };
+        let abandoned = CancelCheck::when(&is_cancelled);
+        let request =
+            SearchRequest { depth, limit: RESULTS, day, cancel_check: abandoned, ..SearchRequest::new(&query) };
         let mut found = corpus.engine().search(&request)?;
         cancellation.check()?;
         let shown = corpus.engine().show(&mut found)?;

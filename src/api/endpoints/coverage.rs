@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::gis;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
@@ -72,14 +72,14 @@ struct CodeBodyReply<'s> {
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
-    let (corpus, asked) = (Arc::clone(call.corpus), AskedDay::of(call));
+    let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
     Ok(Prepared::light(move || match corpus.coverage.get(asked.day) {
         Some(written) => Ok(Reply::of(Format::Json, written)),
         None => write(&corpus, &asked),
     }))
 }
 
-fn write(corpus: &Corpus, asked: &AskedDay) -> Result<Reply, ApiError> {
+fn write(corpus: &Corpus, asked: &RequestedDay) -> Result<Reply, ApiError> {
     let catalogue = corpus.catalogue();
     let parts = corpus.engine().parts()?;
     let jurisdictions: Vec<JurisdictionReply<'_>> =
@@ -109,7 +109,7 @@ fn entry<'s>(
     let code_bodies = own.map(|(body, parts)| CodeBodyReply {
         id: body.id,
         name: &body.name,
-        in_force_count: law.living_in(body.nodes),
+        in_force_count: law.count_in_force(body.nodes),
         current_through: corpus.engine().oldest_current_through(body.nodes),
         parts,
     });

@@ -11,7 +11,7 @@ use hornbook_corpus::ranges::OrdinalRanges;
 use crate::api::corpus::Corpus;
 use crate::api::error::Violation;
 use crate::api::operation::LawCall;
-use crate::api::parameters::{AnyOf, Choice, Ids, Param, Share, ShortCodes, Texts};
+use crate::api::parameters::{AnyOf, Choice, Ids, Param, ShortCodes, Texts, UnitFraction};
 use crate::search::{FILTER_VALUES_MAX, Filter};
 
 pub(in crate::api) const JURISDICTION: Param<Option<ShortCode>> =
@@ -32,7 +32,7 @@ pub(in crate::api) const TAGS: Param<Option<Texts<FILTER_VALUES_MAX, 100>>> =
 pub(in crate::api) const STATUSES: Param<Option<AnyOf<StatusChoice>>> =
     Param::optional("status", "statuses of results; current is short for in force");
 
-pub(in crate::api) const MIN_SCORE: Param<Option<Share>> =
+pub(in crate::api) const MIN_SCORE: Param<Option<UnitFraction>> =
     Param::optional("minScore", "least score of results and counts");
 
 /// A status by its name, or `current` for in force.

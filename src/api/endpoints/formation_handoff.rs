@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::me::unreadable;
+use super::me::accounts_error;
 use crate::accounts::changes::DraftContent;
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::{ChangeError, Refusal};
@@ -15,7 +15,7 @@ use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::reply::Reply;
 use crate::formation::REVIEW_PATH;
-use crate::formation::intake::{self, Fault, Intake, Known};
+use crate::formation::intake::{self, FieldError, Intake, IntakeContext};
 use crate::formation::requirements::Requirements;
 use crate::formation::requirements_file::requirements;
 use crate::formation::{naics, price};
@@ -47,7 +47,7 @@ const NEXT: &str = "Give reviewUrl to the person who orders, and to nobody else.
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
     let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;
     let of = |state, entity_type| book.of(state)?.of(entity_type);
-    let known = Known {
+    let known = IntakeContext {
         requirements: &of,
         is_naics_code: &|code| code.len() == 6 && naics::find(code).is_some(),
         today: call.now.wall.day(),
@@ -60,7 +60,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let retry = call.idempotency_key.map(str::to_owned);
     Ok(Prepared::heavy(move |_| {
         let opened = accounts.open_draft(account, &content, retry.as_deref(), at, &mut SystemEntropy);
-        let opened = opened.map_err(not_kept)?.ok_or_else(|| ApiError::from(&Refusal::OtherRequest))?;
+        let opened = opened.map_err(draft_error)?.ok_or_else(|| ApiError::from(&Refusal::OtherRequest))?;
         Reply::json(&HandoffReply {
             review_url: review_page + &opened.token.reveal(),
             expires_at: opened.expires_at.to_string(),
@@ -87,17 +87,17 @@ fn content(
 }
 
 /// Reports all faults at once. Otherwise a client would have to ask a person once for each fault.
-fn invalid(faults: Vec<Fault>) -> ApiError {
-    let violation = |Fault { field, message }: Fault| {
+fn invalid(faults: Vec<FieldError>) -> ApiError {
+    let violation = |FieldError { field, message }: FieldError| {
         let told = if field.is_empty() { message } else { format!("`{field}` {message}") };
         Violation { parameter: field, message: told }
     };
     ApiError::invalid_form(faults.into_iter().map(violation).collect())
 }
 
-fn not_kept(error: ChangeError) -> ApiError {
+fn draft_error(error: ChangeError) -> ApiError {
     match error {
         ChangeError::Refused(why) => ApiError::new(ErrorCode::ValidationError, why),
-        other => unreadable(&other),
+        other => accounts_error(&other),
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
-use crate::api::parameters::{Param, Text, Whole};
+use crate::api::parameters::{BoundedInteger, Param, Text};
 use crate::api::reply::Reply;
 use crate::formation::naics::{EDITION, Found, FoundBy, Hit, Industry, Level, lookup};
 
@@ -15,7 +15,8 @@ const QUERY_CHARS_MAX: usize = 256;
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("q", "a NAICS code, its first digits, or a plain description of the business");
 
-pub(in crate::api) const LIMIT: Param<Whole<1, 50>> = Param::with_default("limit", "10", "number of industries");
+pub(in crate::api) const LIMIT: Param<BoundedInteger<1, 50>> =
+    Param::with_default("limit", "10", "number of industries");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::me::unreadable;
+use super::me::accounts_error;
 use crate::accounts::ids::OrderId;
 use crate::accounts::records::OrderStage;
 use crate::accounts::tracking::{OrderView, StageStatus, StageView};
@@ -60,7 +60,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let token = call.get(&TOKEN).to_owned();
     let accounts = Arc::clone(call.accounts);
     let work = Prepared::heavy(move |_| {
-        let tracked = accounts.track_order(order, &token).map_err(|error| unreadable(&error))?;
+        let tracked = accounts.track_order(order, &token).map_err(|error| accounts_error(&error))?;
         // The same message for a wrong token and an unknown order, so that guessing reveals nothing.
         let order = tracked.ok_or_else(|| {
             ApiError::not_found("there is no such order with this token; check both the order id and the token")

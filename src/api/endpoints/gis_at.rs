@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
 use super::node::NodeReply;
 use crate::accounts::scope::{Scope, ScopeSet};
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
@@ -63,7 +63,7 @@ struct ZoneReply<'s> {
 }
 
 /// A key needs one of these scopes to get the texts of provisions.
-const MAY_READ_TEXTS: ScopeSet = ScopeSet::of(&[Scope::Node]);
+const TEXT_SCOPES: ScopeSet = ScopeSet::of(&[Scope::Node]);
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
@@ -78,8 +78,8 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         return Err(ApiError::not_found(message));
     }
     let corpus = Arc::clone(call.corpus);
-    let asked = AskedDay::today(call);
-    let with_texts = call.caller.scopes.has_any_of(MAY_READ_TEXTS);
+    let asked = RequestedDay::today(call);
+    let with_texts = call.caller.scopes.has_any_of(TEXT_SCOPES);
     let form = if with_texts { "texts" } else { "ids" };
     // Contains no comma, because commas separate the tags in `If-None-Match`.
     let version = match with_texts {
@@ -123,7 +123,7 @@ fn zone<'s>(found: &Found<'s>) -> ZoneReply<'s> {
 fn provisions<'s>(
     corpus: &'s Corpus,
     zones: &[ZoneReply<'_>],
-    asked: &AskedDay,
+    asked: &RequestedDay,
 ) -> Result<Vec<NodeReply<'s>>, ApiError> {
     let mut cited: Vec<NodeId> = Vec::new();
     for id in zones.iter().filter_map(|zone| zone.node_id) {

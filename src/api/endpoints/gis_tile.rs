@@ -17,18 +17,18 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
 use crate::api::operation::{LawCall, Prepared};
-use crate::api::parameters::{Param, Whole};
+use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Reply, json};
 
 /// Number of tiles along each side of the world at the maximum zoom.
 const TILES_MAX: u32 = 1 << ZOOM_MAX;
 
-pub(in crate::api) const Z: Param<Whole<0, { ZOOM_MAX as u32 }>> = Param::in_path("z", "zoom of the tile");
+pub(in crate::api) const Z: Param<BoundedInteger<0, { ZOOM_MAX as u32 }>> = Param::in_path("z", "zoom of the tile");
 
-pub(in crate::api) const X: Param<Whole<0, { TILES_MAX - 1 }>> =
+pub(in crate::api) const X: Param<BoundedInteger<0, { TILES_MAX - 1 }>> =
     Param::in_path("x", "column of the tile, from the west; less than 2 to the power of z");
 
-pub(in crate::api) const Y: Param<Whole<0, { TILES_MAX - 1 }>> =
+pub(in crate::api) const Y: Param<BoundedInteger<0, { TILES_MAX - 1 }>> =
     Param::in_path("y", "row of the tile, from the north; less than 2 to the power of z");
 
 /// The features of a tile as columns: the nth entry of each list is about the nth feature of the tile.
@@ -71,12 +71,12 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let version = Some(format!("{}-{short_code}-{z}_{x}_{y}", corpus.id()));
     let part = MapPart::Tile(short_code.clone(), tile);
     if let Some(made) = corpus.maps.get(&part) {
-        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::kept(made))) });
+        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::cached(made))) });
     }
     let makes = Some(part.clone());
     let work = Prepared::heavy(move |cancellation| {
         if let Some(made) = corpus.maps.get(&part) {
-            return Ok(Reply::kept(made));
+            return Ok(Reply::cached(made));
         }
         let layer = layer_of(&corpus, &short_code)?;
         let damaged = |error| ApiError::internal(format!("{short_code}: {error}"));
@@ -87,9 +87,9 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         let features = cut(places, legend, tile);
         let made = written(layer.entry(), places, tile, &features)?;
         corpus.maps.put(part, made.clone());
-        Ok(Reply::kept(made))
+        Ok(Reply::cached(made))
     });
-    Ok(Prepared { version, makes, ..work })
+    Ok(Prepared { version, map_part: makes, ..work })
 }
 
 pub(super) fn layer_of<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Result<&'s ZoningLayer, ApiError> {

@@ -99,21 +99,21 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let version = Some(format!("{}-{short_code}-zones", corpus.id()));
     let part = MapPart::Zones(short_code.clone());
     if let Some(made) = corpus.maps.get(&part) {
-        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::kept(made))) });
+        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::cached(made))) });
     }
     let makes = Some(part.clone());
     let work = Prepared::heavy(move |cancellation| {
         if let Some(made) = corpus.maps.get(&part) {
-            return Ok(Reply::kept(made));
+            return Ok(Reply::cached(made));
         }
         let layer = layer_of(&corpus, &short_code)?;
         let legend = layer.legend().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
         cancellation.check()?;
         let made = json(&zones(&corpus, layer, legend), 0)?;
         corpus.maps.put(part, made.clone());
-        Ok(Reply::kept(made))
+        Ok(Reply::cached(made))
     });
-    Ok(Prepared { version, makes, ..work })
+    Ok(Prepared { version, map_part: makes, ..work })
 }
 
 fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> ZonesReply<'s> {

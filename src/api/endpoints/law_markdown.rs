@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_a_head_has_an_empty_one_and_a_text_without_tables_is_itself() {
+    fn a_missing_head_is_added_and_text_without_tables_is_unchanged() {
         let layout = Layout { lines: vec![Line::in_table(LineKind::TableRow, 0, 0)], marks: Vec::new() };
         assert_eq!(of("a\tb", Some(layout.as_ref())), "\n|  |  |\n| --- | --- |\n| a | b |");
         let layout = Layout { lines: vec![Line::labelled(LineKind::Paragraph, 0, 0)], marks: Vec::new() };

@@ -66,8 +66,8 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let (account, now) = (call.caller.account, call.now);
     let accounts = Arc::clone(call.accounts);
     Ok(Prepared::heavy(move |_| {
-        let view = accounts.account(account, now).map_err(|error| unreadable(&error))?;
-        let entries = accounts.recent_entries(account, ENTRIES).map_err(|error| unreadable(&error))?;
+        let view = accounts.account(account, now).map_err(|error| accounts_error(&error))?;
+        let entries = accounts.recent_entries(account, ENTRIES).map_err(|error| accounts_error(&error))?;
         Reply::json(&AccountReply::of(&view, entries, &accounts.settings().tariff))
     }))
 }
@@ -109,7 +109,7 @@ impl From<EntryView> for EntryReply {
 
 /// The accounts could not be read. The error is that of a ledger that cannot be written, because both are
 /// in one file.
-pub(super) fn unreadable(error: &ChangeError) -> ApiError {
+pub(super) fn accounts_error(error: &ChangeError) -> ApiError {
     match error {
         ChangeError::Ledger(error) => ApiError::from(*error),
         other => ApiError { internal: Some(other.to_string()), ..ApiError::from(LedgerError::Unavailable) },

@@ -15,9 +15,9 @@ use serde::Serialize;
 use super::law_markdown;
 use super::node_id::ID;
 use super::references::NodeReferences;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
-use crate::api::currency::{Currency, Knowledge};
+use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::reply::{Format, Reply};
@@ -88,7 +88,7 @@ pub(in crate::api) struct NodeReply<'s> {
 }
 
 /// Typical size of a provision's data in addition to its text.
-const BESIDE_TEXT_BYTES: usize = 2 << 10;
+const METADATA_BYTES: usize = 2 << 10;
 
 /// A note by the publisher.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -142,7 +142,7 @@ pub(super) struct Provenance<'s> {
 /// The edition of a format. Raise it whenever the output of the format changes, because a client that
 /// holds the older output must get the new one. The version of an answer is computed before the answer is
 /// written, so it cannot be a hash of the output.
-const fn edition(format: Format) -> u32 {
+const fn format_version(format: Format) -> u32 {
     match format {
         Format::Json | Format::Markdown | Format::Text => 3,
     }
@@ -151,18 +151,18 @@ const fn edition(format: Format) -> u32 {
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
-    let asked = AskedDay::of(call);
+    let asked = RequestedDay::of(call);
     let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);
-    let currency = Currency::of(call.corpus, node, &asked.law.shown(node), asked.day)?;
+    let currency = EditionFreshness::of(call.corpus, node, &asked.law.shown(node), asked.day)?;
     // The text, the snapshot, the format, and what depends on the day determine everything in the answer.
     let stretch = asked.law.stretch().unwrap_or_default();
     let day = format!("{stretch}{}", currency.knowledge.letter());
-    let version = format!("{hash}-{}-{}{}-{day}", call.corpus.id(), format.name(), edition(format));
+    let version = format!("{hash}-{}-{}{}-{day}", call.corpus.id(), format.name(), format_version(format));
     let corpus = Arc::clone(call.corpus);
     let work = move || {
         let reply = NodeReply::of(&corpus, node, &asked)?;
         match format {
-            Format::Json => Reply::long_json(&reply, reply.text.len() + BESIDE_TEXT_BYTES),
+            Format::Json => Reply::json_with_capacity(&reply, reply.text.len() + METADATA_BYTES),
             Format::Markdown => Ok(Reply::of(format, reply.as_markdown(&corpus).into())),
             Format::Text => Ok(Reply::of(format, reply.as_text().into())),
         }
@@ -171,12 +171,12 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
 }
 
 impl<'s> NodeReply<'s> {
-    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal, asked: &AskedDay) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal, asked: &RequestedDay) -> Result<Self, ApiError> {
         let snapshot = corpus.snapshot();
         let law = &*asked.law;
         let record = snapshot.nodes.get(node)?;
         let shown = law.shown(node);
-        let currency = Currency::of(corpus, node, &shown, asked.day)?;
+        let currency = EditionFreshness::of(corpus, node, &shown, asked.day)?;
         let body = snapshot.code_body_of(node);
         let ancestors: Vec<NodeOrdinal> = snapshot.outline.ancestors(node).collect();
         let path: Vec<NodeLink<'_>> =
@@ -210,7 +210,7 @@ impl<'s> NodeReply<'s> {
             effective_to: shown.to,
             validity_remark: wording.remark.clone(),
             notice: currency.notice(),
-            is_outdated: currency.knowledge == Knowledge::LongPast,
+            is_outdated: currency.knowledge == EditionCertainty::LongPast,
             successors: successors(corpus, law, node, shown.status)?,
             wordings: other_wordings(corpus, &record, shown.place)?,
             references: NodeReferences::of(corpus, law, node)?,
@@ -227,14 +227,14 @@ impl<'s> NodeReply<'s> {
     /// Everything that a person who quotes the law must know. Before the text it states whether the law
     /// is in force.
     pub(super) fn as_markdown(&self, corpus: &Corpus) -> String {
-        self.set_as_markdown(|part| corpus.snapshot().layouts.of_part(self.node, part))
+        self.markdown_with_layout(|part| corpus.snapshot().layouts.of_part(self.node, part))
     }
 
-    fn set_as_markdown<'l>(&self, layout: impl Fn(usize) -> Option<LayoutRef<'l>>) -> String {
+    fn markdown_with_layout<'l>(&self, layout: impl Fn(usize) -> Option<LayoutRef<'l>>) -> String {
         let Self { citation, heading, .. } = self;
         let set = |text, part| law_markdown::of(text, layout(part));
         let mut out = format!("# {citation} {heading}\n\n*{}*\n\n", self.breadcrumb.join(" > "));
-        for line in self.standing() {
+        for line in self.status_lines() {
             out += &format!("**{line}**\n\n");
         }
         out += &format!("{}\n", set(self.text, self.place));
@@ -251,24 +251,24 @@ impl<'s> NodeReply<'s> {
         for (NoteReply { topic, text }, part) in self.notes.iter().zip(self.first_note..) {
             out += &format!("\n## {topic}\n\n{}\n", set(*text, part));
         }
-        out + &format!("\n---\n{}\n", self.origin())
+        out + &format!("\n---\n{}\n", self.source_line())
     }
 
     /// Only the law, with its citation, heading, status lines and source.
     fn as_text(&self) -> String {
-        let standing: String = self.standing().into_iter().map(|line| line + "\n").collect();
+        let standing: String = self.status_lines().into_iter().map(|line| line + "\n").collect();
         format!(
             "{}\n{}\n{}\n{standing}\n{}\n\n{}\n",
             self.citation,
             self.heading,
             self.breadcrumb.join(" > "),
             self.text,
-            self.origin()
+            self.source_line()
         )
     }
 
     /// What a reader must know before the text: status, days, successors, and what the edition does not know.
-    fn standing(&self) -> Vec<String> {
+    fn status_lines(&self) -> Vec<String> {
         let mut facts = vec![format!("Status: {}", self.status.as_str())];
         facts.extend(self.effective_from.map(|day| format!("from {day}")));
         facts.extend(self.effective_to.map(|day| format!("until {day}")));
@@ -285,7 +285,7 @@ impl<'s> NodeReply<'s> {
     }
 
     /// Publisher, edition, URLs and hash, as far as they are known.
-    fn origin(&self) -> String {
+    fn source_line(&self) -> String {
         let Provenance { publisher, edition, current_through, source_url, official_url, content_hash, .. } =
             &self.provenance;
         let through = current_through.map(|date| format!("current through {date}"));
@@ -469,7 +469,7 @@ mod tests {
 
     /// If the bytes of a format change, raise its edition and write its new hash here.
     #[test]
-    fn a_form_that_is_written_otherwise_has_another_edition() {
+    fn changed_output_needs_a_new_format_version() {
         let node = whole();
         let row = |kind| Line::in_table(kind, 0, 0);
         let lines = vec![Line::labelled(LineKind::Paragraph, 0, 3), row(LineKind::TableHead), row(LineKind::TableRow)];
@@ -477,12 +477,12 @@ mod tests {
         assert_eq!(layout.mistake_for(node.text), None);
         let written = [
             (Format::Json, serde_json::to_string(&node).unwrap()),
-            (Format::Markdown, node.set_as_markdown(|part| (part == 0).then(|| layout.as_ref()))),
+            (Format::Markdown, node.markdown_with_layout(|part| (part == 0).then(|| layout.as_ref()))),
             (Format::Text, node.as_text()),
         ];
-        let now = written
-            .each_ref()
-            .map(|(format, written)| (format.name(), edition(*format), hex::encode(&Sha256::digest(written)[..8])));
+        let now = written.each_ref().map(|(format, written)| {
+            (format.name(), format_version(*format), hex::encode(&Sha256::digest(written)[..8]))
+        });
         let then = [("json", 3, "9d74b231962b5d34"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }

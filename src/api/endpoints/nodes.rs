@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::node::NodeReply;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Ids, Param};
@@ -40,7 +40,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     }
     let units = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let corpus = Arc::clone(call.corpus);
-    let asked = AskedDay::of(call);
+    let asked = RequestedDay::of(call);
     let work = Prepared::heavy(move |cancellation| {
         let node = |node: &NodeOrdinal| {
             cancellation.check()?;

@@ -2,14 +2,14 @@
 
 use crate::api::error::Violation;
 use crate::api::operation::CheckedCall;
-use crate::api::parameters::{Param, Whole};
+use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::Pages;
 use crate::search::RESULTS_MAX;
 
-pub(in crate::api) const PAGE: Param<Whole<1, RESULTS_MAX>> =
+pub(in crate::api) const PAGE: Param<BoundedInteger<1, RESULTS_MAX>> =
     Param::page_number("page number from 1; page times limit is at most 10,000");
 
-pub(in crate::api) const LIMIT: Param<Whole<1, 100>> = Param::with_default("limit", "20", "results per page");
+pub(in crate::api) const LIMIT: Param<BoundedInteger<1, 100>> = Param::with_default("limit", "20", "results per page");
 
 /// One page of the first [`RESULTS_MAX`] results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_page_is_one_that_can_be_asked_for() {
+    fn the_last_page_is_reachable() {
         let last = |limit: u32, total: usize| Paging { page: 1, limit }.pages(total).last;
         assert_eq!((last(20, 0), last(20, 20), last(20, 21)), (1, 1, 2));
         assert_eq!((last(100, 9_999), last(100, 10_001), last(100, usize::MAX)), (100, 100, 100));

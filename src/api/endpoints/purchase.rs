@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::checkout::HOW_TO_PAY_AN_OPERATOR;
-use super::me::unreadable;
+use super::me::accounts_error;
 use crate::accounts::Accounts;
-use crate::accounts::changes::{Act, OPEN_PURCHASES_MAX, OpenedPurchase, PurchaseWish};
+use crate::accounts::changes::{ActContext, NewPurchase, OPEN_PURCHASES_MAX, OpenedPurchase};
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::Refusal;
 use crate::accounts::ids::CheckoutId;
 use crate::accounts::records::{PurchaseRecord, PurchaseStatus};
 use crate::accounts::tier::PackName;
-use crate::api::cards::{CardError, CardPayments, LEFT_PATH, PAID_PATH, Sold};
+use crate::api::cards::{CHECKOUT_CANCELLED_PATH, CardError, CardPayments, CheckoutItem, PAID_PATH};
 use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::json::JsonObject;
 use crate::api::operation::{MeteredCall, Prepared};
@@ -49,22 +49,22 @@ pub(in crate::api) struct PurchaseReply {
 const HOW_TO_PAY_BY_CARD: &str = "Open checkoutUrl in a browser and pay there within a day. The credits are there within \
                                   a minute of the payment, for every key of the account.";
 
-const SETTLED: &str = "Nothing is to be paid for this purchase any more.";
+const NOTHING_TO_PAY: &str = "Nothing is to be paid for this purchase any more.";
 
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
     let cards = call.cards.cloned();
-    let wish = PurchaseWish {
+    let wish = NewPurchase {
         account: call.caller.account,
-        pack: wanted(call.body)?,
+        pack: requested_pack(call.body)?,
         retry: call.idempotency_key.map(str::to_owned),
         by_card: cards.is_some(),
     };
-    let (accounts, act) = (Arc::clone(call.accounts), Act { actor: "customer".to_owned(), at: call.now.wall });
-    Ok(Prepared::outside(move || buy(&accounts, cards.as_deref(), wish, &act)))
+    let (accounts, act) = (Arc::clone(call.accounts), ActContext { actor: "customer".to_owned(), at: call.now.wall });
+    Ok(Prepared::external(move || buy(&accounts, cards.as_deref(), wish, &act)))
 }
 
 /// Reads the name of the pack. The error lists everything that is wrong with the body.
-fn wanted(body: &JsonObject) -> Result<PackName, ApiError> {
+fn requested_pack(body: &JsonObject) -> Result<PackName, ApiError> {
     let mut violations: Vec<Violation> = body
         .keys()
         .filter(|name| *name != "pack")
@@ -87,11 +87,11 @@ fn wanted(body: &JsonObject) -> Result<PackName, ApiError> {
 fn buy(
     accounts: &Accounts,
     cards: Option<&dyn CardPayments>,
-    wish: PurchaseWish,
-    act: &Act,
+    wish: NewPurchase,
+    act: &ActContext,
 ) -> Result<Reply, ApiError> {
     let is_repeatable = wish.retry.is_some();
-    let opened = accounts.open_purchase(wish, act, &mut SystemEntropy).map_err(|error| unreadable(&error))?;
+    let opened = accounts.open_purchase(wish, act, &mut SystemEntropy).map_err(|error| accounts_error(&error))?;
     let purchase = match opened {
         OpenedPurchase::New(purchase) | OpenedPurchase::Known(purchase) => *purchase,
         OpenedPurchase::OtherPack => return Err(ApiError::from(&Refusal::OtherRequest)),
@@ -111,7 +111,7 @@ fn buy(
                 // Without an idempotency key the caller cannot repeat the request, and so could never pay
                 // for this purchase.
                 if !is_repeatable {
-                    accounts.cancel_purchase(purchase.id, act).map_err(|error| unreadable(&error))?;
+                    accounts.cancel_purchase(purchase.id, act).map_err(|error| accounts_error(&error))?;
                 }
                 Err(error)
             })?)
@@ -119,7 +119,7 @@ fn buy(
         _ => None,
     };
     let how_to_pay = match (is_open, &checkout_url) {
-        (false, _) => SETTLED,
+        (false, _) => NOTHING_TO_PAY,
         (true, None) => HOW_TO_PAY_AN_OPERATOR,
         (true, Some(_)) => HOW_TO_PAY_BY_CARD,
     };
@@ -141,15 +141,16 @@ fn page(
     id: CheckoutId,
     purchase: &PurchaseRecord,
 ) -> Result<String, ApiError> {
-    let checkout = accounts.checkout(id).map_err(|error| unreadable(&error))?;
+    let checkout = accounts.checkout(id).map_err(|error| accounts_error(&error))?;
     let checkout = checkout.ok_or_else(|| ApiError::internal(format!("{} has lost its checkout", purchase.id)))?;
     if let Some(page) = checkout.page {
         return Ok(page.url);
     }
     let name = format!("{} pack: {} credits", purchase.pack.tier(), purchase.credits);
-    let sold = Sold { name, paid_path: PAID_PATH.to_owned(), left_path: LEFT_PATH.to_owned() };
+    let sold =
+        CheckoutItem { name, paid_path: PAID_PATH.to_owned(), cancelled_path: CHECKOUT_CANCELLED_PATH.to_owned() };
     let page = cards.open_page(&checkout, &sold).map_err(|error| unavailable(&error))?;
-    let noted = accounts.checkout_made(id, page.clone()).map_err(|error| unreadable(&error))?;
+    let noted = accounts.store_checkout_page(id, page.clone()).map_err(|error| accounts_error(&error))?;
     Ok(noted.page.unwrap_or(page).url)
 }
 
@@ -171,7 +172,7 @@ mod tests {
     #[test]
     fn every_fault_of_the_body_is_named() {
         let read = |body: serde_json::Value| {
-            wanted(body.as_object().unwrap()).map_err(|error| {
+            requested_pack(body.as_object().unwrap()).map_err(|error| {
                 error.details.into_iter().map(|violation| violation.parameter).collect::<Vec<_>>().join(", ")
             })
         };

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::node_id::ID;
 use super::paging::Paging;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
@@ -18,7 +18,7 @@ use crate::api::reply::Reply;
 use crate::search::LawOnDay;
 
 /// How many references of each direction the answer of `node` contains.
-const SHOWN_WITH_NODE: usize = 20;
+const REFERENCES_IN_NODE_MAX: usize = 20;
 
 pub(in crate::api) const DIRECTION: Param<Direction> =
     Param::with_default("direction", "out", "out: provisions that it cites; in: provisions that cite it");
@@ -79,7 +79,7 @@ fn list<'s>(
     nodes: impl ExactSizeIterator<Item = NodeOrdinal>,
 ) -> Result<ReferenceList<'s>, ApiError> {
     let total = nodes.len();
-    let nodes = nodes.take(SHOWN_WITH_NODE).map(|node| corpus.link(law, node)).collect::<Result<_, _>>()?;
+    let nodes = nodes.take(REFERENCES_IN_NODE_MAX).map(|node| corpus.link(law, node)).collect::<Result<_, _>>()?;
     Ok(ReferenceList { total, nodes })
 }
 
@@ -105,7 +105,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;
     let direction = call.get(&DIRECTION);
     let corpus = Arc::clone(call.corpus);
-    let law = AskedDay::of(call).law;
+    let law = RequestedDay::of(call).law;
     Ok(Prepared::light(move || {
         let references = &corpus.snapshot().references;
         let page = Page { id, direction, paging, law: &law };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text};
@@ -25,7 +25,7 @@ pub(in crate::api) struct ResolveReply {
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let citation = call.get(&CITATION).to_owned();
     let corpus = Arc::clone(call.corpus);
-    let asked = AskedDay::of(call);
+    let asked = RequestedDay::of(call);
     Ok(Prepared::heavy(move |_| {
         let answers = corpus.engine().resolve_on(&asked.law, &citation)?;
         Reply::json(&ResolveReply { answers })

@@ -11,16 +11,16 @@ use serde::Serialize;
 
 use super::filters::filter;
 use super::paging::Paging;
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
-use crate::api::currency::{Currency, Knowledge};
-use crate::api::deep::DEPTH;
+use crate::api::deep_search::DEPTH;
+use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::{ApiError, Violation};
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, choice};
 use crate::api::reply::Reply;
 use crate::search::{
-    Abandoned, AnswerKind, CitationAnswer, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest,
+    AnswerKind, CancelCheck, CitationAnswer, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest,
     SearchResponse, ShownHit, UnderstoodPlace, check_query,
 };
 
@@ -162,21 +162,21 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let query = call.get(&Q).to_owned();
     let (mode, facets, exact) = (call.get(&MODE), call.get(&FACETS), call.get(&EXACT));
     let corpus = Arc::clone(call.corpus);
-    let asked = AskedDay::of(call);
+    let asked = RequestedDay::of(call);
     let depth = call.deep.depth_of(call.corpus.engine(), call.get(&DEPTH), &query, mode)?;
     Ok(Prepared::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        let abandoned = Abandoned::when(&is_cancelled);
+        let abandoned = CancelCheck::when(&is_cancelled);
         let wanted = SearchRequest { mode, depth, page, limit, facets, exact, ..SearchRequest::new(&query) };
-        let request = SearchRequest { filter: &filter, day: Some(asked.day), abandoned, ..wanted };
+        let request = SearchRequest { filter: &filter, day: Some(asked.day), cancel_check: abandoned, ..wanted };
         run(&corpus, &request, &asked)
     }))
 }
 
-fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &AskedDay) -> Result<Reply, ApiError> {
+fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Result<Reply, ApiError> {
     let begun = Instant::now();
     let mut response = corpus.engine().search(request)?;
-    request.abandoned.check()?;
+    request.cancel_check.check()?;
     let shown = corpus.engine().show(&mut response)?;
     let mut notices: Vec<String> = response
         .unrestricting
@@ -187,9 +187,9 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &AskedDay) -> Result
         .collect();
     let mut results = Vec::with_capacity(shown.len());
     for (hit, shown) in response.hits.iter().zip(&shown) {
-        let currency = Currency::of(corpus, hit.node, &hit.shown, asked.day)?;
+        let currency = EditionFreshness::of(corpus, hit.node, &hit.shown, asked.day)?;
         let item = item(hit, shown, currency.through)?;
-        if let Some(notice) = currency.notice().filter(|_| is_noticed(currency.knowledge, asked)) {
+        if let Some(notice) = currency.notice().filter(|_| shows_notice(currency.knowledge, asked)) {
             let notice = format!("{}: {notice}", item.code_body);
             if !notices.contains(&notice) {
                 notices.push(notice);
@@ -218,7 +218,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &AskedDay) -> Result
 }
 
 fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<Vec<NotHere>, ApiError> {
-    let cited = corpus.engine().cited_elsewhere(query)?;
+    let cited = corpus.engine().unresolved_citations(query)?;
     let mut not_here: Vec<NotHere> = cited
         .into_iter()
         .map(|CitationAnswer { citation, answer, message, .. }| NotHere { citation, answer, message })
@@ -233,11 +233,11 @@ fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<V
 
 /// Whether a list of results shows the notice. For today only if the edition ended more than a year ago;
 /// for a day that the call gave also in other cases.
-fn is_noticed(knowledge: Knowledge, asked: &AskedDay) -> bool {
+fn shows_notice(knowledge: EditionCertainty, asked: &RequestedDay) -> bool {
     match knowledge {
-        Knowledge::LongPast => true,
-        Knowledge::Past | Knowledge::Undated | Knowledge::TooEarly => asked.is_named,
-        Knowledge::Certain | Knowledge::Unstated => false,
+        EditionCertainty::LongPast => true,
+        EditionCertainty::Past | EditionCertainty::Undated | EditionCertainty::TooEarly => asked.is_named,
+        EditionCertainty::Certain | EditionCertainty::Unstated => false,
     }
 }
 

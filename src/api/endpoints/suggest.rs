@@ -9,18 +9,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::filters::{JURISDICTION, subtree};
-use crate::api::as_of::AskedDay;
+use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
-use crate::api::parameters::{Param, Text, Whole};
+use crate::api::parameters::{BoundedInteger, Param, Text};
 use crate::api::reply::Reply;
-use crate::search::{Abandoned, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse, Suggestion};
+use crate::search::{CancelCheck, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse, Suggestion};
 
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");
 
 /// At most 20, because nobody reads more while typing.
-pub(in crate::api) const LIMIT: Param<Whole<1, 20>> = Param::with_default("limit", "10", "number of suggestions");
+pub(in crate::api) const LIMIT: Param<BoundedInteger<1, 20>> =
+    Param::with_default("limit", "10", "number of suggestions");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -82,10 +83,10 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let range = range.map_err(|violation| ApiError::invalid(vec![violation]))?;
     let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
     let corpus = Arc::clone(call.corpus);
-    let day = Some(AskedDay::of(call).day);
+    let day = Some(RequestedDay::of(call).day);
     Ok(Prepared::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        let request = SuggestRequest { text: &typed, limit, range, day, abandoned: Abandoned::when(&is_cancelled) };
+        let request = SuggestRequest { text: &typed, limit, range, day, abandoned: CancelCheck::when(&is_cancelled) };
         let SuggestResponse { suggestions, did_you_mean } = corpus.engine().suggest(&request)?;
         let suggestions = suggestions.into_iter().map(SuggestionReply::from).collect();
         Reply::json(&SuggestReply { suggestions, did_you_mean })

@@ -27,7 +27,7 @@ pub enum Kind {
     Date,
     /// Comma-separated, or the parameter repeated.
     Uuids {
-        most: usize,
+        count_max: usize,
     },
     /// A list like `Uuids`.
     ShortCodes {
@@ -58,7 +58,7 @@ impl Kind {
             Self::Uuid => "a UUID".to_owned(),
             Self::ShortCode => "a jurisdiction's short code, such as VA or UT-SPANISH-FORK".to_owned(),
             Self::Date => "a date, such as 2026-01-31".to_owned(),
-            Self::Uuids { most } => format!("1 to {most} comma-separated UUIDs"),
+            Self::Uuids { count_max: most } => format!("1 to {most} comma-separated UUIDs"),
             Self::ShortCodes { most } => {
                 format!("1 to {most} comma-separated short codes of jurisdictions, such as VA,UT-SPANISH-FORK")
             }
@@ -75,7 +75,7 @@ impl Kind {
     }
 
     /// Whether a text follows the rule.
-    pub fn takes(self, text: &str) -> bool {
+    pub fn accepts(self, text: &str) -> bool {
         self.read(&[text]).is_some()
     }
 
@@ -105,7 +105,7 @@ impl Kind {
             Self::Uuid => read_uuid(text).map(Value::Uuid),
             Self::ShortCode => read_short_code(text).map(Value::ShortCode),
             Self::Date => text.parse().ok().map(Value::Date),
-            Self::Uuids { most } => read_list(given, most, read_uuid).map(Value::Uuids),
+            Self::Uuids { count_max: most } => read_list(given, most, read_uuid).map(Value::Uuids),
             Self::ShortCodes { most } => read_list(given, most, read_short_code).map(Value::ShortCodes),
             Self::Choices { of } => {
                 let place = |text: &str| of.iter().position(|choice| *choice == text);
@@ -188,9 +188,9 @@ mod tests {
         for bad in [" VA", "VA\n", "V A", ""] {
             assert_eq!(Kind::ShortCode.read(&[bad]), None, "{bad:?}");
         }
-        assert!(Kind::Uuids { most: 2 }.read(&[&format!("{SOME_ID}, {SOME_ID}")]).is_some());
+        assert!(Kind::Uuids { count_max: 2 }.read(&[&format!("{SOME_ID}, {SOME_ID}")]).is_some());
         for bad in [format!("{SOME_ID},\n{SOME_ID}"), format!("{SOME_ID},"), [SOME_ID; 3].join(",")] {
-            assert_eq!(Kind::Uuids { most: 2 }.read(&[&bad]), None, "{bad:?}");
+            assert_eq!(Kind::Uuids { count_max: 2 }.read(&[&bad]), None, "{bad:?}");
         }
     }
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_given_at_once_or_one_by_one_up_to_its_most() {
+    fn a_list_is_comma_separated_or_repeated_up_to_its_maximum() {
         let codes = Kind::ShortCodes { most: 3 };
         let read = |given: &[&str]| match codes.read(given) {
             Some(Value::ShortCodes(codes)) => codes.iter().map(ShortCode::to_string).collect(),

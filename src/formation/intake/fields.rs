@@ -5,42 +5,42 @@ use std::cell::{Cell, RefCell};
 
 use serde_json::{Map, Value};
 
-use crate::hidden;
+use crate::invisible;
 
 /// The maximum number of faults that are listed.
 pub const FAULTS_MAX: usize = 100;
 
 /// A fault in one field.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault {
+pub struct FieldError {
     /// The path of the field, such as `people[1].address.zip`.
     pub field: String,
     pub message: String,
 }
 
 #[derive(Default)]
-pub(super) struct Faults {
-    found: RefCell<Vec<Fault>>,
-    untold: Cell<usize>,
+pub(super) struct FieldErrors {
+    found: RefCell<Vec<FieldError>>,
+    unlisted_count: Cell<usize>,
 }
 
-impl Faults {
+impl FieldErrors {
     fn add(&self, field: String, message: String) {
         let mut found = self.found.borrow_mut();
         if found.len() < FAULTS_MAX {
-            found.push(Fault { field, message });
+            found.push(FieldError { field, message });
         } else {
-            self.untold.set(self.untold.get() + 1);
+            self.unlisted_count.set(self.unlisted_count.get() + 1);
         }
     }
 
     /// The faults in the order in which the fields were read. If there are more than listed, a last
     /// entry gives their number.
-    pub(super) fn into_list(self) -> Vec<Fault> {
+    pub(super) fn into_list(self) -> Vec<FieldError> {
         let mut found = self.found.into_inner();
-        if self.untold.get() > 0 {
-            let message = format!("{} more faults are not listed; correct these first", self.untold.get());
-            found.push(Fault { field: String::new(), message });
+        if self.unlisted_count.get() > 0 {
+            let message = format!("{} more faults are not listed; correct these first", self.unlisted_count.get());
+            found.push(FieldError { field: String::new(), message });
         }
         found
     }
@@ -68,12 +68,12 @@ impl Length {
 pub(super) struct Fields<'a> {
     object: &'a Map<String, Value>,
     path: String,
-    faults: &'a Faults,
+    faults: &'a FieldErrors,
     known: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn of_whole(object: &'a Map<String, Value>, faults: &'a Faults) -> Self {
+    pub(super) fn root_fields(object: &'a Map<String, Value>, faults: &'a FieldErrors) -> Self {
         Self { object, path: String::new(), faults, known: RefCell::default() }
     }
 
@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
             self.fault(name, "is empty; leave the field out if there is nothing to say");
         } else if chars > most {
             self.fault(name, format!("has {chars} characters; at most {most} are taken"));
-        } else if let Some(fault) = text.split(|c| takes_lines && c == '\n').find_map(hidden::fault_of) {
+        } else if let Some(fault) = text.split(|c| takes_lines && c == '\n').find_map(invisible::invisible_error) {
             self.fault(name, fault);
         } else {
             return Some(text.to_owned());

@@ -19,8 +19,8 @@ use super::entity_type::EntityType;
 use super::requirements::Requirements;
 use super::us_state::UsState;
 use crate::clock::Day;
-pub use fields::{FAULTS_MAX, Fault};
-use fields::{Faults, Fields, Length};
+pub use fields::{FAULTS_MAX, FieldError};
+use fields::{FieldErrors, Fields, Length};
 
 /// The maximum number of names, which are given in order of preference.
 pub const NAMES_MAX: usize = 5;
@@ -196,19 +196,19 @@ pub struct Address {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zip: Option<String>,
     /// Country code of two letters; US if not given.
-    #[serde(default = "home", skip_serializing_if = "is_home")]
+    #[serde(default = "default_country", skip_serializing_if = "is_default_country")]
     pub country: String,
 }
 
 /// The country of an address without a country.
-const HOME: &str = "US";
+const DEFAULT_COUNTRY: &str = "US";
 
-fn home() -> String {
-    HOME.to_owned()
+fn default_country() -> String {
+    DEFAULT_COUNTRY.to_owned()
 }
 
-fn is_home(country: &str) -> bool {
-    country == HOME
+fn is_default_country(country: &str) -> bool {
+    country == DEFAULT_COUNTRY
 }
 
 /// The agent who accepts legal papers for the company.
@@ -253,16 +253,16 @@ const LINE: Length = Length::line(200);
 const PARAGRAPH: Length = Length::paragraph(2000);
 
 /// The data that the checks need in addition to the intake.
-pub struct Known<'k> {
+pub struct IntakeContext<'k> {
     pub requirements: &'k dyn Fn(UsState, EntityType) -> Option<&'static Requirements>,
     pub is_naics_code: &'k dyn Fn(&str) -> bool,
     pub today: Day,
 }
 
 /// Reads an intake, or lists everything that is wrong with it.
-pub fn read(body: &Map<String, Value>, known: &Known<'_>) -> Result<Intake, Vec<Fault>> {
-    let faults = Faults::default();
-    let intake = read_all(&Fields::of_whole(body, &faults), known);
+pub fn read(body: &Map<String, Value>, known: &IntakeContext<'_>) -> Result<Intake, Vec<FieldError>> {
+    let faults = FieldErrors::default();
+    let intake = read_all(&Fields::root_fields(body, &faults), known);
     let found = faults.into_list();
     match intake {
         Some(intake) if found.is_empty() => Ok(intake),
@@ -271,7 +271,7 @@ pub fn read(body: &Map<String, Value>, known: &Known<'_>) -> Result<Intake, Vec<
 }
 
 /// None if a part that no intake can do without is missing or invalid.
-fn read_all(fields: &Fields<'_>, known: &Known<'_>) -> Option<Intake> {
+fn read_all(fields: &Fields<'_>, known: &IntakeContext<'_>) -> Option<Intake> {
     // All fields are read before a missing one is reported, so that the caller gets all faults at once.
     let state = fields.choice("state", &UsState::ALL, UsState::code);
     let entity_type = fields.choice("entityType", &EntityType::ALL, EntityType::name);
@@ -298,7 +298,7 @@ fn read_all(fields: &Fields<'_>, known: &Known<'_>) -> Option<Intake> {
     let expedite = fields.text("expedite", LINE);
     let notes = fields.text("notes", PARAGRAPH);
     fields.refuse_unknown();
-    let given = rules::Given {
+    let given = rules::ReadParts {
         fields,
         names: &names,
         purpose: purpose.as_deref(),

@@ -57,7 +57,7 @@ pub(super) fn address(fields: &Fields<'_>) -> Option<Address> {
     if is_here {
         check_zip(fields, zip.as_deref());
     }
-    let country = country.unwrap_or_else(super::home);
+    let country = country.unwrap_or_else(super::default_country);
     Some(Address { street: street?, street2, city: city?, state, zip, country })
 }
 

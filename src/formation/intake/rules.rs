@@ -2,7 +2,7 @@
 //! contradicts itself.
 
 use super::fields::Fields;
-use super::{Known, Management, Person, RegisteredAgent, Role};
+use super::{IntakeContext, Management, Person, RegisteredAgent, Role};
 use crate::clock::Day;
 use crate::formation::entity_type::EntityType;
 use crate::formation::requirements::{Fact, Requirements};
@@ -12,7 +12,7 @@ use crate::formation::us_state::UsState;
 const DAYS_AHEAD_MAX: i32 = 366;
 
 /// The valid parts of what was read.
-pub(super) struct Given<'g> {
+pub(super) struct ReadParts<'g> {
     pub(super) fields: &'g Fields<'g>,
     pub(super) names: &'g [(usize, String)],
     pub(super) purpose: Option<&'g str>,
@@ -24,7 +24,7 @@ pub(super) struct Given<'g> {
     pub(super) expedite: Option<&'g str>,
 }
 
-pub(super) fn check(given: &Given<'_>, what: Option<(UsState, EntityType)>, known: &Known<'_>) {
+pub(super) fn check(given: &ReadParts<'_>, what: Option<(UsState, EntityType)>, known: &IntakeContext<'_>) {
     check_names(given);
     check_naics(given, known);
     check_date(given, known.today);
@@ -41,7 +41,7 @@ pub(super) fn check(given: &Given<'_>, what: Option<(UsState, EntityType)>, know
     }
 }
 
-fn check_names(given: &Given<'_>) {
+fn check_names(given: &ReadParts<'_>) {
     let fields = given.fields;
     if !fields.has("names") {
         fields.fault("names", "is missing; give one to five names, the preferred one first");
@@ -54,14 +54,14 @@ fn check_names(given: &Given<'_>) {
     }
 }
 
-fn check_naics(given: &Given<'_>, known: &Known<'_>) {
+fn check_naics(given: &ReadParts<'_>, known: &IntakeContext<'_>) {
     let Some(code) = given.naics else { return };
     if !(known.is_naics_code)(code) {
         given.fields.fault("naics", "is not a six-digit code of NAICS 2022; formation.lookup_naics finds it");
     }
 }
 
-fn check_date(given: &Given<'_>, today: Day) {
+fn check_date(given: &ReadParts<'_>, today: Day) {
     let Some(text) = given.effective_date else { return };
     let Some(day) = day(text) else {
         given.fields.fault("effectiveDate", "must be a day as YYYY-MM-DD");
@@ -95,14 +95,14 @@ fn day(text: &str) -> Option<Day> {
 /// Allows for hundredths of a percent lost in rounding.
 const PERCENT_MAX: f64 = 100.01;
 
-fn check_shares_of_owners(given: &Given<'_>) {
+fn check_shares_of_owners(given: &ReadParts<'_>) {
     let sum: f64 = given.people.iter().flatten().filter_map(|person| person.ownership_percent).sum();
     if sum > PERCENT_MAX {
         given.fields.fault("people", format!("have values of ownershipPercent that add up to {sum}, more than 100"));
     }
 }
 
-fn check_agent(given: &Given<'_>, state: UsState) {
+fn check_agent(given: &ReadParts<'_>, state: UsState) {
     let Some(agent) = given.agent else { return };
     let fields = given.fields;
     if agent.address.state.as_deref() != Some(state.code()) {
@@ -124,7 +124,7 @@ fn is_post_office_box(street: &str) -> bool {
 }
 
 /// Refuses fields that only other entity types have.
-fn check_fields_of(given: &Given<'_>, entity_type: EntityType) {
+fn check_fields_of(given: &ReadParts<'_>, entity_type: EntityType) {
     let of = [
         ("management", EntityType::Llc, "a limited liability company"),
         ("shares", EntityType::Corporation, "a corporation"),
@@ -140,7 +140,12 @@ fn check_fields_of(given: &Given<'_>, entity_type: EntityType) {
 }
 
 /// Adds a fault for each required fact that is missing, and returns these facts.
-fn check_required(given: &Given<'_>, state: UsState, entity_type: EntityType, known: &Known<'_>) -> Vec<Fact> {
+fn check_required(
+    given: &ReadParts<'_>,
+    state: UsState,
+    entity_type: EntityType,
+    known: &IntakeContext<'_>,
+) -> Vec<Fact> {
     let Some(requirements) = (known.requirements)(state, entity_type) else {
         given.fields.fault("entityType", format!("is not offered in {}", state.name()));
         return Vec::new();
@@ -155,7 +160,7 @@ fn check_required(given: &Given<'_>, state: UsState, entity_type: EntityType, kn
         let (path, wanted) = match fact {
             Fact::AgentConsent => ("registeredAgent.consents", String::new()),
             _ if !roles.is_empty() => (field, format!("; give somebody the role {}", roles.join(" or "))),
-            _ if is_told_already(given, field) => continue,
+            _ if is_already_reported(given, field) => continue,
             _ => (field, String::new()),
         };
         given.fields.fault(path, format!("is required in {}: {}{wanted}", state.name(), fact.meaning()));
@@ -164,21 +169,21 @@ fn check_required(given: &Given<'_>, state: UsState, entity_type: EntityType, kn
 }
 
 /// Whether the fault is already reported: the field was given and is invalid, or no intake can do without it.
-fn is_told_already(given: &Given<'_>, field: &str) -> bool {
+fn is_already_reported(given: &ReadParts<'_>, field: &str) -> bool {
     given.fields.has(field) || matches!(field, "names" | "registeredAgent" | "contact")
 }
 
-fn check_designators(given: &Given<'_>, requirements: &Requirements) {
+fn check_designators(given: &ReadParts<'_>, requirements: &Requirements) {
     let rule = &requirements.name;
     for (at, name) in given.names {
-        if !rule.is_met_by(name) {
+        if !rule.accepts_name(name) {
             let message = format!("must have one of these in it: {}", rule.designators.join(", "));
             given.fields.fault(&format!("names[{at}]"), message);
         }
     }
 }
 
-fn check_expedite(given: &Given<'_>, state: UsState, requirements: &Requirements) {
+fn check_expedite(given: &ReadParts<'_>, state: UsState, requirements: &Requirements) {
     let Some(wanted) = given.expedite else { return };
     let Some(options) = &requirements.expedite_options else { return };
     if !options.iter().any(|option| option.name.eq_ignore_ascii_case(wanted)) {
@@ -188,7 +193,7 @@ fn check_expedite(given: &Given<'_>, state: UsState, requirements: &Requirements
     }
 }
 
-fn has_fact(given: &Given<'_>, fact: Fact) -> bool {
+fn has_fact(given: &ReadParts<'_>, fact: Fact) -> bool {
     match fact {
         Fact::EntityName => !given.names.is_empty(),
         Fact::AgentConsent => given.agent.is_none_or(|agent| agent.consents.is_some()),
@@ -244,7 +249,7 @@ const fn roles_of(fact: Fact) -> &'static [Role] {
 }
 
 /// Whether somebody has one of these roles. An entry that could not be read counts as such a person.
-fn has_role(given: &Given<'_>, wanted: &[Role]) -> bool {
+fn has_role(given: &ReadParts<'_>, wanted: &[Role]) -> bool {
     let has = |person: &Option<Person>| match person {
         None => true,
         Some(person) => person.roles.iter().any(|role| wanted.contains(role)),
@@ -253,7 +258,7 @@ fn has_role(given: &Given<'_>, wanted: &[Role]) -> bool {
 }
 
 /// Checks for the people that an entity type always needs.
-fn check_people_of(given: &Given<'_>, entity_type: EntityType) {
+fn check_people_of(given: &ReadParts<'_>, entity_type: EntityType) {
     let needs = |wanted: Role, what: &str| {
         if given.fields.has("people") && !has_role(given, &[wanted]) {
             given.fields.fault("people", format!("must include {what}; give somebody the role {}", wanted.name()));

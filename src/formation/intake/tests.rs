@@ -6,9 +6,9 @@ use crate::formation::naics;
 use crate::formation::requirements::Fact;
 use crate::formation::requirements_file::requirements;
 
-fn check(intake: &Value) -> Result<Intake, Vec<Fault>> {
+fn check(intake: &Value) -> Result<Intake, Vec<FieldError>> {
     let book = requirements().unwrap();
-    let known = Known {
+    let known = IntakeContext {
         requirements: &|state, entity_type| book.of(state)?.of(entity_type),
         is_naics_code: &|code| code.len() == 6 && naics::find(code).is_some(),
         today: Day::from_civil(2026, 5, 14),
@@ -133,7 +133,7 @@ fn without(fact: Fact, mut intake: Value) -> (Value, &'static str) {
 
 /// The text that a person confirms must be the text that is filed.
 #[test]
-fn text_that_looks_otherwise_than_it_is_is_refused_in_every_field() {
+fn invisible_characters_are_refused_in_every_field() {
     let given = |pointer: &str, hidden: char| {
         let mut intake = whole(UsState::De, EntityType::Llc);
         let text = intake.pointer_mut(pointer).unwrap();
@@ -152,7 +152,7 @@ fn text_that_looks_otherwise_than_it_is_is_refused_in_every_field() {
 }
 
 #[test]
-fn whatever_a_state_requires_is_missed_once_and_nothing_else() {
+fn each_missing_fact_gives_one_fault() {
     for state in UsState::ALL {
         for entity_type in EntityType::ALL {
             let found = requirements().unwrap().of(state).unwrap().of(entity_type).unwrap();
@@ -168,7 +168,7 @@ fn whatever_a_state_requires_is_missed_once_and_nothing_else() {
 }
 
 #[test]
-fn every_fault_is_told_at_once_by_the_path_of_its_field() {
+fn all_faults_are_reported_with_their_paths() {
     let wrong = json!({
         "state": "DE",
         "entityType": "LLC",
@@ -238,7 +238,7 @@ fn the_agent_is_in_the_state_at_a_street_and_agrees() {
 }
 
 #[test]
-fn an_empty_intake_names_everything_that_none_can_do_without() {
+fn an_empty_intake_lists_all_needed_fields() {
     let found = fields_at_fault(&json!({}));
     assert_eq!(found, ["state", "entityType", "registeredAgent", "contact", "names", "people"]);
     let found = faults(&json!({ "state": "PR", "entityType": "club", "people": {}, "names": null }));
@@ -266,7 +266,7 @@ fn a_partnership_has_partners_of_both_kinds_and_owners_share_one_whole() {
 }
 
 #[test]
-fn a_flood_of_faults_is_cut_and_counted() {
+fn the_list_of_faults_is_limited() {
     let mut intake = whole(UsState::De, EntityType::Llc);
     for n in 0..500 {
         intake[format!("unknown{n}")] = json!(1);

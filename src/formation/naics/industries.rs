@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_names_nothing() {
+    fn invalid_codes_find_nothing() {
         for code in ["", "3", "34", "46", "99", "454110", "8129100", " 812910", "81291O", "31-32", "-", "é1"] {
             assert!(find(code).is_none(), "{code:?}");
         }

@@ -105,19 +105,19 @@ pub(super) const TUNING: Tuning =
     Tuning { covered: 0.25, topic: 1.0, levels: [0.75, 0.8, 0.85, 0.9, 1.0], topic_min: 0.45 };
 
 /// A term that a word of the query may stand for, and how likely that is.
-struct Meant {
+struct TermMatch {
     term: TermNumber,
     likeness: f32,
 }
 
 /// The terms that one word of a query may stand for, the most likely first.
-type Wanted = Vec<Meant>;
+type TermMatches = Vec<TermMatch>;
 
 pub(super) fn by_words(index: &Index, tuning: &Tuning, query: &str, limit: usize) -> Found {
     let (wanted, did_you_mean) = read(index, query);
     let ranked = ranked(index, tuning, &wanted, did_you_mean.as_deref().unwrap_or(query), limit);
     let mut hits: Vec<Hit> =
-        hits(codes_in(query), FoundBy::Code).chain(hits(titled(index, query), FoundBy::Words)).collect();
+        hits(codes_in(query), FoundBy::Code).chain(hits(by_exact_title(index, query), FoundBy::Words)).collect();
     for hit in ranked {
         if !hits.iter().any(|above| above.industry.code == hit.industry.code) {
             hits.push(hit);
@@ -129,7 +129,7 @@ pub(super) fn by_words(index: &Index, tuning: &Tuning, query: &str, limit: usize
 
 /// The best industries by their scores. Those that no word matches come last, and only if there are
 /// too few others: comparing a query with every topic would take longer than everything else.
-fn ranked(index: &Index, tuning: &Tuning, wanted: &[Wanted], query: &str, limit: usize) -> Vec<Hit> {
+fn ranked(index: &Index, tuning: &Tuning, wanted: &[TermMatches], query: &str, limit: usize) -> Vec<Hit> {
     let by_words = scores_by_words(index, tuning, wanted);
     let named = by_words.iter().filter(|score| **score > 0.0).count();
     let topic = Direction::of(&embedder().embed(query));
@@ -167,7 +167,7 @@ fn codes_in(query: &str) -> Vec<&'static Industry> {
 }
 
 /// The industries whose title is the query, those with six digits first.
-fn titled(index: &Index, query: &str) -> Vec<&'static Industry> {
+fn by_exact_title(index: &Index, query: &str) -> Vec<&'static Industry> {
     let all = index.topics.iter().map(|topic| &industries::all()[topic.industry as usize]);
     let mut found: Vec<&Industry> = all.filter(|industry| industry.title.eq_ignore_ascii_case(query)).collect();
     found.sort_by_key(|industry| std::cmp::Reverse(industry.level()));
@@ -175,26 +175,27 @@ fn titled(index: &Index, query: &str) -> Vec<&'static Industry> {
 }
 
 /// The possible terms of each word of a query, and the query with corrections.
-fn read(index: &Index, query: &str) -> (Vec<Wanted>, Option<String>) {
+fn read(index: &Index, query: &str) -> (Vec<TermMatches>, Option<String>) {
     let mut words = words_of(query);
     words.truncate(WORDS_MAX);
-    let mut wanted: Vec<Wanted> = Vec::with_capacity(words.len());
+    let mut wanted: Vec<TermMatches> = Vec::with_capacity(words.len());
     let mut corrections: Vec<(Range<usize>, &str)> = Vec::new();
     let mut unknown = 0;
     for word in &words {
         if let Some(term) = index.term(&word.term) {
-            wanted.push(certainly(term));
+            wanted.push(exact_match(term));
         } else if let Some((first, second)) = index.vocabulary.split(&word.written) {
-            wanted.extend([first, second].into_iter().filter_map(|part| term_of(index, part)).map(certainly));
+            wanted.extend([first, second].into_iter().filter_map(|part| term_of(index, part)).map(exact_match));
         } else if unknown == UNKNOWN_MAX {
-            wanted.push(Wanted::new());
+            wanted.push(TermMatches::new());
         } else {
             unknown += 1;
             let candidates = index.vocabulary.candidates(&word.written);
             if let Some(better) = candidates.first().filter(|first| first.is_correction) {
                 corrections.push((word.bytes.clone(), better.written));
             }
-            let meant = |candidate: &Candidate<'_>| Meant { term: candidate.term, likeness: candidate.likeness };
+            let meant =
+                |candidate: &Candidate<'_>| TermMatch { term: candidate.term, likeness: candidate.match_likelihood };
             wanted.push(candidates.iter().map(meant).collect());
         }
     }
@@ -205,12 +206,12 @@ fn read(index: &Index, query: &str) -> (Vec<Wanted>, Option<String>) {
     }
     // Two words may be written as one in the index: `lawn mower` and `lawnmower`.
     let joined = words.windows(2).map(|pair| format!("{}{}", pair[0].written, pair[1].written));
-    wanted.extend(joined.filter_map(|word| term_of(index, &word)).map(certainly));
+    wanted.extend(joined.filter_map(|word| term_of(index, &word)).map(exact_match));
     (wanted, (corrected != query).then_some(corrected))
 }
 
-fn certainly(term: TermNumber) -> Wanted {
-    vec![Meant { term, likeness: 1.0 }]
+fn exact_match(term: TermNumber) -> TermMatches {
+    vec![TermMatch { term, likeness: 1.0 }]
 }
 
 fn term_of(index: &Index, word: &str) -> Option<TermNumber> {
@@ -218,12 +219,12 @@ fn term_of(index: &Index, word: &str) -> Option<TermNumber> {
 }
 
 /// The part of each industry's score that comes from its phrases, by the position of the industry in the table.
-fn scores_by_words(index: &Index, tuning: &Tuning, wanted: &[Wanted]) -> Vec<f32> {
+fn scores_by_words(index: &Index, tuning: &Tuning, wanted: &[TermMatches]) -> Vec<f32> {
     let weight_of =
-        |wanted: &Wanted| wanted.first().map_or(index.weight_max(), |meant| index.postings(meant.term).weight);
+        |wanted: &TermMatches| wanted.first().map_or(index.weight_max(), |meant| index.postings(meant.term).weight);
     let asked: f32 = wanted.iter().map(|wanted| weight_of(wanted).powi(2)).sum();
-    let mut phrases = vec![Tally::default(); index.phrases.len()];
-    let mut industries = vec![Tally::default(); industries::all().len()];
+    let mut phrases = vec![MatchSum::default(); index.phrases.len()];
+    let mut industries = vec![MatchSum::default(); industries::all().len()];
     let mut named: Vec<usize> = Vec::new();
     for (number, wanted) in (1..).zip(wanted) {
         for meant in wanted {
@@ -251,14 +252,14 @@ fn scores_by_words(index: &Index, tuning: &Tuning, wanted: &[Wanted]) -> Vec<f32
 
 /// The part of a query that a phrase or an industry matches.
 #[derive(Clone, Copy, Default)]
-struct Tally {
+struct MatchSum {
     shares: f32,
     /// The word of the query that was counted last, from 1. Each word counts once, by the first
     /// term that it may mean.
     last: u8,
 }
 
-impl Tally {
+impl MatchSum {
     fn add(&mut self, word: u8, share: f32) {
         if self.last != word {
             self.last = word;
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_code_finds_what_begins_so() {
+    fn a_code_prefix_finds_all_codes_with_it() {
         assert_eq!(codes("8129", 3), ["8129", "81291", "812910"]);
         assert_eq!(codes("4", 2), ["42", "423"]);
         assert_eq!(codes("44-45", 2), ["44-45", "441"]);
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn typing_errors_are_corrected_and_said() {
+    fn typing_errors_are_corrected_and_reported() {
         for (typed, meant, code) in [
             ("resturant", "restaurant", "722511"),
             ("veternarian", "veterinarian", "541940"),

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_title_excludes_is_not_part_of_what_it_is_called() {
+    fn exceptions_are_removed_from_titles() {
         for (title, kept) in [
             ("Oilseed (except Soybean) Farming", "Oilseed  Farming"),
             ("Nonferrous Metal (except Copper and Aluminum) Rolling", "Nonferrous Metal  Rolling"),

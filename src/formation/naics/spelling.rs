@@ -19,7 +19,7 @@ const PREFIX_CHARS_MIN: usize = 3;
 pub(super) struct Vocabulary {
     words: Vec<KnownWord>,
     /// The ASCII words, by their length.
-    lengths: Vec<Outlines>,
+    lengths: Vec<LetterSets>,
     /// The positions of the other words, which are few.
     accented: Vec<u32>,
 }
@@ -32,7 +32,7 @@ struct KnownWord {
 
 /// Letter sets that rule out words of one length.
 #[derive(Default)]
-struct Outlines {
+struct LetterSets {
     /// A bit for each letter that a word contains. If two words are few edits apart, each has few
     /// letters that the other lacks.
     letters: Vec<u32>,
@@ -43,7 +43,7 @@ struct Outlines {
 /// The number of outlines that are checked together, without a branch for each.
 const OUTLINES_AT_ONCE: usize = 32;
 
-impl Outlines {
+impl LetterSets {
     /// The positions of the words that may be within `edits_max` edits of a word with these letters.
     fn near(&self, letters: u32, edits_max: u8) -> impl Iterator<Item = u32> {
         let is_near = move |other: u32| {
@@ -74,7 +74,7 @@ pub(super) struct Candidate<'v> {
     pub(super) written: &'v str,
     pub(super) term: usize,
     /// How likely it is that this word is meant, up to 1.
-    pub(super) likeness: f32,
+    pub(super) match_likelihood: f32,
     /// Whether the typed word is wrong, rather than incomplete.
     pub(super) is_correction: bool,
 }
@@ -95,7 +95,7 @@ impl Vocabulary {
                 continue;
             }
             if self.lengths.len() <= written.len() {
-                self.lengths.resize_with(written.len() + 1, Outlines::default);
+                self.lengths.resize_with(written.len() + 1, LetterSets::default);
             }
             let outlines = &mut self.lengths[written.len()];
             outlines.letters.push(letters_of(written));
@@ -178,7 +178,7 @@ impl Vocabulary {
 
 impl KnownWord {
     fn candidate(&self, likeness: f32, is_correction: bool) -> Candidate<'_> {
-        Candidate { written: &self.written, term: self.term, likeness, is_correction }
+        Candidate { written: &self.written, term: self.term, match_likelihood: likeness, is_correction }
     }
 }
 
@@ -196,7 +196,7 @@ mod tests {
     use crate::formation::naics::phrases::PLAIN_WORDS;
 
     /// Finds the corrections by comparing with every word.
-    fn plainly(known: &[KnownWord], unknown: &str) -> Vec<String> {
+    fn brute_force_corrections(known: &[KnownWord], unknown: &str) -> Vec<String> {
         let edits_max = match unknown.chars().count() {
             0..4 => return Vec::new(),
             4..8 => 1,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn said(candidates: Vec<Candidate<'_>>) -> Vec<String> {
-        let said = |one: Candidate<'_>| format!("{} {} {}", one.written, one.term, one.likeness);
+        let said = |one: Candidate<'_>| format!("{} {} {}", one.written, one.term, one.match_likelihood);
         candidates.into_iter().map(said).collect()
     }
 
@@ -234,7 +234,7 @@ mod tests {
                 vocabulary.add(word, term);
             }
             vocabulary.sort();
-            prop_assert_eq!(said(vocabulary.corrections(&unknown)), plainly(&vocabulary.words, &unknown));
+            prop_assert_eq!(said(vocabulary.corrections(&unknown)), brute_force_corrections(&vocabulary.words, &unknown));
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
             let typed: String = letters.into_iter().collect();
             let candidates = said(vocabulary.corrections(&typed));
             corrected += usize::from(!candidates.is_empty());
-            assert_eq!(candidates, plainly(&vocabulary.words, &typed), "{typed}");
+            assert_eq!(candidates, brute_force_corrections(&vocabulary.words, &typed), "{typed}");
         }
         assert!(corrected > 200, "{corrected}");
     }

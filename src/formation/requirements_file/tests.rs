@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::formation::requirements::DutyKind;
 
-fn book() -> &'static RequirementsBook {
+fn book() -> &'static RequirementsTable {
     requirements().unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -14,9 +14,9 @@ fn all() -> impl Iterator<Item = (UsState, &'static Requirements)> {
 }
 
 /// The file with one place changed.
-fn changed(from: &str, to: &str) -> Result<RequirementsBook, FileFault> {
+fn changed(from: &str, to: &str) -> Result<RequirementsTable, RequirementsFileError> {
     assert!(FILE.contains(from), "{from}");
-    RequirementsBook::read(&FILE.replacen(from, to, 1))
+    RequirementsTable::read(&FILE.replacen(from, to, 1))
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn figures_are_read_as_they_are_written() {
     assert_eq!(virginia.filing_fee.amount_cents, Some(10_000));
     assert_eq!(virginia.filing_fee.source.name, "Va. Code § 13.1-1005");
     assert_eq!(virginia.filing_fee.certainty, Certainty::Verified);
-    assert!(virginia.name.is_met_by("Byrd Ferries, L.C.") && !virginia.name.is_met_by("Byrd Ferries"));
+    assert!(virginia.name.accepts_name("Byrd Ferries, L.C.") && !virginia.name.accepts_name("Byrd Ferries"));
     let florida = of(UsState::Fl, EntityType::NonprofitCorporation);
     assert_eq!(florida.annual_duties.as_ref().unwrap()[0].fee.amount_cents, Some(6_125));
     let delaware = of(UsState::De, EntityType::Corporation);
@@ -139,12 +139,12 @@ fn figures_are_read_as_they_are_written() {
 
 #[test]
 fn a_mistake_in_the_file_is_named_with_its_place() {
-    let says = |changed: Result<RequirementsBook, FileFault>, part: &str| {
+    let says = |changed: Result<RequirementsTable, RequirementsFileError>, part: &str| {
         let fault = changed.unwrap_err().to_string();
         assert!(fault.contains(part), "{fault}");
     };
     says(changed("[states.AL]\n", "[states.ZZ]\n"), "missing field `office`");
-    says(RequirementsBook::read(&format!("{FILE}\n[states.ZZ]\n")), "ZZ");
+    says(RequirementsTable::read(&format!("{FILE}\n[states.ZZ]\n")), "ZZ");
     says(changed("[states.AL.llc]", "[states.AL.llp]"), "llp");
     says(changed("[states.AL.llc]\nform", "[states.AL.llc]\nfrom"), "from");
     says(changed("fee = { usd = 200", "fee = { at_least = 1, usd = 200"), "AL, llc, fee: write one of");
@@ -154,5 +154,5 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
     says(changed("\"entity_name\", ", "\"entity_name\", \"entity_name\", "), "entity_name is listed twice");
     says(changed("\"entity_name\"", "\"entity_nam\""), "entity_nam");
     let without_wyoming = &FILE[..FILE.find("[states.WY]").unwrap()];
-    says(RequirementsBook::read(without_wyoming), "Wyoming (WY) is missing");
+    says(RequirementsTable::read(without_wyoming), "Wyoming (WY) is missing");
 }

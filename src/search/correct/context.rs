@@ -9,7 +9,7 @@ use hornbook_corpus::ranges::OrdinalRanges;
 use crate::search::engine::Engine;
 use crate::search::error::SearchError;
 use crate::search::keyword::DocumentsWith;
-use crate::search::understand::{Understood, is_stop_word, term_of};
+use crate::search::understand::{ParsedQuery, is_stop_word, term_of};
 
 /// Among so many words the rest of the query decides, if none is more likely than the others by so much.
 pub(super) const CONTESTED_MAX: usize = 6;
@@ -69,7 +69,7 @@ impl Engine {
     pub(super) fn meant_by<'s>(
         &self,
         suspects: &[Suspect<'s>],
-        understood: &Understood,
+        understood: &ParsedQuery,
         ranges: &OrdinalRanges,
     ) -> Result<Vec<Option<&'s str>>, SearchError> {
         let mut meant: Vec<Option<&str>> =
@@ -152,7 +152,7 @@ impl Engine {
     fn others(
         &self,
         suspects: &[Suspect<'_>],
-        understood: &Understood,
+        understood: &ParsedQuery,
         ranges: &OrdinalRanges,
     ) -> Result<Vec<DocumentsWith>, SearchError> {
         let misspelt: Vec<String> = suspects.iter().map(|suspect| term_of(&suspect.word)).collect();

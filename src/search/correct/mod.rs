@@ -19,7 +19,7 @@ use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
 
 use super::engine::Engine;
 use super::error::SearchError;
-use super::understand::{Understood, is_in_tables, is_quote, is_stop_word, term_of};
+use super::understand::{ParsedQuery, has_synonym_entry, is_quote, is_stop_word, term_of};
 use context::{CONTEST_MARGIN, CONTESTED_MAX, Candidate, Suspect};
 use slip::{cost_of_slip, sounds_like};
 
@@ -63,7 +63,7 @@ impl Engine {
     pub(super) fn corrected(
         &self,
         query: &str,
-        understood: &Understood,
+        understood: &ParsedQuery,
         ranges: &OrdinalRanges,
     ) -> Result<Option<String>, SearchError> {
         let words = words_in(query, &understood.plain);
@@ -120,7 +120,9 @@ impl Engine {
     }
 
     fn may_be_misspelt(&self, word: &str) -> bool {
-        self.snapshot().spelling.nodes_with(word) <= self.rare_documents() && !is_english(word) && !is_in_tables(word)
+        self.snapshot().spelling.nodes_with(word) <= self.rare_documents()
+            && !is_english(word)
+            && !has_synonym_entry(word)
     }
 
     /// What a word may stand for that may be misspelt.

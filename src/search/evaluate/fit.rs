@@ -12,26 +12,26 @@ use crate::search::{Candidates, Engine, Feature, Features, Filter, QueryKind, Se
 const DEPTH: usize = 100;
 
 /// Multiplies score differences: a difference of 1 / `SHARPNESS` counts as clear.
-const SHARPNESS: f32 = 20.0;
+const MARGIN_SCALE: f32 = 20.0;
 
 /// How strongly the weights are pulled towards their start values.
-const HOLD: f32 = 0.02;
+const REGULARIZATION: f32 = 0.02;
 
-const STEPS: usize = 600;
+const ITERATIONS: usize = 600;
 
-const STEP: f32 = 0.05;
+const LEARNING_RATE: f32 = 0.05;
 
 /// The training data of one query: pairs of candidates. Each pair has the difference of the features
 /// (better minus worse) and a weight.
 #[derive(Clone, Debug)]
-pub struct Lesson {
+pub struct TrainingExample {
     pub kind: QueryKind,
     pairs: Vec<([f32; Feature::COUNT], f32)>,
 }
 
-/// Makes a lesson of each query whose candidates include a judged provision.
-pub fn lessons(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<Lesson>, SearchError> {
-    let mut lessons = Vec::with_capacity(queries.len());
+/// Makes a training example of each query whose candidates include a judged provision.
+pub fn training_examples(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<TrainingExample>, SearchError> {
+    let mut examples = Vec::with_capacity(queries.len());
     for query in queries {
         let filter = Filter::within(query.range);
         let request = SearchRequest { depth: query.depth, filter: &filter, ..SearchRequest::new(&query.query) };
@@ -40,10 +40,10 @@ pub fn lessons(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<Lesson>, S
             found.into_iter().take(DEPTH).map(|(node, features)| (query.grade(node), features)).collect();
         let pairs = pairs_of(&graded);
         if !pairs.is_empty() {
-            lessons.push(Lesson { kind, pairs });
+            examples.push(TrainingExample { kind, pairs });
         }
     }
-    Ok(lessons)
+    Ok(examples)
 }
 
 fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
@@ -64,17 +64,21 @@ fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
 
 /// Fits the weights that order the pairs best. They are scaled so that similarity in both spaces and
 /// interaction sum to 1.
-pub fn fit(lessons: &[&Lesson], start: Features) -> Features {
-    let count = lessons.len().max(1) as f32;
+pub fn fit(examples: &[&TrainingExample], start: Features) -> Features {
+    let count = examples.len().max(1) as f32;
     let mut weights = start;
-    for _ in 0..STEPS {
-        let mut slope: [f32; Feature::COUNT] = std::array::from_fn(|f| HOLD * (start.0[f] - weights.0[f]));
-        for (difference, weight) in lessons.iter().flat_map(|lesson| &lesson.pairs) {
+    for _ in 0..ITERATIONS {
+        let mut slope: [f32; Feature::COUNT] = std::array::from_fn(|f| REGULARIZATION * (start.0[f] - weights.0[f]));
+        for (difference, weight) in examples.iter().flat_map(|example| &example.pairs) {
             let margin: f32 = difference.iter().zip(&weights.0).map(|(a, b)| a * b).sum();
-            let pull = SHARPNESS * weight / (1.0 + (SHARPNESS * margin).exp()) / count;
+            let pull = MARGIN_SCALE * weight / (1.0 + (MARGIN_SCALE * margin).exp()) / count;
             slope.iter_mut().zip(difference).for_each(|(slope, difference)| *slope += pull * difference);
         }
-        weights.0.iter_mut().zip(slope).for_each(|(weight, slope)| *weight = (*weight + STEP * slope).max(0.0));
+        weights
+            .0
+            .iter_mut()
+            .zip(slope)
+            .for_each(|(weight, slope)| *weight = (*weight + LEARNING_RATE * slope).max(0.0));
     }
     let semantic = [Feature::Similarity, Feature::Encoded, Feature::Interaction].map(|feature| weights.get(feature));
     let semantic: f32 = semantic.iter().sum();
@@ -94,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_good_from_bad_gains_weight_and_what_misleads_loses_it() {
+    fn useful_features_gain_weight_and_misleading_ones_lose_it() {
         let graded = [(0, features(0.9, 0.2, 0.1)), (3, features(0.8, 0.2, 0.9)), (0, features(0.7, 0.8, 0.0))];
-        let lesson = Lesson { kind: QueryKind::Topic, pairs: pairs_of(&graded) };
+        let lesson = TrainingExample { kind: QueryKind::Topic, pairs: pairs_of(&graded) };
         let start = features(0.6, 0.4, 0.0);
         let fitted = fit(&[&lesson], start);
         assert!(fitted.get(Feature::CitedBy) > 0.1, "{fitted:?}");
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_without_an_answer_among_its_candidates_teaches_nothing() {
+    fn a_query_without_a_judged_candidate_gives_no_pairs() {
         assert!(pairs_of(&[(0, features(0.9, 0.2, 0.1)), (0, features(0.1, 0.2, 0.1))]).is_empty());
         let start = features(0.6, 0.4, 0.25);
         let kept = fit(&[], start);

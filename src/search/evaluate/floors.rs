@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::search::Mode;
 
 /// The tolerance below a floor. In a small set, one query more or less makes such a difference.
-pub const SLACK: f64 = 0.01;
+pub const FLOOR_TOLERANCE: f64 = 0.01;
 
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,15 +21,15 @@ pub struct Floor {
 
 /// A floor and the measured value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct FloorCheck {
     pub floor: Floor,
     /// `None` if no query of this kind was searched in this mode.
     pub reached: Option<f64>,
 }
 
-impl Held {
-    pub fn holds(&self) -> bool {
-        self.reached.is_some_and(|reached| reached >= self.floor.ndcg - SLACK)
+impl FloorCheck {
+    pub fn is_reached(&self) -> bool {
+        self.reached.is_some_and(|reached| reached >= self.floor.ndcg - FLOOR_TOLERANCE)
     }
 }
 
@@ -72,11 +72,11 @@ pub fn floors_text(floors: &[Floor]) -> String {
 }
 
 /// Compares the floors of a table with the measured values.
-pub fn held(floors: Vec<Floor>, measured: &[Floor]) -> Vec<Held> {
+pub fn check_floors(floors: Vec<Floor>, measured: &[Floor]) -> Vec<FloorCheck> {
     let reached = |floor: &Floor| {
         measured.iter().find(|other| other.kind == floor.kind && other.mode == floor.mode).map(|other| other.ndcg)
     };
-    floors.into_iter().map(|floor| Held { reached: reached(&floor), floor }).collect()
+    floors.into_iter().map(|floor| FloorCheck { reached: reached(&floor), floor }).collect()
 }
 
 #[cfg(test)]
@@ -88,16 +88,16 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_beyond_the_slack_and_a_kind_that_is_no_longer_asked_are_told() {
+    fn losses_beyond_tolerance_and_missing_kinds_are_reported() {
         let floors =
             vec![of("topic", Mode::Hybrid, 0.7), of("topic", Mode::Keyword, 0.7), of("phrase", Mode::Hybrid, 0.9)];
         let measured = [of("topic", Mode::Hybrid, 0.691), of("topic", Mode::Keyword, 0.689)];
-        let holds: Vec<bool> = held(floors, &measured).iter().map(Held::holds).collect();
+        let holds: Vec<bool> = check_floors(floors, &measured).iter().map(FloorCheck::is_reached).collect();
         assert_eq!(holds, [true, false, false]);
     }
 
     #[test]
-    fn a_table_is_read_as_it_is_written_and_a_bad_line_is_named() {
+    fn tables_round_trip_and_errors_name_the_line() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("floors.tsv");
         let floors = vec![of("topic", Mode::Hybrid, 0.712), of("everyday", Mode::Semantic, 0.5)];

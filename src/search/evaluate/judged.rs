@@ -135,7 +135,7 @@ impl ReadyQuery {
 /// The judged queries and provisions that cannot be used with a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LeftOut {
+pub struct SkippedQueries {
     /// The ids of queries of which the snapshot contains no judged provision.
     pub queries: Vec<String>,
     /// The number of judged provisions of the other queries that the snapshot does not contain.
@@ -149,7 +149,7 @@ pub struct LeftOut {
 
 /// Replaces queries by their version without typing errors, to measure what the errors cost. Other
 /// queries stay unchanged.
-pub fn without_errors(queries: &mut [JudgedQuery]) {
+pub fn use_clean_queries(queries: &mut [JudgedQuery]) {
     for query in queries {
         if let Some(clean) = query.clean.take() {
             query.query = clean;
@@ -158,8 +158,8 @@ pub fn without_errors(queries: &mut [JudgedQuery]) {
 }
 
 /// Matches queries with the provisions of a snapshot.
-pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<ReadyQuery>, LeftOut), JudgedError> {
-    let mut left_out = LeftOut::default();
+pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<ReadyQuery>, SkippedQueries), JudgedError> {
+    let mut left_out = SkippedQueries::default();
     let mut ready = Vec::with_capacity(queries.len());
     for query in queries {
         if let Err(error) = check_query(&query.query) {
@@ -172,7 +172,7 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
         let mut grades = Vec::with_capacity(query.relevant.len());
         let mut missing = 0;
         for judgement in &query.relevant {
-            let mut bearers = bearers(snapshot, judgement)?;
+            let mut bearers = judged_provisions(snapshot, judgement)?;
             bearers.retain(|node| range.is_none_or(|range| range.contains(node.0)));
             missing += usize::from(bearers.is_empty());
             if bearers.len() > 1 {
@@ -196,7 +196,7 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
 
 /// The provisions that a judgement means: those that have its citation. If there are several, the ones
 /// that its reference names.
-fn bearers(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal>, NodesError> {
+fn judged_provisions(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal>, NodesError> {
     let found = snapshot.cited(&judgement.citation)?;
     let mut bearers: Vec<NodeOrdinal> = found
         .into_iter()
@@ -208,7 +208,7 @@ fn bearers(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal
         for &node in &bearers {
             let is_named = snapshot.nodes.with(node, |record| {
                 let url = record.wordings[0].source_url.as_ref().map(|url| url.as_str());
-                url == Some(judgement.reference.as_str()) || names(&judgement.reference, &record.source_key)
+                url == Some(judgement.reference.as_str()) || is_same_reference(&judgement.reference, &record.source_key)
             })?;
             named.extend(is_named.then_some(node));
         }
@@ -221,7 +221,7 @@ fn bearers(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal
 
 /// Whether a source's identifier and a key made from it are the same: `/us/usc/t42/s300aa–1` and
 /// `us/usc/t42/s300aa-1`.
-fn names(reference: &str, key: &str) -> bool {
+fn is_same_reference(reference: &str, key: &str) -> bool {
     let folded = |text: &str| -> String { text.trim_matches('/').to_lowercase().replace('–', "-") };
     folded(reference) == folded(key)
 }
@@ -270,7 +270,7 @@ mod tests {
     const LINE: &str = r#"{"id": "q1", "kind": "question", "split": "tune", "query": "how?", "jurisdiction": null, "relevant": [{"citation": "1 U.S.C. § 1", "ref": "/us/usc/t1/s1", "grade": 3}]}"#;
 
     #[test]
-    fn lines_are_read_and_mistakes_are_told_by_line() {
+    fn judged_lines_are_read_and_errors_name_the_line() {
         let queries = parse(&format!("{LINE}\n\n{}\n", LINE.replace("q1", "q2"))).unwrap();
         assert_eq!(queries.iter().map(|query| query.id.as_str()).collect::<Vec<_>>(), ["q1", "q2"]);
         let mistake = |from: &str, to: &str| parse(&format!("{LINE}\n{}", LINE.replace(from, to))).unwrap_err();
@@ -285,18 +285,18 @@ mod tests {
     }
 
     #[test]
-    fn queries_are_asked_without_their_errors() {
+    fn clean_queries_replace_misspelt_ones() {
         let misspelt = LINE.replace(r#""query": "how?","#, r#""query": "hwo?", "clean": "how?","#);
         let mut queries = parse(&format!("{misspelt}\n{LINE}")).unwrap();
         assert_eq!(queries[0].query, "hwo?");
-        without_errors(&mut queries);
+        use_clean_queries(&mut queries);
         assert!(queries.iter().all(|query| query.query == "how?"));
     }
 
     #[test]
-    fn references_name_keys_made_from_them() {
-        assert!(names("/us/usc/t42/s300aa–1", "us/usc/t42/s300aa-1"));
-        assert!(!names("/us/usc/t42/s300aa–1", "us/usc/t42/s300aa-11"));
-        assert!(!names("us/md/exec/comar/26/11/07.xml", "md/comar/s26.11.07.05"));
+    fn references_match_keys_made_from_them() {
+        assert!(is_same_reference("/us/usc/t42/s300aa–1", "us/usc/t42/s300aa-1"));
+        assert!(!is_same_reference("/us/usc/t42/s300aa–1", "us/usc/t42/s300aa-11"));
+        assert!(!is_same_reference("us/md/exec/comar/26/11/07.xml", "md/comar/s26.11.07.05"));
     }
 }

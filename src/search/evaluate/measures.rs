@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn ndcg_is_as_worked_out_by_hand() {
+    fn ndcg_matches_manual_values() {
         // Gains 7, 3, 1 at ranks 1, 2, 3: 7 / 1 + 3 / 1.58496 + 1 / 2 = 9.392789.
         close(Measure::Ndcg10, &[3, 2, 1], &[1, 3, 2], 1.0);
         // 1 / 1 + 7 / 2 + 3 / 2.32193 = 5.792030, of 9.392789.
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_and_recall_are_as_counted_by_hand() {
+    fn ranks_and_recall_match_manual_values() {
         close(Measure::Mrr10, &[0, 0, 1, 3], &[3, 1], 1.0 / 3.0);
         close(Measure::Mrr10, &[0; 12], &[3], 0.0);
         close(Measure::Mrr10, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], &[3], 0.0);

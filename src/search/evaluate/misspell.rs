@@ -14,7 +14,7 @@ const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
 
 /// Makes one typing error in one or two of the longer words. Words with digits and queries with quotes
 /// stay unchanged.
-pub fn misspelt(query: &str, seed: u64) -> String {
+pub fn add_typos(query: &str, seed: u64) -> String {
     let mut random = SplitMix64(query.bytes().fold(seed, |hash, byte| hash.rotate_left(5) ^ u64::from(byte)));
     let mut words = words_in(query);
     let wanted = 1 + random.index(WORDS_MAX);
@@ -23,8 +23,8 @@ pub fn misspelt(query: &str, seed: u64) -> String {
     }
     let mut misspelt = query.to_owned();
     for place in words.into_iter().rev() {
-        let slip = slip_in(&query[place.clone()], &mut random);
-        misspelt.replace_range(place, &slip);
+        let typo = typo_in(&query[place.clone()], &mut random);
+        misspelt.replace_range(place, &typo);
     }
     misspelt
 }
@@ -49,7 +49,7 @@ fn words_in(query: &str) -> Vec<Range<usize>> {
 
 /// Swaps two letters, drops or doubles one, or replaces one by a neighbouring key. The first letter
 /// never changes.
-fn slip_in(word: &str, random: &mut SplitMix64) -> String {
+fn typo_in(word: &str, random: &mut SplitMix64) -> String {
     let mut letters = word.as_bytes().to_vec();
     let at = 1 + random.index(letters.len() - 2);
     match random.index(4) {
@@ -78,11 +78,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_or_two_words_have_one_slip_each() {
+    fn one_or_two_words_get_one_typo_each() {
         let query = "how long may a landlord keep the security deposit after 30days of 10b-5";
         for seed in 0..200 {
-            let slipped = misspelt(query, seed);
-            assert_eq!(slipped, misspelt(query, seed));
+            let slipped = add_typos(query, seed);
+            assert_eq!(slipped, add_typos(query, seed));
             let pairs = query.split(' ').zip(slipped.split(' '));
             let changed: Vec<(&str, &str)> = pairs.filter(|(word, slipped)| word != slipped).collect();
             assert!((1..=WORDS_MAX).contains(&changed.len()), "{slipped}");
@@ -91,7 +91,7 @@ mod tests {
                 assert!(word.len() >= LETTERS_MIN && word[..1] == slipped[..1], "{word} {slipped}");
             }
         }
-        assert_eq!(misspelt("\"security deposit\"", 1), "\"security deposit\"");
-        assert_eq!(misspelt("42 USC 1983", 1), "42 USC 1983");
+        assert_eq!(add_typos("\"security deposit\"", 1), "\"security deposit\"");
+        assert_eq!(add_typos("42 USC 1983", 1), "42 USC 1983");
     }
 }

@@ -11,14 +11,14 @@ const SHOWN: u32 = 10;
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct SideResult {
     pub ndcg: f64,
-    pub listed: Vec<Listed>,
+    pub listed: Vec<ListedHit>,
 }
 
 /// A result in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedHit {
     /// The id of the provision, which is the same in every snapshot.
     pub id: NodeId,
     pub citation: String,
@@ -29,7 +29,7 @@ pub struct Listed {
 }
 
 /// Searches for a query and grades the results.
-pub fn side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<Side, SearchError> {
+pub fn run_side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<SideResult, SearchError> {
     let filter = Filter::within(query.range);
     let request =
         SearchRequest { mode, depth: query.depth, limit: SHOWN, filter: &filter, ..SearchRequest::new(&query.query) };
@@ -40,7 +40,13 @@ pub fn side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<Side, Sea
     for (hit, grade) in response.hits.iter().zip(&found) {
         let shown = engine.hydrate(hit)?;
         let (citation, is_living) = (shown.citation.to_owned(), shown.shown.status.is_living());
-        listed.push(Listed { id: shown.id, citation, heading: shown.heading.into_owned(), is_living, grade: *grade });
+        listed.push(ListedHit {
+            id: shown.id,
+            citation,
+            heading: shown.heading.into_owned(),
+            is_living,
+            grade: *grade,
+        });
     }
-    Ok(Side { ndcg: Measure::Ndcg10.of(&found, &judged), listed })
+    Ok(SideResult { ndcg: Measure::Ndcg10.of(&found, &judged), listed })
 }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_hold_the_mean_and_narrow_with_more_values() {
+    fn intervals_contain_the_mean_and_shrink_with_more_values() {
         let coin: Vec<f64> = (0..100).map(|n| f64::from(n % 2)).collect();
         let wide = Estimate::of(&coin);
         // The standard error of a hundred throws is 0.05, so the 95 % interval is 0.098 to each side.
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_told_from_chance() {
+    fn real_differences_have_small_p_values() {
         // All three are better. Of the 8 ways to draw signs, two have a sum as large: all plus and all minus.
         let paired = Paired::of(&[1.0, 1.0, 1.0], &[0.5, 0.5, 0.5]);
         assert!((paired.p_value - 0.25).abs() < 0.02, "{paired:?}");

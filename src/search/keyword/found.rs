@@ -5,7 +5,7 @@ use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::known::KnownWord;
 use crate::search::bits::Bits;
-use crate::search::filter::Admission;
+use crate::search::filter::TagStatusFilter;
 
 /// Of law no longer in force so many fewer matches are looked at: it is seldom what is looked for.
 const DEAD_ONE_OF: usize = 3;
@@ -28,7 +28,7 @@ pub(in crate::search) struct KeywordQuery<'a> {
     pub constraints: &'a Constraints,
     pub ranges: &'a OrdinalRanges,
     /// What the filters leave of them; none for all.
-    pub admission: Option<&'a Admission<'a>>,
+    pub admission: Option<&'a TagStatusFilter<'a>>,
     /// How many of the best living and of the best dead are kept.
     pub keep: usize,
     /// Whether to list all matches.

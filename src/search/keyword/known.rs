@@ -104,7 +104,10 @@ impl KeywordLeg {
             let said = whole.iter().chain(&parts).map(KnownTerm::documents).min().unwrap_or_default();
             let is_rare = said.saturating_mul(self.rare_one_of) <= self.document_count;
             let lift = if is_rare { self.rare_lift } else { 1.0 };
-            let also = word.also.iter().map(|also| Ok((KnownTerm::look_up(self, &also.term)?, lift * also.share)));
+            let also = word
+                .alternative_terms
+                .iter()
+                .map(|also| Ok((KnownTerm::look_up(self, &also.term)?, lift * also.share)));
             Ok(KnownWord { whole, parts, also: also.collect::<io::Result<_>>()? })
         };
         words.iter().map(look_up).collect()

@@ -146,7 +146,7 @@ impl<'d> Twin<'d> {
         let mass_of = |word: &QueryWord| {
             let rarest = word.parts.iter().map(|part| self.weight(part)).fold(0.0, f32::max);
             let whole = word.whole.as_deref().map_or(0.0, |whole| self.weight(whole));
-            let also = word.also.iter().map(|also| self.weight(&also.term)).fold(0.0, f32::max);
+            let also = word.alternative_terms.iter().map(|also| self.weight(&also.term)).fold(0.0, f32::max);
             [rarest, whole, also].into_iter().find(|&mass| mass > 0.0).unwrap_or(0.0)
         };
         let required = words.iter().map(mass_of).sum::<f32>() * TUNING.share_required * 0.9999;
@@ -173,8 +173,8 @@ impl<'d> Twin<'d> {
                     of_word += if saturated > 0.0 { mass } else { 0.0 };
                 }
                 let is_known = word.whole.iter().chain(&word.parts).any(|term| weights[term] > 0.0);
-                let share_max = word.also.iter().map(|also| also.share).fold(0.0, f32::max);
-                for also in word.also.iter().filter(|also| weights[&also.term] > 0.0) {
+                let share_max = word.alternative_terms.iter().map(|also| also.share).fold(0.0, f32::max);
+                for also in word.alternative_terms.iter().filter(|also| weights[&also.term] > 0.0) {
                     let share = if is_known { also.share } else { also.share / share_max };
                     let saturated = self.saturated(doc as usize, &also.term);
                     score += weights[&also.term].min(mass_of_word) * share * (TUNING.saturation + 1.0) * saturated;

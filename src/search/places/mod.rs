@@ -7,8 +7,8 @@
 //! Certain places take precedence over uncertain ones. If several places remain, none is chosen, unless
 //! one lies in the others.
 
+mod context;
 mod names;
-mod surroundings;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -17,9 +17,9 @@ use std::ops::Range;
 
 use hornbook_corpus::catalogue::Catalogue;
 
+use context::{NameInContext, PlaceReading, read_place_name};
 pub(super) use names::Place;
 use names::{Name, Names};
-use surroundings::{Judged, Spot, judge};
 use words::{WORD_BYTES_MAX, Word, key_in, next_word, words_in};
 
 /// The places of a snapshot, with a table for finding them in queries.
@@ -60,7 +60,7 @@ impl Places {
     /// Finds the place that the plain pieces of a query name.
     pub(super) fn named_in(&self, query: &str, plain: &[Range<usize>]) -> Option<NamedPlace> {
         // Most queries name no place; this check is all they cost.
-        if !plain.iter().any(|piece| self.may_name_one(&query[piece.clone()])) {
+        if !plain.iter().any(|piece| self.may_name_place(&query[piece.clone()])) {
             return None;
         }
         let mut readings = Vec::new();
@@ -70,7 +70,7 @@ impl Places {
         self.choose(readings)
     }
 
-    fn may_name_one(&self, text: &str) -> bool {
+    fn may_name_place(&self, text: &str) -> bool {
         let mut at = 0;
         while let Some(word) = next_word(text, at) {
             at = word.end;
@@ -94,8 +94,8 @@ impl Places {
                 continue;
             };
             let end = at + 1 + name.rest.len();
-            let spot = Spot { text: query, words: &words, name: at..end, is_first_piece, is_last_piece };
-            if let Some(Judged { words: phrase, is_certain }) = judge(&spot, name.form) {
+            let spot = NameInContext { text: query, words: &words, name: at..end, is_first_piece, is_last_piece };
+            if let Some(PlaceReading { words: phrase, is_certain }) = read_place_name(&spot, name.form) {
                 // The words around a name are included only if the place is certain: only then is the
                 // name removed from the query.
                 let said = if is_certain { phrase } else { at..end };
@@ -120,14 +120,13 @@ impl Places {
     fn choose(&self, mut readings: Vec<Reading>) -> Option<NamedPlace> {
         let is_certain = readings.iter().any(|reading| reading.is_certain);
         readings.retain(|reading| reading.is_certain == is_certain);
-        let innermost = readings
-            .iter()
-            .map(|reading| reading.place)
-            .reduce(|chosen, other| if self.places[other].lies_in(&self.places[chosen]) { other } else { chosen })?;
+        let innermost = readings.iter().map(|reading| reading.place).reduce(|chosen, other| {
+            if self.places[other].is_within_place(&self.places[chosen]) { other } else { chosen }
+        })?;
         let chosen = &self.places[innermost];
         let is_same = |reading: &Reading| {
             let other = &self.places[reading.place];
-            chosen.is(other) || chosen.lies_in(other)
+            chosen.is(other) || chosen.is_within_place(other)
         };
         let bytes = readings.iter().map(|reading| reading.bytes.clone());
         readings.iter().all(is_same).then(|| NamedPlace { place: innermost, bytes: bytes.collect(), is_certain })

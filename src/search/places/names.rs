@@ -26,7 +26,7 @@ impl Place {
         self.is_code
     }
 
-    pub(super) fn lies_in(&self, other: &Self) -> bool {
+    pub(super) fn is_within_place(&self, other: &Self) -> bool {
         !other.is_code && self.within.contains(&other.jurisdiction)
     }
 
@@ -80,7 +80,7 @@ const AMBIGUOUS_POSTAL: &[&str] = &[
 const WORD_POSTAL: &[&str] = &["hi", "in", "me", "ok", "or"];
 
 /// Prefixes of the full names of cities, states and other places.
-const STYLES: &[&str] = &[
+const NAME_KIND_PREFIXES: &[&str] = &[
     "City of ",
     "City and County of ",
     "Town of ",
@@ -117,9 +117,9 @@ impl Names {
             names.add_jurisdiction(jurisdiction, places.len());
             places.push(Place {
                 jurisdiction: jurisdiction.short_code.clone(),
-                name: bare(&jurisdiction.name).to_owned(),
+                name: without_kind_prefix(&jurisdiction.name).to_owned(),
                 nodes: jurisdiction.subtree,
-                within: around(catalogue, jurisdiction.parent.as_ref()),
+                within: enclosing_jurisdictions(catalogue, jurisdiction.parent.as_ref()),
                 is_code: false,
             });
         }
@@ -129,7 +129,7 @@ impl Names {
                 jurisdiction: body.jurisdiction.clone(),
                 name: body.name.clone(),
                 nodes: body.nodes,
-                within: around(catalogue, Some(&body.jurisdiction)),
+                within: enclosing_jurisdictions(catalogue, Some(&body.jurisdiction)),
                 is_code: true,
             });
         }
@@ -138,7 +138,7 @@ impl Names {
 
     fn add_jurisdiction(&mut self, jurisdiction: &Jurisdiction, place: usize) {
         let Jurisdiction { short_code, name, level, .. } = jurisdiction;
-        let short = bare(name);
+        let short = without_kind_prefix(name);
         let is_one_word = keys_of(short).len() == 1;
         let form = match level {
             Level::Federal => Form::Country,
@@ -200,8 +200,8 @@ fn postal(code: &str) -> Form {
 }
 
 /// A name without its prefix for the kind of place.
-fn bare(name: &str) -> &str {
-    STYLES.iter().find_map(|style| name.strip_prefix(style)).unwrap_or(name)
+fn without_kind_prefix(name: &str) -> &str {
+    NAME_KIND_PREFIXES.iter().find_map(|style| name.strip_prefix(style)).unwrap_or(name)
 }
 
 /// Removes the edition from the name of a code, as in `San Mateo Municipal Code of 2024-01-08`,
@@ -216,7 +216,7 @@ fn without_edition(name: &str) -> &str {
 }
 
 /// A jurisdiction and those that contain it, innermost first.
-fn around(catalogue: &Catalogue, innermost: Option<&ShortCode>) -> Vec<ShortCode> {
+fn enclosing_jurisdictions(catalogue: &Catalogue, innermost: Option<&ShortCode>) -> Vec<ShortCode> {
     let mut around: Vec<ShortCode> = Vec::new();
     let mut next = innermost;
     // This check prevents an endless loop if the jurisdictions of a catalogue contain each other.
@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn names_lose_kinds_and_editions() {
-        assert_eq!(bare("City of Port Arden"), "Port Arden");
-        assert_eq!(bare("Hollis County"), "Hollis County");
+        assert_eq!(without_kind_prefix("City of Port Arden"), "Port Arden");
+        assert_eq!(without_kind_prefix("Hollis County"), "Hollis County");
         for (name, expected) in [
             ("San Mateo Municipal Code of 2024-01-08", "San Mateo Municipal Code"),
             ("Code of Federal Regulations: titles 1, 12 and 47 in part", "Code of Federal Regulations"),

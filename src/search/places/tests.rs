@@ -122,7 +122,7 @@ fn a_place_is_certain_after_in_beside_law_and_at_the_edges() {
 }
 
 #[test]
-fn two_capitals_are_a_state_where_they_can_be_nothing_else() {
+fn two_capitals_mean_a_state_if_unambiguous() {
     check(&[
         ("NY rent control", "NY = NY"),
         ("rent control in CA", "in CA = CA"),
@@ -191,7 +191,7 @@ fn a_code_without_a_section_is_a_place() {
 }
 
 #[test]
-fn a_name_that_is_also_something_else_is_preferred_or_not_understood() {
+fn ambiguous_names_are_preferred_or_ignored() {
     check(&[
         ("can a Virginia landlord keep the deposit", "Virginia = VA?"),
         ("Maine coast", "Maine = ME?"),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_need_no_memory_of_their_own() {
+    fn keys_are_written_without_allocation() {
         let mut buffer = [0; WORD_BYTES_MAX];
         assert_eq!(key_in("D.C.", &mut buffer), Some("dc"));
         assert_eq!(key_in(&"a".repeat(WORD_BYTES_MAX), &mut buffer).map(str::len), Some(WORD_BYTES_MAX));

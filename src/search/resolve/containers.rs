@@ -10,11 +10,11 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
 
-use crate::search::folded_number::{SIGNS, fold, follows};
+use crate::search::normalized_number::{SEPARATORS, follows, normalize_number};
 
 /// How many provisions of a container are checked for a number. More than one, because the first may be
 /// an appendix.
-const PROVISIONS_ASKED_MAX: usize = 4;
+const PROVISIONS_CHECKED_MAX: usize = 4;
 
 /// Every container whose citation names its levels, and everything that is attached to a container,
 /// such as an appendix.
@@ -70,7 +70,7 @@ impl ContainerIndex {
         let container = folded(&named.container);
         let body = container.body;
         let place = self.containers.len();
-        let (level, number) = (named.innermost.0, fold(&named.innermost.1));
+        let (level, number) = (named.innermost.0, normalize_number(&named.innermost.1));
         if let Some((_, title)) = container.levels.iter().find(|(outer, _)| outer.is_title() && !level.is_title()) {
             self.by_title.entry((body, format!("{title}-{number}").into())).or_default().push(place);
         }
@@ -83,7 +83,7 @@ impl ContainerIndex {
     /// further outer levels.
     pub(super) fn find(&self, named: &NamedContainer) -> Vec<NodeOrdinal> {
         let wanted = folded(&named.container);
-        let of_name = self.by_innermost.get(&(wanted.body, named.innermost.0, fold(&named.innermost.1)));
+        let of_name = self.by_innermost.get(&(wanted.body, named.innermost.0, normalize_number(&named.innermost.1)));
         let meant = of_name.into_iter().flatten().filter_map(|&place| self.containers.get(place));
         let meant: Vec<&(Container, NodeOrdinal)> =
             meant.filter(|(container, _)| wanted.is_named_within(container)).collect();
@@ -95,7 +95,7 @@ impl ContainerIndex {
     /// The containers whose sections begin with a number; if there are none, those whose title and own
     /// number form it.
     pub(super) fn numbered(&self, wanted: &NumberedContainer) -> Vec<NodeOrdinal> {
-        let key = (wanted.body, fold(&wanted.number));
+        let key = (wanted.body, normalize_number(&wanted.number));
         let by_number = self.of_level(self.by_number.get(&key), wanted);
         if by_number.is_empty() && wanted.title.is_none() {
             return self.of_level(self.by_title.get(&key), wanted);
@@ -105,7 +105,7 @@ impl ContainerIndex {
 
     /// The numbers of the containers of a level within a title, in order, each once.
     pub(super) fn numbers_within(&self, body: BodyRef, title: &str, level: Level) -> Vec<String> {
-        let title = fold(title);
+        let title = normalize_number(title);
         let is_inside = |container: &Container| {
             container.body == body && container.levels.iter().any(|(level, own)| level.is_title() && *own == title)
         };
@@ -118,7 +118,7 @@ impl ContainerIndex {
     }
 
     fn of_level(&self, places: Option<&Vec<usize>>, wanted: &NumberedContainer) -> Vec<NodeOrdinal> {
-        let title = wanted.title.as_deref().map(fold);
+        let title = wanted.title.as_deref().map(normalize_number);
         let is_meant = |container: &Container| {
             let in_title =
                 |title: &str| container.levels.iter().any(|(level, own)| level.is_title() && **own == *title);
@@ -143,19 +143,19 @@ fn joined_number(
     if level.is_title() && grammar.has_titles(body) || !grammar.has_joined_numbers(body) {
         return Ok(None);
     }
-    let own = fold(own);
+    let own = normalize_number(own);
     let inside = (node.0 + 1..snapshot.outline.subtree(node).end).map(NodeOrdinal);
     let mut provisions = inside.filter(|&inner| snapshot.outline.is_provision(inner)).peekable();
     if provisions.peek().is_none() {
         // A table of contents may name a chapter whose law is not in the snapshot.
-        let is_whole = outer.map_or(level.is_title() || own.contains(SIGNS), |outer| follows(&own, outer));
+        let is_whole = outer.map_or(level.is_title() || own.contains(SEPARATORS), |outer| follows(&own, outer));
         return Ok(is_whole.then_some(own));
     }
-    for provision in provisions.take(PROVISIONS_ASKED_MAX) {
+    for provision in provisions.take(PROVISIONS_CHECKED_MAX) {
         let citation = grammar.parse(snapshot.cards.get(provision)?.citation);
         let number = citation.as_ref().ok().filter(|citation| citation.body == body).and_then(|found| found.number());
         if let Some(number) = number {
-            return Ok(prefix_of(&fold(number), &own, outer));
+            return Ok(prefix_of(&normalize_number(number), &own, outer));
         }
     }
     Ok(None)
@@ -164,13 +164,13 @@ fn joined_number(
 /// The shortest prefix of a section's number that goes beyond the outer container's number and ends
 /// with the container's own number.
 fn prefix_of(number: &str, own: &str, outer: Option<&str>) -> Option<Box<str>> {
-    let ends = number.match_indices(SIGNS).map(|(at, _)| &number[..at]);
+    let ends = number.match_indices(SEPARATORS).map(|(at, _)| &number[..at]);
     let mut beyond = ends.filter(|prefix| outer.is_none_or(|outer| follows(prefix, outer)));
     beyond.find(|prefix| *prefix == own || follows_in_reverse(prefix, own)).map(Into::into)
 }
 
 fn follows_in_reverse(number: &str, own: &str) -> bool {
-    number.strip_suffix(own).is_some_and(|rest| rest.ends_with(SIGNS))
+    number.strip_suffix(own).is_some_and(|rest| rest.ends_with(SEPARATORS))
 }
 
 /// Whether a provision's citation may be that of an attachment to a part, such as `12 C.F.R. pt. 1002, App. A`.
@@ -179,7 +179,7 @@ fn may_be_attached(citation: &str) -> bool {
 }
 
 fn folded(container: &Container) -> Container {
-    let levels = container.levels.iter().map(|(level, number)| (*level, fold(number)));
+    let levels = container.levels.iter().map(|(level, number)| (*level, normalize_number(number)));
     Container { body: container.body, levels: levels.collect() }
 }
 

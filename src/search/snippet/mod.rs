@@ -7,7 +7,7 @@
 //! so that a provision of half a megabyte costs no more than a page. `wanted` has the words.
 
 mod cut;
-mod wanted;
+mod query_matcher;
 mod window;
 
 #[cfg(test)]
@@ -30,18 +30,18 @@ use super::stages::{Stage, micros};
 use super::understand::{QueryKind, with_analyzer};
 
 pub use cut::SNIPPET_CHARS_MAX;
-use cut::{Neighbourhood, cut};
-use wanted::Wanted;
+use cut::{TextWindow, cut};
+use query_matcher::QueryMatcher;
 use window::{Window, best_window, each_wanted_word};
 
 /// Texts of up to this many bytes are read completely to find the words of a query.
-const READ_THROUGH_MAX: usize = 4096;
+const FULL_READ_BYTES_MAX: usize = 4096;
 
 /// In longer texts, this many bytes before and after a rare word are read.
-const AROUND: usize = 320;
+const CONTEXT_BYTES: usize = 320;
 
 /// The maximum number of occurrences of a rare word whose surroundings are read.
-const PLACES_MAX: usize = 12;
+const OCCURRENCES_MAX: usize = 12;
 
 /// The maximum number of bytes of a text that are searched for rare words, all words together. The
 /// search reads more than 10 GB/s.
@@ -49,7 +49,7 @@ const SEARCHED_MAX: usize = 1 << 20;
 
 /// How many bytes before (`start`) and after (`end`) the core are available for cutting: the length of
 /// a snippet and some more, for characters beyond ASCII.
-const AT_HAND: Range<usize> = 340..420;
+const CUT_MARGINS: Range<usize> = 340..420;
 
 /// A passage of a provision's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,9 +61,9 @@ pub struct Snippet<'s> {
     /// The words of the query in the passage, in order and without overlap.
     pub highlights: Vec<Highlight>,
     /// Whether the text of the provision continues before the passage.
-    pub goes_on_before: bool,
+    pub has_text_before: bool,
     /// Whether the text of the provision continues after the passage.
-    pub goes_on_behind: bool,
+    pub has_text_after: bool,
 }
 
 /// A word of the query in a snippet, as a range of characters (Unicode scalar values). `start` is
@@ -89,8 +89,8 @@ impl Engine {
         let mut snipping = Duration::ZERO;
         let begun = Instant::now();
         let searched = &response.searched;
-        let wanted = Wanted::new(&searched.words, &searched.weights, searched.kind);
-        let unwanted = Wanted::nothing(searched.kind);
+        let wanted = QueryMatcher::new(&searched.words, &searched.weights, searched.kind);
+        let unwanted = QueryMatcher::nothing(searched.kind);
         snipping += begun.elapsed();
         let mut shown = Vec::with_capacity(response.hits.len());
         for hit in &response.hits {
@@ -111,11 +111,11 @@ impl Engine {
         Ok(shown)
     }
 
-    fn snippet(&self, hit: &Hit, text: Span, wanted: &Wanted) -> Result<Snippet<'_>, SearchError> {
+    fn snippet(&self, hit: &Hit, text: Span, wanted: &QueryMatcher) -> Result<Snippet<'_>, SearchError> {
         let snapshot = self.snapshot();
         let chunk = hit.chunk.and_then(|chunk| snapshot.chunks.chunk(chunk)).map(|chunk| chunk.text);
         with_analyzer(|analyzer| {
-            let mut search = PlaceSearch { texts: &snapshot.texts, wanted, analyzer };
+            let mut search = SnippetFinder { texts: &snapshot.texts, wanted, analyzer };
             let place = search.place(text, chunk)?;
             search.snippet_at(&place)
         })
@@ -130,13 +130,13 @@ struct Passage {
 }
 
 /// Finds the place to show and cuts the snippet there.
-struct PlaceSearch<'w, 's> {
+struct SnippetFinder<'w, 's> {
     texts: &'s Texts,
-    wanted: &'w Wanted,
+    wanted: &'w QueryMatcher,
     analyzer: &'w mut Analyzer,
 }
 
-impl<'s> PlaceSearch<'_, 's> {
+impl<'s> SnippetFinder<'_, 's> {
     /// `text` is the wording to show; `chunk` is the chunk that semantic search found.
     fn place(&mut self, text: Span, chunk: Option<Span>) -> Result<Passage, SearchError> {
         let in_chunk = chunk.filter(|chunk| chunk.length > 0).and_then(|chunk| within(text, chunk));
@@ -172,7 +172,7 @@ impl<'s> PlaceSearch<'_, 's> {
     /// The best window of a whole text, as far as a limited search can find it.
     fn window_of(&mut self, text: Span) -> Result<Option<Window>, SearchError> {
         let length = text.length as usize;
-        if length <= READ_THROUGH_MAX {
+        if length <= FULL_READ_BYTES_MAX {
             return self.window_in(text, 0..length);
         }
         let mut left_to_search = SEARCHED_MAX;
@@ -187,11 +187,11 @@ impl<'s> PlaceSearch<'_, 's> {
                 if place < read_until {
                     continue;
                 }
-                read_until = place + AROUND;
-                let found = self.window_in(text, place.saturating_sub(AROUND)..read_until)?;
+                read_until = place + CONTEXT_BYTES;
+                let found = self.window_in(text, place.saturating_sub(CONTEXT_BYTES)..read_until)?;
                 best = [best, found].into_iter().flatten().reduce(|a, b| if b.score > a.score { b } else { a });
                 read += 1;
-                if read == PLACES_MAX || best.as_ref().is_some_and(|best| best.is_full) {
+                if read == OCCURRENCES_MAX || best.as_ref().is_some_and(|best| best.is_full) {
                     break;
                 }
             }
@@ -199,15 +199,15 @@ impl<'s> PlaceSearch<'_, 's> {
                 return Ok(best);
             }
         }
-        self.window_in(text, 0..READ_THROUGH_MAX)
+        self.window_in(text, 0..FULL_READ_BYTES_MAX)
     }
 
     fn snippet_at(&mut self, place: &Passage) -> Result<Snippet<'s>, SearchError> {
         let length = place.text.length as usize;
         let Range { start, end } = place.core;
-        let at_hand = start.saturating_sub(AT_HAND.start)..end.saturating_add(AT_HAND.end).min(length);
+        let at_hand = start.saturating_sub(CUT_MARGINS.start)..end.saturating_add(CUT_MARGINS.end).min(length);
         let (start, text) = self.texts.checked_part(place.text, at_hand)?;
-        let around = Neighbourhood { text, has_start: start == 0, has_end: start + text.len() == length };
+        let around = TextWindow { text, has_start: start == 0, has_end: start + text.len() == length };
         let bytes = cut(around, place.core.start - start..place.core.end - start);
         let passage = &text[bytes.clone()];
         let offset = place.text.offset + (start + bytes.start) as u64;
@@ -215,8 +215,8 @@ impl<'s> PlaceSearch<'_, 's> {
             text: passage,
             place: Span { offset, length: passage.len() as u32 },
             highlights: self.highlights(passage),
-            goes_on_before: !around.has_start || !text[..bytes.start].trim().is_empty(),
-            goes_on_behind: !around.has_end || !text[bytes.end..].trim().is_empty(),
+            has_text_before: !around.has_start || !text[..bytes.start].trim().is_empty(),
+            has_text_after: !around.has_end || !text[bytes.end..].trim().is_empty(),
         })
     }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::search::understand::QueryWord;
 
 /// The words of a query as terms. The first is the rarest, and each is less rare than the one before.
-fn wanted(query: &str, kind: QueryKind) -> Wanted {
+fn wanted(query: &str, kind: QueryKind) -> QueryMatcher {
     let mut words: Vec<QueryWord> = Vec::new();
     Analyzer::new().analyze(query, |token| match token.role {
         TokenRole::Whole => words.push(QueryWord::compound(token.text.to_owned())),
@@ -16,7 +16,7 @@ fn wanted(query: &str, kind: QueryKind) -> Wanted {
         TokenRole::Word => words.push(QueryWord::of(token.text.to_owned())),
     });
     let count = words.len() as u32;
-    Wanted::of(words.iter().zip((0..count).map(|place| 1000 * (count - place))), kind)
+    QueryMatcher::of(words.iter().zip((0..count).map(|place| 1000 * (count - place))), kind)
 }
 
 fn terms(text: &str) -> BTreeSet<String> {
@@ -44,7 +44,7 @@ fn snippet(text: &str, query: &str, chunk: Option<Range<usize>>, kind: QueryKind
         let wanted = wanted(query, kind);
         let chunk = chunk.map(|chunk| Span { offset: span.offset + chunk.start as u64, length: chunk.len() as u32 });
         let mut analyzer = Analyzer::new();
-        let mut search = PlaceSearch { texts, wanted: &wanted, analyzer: &mut analyzer };
+        let mut search = SnippetFinder { texts, wanted: &wanted, analyzer: &mut analyzer };
         let place = search.place(span, chunk).unwrap();
         let snippet = search.snippet_at(&place).unwrap();
         check(text, span, query, &snippet);
@@ -76,8 +76,8 @@ fn check(text: &str, span: Span, query: &str, snippet: &Snippet<'_>) {
         before && text[at..].chars().next().is_some_and(char::is_alphanumeric)
     };
     assert!(snippet.text.is_empty() || !(parts_word(start) || parts_word(end)), "a word is cut: {}", snippet.text);
-    assert_eq!(snippet.goes_on_before, !text[..start].trim().is_empty());
-    assert_eq!(snippet.goes_on_behind, !text[end..].trim().is_empty());
+    assert_eq!(snippet.has_text_before, !text[..start].trim().is_empty());
+    assert_eq!(snippet.has_text_after, !text[end..].trim().is_empty());
     let query_terms = terms(query);
     let chars: Vec<char> = snippet.text.chars().collect();
     let mut last_end = 0;
@@ -134,7 +134,7 @@ fn rare_words_count_more_than_common_ones() {
 }
 
 #[test]
-fn stems_compounds_and_abbreviations_are_marked_as_they_stand() {
+fn stems_compounds_and_abbreviations_are_highlighted_as_written() {
     for (text, query, expected) in [
         ("Licensing of NON-PROFIT bodies", "license nonprofit", "[Licensing] of [NON-PROFIT] bodies"),
         ("Employers’ duties and the employer's wages", "employer", "[Employers]’ duties and the [employer]'s wages"),
@@ -152,7 +152,7 @@ fn stems_compounds_and_abbreviations_are_marked_as_they_stand() {
 }
 
 #[test]
-fn a_question_is_answered_from_its_chunk_and_a_phrase_from_where_it_stands() {
+fn questions_use_the_chunk_and_phrases_the_matching_place() {
     let chunk = DEPOSIT.find("Within").unwrap()..DEPOSIT.find("\n(c)").unwrap();
     for (query, kind, expected) in [
         ("getting money back", QueryKind::Question, "Within thirty days"),
@@ -252,7 +252,7 @@ proptest! {
 
     /// Compares the shortcut by first letters with an analysis of every word.
     #[test]
-    fn words_that_may_be_meant_are_never_passed_over(
+    fn the_letter_shortcut_never_misses_a_word(
         pieces in prop::collection::vec("(leas|rent|di|dy|sk|tenan|deposit|é|x)(e|es|ing|ed|s|y|ies)?(-| |\n|—|\\. |'s |§ )", 0..40),
         query in "((rent|lease|die|sky|tenant|é|x) ){1,4}",
     ) {

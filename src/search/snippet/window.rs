@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use hornbook_corpus::analyzer::Analyzer;
 
-use super::wanted::Wanted;
+use super::query_matcher::QueryMatcher;
 
 /// The maximum length of a window, in bytes.
 const SPAN_MAX: usize = 240;
@@ -33,11 +33,11 @@ impl Window {
 }
 
 /// The best window of a text; the first one of several equal ones.
-pub(super) fn best_window(wanted: &Wanted, analyzer: &mut Analyzer, text: &str) -> Option<Window> {
+pub(super) fn best_window(wanted: &QueryMatcher, analyzer: &mut Analyzer, text: &str) -> Option<Window> {
     if wanted.is_empty() {
         return None;
     }
-    let mut slide = Slide::new(wanted);
+    let mut slide = SlidingWindow::new(wanted);
     each_wanted_word(wanted, analyzer, text, |word, bytes| {
         slide.push(Occurrence { start: bytes.start, end: bytes.end, word });
         match &slide.best {
@@ -51,7 +51,7 @@ pub(super) fn best_window(wanted: &Wanted, analyzer: &mut Analyzer, text: &str) 
 /// Calls `sink` for every word of the query in a text, in order, until `sink` breaks. A compound comes
 /// before its parts.
 pub(super) fn each_wanted_word(
-    wanted: &Wanted,
+    wanted: &QueryMatcher,
     analyzer: &mut Analyzer,
     text: &str,
     mut sink: impl FnMut(u8, Range<usize>) -> ControlFlow<()>,
@@ -106,30 +106,30 @@ struct Occurrence {
 }
 
 /// The occurrences within one window, which moves along the text.
-struct Slide<'w> {
-    wanted: &'w Wanted,
+struct SlidingWindow<'w> {
+    wanted: &'w QueryMatcher,
     /// Each occurrence, with whether it is in a row with the one before it.
     inside: VecDeque<(Occurrence, bool)>,
-    counts: Vec<Counted>,
+    counts: Vec<OccurrenceCounts>,
     score: u32,
     full: u32,
     best: Option<Window>,
-    /// Scratch buffer for [`Slide::last_start`].
-    seen: Vec<Counted>,
+    /// Scratch buffer for [`SlidingWindow::last_start`].
+    seen: Vec<OccurrenceCounts>,
 }
 
 /// How often a word occurs in the window, and how often in a row with the word before it.
 #[derive(Clone, Copy, Default)]
-struct Counted {
+struct OccurrenceCounts {
     alone: u32,
     in_row: u32,
 }
 
-impl<'w> Slide<'w> {
-    fn new(wanted: &'w Wanted) -> Self {
+impl<'w> SlidingWindow<'w> {
+    fn new(wanted: &'w QueryMatcher) -> Self {
         let words = 0..wanted.word_count() as u8;
         let full = words.map(|word| wanted.weight(word) + row_bonus(wanted, word)).sum();
-        let counts = vec![Counted::default(); wanted.word_count()];
+        let counts = vec![OccurrenceCounts::default(); wanted.word_count()];
         let seen = counts.clone();
         Self { wanted, inside: VecDeque::with_capacity(32), counts, score: 0, full, best: None, seen }
     }
@@ -144,7 +144,7 @@ impl<'w> Slide<'w> {
         let counted = &mut self.counts[usize::from(found.word)];
         counted.alone += 1;
         counted.in_row += u32::from(in_row);
-        self.score += gained(self.wanted, found.word, counted.alone == 1, in_row && counted.in_row == 1);
+        self.score += score_of_counts(self.wanted, found.word, counted.alone == 1, in_row && counted.in_row == 1);
         self.inside.push_back((found, in_row));
         if self.best.as_ref().is_none_or(|best| self.score > best.score) {
             let bytes = self.last_start()..found.end;
@@ -154,32 +154,32 @@ impl<'w> Slide<'w> {
 
     fn drop_first(&mut self) {
         let Some((first, in_row)) = self.inside.pop_front() else { return };
-        self.lose(first.word, true, in_row);
+        self.remove_counts(first.word, true, in_row);
         // The next occurrence has lost its predecessor.
         if let Some((next, in_row)) = self.inside.front_mut()
             && std::mem::take(in_row)
         {
             let word = next.word;
-            self.lose(word, false, true);
+            self.remove_counts(word, false, true);
         }
     }
 
-    fn lose(&mut self, word: u8, alone: bool, in_row: bool) {
+    fn remove_counts(&mut self, word: u8, alone: bool, in_row: bool) {
         let counted = &mut self.counts[usize::from(word)];
         counted.alone -= u32::from(alone);
         counted.in_row -= u32::from(in_row);
-        self.score -= gained(self.wanted, word, alone && counted.alone == 0, in_row && counted.in_row == 0);
+        self.score -= score_of_counts(self.wanted, word, alone && counted.alone == 0, in_row && counted.in_row == 0);
     }
 
     /// The last start at which the window still has its full score.
     fn last_start(&mut self) -> usize {
-        self.seen.fill(Counted::default());
+        self.seen.fill(OccurrenceCounts::default());
         let mut score = 0;
         for &(found, in_row) in self.inside.iter().rev() {
             let seen = &mut self.seen[usize::from(found.word)];
             seen.alone += 1;
             seen.in_row += u32::from(in_row);
-            score += gained(self.wanted, found.word, seen.alone == 1, in_row && seen.in_row == 1);
+            score += score_of_counts(self.wanted, found.word, seen.alone == 1, in_row && seen.in_row == 1);
             // A row also needs the word before it, which comes next in this loop.
             if score == self.score && !in_row {
                 return found.start;
@@ -189,11 +189,11 @@ impl<'w> Slide<'w> {
     }
 }
 
-fn gained(wanted: &Wanted, word: u8, alone: bool, in_row: bool) -> u32 {
+fn score_of_counts(wanted: &QueryMatcher, word: u8, alone: bool, in_row: bool) -> u32 {
     u32::from(alone) * wanted.weight(word) + u32::from(in_row) * row_bonus(wanted, word)
 }
 
 /// The extra score of a word that is in a row with the word before it.
-fn row_bonus(wanted: &Wanted, word: u8) -> u32 {
+fn row_bonus(wanted: &QueryMatcher, word: u8) -> u32 {
     word.checked_sub(1).map_or(0, |before| wanted.weight(before).min(wanted.weight(word)) / 2)
 }

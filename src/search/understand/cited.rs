@@ -30,7 +30,7 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
         if cited >= CITED_MAX {
             break;
         }
-        let nodes = bearers(snapshot, &citation)?;
+        let nodes = cited_provisions(snapshot, &citation)?;
         if !nodes.is_empty() {
             cited += nodes.len();
             citations.push(FoundCitation { bytes, nodes });
@@ -39,7 +39,7 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
     for (bytes, citation) in snapshot.grammar().acts_in(query) {
         let is_apart = |other: &FoundCitation| other.bytes.end <= bytes.start || bytes.end <= other.bytes.start;
         if cited < CITED_MAX && citations.iter().all(is_apart) {
-            let nodes = bearers(snapshot, &citation)?;
+            let nodes = cited_provisions(snapshot, &citation)?;
             cited += nodes.len();
             citations.extend((!nodes.is_empty()).then_some(FoundCitation { bytes, nodes }));
         }
@@ -66,7 +66,7 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
 fn whole_act(snapshot: &Snapshot, query: &str) -> Result<Option<FoundCitation>, NodesError> {
     let popular = snapshot.grammar().parse_popular(query);
     let Some([Popular::Citation(act)]) = popular.as_deref() else { return Ok(None) };
-    let nodes = bearers(snapshot, act)?;
+    let nodes = cited_provisions(snapshot, act)?;
     let is_small = !nodes.is_empty() && nodes.len() < CITED_MAX;
     Ok(is_small.then_some(FoundCitation { bytes: 0..query.len(), nodes }))
 }
@@ -85,21 +85,21 @@ pub(super) fn cited_by(citations: Vec<FoundCitation>) -> Vec<NodeOrdinal> {
 
 /// The provisions that a citation names: those with this citation, or all from the first to the last of
 /// a range.
-fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
-    let found = held(snapshot, citation)?;
+fn cited_provisions(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
+    let found = exact_provisions(snapshot, citation)?;
     if !found.is_empty() {
         return Ok(found);
     }
     let Locator::Numbered { number, last, .. } = &citation.place else { return Ok(found) };
     if let Some(last) = last {
-        let first = held(snapshot, &with_number(citation, number))?;
-        let through = range(snapshot, &first, &held(snapshot, &with_number(citation, last))?);
+        let first = exact_provisions(snapshot, &with_number(citation, number))?;
+        let through = range(snapshot, &first, &exact_provisions(snapshot, &with_number(citation, last))?);
         return Ok(if through.is_empty() { first } else { through });
     }
     // In some codes a number can contain a dash. `1692c-1692e` is a range only because no such section exists.
     for (dash, _) in number.match_indices('-').take(DASHES_TRIED_MAX) {
         let (first, last) = (with_number(citation, &number[..dash]), with_number(citation, &number[dash + 1..]));
-        let through = range(snapshot, &held(snapshot, &first)?, &held(snapshot, &last)?);
+        let through = range(snapshot, &exact_provisions(snapshot, &first)?, &exact_provisions(snapshot, &last)?);
         if !through.is_empty() {
             return Ok(through);
         }
@@ -108,7 +108,7 @@ fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>,
 }
 
 /// The provisions with exactly this citation.
-fn held(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
+fn exact_provisions(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
     let found = snapshot.cited(&snapshot.grammar().format(citation))?;
     // A former citation counts only if no provision has this citation today.
     let best = found.first().map(|&(_, kind)| kind);
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bare_numbers_are_told_from_other_words() {
+    fn bare_numbers_are_recognised_among_words() {
         let numbers = |text: &str| numbers_in(&read_words(text).words);
         assert_eq!(numbers("section 55.1-1226"), number_of("Va. Code § 55.1-1226").into_iter().collect::<Vec<_>>());
         assert_eq!(numbers("§ 823"), ["823"]);

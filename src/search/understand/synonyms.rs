@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::stop_words::is_stop_word;
-use super::words::{QueryWord, row_of};
+use super::words::{QueryWord, terms_in_sequence};
 
 const TABLES: [&str; 2] = [include_str!("synonyms.tsv"), include_str!("expressions.tsv")];
 
@@ -50,7 +50,7 @@ pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) 
 }
 
 /// Whether a table contains the word. If so, it counts as correctly spelt, even if no law contains it.
-pub(in crate::search) fn is_in_tables(word: &str) -> bool {
+pub(in crate::search) fn has_synonym_entry(word: &str) -> bool {
     SYNONYMS.words.contains(&word.to_lowercase())
 }
 
@@ -63,7 +63,8 @@ impl Synonyms {
             assert!(!source.is_empty(), "the synonyms have no source for '{words}'");
             let said = words.split(|c: char| !c.is_alphanumeric());
             synonyms.words.extend(said.filter(|word| !word.is_empty()).map(str::to_lowercase));
-            let terms = |words: &str| -> Vec<Terms> { words.split(';').map(|word| row_of(word.trim())).collect() };
+            let terms =
+                |words: &str| -> Vec<Terms> { words.split(';').map(|word| terms_in_sequence(word.trim())).collect() };
             match words.split_once('>') {
                 Some((from, to)) => {
                     let others = terms(to);
@@ -95,8 +96,9 @@ mod tests {
     fn synonyms(query: &str) -> Vec<(String, Vec<String>)> {
         let mut read = read_words(query);
         add_synonyms(&mut read.words, &read.in_a_row, 0.5);
-        let with = read.words.into_iter().filter(|word| !word.also.is_empty());
-        with.map(|word| (word.parts.join(" "), word.also.into_iter().map(|also| also.term).collect())).collect()
+        let with = read.words.into_iter().filter(|word| !word.alternative_terms.is_empty());
+        with.map(|word| (word.parts.join(" "), word.alternative_terms.into_iter().map(|also| also.term).collect()))
+            .collect()
     }
 
     fn told(pairs: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
@@ -107,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_phrases_find_what_else_they_are_called() {
+    fn words_and_phrases_find_their_synonyms() {
         assert_eq!(synonyms("landlord keeps deposit"), told(&[("landlord", &["lessor"])]));
         assert_eq!(synonyms("DUI penalty"), told(&[("dui", &["dwi", "drive", "intox", "influenc"])]));
         assert_eq!(synonyms("driving while intoxicated"), told(&[("intox", &["dui", "dwi", "drive", "influenc"])]));
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_found_by_each_of_its_alternatives_and_says_something_else() {
+    fn every_row_works_for_each_alternative() {
         let rows = TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#'));
         let mut count = 0;
         for (words, _) in rows.filter_map(|line| line.split_once('\t')) {
@@ -129,13 +131,13 @@ mod tests {
                 if one == other && both_ways {
                     continue;
                 }
-                assert_ne!(row_of(one), row_of(other), "'{one}' is '{other}'");
+                assert_ne!(terms_in_sequence(one), terms_in_sequence(other), "'{one}' is '{other}'");
                 let found = synonyms(one).into_iter().flat_map(|(own, also)| also.into_iter().chain([own]));
                 let found: Vec<String> =
                     found.flat_map(|terms| terms.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect();
-                let mut said = row_of(other).into_iter().filter(|term| !is_stop_word(term));
+                let mut said = terms_in_sequence(other).into_iter().filter(|term| !is_stop_word(term));
                 assert!(
-                    said.all(|term| found.contains(&term) || row_of(one).contains(&term)),
+                    said.all(|term| found.contains(&term) || terms_in_sequence(one).contains(&term)),
                     "'{one}' does not find '{other}'"
                 );
             }
@@ -145,16 +147,16 @@ mod tests {
     }
 
     #[test]
-    fn what_people_say_leads_to_the_words_of_the_law_and_is_rightly_spelt() {
+    fn everyday_expressions_find_legal_terms_and_count_as_spelt() {
         assert_eq!(synonyms("prenup"), told(&[("prenup", &["premarit", "agreement", "antenupti"])]));
         let squatters = synonyms("squatters rights in a barn");
         assert!(squatters.iter().any(|(_, also)| also.contains(&"advers".to_owned())), "{squatters:?}");
-        assert!(is_in_tables("Prenup") && is_in_tables("squatters") && is_in_tables("antenuptial"));
+        assert!(has_synonym_entry("Prenup") && has_synonym_entry("squatters") && has_synonym_entry("antenuptial"));
         assert_eq!(
             synonyms("got laid off"),
             told(&[("laid", &["furlough", "involuntarili", "termin"])]),
             "its last word is a stop word"
         );
-        assert!(!is_in_tables("presidant"), "only its stem is that of a word");
+        assert!(!has_synonym_entry("presidant"), "only its stem is that of a word");
     }
 }

@@ -11,12 +11,12 @@ pub(in crate::search) struct QueryWord {
     pub whole: Option<String>,
     pub parts: Vec<String>,
     /// Other terms that also find the word.
-    pub also: Vec<Also>,
+    pub alternative_terms: Vec<AlternativeTerm>,
 }
 
 /// A term that also finds a word of the query, such as a synonym.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::search) struct Also {
+pub(in crate::search) struct AlternativeTerm {
     pub term: String,
     /// Its weight relative to the word's own terms.
     pub share: f32,
@@ -36,8 +36,10 @@ impl QueryWord {
     /// Adds a term that also finds the word, unless the word already has it.
     pub(in crate::search) fn add(&mut self, term: &str, share: f32) {
         let has = |own: &String| own == term;
-        if !self.parts.iter().chain(&self.whole).any(has) && !self.also.iter().any(|also| also.term == term) {
-            self.also.push(Also { term: term.to_owned(), share });
+        if !self.parts.iter().chain(&self.whole).any(has)
+            && !self.alternative_terms.iter().any(|also| also.term == term)
+        {
+            self.alternative_terms.push(AlternativeTerm { term: term.to_owned(), share });
         }
     }
 
@@ -49,12 +51,12 @@ impl QueryWord {
     /// The terms that are highlighted in snippets.
     pub(in crate::search) fn shown_terms(&self) -> impl Iterator<Item = &String> {
         let parts = if self.is_number() { &[] } else { self.parts.as_slice() };
-        self.whole.iter().chain(parts).chain(self.also.iter().map(|also| &also.term))
+        self.whole.iter().chain(parts).chain(self.alternative_terms.iter().map(|also| &also.term))
     }
 
     /// All terms that find the word.
     pub(in crate::search) fn terms(&self) -> impl Iterator<Item = &String> {
-        self.whole.iter().chain(&self.parts).chain(self.also.iter().map(|also| &also.term))
+        self.whole.iter().chain(&self.parts).chain(self.alternative_terms.iter().map(|also| &also.term))
     }
 }
 
@@ -70,7 +72,7 @@ pub(in crate::search) fn with_analyzer<R>(work: impl FnOnce(&mut Analyzer) -> R)
 }
 
 /// The terms of a text in sequence; a compound is given by its parts.
-pub(super) fn row_of(text: &str) -> Vec<String> {
+pub(super) fn terms_in_sequence(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     with_analyzer(|analyzer| {
         analyzer.analyze(text, |token| {

@@ -13,30 +13,30 @@ use maud::{Markup, html};
 
 use super::contents;
 use super::frame::{Page, Section};
-use super::letters::{Letters, grouped};
-use super::response::{self, Keep};
-use super::shell::{Ask, Opened};
+use super::page_context::{OpenPage, OperationCall};
+use super::response::{self, CachePolicy};
+use super::untrusted_text::{UntrustedText, grouped};
 use super::zoning::address;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::door::DoorAnswer;
+use crate::mount::MountResponse;
 use reply::{Coverage, Jurisdiction};
 
-pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
-    let news = opened.call(Ask::read("coverage", &[])).await?;
+pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
+    let news = opened.call(OperationCall::read("coverage", &[])).await?;
     let coverage: Coverage<'_> = news.read()?;
     let main = html! {
         h1 { "Coverage" }
         (totals(&opened, &coverage))
         (tiles::map(&coverage.jurisdictions))
         (codes(&opened.corpus, &coverage)?)
-        (gaps(&coverage))
+        (missing_jurisdictions(&coverage))
     };
     let html = Page::new("Coverage", Section::Coverage, main).html(&opened.visitor);
-    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+    Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }
 
-fn totals(opened: &Opened<'_>, coverage: &Coverage<'_>) -> Markup {
+fn totals(opened: &OpenPage<'_>, coverage: &Coverage<'_>) -> Markup {
     let with_law = coverage.jurisdictions.iter().filter(|one| !one.placeholder).count();
     let provisions = opened.corpus.catalogue().jurisdictions.iter().map(|one| one.provisions).sum();
     let figures = [
@@ -71,11 +71,11 @@ fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
                 thead { tr { th scope="col" { "Code" } th scope="col" { "Provisions" } th scope="col" { "Edition" } @if has_maps { th scope="col" { "Zoning map" } } } }
                 @for jurisdiction in coverage.jurisdictions.iter().filter(|one| !one.placeholder) {
                     tbody id=(jurisdiction.short_code) {
-                        tr { th.place colspan=(columns) scope="rowgroup" { (Letters(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level) } } }
+                        tr { th.place colspan=(columns) scope="rowgroup" { (UntrustedText(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level) } } }
                         @for (place, body) in of(jurisdiction.short_code).into_iter().enumerate() {
                             tr {
                                 th scope="row" {
-                                    a href=(contents::path(&body.id.0.to_string())) { (Letters(&body.name)) }
+                                    a href=(contents::path(&body.id.0.to_string())) { (UntrustedText(&body.name)) }
                                     (missing(jurisdiction, body))
                                 }
                                 td.number { (grouped(body.provisions)) (in_force(jurisdiction, body)) }
@@ -96,7 +96,7 @@ fn missing(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
     let missing = parts.and_then(|parts| parts.level.zip(parts.missing.as_deref()));
     html! {
         @if let Some((level, missing @ [_, ..])) = missing {
-            br; span.count { "without " (level) (if missing.len() == 1 { " " } else { "s " }) (Letters(&missing.join(", "))) }
+            br; span.count { "without " (level) (if missing.len() == 1 { " " } else { "s " }) (UntrustedText(&missing.join(", "))) }
         }
     }
 }
@@ -114,10 +114,10 @@ fn sources<'c>(corpus: &'c Corpus, body: &CodeBody) -> Result<Option<[&'c Source
 fn edition(sources: Option<[&Source; 2]>) -> Markup {
     html! {
         @if let Some([first, last]) = sources {
-            (Letters(&first.edition))
+            (UntrustedText(&first.edition))
             @if first != last { ", and other editions" }
-            @else if let Some(through) = &first.current_through { ", current through " (Letters(through)) }
-            br; span.count { (Letters(&first.publisher)) @if first.publisher != last.publisher { " and others" } ", retrieved " time { (Letters(&first.retrieved)) } }
+            @else if let Some(through) = &first.current_through { ", current through " (UntrustedText(through)) }
+            br; span.count { (UntrustedText(&first.publisher)) @if first.publisher != last.publisher { " and others" } ", retrieved " time { (UntrustedText(&first.retrieved)) } }
         }
     }
 }
@@ -133,14 +133,14 @@ fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
 }
 
 /// The jurisdictions that are listed without law.
-fn gaps(coverage: &Coverage<'_>) -> Markup {
+fn missing_jurisdictions(coverage: &Coverage<'_>) -> Markup {
     let missing: Vec<&Jurisdiction<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
     html! {
         @if !missing.is_empty() {
             h2 { "What is not here yet" }
             p { "These are listed, but their law is not loaded, so a search in them finds nothing." }
             ul.gaps { @for one in missing { li {
-                (Letters(&one.name)) " " span.count { (one.short_code) }
+                (UntrustedText(&one.name)) " " span.count { (one.short_code) }
                 @if one.gis_citation_quality.is_some() { " " a href=(address::path(one.short_code)) { "Zoning map" } }
             } } }
         }

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::reply::Jurisdiction;
-use crate::web::letters::grouped;
+use crate::web::untrusted_text::grouped;
 
 /// The short code, the column and the row of each state.
 const TILES: &[(&str, u32, u32)] = &[
@@ -63,7 +63,7 @@ const TILES: &[(&str, u32, u32)] = &[
 ];
 
 /// Positions for other jurisdictions of the same level, which have no fixed tile.
-const FREE: &[(u32, u32)] = &[(1, 7), (2, 7), (3, 7), (5, 7), (6, 7), (7, 7), (8, 7), (10, 7)];
+const FREE_POSITIONS: &[(u32, u32)] = &[(1, 7), (2, 7), (3, 7), (5, 7), (6, 7), (7, 7), (8, 7), (10, 7)];
 
 /// The distance between tiles and the side of a tile, in pixels.
 const STEP: u32 = 52;
@@ -74,21 +74,21 @@ const ROWS: u32 = 8;
 
 /// The law that the snapshot contains for a state.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum HeldLaw {
     /// The law of the state itself.
     State,
     /// Only the law of counties or cities in the state.
-    Within,
+    LocalOnly,
     Nothing,
 }
 
-impl Held {
-    const ALL: [Self; 3] = [Self::State, Self::Within, Self::Nothing];
+impl HeldLaw {
+    const ALL: [Self; 3] = [Self::State, Self::LocalOnly, Self::Nothing];
 
     const fn class(self) -> &'static str {
         match self {
             Self::State => "tile held",
-            Self::Within => "tile within",
+            Self::LocalOnly => "tile within",
             Self::Nothing => "tile none",
         }
     }
@@ -96,7 +96,7 @@ impl Held {
     const fn meaning(self) -> &'static str {
         match self {
             Self::State => "law of the state",
-            Self::Within => "law of its cities or counties alone",
+            Self::LocalOnly => "law of its cities or counties alone",
             Self::Nothing => "nothing yet",
         }
     }
@@ -109,7 +109,7 @@ pub(super) fn map(jurisdictions: &[Jurisdiction<'_>]) -> Markup {
             && !one.placeholder
             && !TILES.iter().any(|(code, ..)| *code == one.short_code)
     };
-    let others = jurisdictions.iter().filter(is_other).zip(FREE);
+    let others = jurisdictions.iter().filter(is_other).zip(FREE_POSITIONS);
     html! {
         figure.states {
             svg role="group" aria-label="The states, and whether their law is here" viewBox={ "0 0 " (COLUMNS * STEP) " " (ROWS * STEP) } {
@@ -117,19 +117,19 @@ pub(super) fn map(jurisdictions: &[Jurisdiction<'_>]) -> Markup {
                 @for (code, column, row) in TILES { (tile(code, *column, *row, jurisdictions)) }
                 @for (other, (column, row)) in others { (tile(other.short_code, *column, *row, jurisdictions)) }
             }
-            figcaption { @for held in Held::ALL { span.key { svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" { rect class=(held.class()) width="12" height="12" rx="2" {} } (held.meaning()) } } }
+            figcaption { @for held in HeldLaw::ALL { span.key { svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" { rect class=(held.class()) width="12" height="12" rx="2" {} } (held.meaning()) } } }
         }
     }
 }
 
 /// The tile for federal law, in the free space at the top.
 fn wide_tile(federal: &Jurisdiction<'_>) -> Markup {
-    let held = if federal.placeholder { Held::Nothing } else { Held::State };
+    let held = if federal.placeholder { HeldLaw::Nothing } else { HeldLaw::State };
     let content = html! {
         rect class=(held.class()) x=(2 * STEP) y="0" width=(3 * STEP - (STEP - SIDE)) height=(SIDE) rx="5" {}
         text x=(2 * STEP + (3 * STEP - (STEP - SIDE)) / 2) y=(SIDE / 2 + 6) { "Federal" }
     };
-    let told = told("Federal", &federal.name, federal.node_count);
+    let told = tile_label("Federal", &federal.name, federal.node_count);
     linked(federal.short_code, &told, held, &content)
 }
 
@@ -138,9 +138,9 @@ fn tile(code: &str, column: u32, row: u32, jurisdictions: &[Jurisdiction<'_>]) -
     let is_within = |one: &&Jurisdiction<'_>| one.parent == Some(code) && !one.placeholder;
     let within = jurisdictions.iter().find(is_within);
     let held = match (state, within) {
-        (Some(state), _) if !state.placeholder => Held::State,
-        (_, Some(_)) => Held::Within,
-        _ => Held::Nothing,
+        (Some(state), _) if !state.placeholder => HeldLaw::State,
+        (_, Some(_)) => HeldLaw::LocalOnly,
+        _ => HeldLaw::Nothing,
     };
     let (x, y) = (column * STEP, row * STEP);
     let content = html! {
@@ -148,27 +148,27 @@ fn tile(code: &str, column: u32, row: u32, jurisdictions: &[Jurisdiction<'_>]) -
         text x=(x + SIDE / 2) y=(y + SIDE / 2 + 6) { (code) }
     };
     let name = state.map_or(code, |state| &state.name);
-    let told = told(code, name, state.map_or(0, |state| state.node_count));
+    let told = tile_label(code, name, state.map_or(0, |state| state.node_count));
     match held {
-        Held::Within => linked(within.map_or(code, |within| within.short_code), &told, held, &content),
+        HeldLaw::LocalOnly => linked(within.map_or(code, |within| within.short_code), &told, held, &content),
         _ => linked(code, &told, held, &content),
     }
 }
 
 /// The label of a tile. It begins with the visible text, so that people who use voice control can
 /// say that text.
-fn told(shown: &str, name: &str, nodes: u32) -> String {
+fn tile_label(shown: &str, name: &str, nodes: u32) -> String {
     match nodes {
-        0 => format!("{shown}, {name}: {}", Held::Nothing.meaning()),
+        0 => format!("{shown}, {name}: {}", HeldLaw::Nothing.meaning()),
         nodes => format!("{shown}, {name}: {} entries", grouped(nodes)),
     }
 }
 
 /// Links a tile with law to its codes in the table below.
-fn linked(code: &str, told: &str, held: Held, content: &Markup) -> Markup {
+fn linked(code: &str, told: &str, held: HeldLaw, content: &Markup) -> Markup {
     html! {
         @match held {
-            Held::Nothing => { g { title { (told) } (content) } }
+            HeldLaw::Nothing => { g { title { (told) } (content) } }
             _ => { a href={ "#" (code) } aria-label=(told) { title { (told) } (content) } }
         }
     }
@@ -183,13 +183,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_has_a_place_of_its_own() {
+    fn every_state_has_its_own_position() {
         let places: BTreeSet<(u32, u32)> = TILES.iter().map(|(_, column, row)| (*column, *row)).collect();
         assert_eq!(places.len(), TILES.len());
         assert!(places.iter().all(|(column, row)| *column < COLUMNS && *row < ROWS));
         for one in INVENTORY.iter().filter(|one| matches!(one.level, Level::State | Level::District)) {
             assert!(TILES.iter().any(|(code, ..)| *code == one.code), "{} has no tile", one.code);
         }
-        assert!(FREE.iter().all(|free| !places.contains(free)));
+        assert!(FREE_POSITIONS.iter().all(|free| !places.contains(free)));
     }
 }

@@ -4,14 +4,14 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::parts::{curl, lines, prose, table};
+use super::elements::{curl, lines, prose, table};
 use super::schema;
-use crate::api::documents::{Setting, markdown};
+use crate::api::documents::{DocumentContext, markdown};
 use crate::api::operation::{Operation, Route};
 use crate::api::parameters::{Kind, Location, Need, Parameter};
 use crate::api::reply::Format;
 
-pub(super) fn card(operation: &Operation, route: Route, setting: &Setting<'_>, description: &Value) -> Markup {
+pub(super) fn card(operation: &Operation, route: Route, setting: &DocumentContext<'_>, description: &Value) -> Markup {
     let Operation { name, summary, details, parameters, .. } = operation;
     let example = setting.examples.fill(route.example);
     let needs_key = operation.metering().is_some();
@@ -72,8 +72,8 @@ fn row(parameter: &Parameter) -> Markup {
 
 /// A form with a field for each parameter. The script unhides it, sends the request and shows the
 /// response.
-fn panel(operation: &Operation, route: Route, setting: &Setting<'_>) -> Markup {
-    let given = Given { route, setting };
+fn panel(operation: &Operation, route: Route, setting: &DocumentContext<'_>) -> Markup {
+    let given = ExampleValues { route, setting };
     html! {
         form.try hidden data-method=(route.method.as_str()) data-path=(route.path) data-base=(setting.base_url)
             data-keyed[operation.metering().is_some()] aria-label={ "Try " (operation.name) } {
@@ -90,7 +90,7 @@ fn panel(operation: &Operation, route: Route, setting: &Setting<'_>) -> Markup {
     }
 }
 
-fn field(parameter: &Parameter, given: &Given<'_>) -> Markup {
+fn field(parameter: &Parameter, given: &ExampleValues<'_>) -> Markup {
     let is_required = parameter.need == Need::Required;
     let place = if parameter.location == Location::Path { "path" } else { "query" };
     let value = given.value(parameter.name);
@@ -138,12 +138,12 @@ impl Bounds {
 }
 
 /// The parameter values in the example of an operation.
-struct Given<'g> {
+struct ExampleValues<'g> {
     route: Route,
-    setting: &'g Setting<'g>,
+    setting: &'g DocumentContext<'g>,
 }
 
-impl Given<'_> {
+impl ExampleValues<'_> {
     fn value(&self, name: &str) -> Option<String> {
         let (path, query) = self.route.example.split_once('?').unwrap_or((self.route.example, ""));
         let of_path = self.route.path.split('/').zip(path.split('/'));

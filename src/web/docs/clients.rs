@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::parts::{lines, prose};
+use super::elements::{lines, prose};
 
 const CLIENTS: &str = include_str!("../../../docs/clients.md");
 
@@ -12,14 +12,14 @@ const PLACEHOLDER: &str = "https://law.example.org";
 
 /// The beginning of a paragraph that the page leaves out, because the page already contains the
 /// real address.
-const SAID_OF_PLACEHOLDER: &str = "Replace `law.example.org`";
+const PLACEHOLDER_PARAGRAPH: &str = "Replace `law.example.org`";
 
 /// The part of the file from this heading on is for operators.
 const LAST_HEADING: &str = "## Registries";
 
 /// A block of the file.
 #[derive(PartialEq, Eq, Debug)]
-enum Piece {
+enum DocBlock {
     Heading(String),
     Paragraph(String),
     List(Vec<String>),
@@ -32,10 +32,10 @@ pub(super) fn section(base_url: &str) -> Markup {
     html! {
         @for piece in pieces(text) {
             @match piece {
-                Piece::Heading(title) => h3 { (title) },
-                Piece::Paragraph(text) => p { (set(&text)) },
-                Piece::List(items) => ul { @for item in items { li { (set(&item)) } } },
-                Piece::Code(code) => (lines(&code)),
+                DocBlock::Heading(title) => h3 { (title) },
+                DocBlock::Paragraph(text) => p { (sentence_html(&text)) },
+                DocBlock::List(items) => ul { @for item in items { li { (sentence_html(&item)) } } },
+                DocBlock::Code(code) => (lines(&code)),
             }
         }
     }
@@ -43,26 +43,26 @@ pub(super) fn section(base_url: &str) -> Markup {
 
 /// The blocks of the file in order. Leaves out the table of tested clients and the text after it,
 /// up to the next heading.
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn pieces(text: &str) -> Vec<DocBlock> {
+    let mut pieces: Vec<DocBlock> = Vec::new();
     let mut is_about_trials = false;
     for block in text.split("\n\n").map(|block| block.trim_matches('\n')) {
         let piece = match block {
-            block if block.starts_with("    ") => Piece::Code(unindented(block)),
-            block if block.starts_with("## ") => Piece::Heading(block[3..].to_owned()),
-            block if block.starts_with("- ") => Piece::List(block[2..].split("\n- ").map(joined).collect()),
+            block if block.starts_with("    ") => DocBlock::Code(unindented(block)),
+            block if block.starts_with("## ") => DocBlock::Heading(block[3..].to_owned()),
+            block if block.starts_with("- ") => DocBlock::List(block[2..].split("\n- ").map(joined).collect()),
             block if block.starts_with('|') => {
                 is_about_trials = true;
                 continue;
             }
-            block if block.is_empty() || block.starts_with('#') || block.starts_with(SAID_OF_PLACEHOLDER) => continue,
-            block => Piece::Paragraph(joined(block)),
+            block if block.is_empty() || block.starts_with('#') || block.starts_with(PLACEHOLDER_PARAGRAPH) => continue,
+            block => DocBlock::Paragraph(joined(block)),
         };
-        is_about_trials &= !matches!(piece, Piece::Heading(_));
+        is_about_trials &= !matches!(piece, DocBlock::Heading(_));
         match (pieces.last_mut(), piece) {
             _ if is_about_trials => {}
             // An empty line within code.
-            (Some(Piece::Code(before)), Piece::Code(more)) => *before += &format!("\n\n{more}"),
+            (Some(DocBlock::Code(before)), DocBlock::Code(more)) => *before += &format!("\n\n{more}"),
             (_, piece) => pieces.push(piece),
         }
     }
@@ -78,7 +78,7 @@ fn joined(block: &str) -> String {
 }
 
 /// Renders a sentence with `code` and **bold** text.
-fn set(text: &str) -> Markup {
+fn sentence_html(text: &str) -> Markup {
     html! {
         @for (place, part) in text.split("**").enumerate() {
             @if place % 2 == 0 { (prose(part)) } @else { strong { (prose(part)) } }
@@ -113,11 +113,11 @@ mod tests {
         assert_eq!(
             pieces(text),
             [
-                Piece::List(vec!["**A**: one two".to_owned(), "B".to_owned()]),
-                Piece::Code("x = 1\n\ny = 2".to_owned()),
-                Piece::Paragraph("End.".to_owned()),
+                DocBlock::List(vec!["**A**: one two".to_owned(), "B".to_owned()]),
+                DocBlock::Code("x = 1\n\ny = 2".to_owned()),
+                DocBlock::Paragraph("End.".to_owned()),
             ]
         );
-        assert_eq!(set("**A**: `b`").into_string(), "<strong>A</strong>: <code>b</code>");
+        assert_eq!(sentence_html("**A**: `b`").into_string(), "<strong>A</strong>: <code>b</code>");
     }
 }

@@ -8,8 +8,8 @@
 
 mod cards;
 mod clients;
+mod elements;
 mod page;
-mod parts;
 mod schema;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,17 +21,17 @@ use tokio::sync::Mutex;
 
 use super::assets::{DOCS, VERSION};
 use super::frame::{Page, Section};
-use super::response::{self, Keep};
-use super::shell::Opened;
-use crate::api::documents::{Examples, Setting};
+use super::page_context::OpenPage;
+use super::response::{self, CachePolicy};
+use crate::api::documents::{DocumentContext, Examples};
 use crate::api::error::ApiError;
-use crate::door::DoorAnswer;
 use crate::hex;
+use crate::mount::MountResponse;
 pub use page::content;
 
 /// The rendered content for the most recently requested snapshot.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct RenderedDocs {
     content: RwLock<Option<Arc<Content>>>,
     /// Ensures that concurrent requests render the content only once.
     rendering: Mutex<()>,
@@ -44,19 +44,19 @@ struct Content {
     version: String,
 }
 
-pub(super) async fn answer(opened: Opened<'_>, kept: &Kept) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn answer(opened: OpenPage<'_>, kept: &RenderedDocs) -> Result<MountResponse, ApiError> {
     let content = content_for(&opened, kept).await?;
-    let version = format!("{}~{}{}", content.version, opened.visitor.tag(), VERSION.as_str());
+    let version = format!("{}~{}{}", content.version, opened.visitor.page_variant(), VERSION.as_str());
     let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
     if held.split(',').any(|tag| tag.trim().trim_start_matches("W/") == format!("\"{version}\"")) {
-        return Ok(opened.answer(response::not_modified(&version, Keep::Asking)));
+        return Ok(opened.answer(response::not_modified(&version, CachePolicy::Revalidate)));
     }
     let page = Page { scripts: &[&DOCS], ..Page::new("API", Section::Api, PreEscaped(content.html.clone())) };
     let html = page.html(&opened.visitor);
-    Ok(opened.answer(response::with_version(response::page(StatusCode::OK, html, Keep::Asking), &version)))
+    Ok(opened.answer(response::with_version(response::page(StatusCode::OK, html, CachePolicy::Revalidate), &version)))
 }
 
-async fn content_for(opened: &Opened<'_>, kept: &Kept) -> Result<Arc<Content>, ApiError> {
+async fn content_for(opened: &OpenPage<'_>, kept: &RenderedDocs) -> Result<Arc<Content>, ApiError> {
     if let Some(content) = kept.of(opened.corpus.id()) {
         return Ok(content);
     }
@@ -68,7 +68,8 @@ async fn content_for(opened: &Opened<'_>, kept: &Kept) -> Result<Arc<Content>, A
     let rendered = tokio::task::spawn_blocking(move || {
         let tariff = &service.accounts().settings().tariff;
         let examples = Examples::of(&corpus);
-        let setting = Setting { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
+        let setting =
+            DocumentContext { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
         let html = content(&setting);
         let version = hex::encode(&Sha256::digest(&html)[..12]);
         Arc::new(Content { snapshot: corpus.id().to_owned(), html, version })
@@ -78,7 +79,7 @@ async fn content_for(opened: &Opened<'_>, kept: &Kept) -> Result<Arc<Content>, A
     Ok(rendered)
 }
 
-impl Kept {
+impl RenderedDocs {
     fn of(&self, snapshot: &str) -> Option<Arc<Content>> {
         let kept = self.content.read().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().filter(|content| content.snapshot == snapshot).cloned()

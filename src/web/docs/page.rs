@@ -5,17 +5,17 @@ use serde_json::Value;
 
 use super::cards::card;
 use super::clients;
-use super::parts::{curl, lines, prose, table};
+use super::elements::{curl, lines, prose, table};
 use super::schema;
 use crate::accounts::tier::{PackName, Tariff};
-use crate::api::documents::{DOCS_PATH, Document, Setting, markdown};
+use crate::api::documents::{DOCS_PATH, Document, DocumentContext, markdown};
 use crate::api::error::ErrorCode;
-use crate::api::headers::{HEADERS, Header, SentOn};
+use crate::api::headers::{HEADERS, Header, HeaderScope};
 use crate::api::openapi;
 use crate::api::operation::{Operation, Route};
 use crate::api::operations::OPERATIONS;
-use crate::web::figures::dollars;
-use crate::web::letters::grouped;
+use crate::web::formatting::dollars;
+use crate::web::untrusted_text::grouped;
 
 /// The sections of the page with their anchors.
 const PARTS: &[(&str, &str)] = &[
@@ -31,7 +31,7 @@ const PARTS: &[(&str, &str)] = &[
 ];
 
 /// The content of the page, inside the frame of the site.
-pub fn content(setting: &Setting<'_>) -> String {
+pub fn content(setting: &DocumentContext<'_>) -> String {
     let description = openapi::document(setting.base_url);
     let bodies = [
         first_call(setting),
@@ -81,7 +81,7 @@ fn contents() -> Markup {
     }
 }
 
-fn first_call(setting: &Setting<'_>) -> Markup {
+fn first_call(setting: &DocumentContext<'_>) -> Markup {
     let search = OPERATIONS.iter().find(|operation| operation.name == "search").and_then(|search| search.route);
     let search = search.map_or_else(String::new, |route| setting.examples.fill(route.example));
     let call = curl(setting.base_url, &search, None, true);
@@ -164,20 +164,20 @@ fn headers() -> Markup {
     )
 }
 
-const fn sent_on(on: SentOn) -> &'static str {
+const fn sent_on(on: HeaderScope) -> &'static str {
     match on {
-        SentOn::Every => "every response",
-        SentOn::Paid => "200 to a metered call",
-        SentOn::Counted => "responses to a call with a good key",
-        SentOn::Versioned => "200 and 304 of operations whose answers have a version",
-        SentOn::Paged => "200 of operations with pages",
-        SentOn::Wait => "429 and 503",
-        SentOn::Unauthorized => "401",
-        SentOn::MethodNotAllowed => "405",
+        HeaderScope::Every => "every response",
+        HeaderScope::Paid => "200 to a metered call",
+        HeaderScope::RateLimited => "responses to a call with a good key",
+        HeaderScope::Versioned => "200 and 304 of operations whose answers have a version",
+        HeaderScope::Paged => "200 of operations with pages",
+        HeaderScope::RetryLater => "429 and 503",
+        HeaderScope::Unauthorized => "401",
+        HeaderScope::MethodNotAllowed => "405",
     }
 }
 
-fn operations(setting: &Setting<'_>, description: &Value) -> Markup {
+fn operations(setting: &DocumentContext<'_>, description: &Value) -> Markup {
     html! {
         // The script unhides the form. Without scripts, readers can use the shell commands.
         form #key-form hidden {

@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 use serde_json::{Map, Value};
 
-use super::parts::{prose, table};
+use super::elements::{prose, table};
 
 /// A response object, under its name.
 pub(super) fn object(name: &str, schema: &Value) -> Markup {

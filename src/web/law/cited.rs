@@ -36,13 +36,13 @@ pub(in crate::web) struct Candidate {
 impl CitationAnswer {
     /// The message for people. If there are candidates, the part after the semicolon is for
     /// programs and is left out.
-    pub(in crate::web) fn told(&self) -> &str {
+    pub(in crate::web) fn message_for_people(&self) -> &str {
         let end = if self.candidates.is_empty() { None } else { self.message.find(';') };
         end.map_or(&*self.message, |end| &self.message[..end])
     }
 
     /// The path of the one page that the citation refers to, if there is one.
-    pub(in crate::web) fn leads_to(&self, named_day: Option<&str>) -> Option<String> {
+    pub(in crate::web) fn target_path(&self, named_day: Option<&str>) -> Option<String> {
         let id = self.node_id?;
         let anchor = if self.notes { NOTES.to_owned() } else { anchor_name(&self.subdivision) };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

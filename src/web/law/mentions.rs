@@ -21,13 +21,13 @@ const BEGINNING_CHARS: usize = 220;
 
 /// The citations in a text, in order and without overlaps.
 #[derive(Debug, Default)]
-pub(super) struct Mentions {
-    places: Vec<Mention>,
+pub(super) struct CitationLinks {
+    places: Vec<CitationLink>,
     previews: Vec<Preview>,
 }
 
 #[derive(Debug)]
-pub(super) struct Mention {
+pub(super) struct CitationLink {
     pub(super) bytes: Range<usize>,
     pub(super) address: String,
     /// The anchor of the subdivision, such as `#a-1`; empty if there is none.
@@ -45,7 +45,7 @@ pub(super) struct Preview {
     pub(super) beginning: String,
 }
 
-impl Mentions {
+impl CitationLinks {
     pub(super) fn of(corpus: &Corpus, law: &LawOnDay, provision: &Provision<'_>) -> Result<Self, ApiError> {
         let mut mentions = Self::default();
         if provision.references.out.total == 0 {
@@ -57,7 +57,7 @@ impl Mentions {
             let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", anchor_name(&subdivision)) };
             let address = path_on(&corpus.node_id(node)?.0.to_string(), provision.named_day.as_deref());
             let preview = mentions.preview(corpus, law, node)?;
-            mentions.places.push(Mention { bytes, address, anchor, preview });
+            mentions.places.push(CitationLink { bytes, address, anchor, preview });
         }
         Ok(mentions)
     }
@@ -81,7 +81,7 @@ impl Mentions {
     }
 
     /// The mentions within a byte range of the text.
-    pub(super) fn within(&self, bytes: Range<usize>) -> &[Mention] {
+    pub(super) fn within(&self, bytes: Range<usize>) -> &[CitationLink] {
         let from = self.places.partition_point(|mention| mention.bytes.start < bytes.start);
         let to = self.places.partition_point(|mention| mention.bytes.end <= bytes.end);
         self.places.get(from..to).unwrap_or_default()

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use super::address::{is_web, path, path_on};
 use super::reply::Provision;
 use crate::web::frame::data_block;
-use crate::web::letters::visible;
+use crate::web::untrusted_text::attribute_text;
 
 /// Maximum length of a description, in characters.
 const DESCRIPTION_CHARS: usize = 200;
 
 pub(super) fn head(provision: &Provision<'_>, base_url: &str, is_indexed: bool) -> Markup {
     let address = format!("{base_url}{}", path(provision.id));
-    let title = visible(&shortened(&format!("{} {}", provision.citation, provision.heading)));
+    let title = attribute_text(&shortened(&format!("{} {}", provision.citation, provision.heading)));
     let beginning = provision.text.split('\n').find(|line| !line.trim().is_empty()).unwrap_or(&provision.heading);
-    let description = visible(&shortened(beginning));
+    let description = attribute_text(&shortened(beginning));
     let day = provision.named_day.as_deref();
     html! {
         link rel="canonical" href=(address);
@@ -40,18 +40,18 @@ fn legislation(provision: &Provision<'_>, base_url: &str, address: &str) -> Valu
     let force = if is_in_force { "https://schema.org/InForce" } else { "https://schema.org/NotInForce" };
     let part_of = provision.path.last().map(|above| {
         let address = format!("{base_url}{}", path(above.id));
-        json!({ "@type": "Legislation", "name": visible(&above.heading), "legislationIdentifier": visible(&above.citation), "url": address })
+        json!({ "@type": "Legislation", "name": attribute_text(&above.heading), "legislationIdentifier": attribute_text(&above.citation), "url": address })
     });
-    let part_of =
-        part_of.or_else(|| Some(json!({ "@type": "Legislation", "name": visible(provision.code_body.as_ref()?) })));
+    let part_of = part_of
+        .or_else(|| Some(json!({ "@type": "Legislation", "name": attribute_text(provision.code_body.as_ref()?) })));
     let mut legislation = json!({
         "@context": "https://schema.org",
         "@type": "Legislation",
         "@id": address,
         "url": address,
-        "name": visible(&shortened(&provision.heading)),
-        "legislationIdentifier": visible(&provision.citation),
-        "legislationType": visible(&provision.level),
+        "name": attribute_text(&shortened(&provision.heading)),
+        "legislationIdentifier": attribute_text(&provision.citation),
+        "legislationType": attribute_text(&provision.level),
         "legislationLegalForce": force,
         "legislationJurisdiction": provision.jurisdiction,
         "inLanguage": "en",

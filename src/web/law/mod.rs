@@ -26,44 +26,51 @@ use uuid::Uuid;
 use super::assets::{READING, TREE, VERSION};
 use super::contents;
 use super::frame::{Page, Section};
-use super::letters::visible;
-use super::response::{self, Keep};
-use super::shell::{Ask, News, Opened, Told};
+use super::page_context::{CallResult, OpenPage, OperationCall, OperationReply};
+use super::response::{self, CachePolicy};
+use super::untrusted_text::attribute_text;
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Format;
-use crate::door::DoorAnswer;
+use crate::mount::MountResponse;
 use crate::search::LawOnDay;
 use cited::{CitationAnswer, Resolution};
-use mentions::Mentions;
-use page::Setting;
+use mentions::CitationLinks;
+use page::ProvisionPage;
 use reply::Provision;
 
 /// The page of a node, or its text in another format.
-pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn by_id(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
     let (id, format) = match id.rsplit_once('.') {
         Some((id, "md")) => (id, Format::Markdown),
         Some((id, "txt")) => (id, Format::Text),
         _ => (id, Format::Json),
     };
-    let mark = format!("~{}{}", opened.visitor.tag(), VERSION.as_str());
+    let mark = format!("~{}{}", opened.visitor.page_variant(), VERSION.as_str());
     let known = known_versions(&opened, &mark);
-    let ask = Ask { of: &[("id", id)], format, known_versions: Some(&known), ..Ask::read("node", &[]) };
-    let news = match opened.ask(ask).await.map_err(missing)? {
-        Told::Unchanged(version) => return Ok(opened.answer(response::not_modified(&(version + &mark), Keep::Asking))),
-        Told::News(news) => news,
+    let ask =
+        OperationCall { of: &[("id", id)], format, known_versions: Some(&known), ..OperationCall::read("node", &[]) };
+    let news = match opened.ask(ask).await.map_err(not_found_for_people)? {
+        CallResult::Unchanged(version) => {
+            return Ok(opened.answer(response::not_modified(&(version + &mark), CachePolicy::Revalidate)));
+        }
+        CallResult::News(news) => news,
     };
     let version = news.version.clone().unwrap_or_default() + &mark;
     let answered = match format {
-        Format::Markdown => response::text(StatusCode::OK, "text/markdown; charset=utf-8", news.bytes, Keep::Asking),
-        Format::Text => response::text(StatusCode::OK, "text/plain; charset=utf-8", news.bytes, Keep::Asking),
-        Format::Json => response::page(StatusCode::OK, html(&mut opened, &news).await?, Keep::Asking),
+        Format::Markdown => {
+            response::text(StatusCode::OK, "text/markdown; charset=utf-8", news.bytes, CachePolicy::Revalidate)
+        }
+        Format::Text => {
+            response::text(StatusCode::OK, "text/plain; charset=utf-8", news.bytes, CachePolicy::Revalidate)
+        }
+        Format::Json => response::page(StatusCode::OK, html(&mut opened, &news).await?, CachePolicy::Revalidate),
     };
     Ok(opened.answer(response::with_version(answered, &version)))
 }
 
 /// Rewords the 404 message for people, because "node" and "id" are terms of the API.
-fn missing(error: ApiError) -> ApiError {
+fn not_found_for_people(error: ApiError) -> ApiError {
     match error.code {
         ErrorCode::NotFound => ApiError::not_found("there is no provision at this address"),
         _ => error,
@@ -72,13 +79,13 @@ fn missing(error: ApiError) -> ApiError {
 
 /// The cached versions that the browser sent, without the suffix that pages append to the
 /// operation's version.
-fn known_versions(opened: &Opened<'_>, mark: &str) -> String {
+fn known_versions(opened: &OpenPage<'_>, mark: &str) -> String {
     let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
     let ours = held.split(',').map(str::trim).filter_map(|tag| tag.strip_suffix('"')?.strip_suffix(mark));
     ours.map(|tag| format!("{tag}\"")).collect::<Vec<_>>().join(", ")
 }
 
-async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> {
+async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String, ApiError> {
     let mut provision: Provision<'_> = news.read()?;
     provision.named_day = opened.named_day();
     let (corpus, law) = (Arc::clone(&opened.corpus), opened.law());
@@ -88,10 +95,10 @@ async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> 
         Some(body) if provision.child_count > 0 => Some(contents::children(opened, body, Some(provision.id)).await?),
         _ => None,
     };
-    let mentions = Mentions::of(&corpus, &law, &provision)?;
+    let mentions = CitationLinks::of(&corpus, &law, &provision)?;
     let layouts = layouts(&corpus, &law, &provision)?;
-    let setting = Setting { provision: &provision, mentions, layouts, contents, base_url };
-    let title = visible(&format!("{} {}", provision.citation, provision.heading));
+    let setting = ProvisionPage { provision: &provision, mentions, layouts, contents, base_url };
+    let title = attribute_text(&format!("{} {}", provision.citation, provision.heading));
     let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
     let page = Page {
         head: metadata::head(&provision, base_url, shell.is_indexed),
@@ -120,17 +127,17 @@ fn layouts<'c>(
 const TITLE_BYTES_MAX: usize = 200;
 
 /// The answers for all citations in the text, in order.
-pub(super) async fn resolve(opened: &mut Opened<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {
-    let news = opened.call(Ask::read("resolve", &[("citation", citation)])).await?;
+pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {
+    let news = opened.call(OperationCall::read("resolve", &[("citation", citation)])).await?;
     Ok(news.read::<Resolution>()?.answers)
 }
 
 /// Redirects to the provision that a citation refers to, or lists the candidates.
-pub(super) async fn by_citation(mut opened: Opened<'_>, citation: &str) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn by_citation(mut opened: OpenPage<'_>, citation: &str) -> Result<MountResponse, ApiError> {
     let answers = resolve(&mut opened, citation).await?;
     let named_day = opened.named_day();
     if let [only] = answers.as_slice()
-        && let Some(path) = only.leads_to(named_day.as_deref())
+        && let Some(path) = only.target_path(named_day.as_deref())
     {
         return Ok(opened.answer(response::redirect(&path)));
     }
@@ -138,5 +145,5 @@ pub(super) async fn by_citation(mut opened: Opened<'_>, citation: &str) -> Resul
     let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
     let page = Page::new("Citation", Section::Search, page::candidates(citation, &answers, named_day.as_deref()));
     let html = page.html(&opened.visitor);
-    Ok(opened.answer(response::page(status, html, Keep::Nowhere)))
+    Ok(opened.answer(response::page(status, html, CachePolicy::NoStore)))
 }

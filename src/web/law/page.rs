@@ -6,19 +6,19 @@ use maud::{Markup, html};
 use super::address::{day_parameter, is_web, path, path_on};
 use super::citations;
 use super::cited::CitationAnswer;
-use super::mentions::Mentions;
+use super::mentions::CitationLinks;
 use super::reply::{Link, List, Note, Provision, Wording};
 use super::text::LawText;
 use crate::api::as_of::AS_OF_NAME;
-use crate::web::letters::{Letters, brief};
+use crate::web::untrusted_text::{UntrustedText, short_heading};
 
 /// Notes shorter than this are open by default.
 const OPEN_NOTE_BYTES: usize = 2_000;
 
 /// The data for rendering a provision.
-pub(super) struct Setting<'p> {
+pub(super) struct ProvisionPage<'p> {
     pub(super) provision: &'p Provision<'p>,
-    pub(super) mentions: Mentions,
+    pub(super) mentions: CitationLinks,
     /// The layouts of the text, of the other wordings and of the notes, in this order.
     pub(super) layouts: Vec<Option<LayoutRef<'p>>>,
     /// The list of the children of a container.
@@ -27,22 +27,22 @@ pub(super) struct Setting<'p> {
     pub(super) base_url: &'p str,
 }
 
-impl<'p> Setting<'p> {
+impl<'p> ProvisionPage<'p> {
     pub(super) fn main(&self) -> Markup {
         let provision = self.provision;
-        let text = LawText::whole(&provision.text, self.layout(0), &self.mentions);
+        let text = LawText::main_text(&provision.text, self.layout(0), &self.mentions);
         html! {
             (crumbs(provision))
             article.law {
                 header {
-                    p.citation { (Letters(&provision.citation)) }
-                    h1 { (Letters(&provision.heading)) }
+                    p.citation { (UntrustedText(&provision.citation)) }
+                    h1 { (UntrustedText(&provision.heading)) }
                 }
-                (standing(provision))
+                (status_banners(provision))
                 (self.tools())
                 @if !provision.text.is_empty() { (text.contents()) (text.html()) }
                 @if let Some(contents) = &self.contents { (contents) }
-                @if let Some(credit) = &provision.source_credit { p.credit { (Letters(credit)) } }
+                @if let Some(credit) = &provision.source_credit { p.credit { (UntrustedText(credit)) } }
                 (self.footnotes(text.footnotes()))
                 @for (wording, place) in provision.wordings.iter().zip(1..) { (self.other_wording(wording, place)) }
                 (self.notes(text.footnotes()))
@@ -62,12 +62,12 @@ impl<'p> Setting<'p> {
         let Wording { label, status, effective_from, effective_to, text, source_credit } = wording;
         html! {
             section.wording id=[(place == 1).then_some("wordings")] {
-                h2 { (Letters(label)) }
+                h2 { (UntrustedText(label)) }
                 @if effective_from.is_some() || effective_to.is_some() || *status != "in force" {
                     p.also { (status) (days(*effective_from, *effective_to)) }
                 }
-                (LawText::beside(text, self.layout(place)).html())
-                @if let Some(credit) = source_credit { p.credit { (Letters(credit)) } }
+                (LawText::secondary_text(text, self.layout(place)).html())
+                @if let Some(credit) = source_credit { p.credit { (UntrustedText(credit)) } }
             }
         }
     }
@@ -79,7 +79,7 @@ impl<'p> Setting<'p> {
         html! {
             @if !found.is_empty() {
                 section.footnotes aria-label="Footnotes" {
-                    ol { @for (place, note) in found { li id={ "note-" (place) } { (Letters(&note.text)) } } }
+                    ol { @for (place, note) in found { li id={ "note-" (place) } { (UntrustedText(&note.text)) } } }
                 }
             }
         }
@@ -95,10 +95,10 @@ impl<'p> Setting<'p> {
                     h2 #notes { "Notes of the publisher" }
                     @for (Note { topic, text }, place) in notes {
                         // A note without text is the title of the notes after it.
-                        @if text.is_empty() { h3 { (Letters(topic)) } } @else {
+                        @if text.is_empty() { h3 { (UntrustedText(topic)) } } @else {
                             details open[text.len() < OPEN_NOTE_BYTES] {
-                                summary { (Letters(topic)) }
-                                div.note { (LawText::beside(text, self.layout(first + place as usize)).html()) }
+                                summary { (UntrustedText(topic)) }
+                                div.note { (LawText::secondary_text(text, self.layout(first + place as usize)).html()) }
                             }
                         }
                     }
@@ -112,8 +112,8 @@ impl<'p> Setting<'p> {
         html! {
             div hidden { @for (place, preview) in self.mentions.previews().iter().enumerate() {
                 div id={ "preview-" (place) } {
-                    p { span.citation { (Letters(&preview.citation)) } " " span.heading { (Letters(&preview.heading)) } }
-                    p { (Letters(&preview.beginning)) }
+                    p { span.citation { (UntrustedText(&preview.citation)) } " " span.heading { (UntrustedText(&preview.heading)) } }
+                    p { (UntrustedText(&preview.beginning)) }
                 }
             } }
         }
@@ -131,7 +131,7 @@ impl<'p> Setting<'p> {
                         @for form in citations::forms(self.provision, &address) {
                             dt { (form.name) }
                             dd {
-                                code { (Letters(&form.text)) }
+                                code { (UntrustedText(&form.text)) }
                                 button type="button" data-copy hidden { "Copy" span.unseen { " " (form.name) } }
                             }
                         }
@@ -163,15 +163,15 @@ impl<'p> Setting<'p> {
                 h2 #provenance { "Where this text is from" }
                 dl {
                     @for (name, value) in rows {
-                        @if let Some(value) = value { dt { (name) } dd { (Letters(value)) } }
+                        @if let Some(value) = value { dt { (name) } dd { (UntrustedText(value)) } }
                     }
                     @for (name, url) in addresses {
                         @if let Some(url) = url {
                             dt { (name) }
                             dd {
                                 @match is_web(url) {
-                                    true => { a href=(url) rel="external noreferrer" { (Letters(url)) } }
-                                    false => { (Letters(url)) }
+                                    true => { a href=(url) rel="external noreferrer" { (UntrustedText(url)) } }
+                                    false => { (UntrustedText(url)) }
                                 }
                             }
                         }
@@ -190,7 +190,7 @@ impl<'p> Setting<'p> {
                             }
                         }
                     }
-                    dt { "Snapshot" } dd { code.hash { (Letters(provenance.snapshot)) } }
+                    dt { "Snapshot" } dd { code.hash { (UntrustedText(provenance.snapshot)) } }
                 }
             }
         }
@@ -201,18 +201,18 @@ fn crumbs(provision: &Provision<'_>) -> Markup {
     html! {
         nav.crumbs aria-label="Place in the code" {
             ol {
-                @if let Some(jurisdiction) = provision.jurisdiction { li { a href={ "/browse#" (jurisdiction) } { (Letters(jurisdiction)) } } }
+                @if let Some(jurisdiction) = provision.jurisdiction { li { a href={ "/browse#" (jurisdiction) } { (UntrustedText(jurisdiction)) } } }
                 @if let (Some(body), Some(id)) = (&provision.code_body, provision.code_body_id) {
-                    li { a href={ "/browse/" (id) } { (Letters(body)) } }
+                    li { a href={ "/browse/" (id) } { (UntrustedText(body)) } }
                 }
-                @for above in &provision.path { li { a href=(path_on(above.id, provision.named_day.as_deref())) { (brief(&above.heading)) } } }
+                @for above in &provision.path { li { a href=(path_on(above.id, provision.named_day.as_deref())) { (short_heading(&above.heading)) } } }
             }
         }
     }
 }
 
 /// The banners above the text: the day, the status, other wordings and other citations.
-fn standing(provision: &Provision<'_>) -> Markup {
+fn status_banners(provision: &Provision<'_>) -> Markup {
     let Provision { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } = provision;
     // Dates in the ISO 8601 format are compared as texts.
     let is_old = effective_to.is_none()
@@ -231,7 +231,7 @@ fn standing(provision: &Provision<'_>) -> Markup {
             }
         }
         @if let Some(notice) = &provision.notice {
-            p class=(if provision.is_outdated { "banner mild" } else { "also" }) role="note" { (Letters(notice)) }
+            p class=(if provision.is_outdated { "banner mild" } else { "also" }) role="note" { (UntrustedText(notice)) }
         }
         @if !wordings.is_empty() {
             p.banner.mild role="note" {
@@ -255,7 +255,7 @@ fn not_in_force(provision: &Provision<'_>) -> Markup {
             "uncertain" => {
                 p.banner role="note" {
                     strong { "It is uncertain whether this is in force." }
-                    @if let Some(remark) = &provision.validity_remark { " The publisher says: " q { (Letters(remark)) } }
+                    @if let Some(remark) = &provision.validity_remark { " The publisher says: " q { (UntrustedText(remark)) } }
                 }
             }
             status => {
@@ -269,12 +269,12 @@ fn not_in_force(provision: &Provision<'_>) -> Markup {
 }
 
 fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
-    html! { @for (place, citation) in citations.iter().enumerate() { @if place > 0 { "; " } (Letters(citation.as_ref())) } }
+    html! { @for (place, citation) in citations.iter().enumerate() { @if place > 0 { "; " } (UntrustedText(citation.as_ref())) } }
 }
 
 fn neighbours(provision: &Provision<'_>) -> Markup {
     let neighbour = |link: &Link<'_>, rel: &str, word: &str| {
-        html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (Letters(&link.citation)) } span.heading { (brief(&link.heading)) } } }
+        html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) } } }
     };
     html! {
         nav.neighbours aria-label="Before and after" {
@@ -313,7 +313,7 @@ fn list(provision: &Provision<'_>, list: &List<'_>, direction: &str, title: &str
 pub(super) fn entry(link: &Link<'_>, named_day: Option<&str>) -> Markup {
     html! {
         a href=(path_on(link.id, named_day)) {
-            span.citation { (Letters(&link.citation)) } " " span.heading { (brief(&link.heading)) }
+            span.citation { (UntrustedText(&link.citation)) } " " span.heading { (short_heading(&link.heading)) }
             (status_of(link.status))
         }
     }
@@ -336,16 +336,16 @@ fn days(from: Option<&str>, to: Option<&str>) -> Markup {
 pub(super) fn candidates(citation: &str, answers: &[CitationAnswer], named_day: Option<&str>) -> Markup {
     html! {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
-            h1 { "Provisions for " q { (Letters(citation)) } }
+            h1 { "Provisions for " q { (UntrustedText(citation)) } }
         } @else {
-            h1 { "No provision for " q { (Letters(citation)) } }
+            h1 { "No provision for " q { (UntrustedText(citation)) } }
         }
         @for answer in answers {
-            p { (Letters(answer.told())) "." }
+            p { (UntrustedText(answer.message_for_people())) "." }
             ul.links {
                 @for candidate in &answer.candidates {
                     li { a href=(path_on(&candidate.node_id.to_string(), named_day)) {
-                        span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
+                        span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
                         (status_of(&candidate.status))
                     } }
                 }

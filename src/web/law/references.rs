@@ -10,12 +10,12 @@ use super::address::{day_parameter, path_on};
 use super::page::entry;
 use super::reply::Link;
 use crate::api::error::ApiError;
-use crate::door::DoorAnswer;
+use crate::mount::MountResponse;
 use crate::web::frame::{Page, Section};
-use crate::web::letters::{Letters, grouped};
+use crate::web::page_context::{OpenPage, OperationCall};
 use crate::web::pager;
-use crate::web::response::{self, Keep};
-use crate::web::shell::{Ask, Opened};
+use crate::web::response::{self, CachePolicy};
+use crate::web::untrusted_text::{UntrustedText, grouped};
 
 /// References per page.
 const PAGE_SIZE: &str = "100";
@@ -36,17 +36,17 @@ struct Cited<'b> {
     heading: Cow<'b, str>,
 }
 
-pub(in crate::web) async fn answer(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer, ApiError> {
+pub(in crate::web) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
     let direction = opened.parameter("direction").unwrap_or("out").to_owned();
     let page = opened.parameter("page").unwrap_or("1").to_owned();
     let query = [("direction", direction.as_str()), ("limit", PAGE_SIZE), ("page", &page)];
-    let news = opened.call(Ask { of: &[("id", id)], ..Ask::read("references", &query) }).await?;
+    let news = opened.call(OperationCall { of: &[("id", id)], ..OperationCall::read("references", &query) }).await?;
     let references: References<'_> = news.read()?;
-    let cited = opened.call(Ask { of: &[("id", id)], ..Ask::read("node", &[]) }).await?;
+    let cited = opened.call(OperationCall { of: &[("id", id)], ..OperationCall::read("node", &[]) }).await?;
     let cited: Cited<'_> = cited.read()?;
     let (is_in, day) = (references.direction == "in", opened.named_day());
     let main = html! {
-        nav.crumbs aria-label="Place in the code" { ol { li { a href=(path_on(id, day.as_deref())) { (Letters(&cited.citation)) " " (Letters(&cited.heading)) } } } }
+        nav.crumbs aria-label="Place in the code" { ol { li { a href=(path_on(id, day.as_deref())) { (UntrustedText(&cited.citation)) " " (UntrustedText(&cited.heading)) } } } }
         h1 { @if is_in { "Cited by" } @else { "Cites" } " " span.count { (grouped(references.total)) } }
         @if references.nodes.is_empty() {
             p { @if is_in { "No provision of this snapshot cites it." } @else { "It cites no provision of this snapshot." } }
@@ -56,5 +56,5 @@ pub(in crate::web) async fn answer(mut opened: Opened<'_>, id: &str) -> Result<D
     };
     let title = if is_in { "Cited by" } else { "Cites" };
     let html = Page::new(title, Section::Contents, main).html(&opened.visitor);
-    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+    Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }

@@ -8,8 +8,8 @@ use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind, TableCell, se
 use maud::{Markup, html};
 
 use super::lines::{self, Line};
-use super::mentions::Mentions;
-use crate::web::letters::Letters;
+use super::mentions::CitationLinks;
+use crate::web::untrusted_text::UntrustedText;
 
 /// A text with at least this many bytes gets a table of contents and is rendered in sections.
 const LONG_BYTES: usize = 20 << 10;
@@ -31,7 +31,7 @@ pub(super) struct LawText<'t> {
     text: &'t str,
     lines: Vec<Line<'t>>,
     marks: &'t [Mark],
-    mentions: Option<&'t Mentions>,
+    mentions: Option<&'t CitationLinks>,
     /// Whether its subdivisions have anchors. Only the main text has them, not other wordings or
     /// notes.
     has_anchors: bool,
@@ -41,12 +41,12 @@ pub(super) struct LawText<'t> {
 
 impl<'t> LawText<'t> {
     /// The main text of the provision.
-    pub(super) fn whole(text: &'t str, layout: Option<LayoutRef<'t>>, mentions: &'t Mentions) -> Self {
-        Self { mentions: Some(mentions), has_anchors: true, ..Self::beside(text, layout) }
+    pub(super) fn main_text(text: &'t str, layout: Option<LayoutRef<'t>>, mentions: &'t CitationLinks) -> Self {
+        Self { mentions: Some(mentions), has_anchors: true, ..Self::secondary_text(text, layout) }
     }
 
     /// Another wording, or a note.
-    pub(super) fn beside(text: &'t str, layout: Option<LayoutRef<'t>>) -> Self {
+    pub(super) fn secondary_text(text: &'t str, layout: Option<LayoutRef<'t>>) -> Self {
         let marks = layout.map_or(&[][..], |layout| layout.marks);
         let mut footnotes = Vec::new();
         for mark in marks.iter().filter(|mark| mark.kind() == Some(MarkKind::Footnote)) {
@@ -75,7 +75,7 @@ impl<'t> LawText<'t> {
                 details.contents open {
                     summary { "Contents of this provision" }
                     ol { @for (anchor, line) in first {
-                        li { a href={ "#" (anchor) } { span.label { (Letters(line.label)) } " " (Letters(&beginning(line.text))) } }
+                        li { a href={ "#" (anchor) } { span.label { (UntrustedText(line.label)) } " " (UntrustedText(&beginning(line.text))) } }
                     } }
                 }
             }
@@ -142,9 +142,9 @@ impl<'t> LawText<'t> {
         html! {
             @if self.has_anchors { @for anchor in outer { span id=(anchor) {} } }
             @match line.anchors.last() {
-                Some(own) if self.has_anchors => { a.label href={ "#" (own) } { (Letters(line.label)) } " " }
+                Some(own) if self.has_anchors => { a.label href={ "#" (own) } { (UntrustedText(line.label)) } " " }
                 _ if line.label.is_empty() => {}
-                _ => { span.label { (Letters(line.label)) } " " }
+                _ => { span.label { (UntrustedText(line.label)) } " " }
             }
         }
     }
@@ -237,10 +237,10 @@ impl<'t> LawText<'t> {
         }
         html! {
             @for (before, mark, marked) in apart {
-                (Letters(&self.text[before]))
+                (UntrustedText(&self.text[before]))
                 (self.mark(mark, &self.text[marked]))
             }
-            (Letters(&self.text[at..bytes.end]))
+            (UntrustedText(&self.text[at..bytes.end]))
         }
     }
 
@@ -250,7 +250,7 @@ impl<'t> LawText<'t> {
     }
 
     fn mark(&self, mark: &Mark, text: &str) -> Markup {
-        let text = Letters(text);
+        let text = UntrustedText(text);
         match mark.kind() {
             Some(MarkKind::Footnote) => {
                 let number = self.footnotes.iter().position(|note| *note == mark.target).unwrap_or(0) + 1;
@@ -306,8 +306,8 @@ mod tests {
         let marks = vec![Mark::footnote(13, 4), Mark::new(MarkKind::Emphasis, see, 3), Mark::footnote(text.len(), 2)];
         let layout = Layout { lines, marks };
         assert_eq!(layout.mistake_for(text), None);
-        let mentions = Mentions::default();
-        let set = LawText::whole(text, Some(layout.as_ref()), &mentions);
+        let mentions = CitationLinks::default();
+        let set = LawText::main_text(text, Some(layout.as_ref()), &mentions);
         let html = set.html().into_string();
         assert!(html.contains("<caption>Fees </caption><thead><tr><th scope=\"col\">Year</th>"), "{html}");
         assert!(html.contains("<tr><td></td><td>none</td></tr>"), "{html}");
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_span_what_they_cover_and_heads_say_of_what() {
+    fn cells_have_their_spans_and_heads_their_scopes() {
         let text = "Road\tWidth\t\n\tMin\tMax\nLane\t1\t2";
         let row = |kind| LayoutLine::in_table(kind, 0, 0);
         let lines = vec![row(LineKind::TableHead), row(LineKind::TableHead), row(LineKind::TableRow)];
@@ -330,7 +330,7 @@ mod tests {
             vec![Mark::new(MarkKind::CoveredFromLeft, left, 0), Mark::new(MarkKind::CoveredFromAbove, left + 1, 0)];
         let layout = Layout { lines, marks };
         assert_eq!(layout.mistake_for(text), None);
-        let html = LawText::beside(text, Some(layout.as_ref())).html().into_string();
+        let html = LawText::secondary_text(text, Some(layout.as_ref())).html().into_string();
         let head = "<thead><tr><th scope=\"col\" rowspan=\"2\">Road</th><th scope=\"colgroup\" colspan=\"2\">Width</th></tr>\
                     <tr><th scope=\"col\">Min</th><th scope=\"col\">Max</th></tr></thead>";
         assert!(html.contains(head), "{html}");
@@ -344,7 +344,7 @@ mod tests {
             (0..text.len()).flat_map(|start| [0, 1, 2, 5].map(|length| Mark::new(MarkKind::Strong, start, length)));
         for marks in cuts.clone().map(|mark| vec![mark]).chain([cuts.clone().collect(), cuts.rev().collect()]) {
             let layout = Layout { lines: vec![LayoutLine::labelled(LineKind::Paragraph, 0, 0)], marks };
-            let html = LawText::beside(text, Some(layout.as_ref())).html().into_string();
+            let html = LawText::secondary_text(text, Some(layout.as_ref())).html().into_string();
             let words: String = html.split('<').filter_map(|tag| Some(tag.split_once('>')?.1)).collect();
             assert_eq!(words, text, "{html}");
         }
@@ -358,7 +358,7 @@ mod tests {
         let lines = vec![paragraph(0), paragraph(1), row(LineKind::TableHead), row(LineKind::TableRow)];
         let layout = Layout { lines, marks: Vec::new() };
         assert_eq!(layout.mistake_for(text), None);
-        let html = LawText::beside(text, Some(layout.as_ref())).html().into_string();
+        let html = LawText::secondary_text(text, Some(layout.as_ref())).html().into_string();
         assert!(html.contains("<div class=\"table\" data-depth=\"2\" role=\"group\""), "{html}");
     }
 }

@@ -11,19 +11,19 @@ use crate::accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
 use crate::accounts::key::LinkToken;
 use crate::accounts::people::{LINK_PATH, Role};
 use crate::accounts::records::OrderStage;
-use crate::door::DoorAnswer;
+use crate::mount::MountResponse;
 use crate::web::form::Form;
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
 use crate::web::response::redirect;
-use crate::web::seen::Seen;
-use crate::web::trouble::Trouble;
 
-pub(super) async fn account(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
-    let id: AccountId = form.text("account").parse().map_err(Trouble::Refused)?;
+pub(super) async fn account(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    let id: AccountId = form.text("account").parse().map_err(PageError::Refused)?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     match form.text("do") {
         "approve" => shared.shell.desk.operator_work(move || accounts.approve_account(id, &act)).await.map(drop)?,
         "disable" if id == seen.person()?.account => {
-            return Err(Trouble::Refused("this is your own account; nobody else could enable it again".to_owned()));
+            return Err(PageError::Refused("this is your own account; nobody else could enable it again".to_owned()));
         }
         "disable" => shared.shell.desk.operator_work(move || accounts.disable_account(id, &act)).await.map(drop)?,
         "link" => {
@@ -38,7 +38,7 @@ pub(super) async fn account(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
     Ok(redirect("/operator#accounts").into())
 }
 
-pub(super) async fn invite(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+pub(super) async fn invite(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
     let name = form.text("name").trim().to_owned();
     let role = if form.text("operator") == "yes" { Role::Operator } else { Role::Customer };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
@@ -51,7 +51,7 @@ pub(super) async fn invite(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Res
 }
 
 /// The only page that shows a link.
-fn link_shown(shared: &Shared, seen: &Seen<'_>, link: &LinkToken) -> DoorAnswer {
+fn link_shown(shared: &Shared, seen: &PageRequest<'_>, link: &LinkToken) -> MountResponse {
     let link = format!("{}{LINK_PATH}{}", shared.shell.service.base_url(), link.reveal());
     let main = html! {
         h1 { "A one-time link" }
@@ -62,8 +62,8 @@ fn link_shown(shared: &Shared, seen: &Seen<'_>, link: &LinkToken) -> DoorAnswer 
     seen.page(StatusCode::OK, "A one-time link", main)
 }
 
-pub(super) async fn purchase(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
-    let id: PurchaseId = form.text("purchase").parse().map_err(Trouble::Refused)?;
+pub(super) async fn purchase(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    let id: PurchaseId = form.text("purchase").parse().map_err(PageError::Refused)?;
     let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
     match form.text("do") {
         "confirm" => {
@@ -75,16 +75,16 @@ pub(super) async fn purchase(shared: &Shared, seen: &Seen<'_>, form: &Form) -> R
     Ok(redirect("/operator#purchases").into())
 }
 
-pub(super) async fn problem(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
-    let id: CheckoutId = form.text("checkout").parse().map_err(Trouble::Refused)?;
+pub(super) async fn problem(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    let id: CheckoutId = form.text("checkout").parse().map_err(PageError::Refused)?;
     let shown = form.text("shown").parse().map_err(|_| not_known())?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     shared.shell.desk.operator_work(move || accounts.close_payment_problems(id, shown, &act)).await?;
     Ok(redirect("/operator#purchases").into())
 }
 
-pub(super) async fn order(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
-    let id: OrderId = form.text("order").parse().map_err(Trouble::Refused)?;
+pub(super) async fn order(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    let id: OrderId = form.text("order").parse().map_err(PageError::Refused)?;
     let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
     match form.text("do") {
         "confirm" => {
@@ -92,7 +92,7 @@ pub(super) async fn order(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Resu
         }
         "discard" => shared.shell.desk.operator_work(move || accounts.discard_order(id, &act)).await.map(drop)?,
         "advance" => {
-            let stage = OrderStage::parse(form.text("stage")).map_err(Trouble::Refused)?;
+            let stage = OrderStage::parse(form.text("stage")).map_err(PageError::Refused)?;
             shared.shell.desk.operator_work(move || accounts.advance_order(id, stage, &act)).await.map(drop)?;
         }
         "intake" => {
@@ -113,7 +113,7 @@ pub(super) async fn order(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Resu
 }
 
 /// Switches to another snapshot, newer or older. The attempt is recorded even if it fails.
-pub(super) async fn snapshot(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+pub(super) async fn snapshot(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
     let name = form.text("snapshot").to_owned();
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let act = seen.act.clone();
@@ -132,6 +132,6 @@ fn reference(form: &Form) -> Option<String> {
     Some(form.text("reference").trim().to_owned()).filter(|reference| !reference.is_empty())
 }
 
-fn not_known() -> Trouble {
-    Trouble::Refused("the form asks for nothing that is known here".to_owned())
+fn not_known() -> PageError {
+    PageError::Refused("the form asks for nothing that is known here".to_owned())
 }

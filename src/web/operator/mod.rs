@@ -5,8 +5,8 @@
 //! `machinery` is the interface to the main program: lists the snapshots and switches between them.
 
 mod actions;
-pub mod door;
-pub mod machinery;
+pub mod mount;
 mod overview;
 mod plots;
 mod shared;
+pub mod snapshot_control;

@@ -3,48 +3,48 @@
 use ::http::StatusCode;
 use maud::{Markup, html};
 
-use super::machinery::SnapshotRow;
 use super::plots;
 use super::shared::Shared;
-use crate::accounts::records::ActRecord;
+use super::snapshot_control::SnapshotRow;
+use crate::accounts::records::AuditRecord;
 use crate::accounts::records::{AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
 use crate::accounts::views::AccountView;
-use crate::door::DoorAnswer;
-use crate::metrics::Failed;
-use crate::web::figures::{day, day_and_time, dollars, signed, to_the_second};
+use crate::metrics::FailedRequest;
+use crate::mount::MountResponse;
+use crate::web::formatting::{day, day_and_time, dollars, signed, to_the_second};
 use crate::web::frame::{Page, Section};
-use crate::web::letters::{counted, grouped};
-use crate::web::response::{self, Keep};
-use crate::web::seen::Seen;
-use crate::web::trouble::Trouble;
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
+use crate::web::response::{self, CachePolicy};
+use crate::web::untrusted_text::{counted, grouped};
 
 /// Maximum number of rows in each list, and of recorded acts. The commands show the rest.
 const ROWS: usize = 100;
 const ACTS: usize = 20;
 
-struct Office {
+struct OverviewData {
     accounts: Vec<(AccountView, Option<String>)>,
     purchases: Vec<PurchaseRecord>,
     problems: Vec<CheckoutRecord>,
     orders: Vec<OrderRecord>,
-    acts: Vec<ActRecord>,
+    acts: Vec<AuditRecord>,
     snapshots: Vec<SnapshotRow>,
     report: Option<String>,
 }
 
-pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let now = shared.shell.service.now();
     let office = shared.shell.desk.operator_work(move || {
         let login = |view: &AccountView| accounts.person(view.record.id).map(|person| person.login.to_string());
         let mut purchases = accounts.waiting_purchases()?;
         purchases.retain(|purchase| purchase.checkout.is_none());
-        let (problems, orders) = (accounts.payment_problems()?, accounts.orders_under_way()?);
+        let (problems, orders) = (accounts.payment_problems()?, accounts.open_orders()?);
         let mut views = accounts.accounts(now)?;
         // Pending accounts come first, then the newest ones.
         views.sort_by_key(|view| (view.record.status != AccountStatus::Pending, std::cmp::Reverse(view.record.id)));
         views.truncate(ROWS);
-        Ok(Office {
+        Ok(OverviewData {
             accounts: views
                 .into_iter()
                 .map(|view| {
@@ -71,15 +71,15 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         (snapshots(shared, seen, &office.snapshots, office.report.as_deref()))
         section aria-labelledby="latency" {
             h2 #latency { "Response times since the start" }
-            (plots::heat("Response times by operation", &metrics.latencies()))
+            (plots::heat_map("Response times by operation", &metrics.latencies()))
             h3 { "Stages of a call" }
-            (plots::heat("Times by stage", &metrics.stages()))
+            (plots::heat_map("Times by stage", &metrics.stages()))
         }
         (errors(&metrics.recent_failures()))
         (acts(&office.acts))
     };
     let page = Page::new("Running the service", Section::Operator, main);
-    Ok(response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into())
+    Ok(response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into())
 }
 
 fn health(shared: &Shared) -> Markup {
@@ -103,7 +103,7 @@ fn health(shared: &Shared) -> Markup {
 }
 
 /// A form with one button.
-fn button(seen: &Seen<'_>, path: &str, fields: &[(&str, &str)], word: &str, what: &str) -> Markup {
+fn button(seen: &PageRequest<'_>, path: &str, fields: &[(&str, &str)], word: &str, what: &str) -> Markup {
     html! {
         form method="post" action=(path) {
             (seen.token_field())
@@ -113,7 +113,7 @@ fn button(seen: &Seen<'_>, path: &str, fields: &[(&str, &str)], word: &str, what
     }
 }
 
-fn with_reference(seen: &Seen<'_>, path: &str, fields: &[(&str, &str)], what: &str) -> Markup {
+fn with_reference(seen: &PageRequest<'_>, path: &str, fields: &[(&str, &str)], what: &str) -> Markup {
     html! {
         form.row method="post" action=(path) {
             (seen.token_field())
@@ -124,7 +124,7 @@ fn with_reference(seen: &Seen<'_>, path: &str, fields: &[(&str, &str)], what: &s
     }
 }
 
-fn purchases(seen: &Seen<'_>, purchases: &[PurchaseRecord], problems: &[CheckoutRecord]) -> Markup {
+fn purchases(seen: &PageRequest<'_>, purchases: &[PurchaseRecord], problems: &[CheckoutRecord]) -> Markup {
     html! {
         section aria-labelledby="purchases" {
             h2 #purchases { "Purchases to confirm" }
@@ -156,7 +156,7 @@ fn purchases(seen: &Seen<'_>, purchases: &[PurchaseRecord], problems: &[Checkout
     }
 }
 
-fn orders(seen: &Seen<'_>, orders: &[OrderRecord]) -> Markup {
+fn orders(seen: &PageRequest<'_>, orders: &[OrderRecord]) -> Markup {
     html! {
         section aria-labelledby="orders" {
             h2 #orders { "Company formations in progress" }
@@ -194,7 +194,7 @@ fn orders(seen: &Seen<'_>, orders: &[OrderRecord]) -> Markup {
     }
 }
 
-fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> Markup {
+fn accounts_of(seen: &PageRequest<'_>, accounts: &[(AccountView, Option<String>)]) -> Markup {
     html! {
         section aria-labelledby="accounts" {
             h2 #accounts { "Accounts" }
@@ -237,7 +237,7 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
     }
 }
 
-fn snapshots(shared: &Shared, seen: &Seen<'_>, snapshots: &[SnapshotRow], report: Option<&str>) -> Markup {
+fn snapshots(shared: &Shared, seen: &PageRequest<'_>, snapshots: &[SnapshotRow], report: Option<&str>) -> Markup {
     let served = shared.shell.service.corpus();
     let counts = &served.snapshot().manifest.counts;
     html! {
@@ -269,7 +269,7 @@ fn snapshots(shared: &Shared, seen: &Seen<'_>, snapshots: &[SnapshotRow], report
     }
 }
 
-fn errors(failures: &[Failed]) -> Markup {
+fn errors(failures: &[FailedRequest]) -> Markup {
     html! {
         section aria-labelledby="errors" {
             h2 #errors { "Recent errors" }
@@ -293,7 +293,7 @@ fn errors(failures: &[Failed]) -> Markup {
     }
 }
 
-fn acts(acts: &[ActRecord]) -> Markup {
+fn acts(acts: &[AuditRecord]) -> Markup {
     html! {
         section aria-labelledby="acts" {
             h2 #acts { "Recent administrative actions" }

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use crate::metrics::Times;
+use crate::metrics::DurationHistogram;
 
 const ROW: f64 = 22.0;
 const NAME: f64 = 150.0;
@@ -11,8 +11,8 @@ const CELL: f64 = 26.0;
 
 /// A heat map with one row per histogram, the most frequent first. A darker cell contains a larger
 /// share of the row.
-pub(super) fn heat(label: &str, times: &[Times]) -> Markup {
-    let mut times: Vec<&Times> = times.iter().filter(|times| times.count() > 0).collect();
+pub(super) fn heat_map(label: &str, times: &[DurationHistogram]) -> Markup {
+    let mut times: Vec<&DurationHistogram> = times.iter().filter(|times| times.count() > 0).collect();
     if times.is_empty() {
         return html! { p { "Nothing was measured since the start." } };
     }
@@ -48,8 +48,8 @@ pub(super) fn heat(label: &str, times: &[Times]) -> Markup {
                                         th scope="row" { (times.name) }
                                         td.number { (times.count()) }
                                         td.number { (duration(times.sum_micros / times.count().max(1))) }
-                                        td.number { (within(times, 50)) }
-                                        td.number { (within(times, 99)) }
+                                        td.number { (percentile_bound(times, 50)) }
+                                        td.number { (percentile_bound(times, 99)) }
                                     }
                                 }
                             }
@@ -68,7 +68,7 @@ fn shade(count: u64, of: u64) -> f64 {
 }
 
 /// The upper bound of the bucket that contains this percentile.
-fn within(times: &Times, of_hundred: u64) -> String {
+fn percentile_bound(times: &DurationHistogram, of_hundred: u64) -> String {
     let mut so_far = 0;
     for (place, count) in times.counts.iter().enumerate() {
         so_far += count;
@@ -93,10 +93,14 @@ mod tests {
 
     #[test]
     fn quantiles_are_the_bounds_they_lie_below() {
-        let times =
-            Times { name: "search", bounds: &[50, 1_000, 2_000_000], counts: vec![0, 98, 2, 0], sum_micros: 200_000 };
-        assert_eq!((within(&times, 50), within(&times, 99)), ("1 ms".to_owned(), "2 s".to_owned()));
-        let text = heat("Responses", &[times]).into_string();
+        let times = DurationHistogram {
+            name: "search",
+            bounds: &[50, 1_000, 2_000_000],
+            counts: vec![0, 98, 2, 0],
+            sum_micros: 200_000,
+        };
+        assert_eq!((percentile_bound(&times, 50), percentile_bound(&times, 99)), ("1 ms".to_owned(), "2 s".to_owned()));
+        let text = heat_map("Responses", &[times]).into_string();
         assert_eq!(text.matches("<rect").count(), 2);
         assert!(text.contains("2 ms"), "the mean of 100 in 200 ms");
     }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::machinery::Machinery;
+use super::snapshot_control::SnapshotControl;
 use crate::accounts::Accounts;
 use crate::metrics::Metrics;
-use crate::web::shell::Shell;
+use crate::web::page_context::PageContext;
 
 pub(super) struct Shared {
-    pub(super) shell: Arc<Shell>,
+    pub(super) shell: Arc<PageContext>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) machinery: Arc<dyn Machinery>,
+    pub(super) machinery: Arc<dyn SnapshotControl>,
 }
 
 impl Shared {

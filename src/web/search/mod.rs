@@ -12,11 +12,11 @@ use ::http::StatusCode;
 use super::assets::SEARCH;
 use super::frame::{Page, Section};
 use super::law;
-use super::response::{self, Keep};
-use super::shell::{Ask, Opened};
+use super::page_context::{OpenPage, OperationCall};
+use super::response::{self, CachePolicy};
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::visitors::Wish;
-use crate::door::DoorAnswer;
+use crate::api::visitors::VisitorAction;
+use crate::mount::MountResponse;
 use page::{Choices, Results};
 use query::{Query, SAMPLES};
 use reply::{Found, Suggested};
@@ -26,7 +26,7 @@ use reply::{Found, Suggested};
 const LETTERS_MIN: usize = 4;
 
 /// A page of results, or the start page if there is no query.
-pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
     let query = Query::of(&opened);
     if query.text.is_empty() {
         return Ok(start(opened, &query));
@@ -35,11 +35,14 @@ pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiErro
         true => law::resolve(&mut opened, &query.text).await?.into_iter().next(),
         false => None,
     };
-    if let Some(path) = cited.as_ref().and_then(|cited| cited.leads_to(query.day.as_deref())).filter(|_| !query.stays) {
+    if let Some(path) =
+        cited.as_ref().and_then(|cited| cited.target_path(query.day.as_deref())).filter(|_| !query.is_text_search)
+    {
         return Ok(opened.answer(response::redirect(&path)));
     }
     let parameters = query.parameters();
-    let news = opened.call(Ask { wish: wish(&opened, &query), ..Ask::read("search", &parameters) }).await;
+    let news =
+        opened.call(OperationCall { wish: wish(&opened, &query), ..OperationCall::read("search", &parameters) }).await;
     let news = match news {
         Ok(news) => news,
         Err(error) => return refused(opened, &query, error),
@@ -47,45 +50,49 @@ pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiErro
     let found: Found<'_> = news.read()?;
     let is_as_typed = found.corrected_query.is_none() && !query.is_exact;
     let meant = match is_as_typed && has_unknown_word(&query.text, &found) && query.is_first() {
-        true => meant(&mut opened, &query).await,
+        true => spelling_suggestion(&mut opened, &query).await,
         false => None,
     };
     let results = Results { query: &query, found: &found, pages: news.pages, cited: cited.as_ref(), meant };
     let main = page::results(&Choices::of(&opened, &query), &results);
-    let title = format!("{} · Search", query.shown());
+    let title = format!("{} · Search", query.title_text());
     Ok(page_of(opened, StatusCode::OK, &title, main))
 }
 
-fn page_of(opened: Opened<'_>, status: StatusCode, title: &str, main: maud::Markup) -> DoorAnswer {
+fn page_of(opened: OpenPage<'_>, status: StatusCode, title: &str, main: maud::Markup) -> MountResponse {
     let page = Page { scripts: &[&SEARCH], has_search_box: false, ..Page::new(title, Section::Search, main) };
     let html = page.html(&opened.visitor);
-    opened.answer(response::page(status, html, Keep::Asking))
+    opened.answer(response::page(status, html, CachePolicy::Revalidate))
 }
 
-fn start(opened: Opened<'_>, query: &Query) -> DoorAnswer {
+fn start(opened: OpenPage<'_>, query: &Query) -> MountResponse {
     let main = page::start(&Choices::of(&opened, query));
     page_of(opened, StatusCode::OK, "Hornbook: search the law", main)
 }
 
 /// Shows the error of an invalid search next to the search box, where the person can change the
 /// query.
-fn refused(opened: Opened<'_>, query: &Query, error: ApiError) -> Result<DoorAnswer, ApiError> {
+fn refused(opened: OpenPage<'_>, query: &Query, error: ApiError) -> Result<MountResponse, ApiError> {
     if !matches!(error.code, ErrorCode::InvalidApiKey | ErrorCode::ValidationError) {
         return Err(error);
     }
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
     let main = page::refused(&Choices::of(&opened, query), &error);
     let answer = page_of(opened, status, "Search", main);
-    Ok(DoorAnswer { error: Some(error.code.code()), ..answer })
+    Ok(MountResponse { error: Some(error.code.code()), ..answer })
 }
 
-fn wish(opened: &Opened<'_>, query: &Query) -> Wish {
+fn wish(opened: &OpenPage<'_>, query: &Query) -> VisitorAction {
     let is_sample = query.is_plain() && SAMPLES.contains(&query.text.as_str());
-    if is_sample && !opened.shell.visitors.may(Wish::Search) { Wish::Sample } else { Wish::Search }
+    if is_sample && !opened.shell.visitors.is_allowed(VisitorAction::Search) {
+        VisitorAction::Sample
+    } else {
+        VisitorAction::Search
+    }
 }
 
 /// Whether the text is exactly one citation.
-fn is_citation(opened: &Opened<'_>, text: &str) -> bool {
+fn is_citation(opened: &OpenPage<'_>, text: &str) -> bool {
     let grammar = opened.corpus.snapshot().grammar();
     grammar.parse(text).is_ok() || grammar.parse_container(text).is_some() || grammar.parse_popular(text).is_some()
 }
@@ -110,20 +117,23 @@ fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
 }
 
 /// The spelling correction of the query. None if it fails: the results are then shown without it.
-async fn meant(opened: &mut Opened<'_>, query: &Query) -> Option<String> {
+async fn spelling_suggestion(opened: &mut OpenPage<'_>, query: &Query) -> Option<String> {
     let parameters = [("q", query.text.as_str()), ("limit", "1")];
-    let news = opened.call(Ask { wish: Wish::Complete, ..Ask::read("suggest", &parameters) }).await.ok()?;
+    let news = opened
+        .call(OperationCall { wish: VisitorAction::Complete, ..OperationCall::read("suggest", &parameters) })
+        .await
+        .ok()?;
     news.read::<Suggested>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
 }
 
 /// Completions of the typed text as JSON, for the script of the search box.
-pub(super) async fn suggestions(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn suggestions(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
     let query = Query::of(&opened);
     let mut parameters = vec![("q", query.text.as_str()), ("limit", "8")];
     parameters.extend(query.jurisdiction.as_deref().map(|code| ("jurisdiction", code)));
     // A completion is not a search, so it is free for signed-in people. Readers who may not search
     // get no completions.
-    let wish = if opened.may(Wish::Search) { Wish::Complete } else { Wish::Search };
-    let news = opened.call(Ask { wish, ..Ask::read("suggest", &parameters) }).await?;
-    Ok(opened.answer(response::text(StatusCode::OK, "application/json", news.bytes, Keep::Shortly)))
+    let wish = if opened.may(VisitorAction::Search) { VisitorAction::Complete } else { VisitorAction::Search };
+    let news = opened.call(OperationCall { wish, ..OperationCall::read("suggest", &parameters) }).await?;
+    Ok(opened.answer(response::text(StatusCode::OK, "application/json", news.bytes, CachePolicy::FiveMinutes)))
 }

@@ -8,13 +8,13 @@ use super::reply::{Facets, Found, Hit, UnderstoodPlace, parts};
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Pages;
-use crate::api::visitors::Wish;
+use crate::api::visitors::VisitorAction;
 use crate::search::Mode;
 use crate::web::law::address;
 use crate::web::law::cited::CitationAnswer;
-use crate::web::letters::{Letters, brief, grouped};
+use crate::web::page_context::OpenPage;
 use crate::web::pager;
-use crate::web::shell::Opened;
+use crate::web::untrusted_text::{UntrustedText, grouped, short_heading};
 
 /// Maximum number of facets.
 const FACETS_MAX: usize = 12;
@@ -28,13 +28,13 @@ pub(super) struct Choices<'c> {
 }
 
 impl<'c> Choices<'c> {
-    pub(super) fn of(opened: &'c Opened<'_>, query: &'c Query) -> Self {
+    pub(super) fn of(opened: &'c OpenPage<'_>, query: &'c Query) -> Self {
         let catalogue = opened.corpus.catalogue();
         Self {
             query,
             jurisdictions: &catalogue.jurisdictions,
             provisions: catalogue.jurisdictions.iter().map(|jurisdiction| jurisdiction.provisions).sum(),
-            may_search: opened.may(Wish::Search),
+            may_search: opened.may(VisitorAction::Search),
         }
     }
 
@@ -74,7 +74,7 @@ impl<'c> Choices<'c> {
                             @for known in self.jurisdictions {
                                 @let is_chosen = self.chosen().is_some_and(|chosen| chosen.short_code == known.short_code);
                                 option value=(known.short_code) selected[is_chosen] {
-                                    (Letters(&known.name)) @if known.subtree.is_empty() { " (no law yet)" }
+                                    (UntrustedText(&known.name)) @if known.subtree.is_empty() { " (no law yet)" }
                                 }
                             }
                         }
@@ -134,7 +134,7 @@ pub(super) fn refused(choices: &Choices<'_>, error: &ApiError) -> Markup {
         (choices.form(false))
         @match error.code {
             ErrorCode::InvalidApiKey => { p.banner role="status" { strong { "Searching needs an account here." } " You can read everything, open any citation, and try these:" } }
-            _ => { p.banner role="status" { strong { "This cannot be searched: " } (Letters(&error.message)) "." } }
+            _ => { p.banner role="status" { strong { "This cannot be searched: " } (UntrustedText(&error.message)) "." } }
         }
         (choices.samples())
     }
@@ -154,22 +154,22 @@ pub(super) struct Results<'r> {
 pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
     let Results { query, found, pages, cited, meant } = results;
     html! {
-        h1.unseen { "Results for " (Letters(&query.text)) }
+        h1.unseen { "Results for " (UntrustedText(&query.text)) }
         (choices.form(false))
         @if let Some(cited) = cited { (citation(cited, query.day.as_deref())) }
         @if let Some(corrected) = &found.corrected_query {
             p.meant role="status" {
-                "Searched for " strong { (Letters(corrected)) } " instead; search exactly for "
-                a href=(query.with("exact", Some("true"))) { (Letters(&query.text)) } "."
+                "Searched for " strong { (UntrustedText(corrected)) } " instead; search exactly for "
+                a href=(query.with("exact", Some("true"))) { (UntrustedText(&query.text)) } "."
             }
         }
         @if let Some(place) = &found.understood { (understood(query, place)) }
         // The message about a missing citation is already shown above.
         @for missing in found.not_here.iter().filter(|missing| missing.citation.is_none()) {
-            p.meant role="status" { (Letters(&missing.message)) ". " a href="/coverage" { "What is loaded" } }
+            p.meant role="status" { (UntrustedText(&missing.message)) ". " a href="/coverage" { "What is loaded" } }
         }
         @if let Some(meant) = meant {
-            p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (Letters(meant)) } "?" }
+            p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (UntrustedText(meant)) } "?" }
         }
         @if found.results.is_empty() { (nothing(choices, query)) } @else {
             div.found {
@@ -178,7 +178,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         span role="status" {
                             (grouped(found.total)) @if found.total == 1 { " provision" } @else { " provisions" }
                             @if found.results.iter().any(|hit| hit.relation.is_some()) { ": the one you cited, what cites it, what it cites, and its neighbors" }
-                            @if let Some(chosen) = choices.chosen() { " in " (Letters(&chosen.name)) }
+                            @if let Some(chosen) = choices.chosen() { " in " (UntrustedText(&chosen.name)) }
                         }
                         // On a phone, the filters come after the results.
                         @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
@@ -186,7 +186,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                     @if found.depth == "deep" {
                         p.also { "Ranked with a sentence encoder, since this reads like a question; " a href=(query.with("depth", Some("fast"))) { "rank without it" } "." }
                     }
-                    @for notice in &found.notices { p.also role="note" { (Letters(notice)) } }
+                    @for notice in &found.notices { p.also role="note" { (UntrustedText(notice)) } }
                     ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit, query.day.as_deref())) } } }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
                 }
@@ -201,7 +201,7 @@ fn understood(query: &Query, place: &UnderstoodPlace<'_>) -> Markup {
     html! {
         p.meant role="status" {
             @if place.is_filter() { "Searched only in " } @else { "Ranked higher is the law of " }
-            strong { (Letters(&place.name)) } ", because the search says " q { (Letters(&place.words)) } "; "
+            strong { (UntrustedText(&place.name)) } ", because the search says " q { (UntrustedText(&place.words)) } "; "
             a href=(query.with("exact", Some("true"))) { "search everywhere" @if !place.is_filter() { " alike" } } "."
         }
     }
@@ -216,12 +216,12 @@ fn first_place(pages: Option<Pages>) -> u32 {
 fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
     html! {
         div.banner.mild role="status" {
-            p { (Letters(cited.told())) "." }
+            p { (UntrustedText(cited.message_for_people())) "." }
             @if !cited.candidates.is_empty() {
                 ul.links {
                     @for candidate in cited.candidates.iter().take(FACETS_MAX) {
                         li { a href=(address::path_on(&candidate.node_id.to_string(), day)) {
-                            span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
+                            span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
                             @if candidate.status != "in force" { " " span.gone { (candidate.status) } }
                         } }
                     }
@@ -235,16 +235,16 @@ fn shown(hit: &Hit<'_>, day: Option<&str>) -> Markup {
     html! {
         article.hit {
             h2 { a href=(address::path_on(hit.node_id, day)) {
-                span.citation { (Letters(&hit.citation)) } " " span.heading { (brief(&hit.heading)) }
+                span.citation { (UntrustedText(&hit.citation)) } " " span.heading { (short_heading(&hit.heading)) }
             } }
             p.snippet {
                 @for (part, is_marked) in parts(&hit.snippet, &hit.highlights) {
-                    @if is_marked { mark { (Letters(part)) } } @else { (Letters(part)) }
+                    @if is_marked { mark { (UntrustedText(part)) } } @else { (UntrustedText(part)) }
                 }
                 @if is_cut(&hit.snippet) { "…" }
             }
             p.where {
-                (Letters(&hit.code_body)) " · " (hit.jurisdiction)
+                (UntrustedText(&hit.code_body)) " · " (hit.jurisdiction)
                 @if hit.status != "in force" { " " span.gone { (hit.status) } }
                 @if let Some(from) = hit.effective_from { " · from " time datetime=(from) { (from) } }
                 @if let Some(to) = hit.effective_to { " · until " time datetime=(to) { (to) } }
@@ -281,7 +281,7 @@ fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
                     @for facet in facets.jurisdictions.iter().take(FACETS_MAX) {
                         @let is_chosen = chosen.is_some_and(|chosen| chosen.split(',').any(|one| one.trim().eq_ignore_ascii_case(&facet.value)));
                         li { a href=(query.with("jurisdiction", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
-                            span { (Letters(facet.name.as_deref().unwrap_or(&facet.value))) } span.count { (grouped(facet.count)) }
+                            span { (UntrustedText(facet.name.as_deref().unwrap_or(&facet.value))) } span.count { (grouped(facet.count)) }
                         } }
                     }
                 }
@@ -293,7 +293,7 @@ fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
                     @for facet in facets.tags.iter().take(FACETS_MAX) {
                         @let is_chosen = query.tag.as_deref().is_some_and(|chosen| chosen.split(',').any(|one| one == facet.value));
                         li { a href=(query.with("tag", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
-                            span { (Letters(&facet.value)) } span.count { (grouped(facet.count)) }
+                            span { (UntrustedText(&facet.value)) } span.count { (grouped(facet.count)) }
                         } }
                     }
                 }
@@ -307,7 +307,7 @@ fn nothing(choices: &Choices<'_>, query: &Query) -> Markup {
         section.nothing {
             @match choices.chosen() {
                 Some(chosen) if chosen.subtree.is_empty() => {
-                    h2 { "No law of " (Letters(&chosen.name)) " is here yet" }
+                    h2 { "No law of " (UntrustedText(&chosen.name)) " is here yet" }
                     p { "It is listed, but its law is not loaded, so a search in it finds nothing. " a href="/coverage" { "What is loaded" } }
                 }
                 _ => { h2 { "Nothing was found" } }

@@ -3,7 +3,7 @@
 use crate::api::as_of::AS_OF_NAME;
 use crate::percent;
 use crate::search::Mode;
-use crate::web::shell::Opened;
+use crate::web::page_context::OpenPage;
 
 /// Results per page.
 pub(super) const PAGE_SIZE: &str = "20";
@@ -35,14 +35,14 @@ pub(super) struct Query {
     /// Whether misspelt words are not corrected.
     pub(super) is_exact: bool,
     /// Whether a citation is searched for as text and does not redirect to its provision.
-    pub(super) stays: bool,
+    pub(super) is_text_search: bool,
 }
 
 /// Maximum length of the query in the page title, in characters.
 const SHOWN_CHARS: usize = 60;
 
 impl Query {
-    pub(super) fn of(opened: &Opened<'_>) -> Self {
+    pub(super) fn of(opened: &OpenPage<'_>) -> Self {
         let given =
             |name: &str| opened.parameter(name).map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned);
         Self {
@@ -58,7 +58,7 @@ impl Query {
             day: opened.named_day(),
             page: given("page"),
             is_exact: given("exact").is_some_and(|exact| exact == "true"),
-            stays: given("as").is_some_and(|way| way == "words"),
+            is_text_search: given("as").is_some_and(|way| way == "words"),
         }
     }
 
@@ -106,7 +106,7 @@ impl Query {
     }
 
     /// The beginning of the query, for the title.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn title_text(&self) -> String {
         self.text.chars().take(SHOWN_CHARS).collect()
     }
 
@@ -121,7 +121,7 @@ impl Query {
         let choices = [("mode", own("mode", &self.mode)), ("depth", own("depth", &self.depth))].into_iter();
         let filters = self.filters().into_iter().map(|(name, value)| (name, own(name, value)));
         let exact = own("exact", &self.is_exact.then(|| "true".to_owned())).filter(|_| changed != "q");
-        let stays = self.stays.then(|| "words".to_owned());
+        let stays = self.is_text_search.then(|| "words".to_owned());
         let rest = [("page", page.map(str::to_owned)), ("exact", exact), ("as", stays)];
         let parts = choices.chain(filters).chain(rest);
         let text = if changed == "q" { value.unwrap_or_default() } else { &self.text };

@@ -4,13 +4,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::accounts::tier::PackName;
-use crate::api::call::{Asker, Call, Outcome, Progress};
+use crate::api::call::{Call, CallerIdentity, Outcome, Progress};
 use crate::api::error::ApiError;
 use crate::api::parameters::Arguments;
 use crate::api::reply::{Body, Format};
-use crate::web::seen::Seen;
-use crate::web::shell::{Shell, row};
-use crate::web::trouble::Trouble;
+use crate::web::page_context::{PageContext, row};
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
 
 /// The reply of the operation.
 #[derive(Deserialize)]
@@ -23,14 +23,18 @@ pub(super) struct Purchased {
     pub(super) checkout_url: Option<String>,
 }
 
-pub(super) async fn purchase(shell: &Shell, seen: &Seen<'_>, pack: PackName) -> Result<Purchased, Trouble> {
+pub(super) async fn purchase(
+    shell: &PageContext,
+    seen: &PageRequest<'_>,
+    pack: PackName,
+) -> Result<Purchased, PageError> {
     let mut arguments = Arguments::default();
     arguments.body.insert("pack".to_owned(), Value::from(pack.tier().name()));
     let progress = Progress::default();
     let call = Call {
         corpus: shell.service.corpus(),
         operation: row("purchase")?,
-        asker: Asker::Person(seen.person()?),
+        asker: CallerIdentity::Person(seen.person()?),
         arguments,
         format: Some(Format::Json),
         idempotency_key: Ok(None),
@@ -42,9 +46,11 @@ pub(super) async fn purchase(shell: &Shell, seen: &Seen<'_>, pack: PackName) -> 
     let answer = match outcome {
         Outcome::Answered(answer) => answer,
         Outcome::Failed(failure) => return Err(failure.error.into()),
-        Outcome::Unchanged { .. } => return Err(Trouble::Failed("a purchase is unchanged".to_owned())),
+        Outcome::Unchanged { .. } => return Err(PageError::Failed("a purchase is unchanged".to_owned())),
     };
-    let Body::Bytes(bytes) = answer.reply.body else { return Err(Trouble::Failed("a purchase is packed".to_owned())) };
+    let Body::Bytes(bytes) = answer.reply.body else {
+        return Err(PageError::Failed("a purchase is packed".to_owned()));
+    };
     let read = serde_json::from_slice(&bytes);
     read.map_err(|error| ApiError::internal(format!("a page reads a purchase: {error}")).into())
 }

@@ -31,7 +31,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    pub(super) fn of(sums: &Sums, today: Day, days: usize) -> Self {
+    pub(super) fn of(sums: &UsageSums, today: Day, days: usize) -> Self {
         let first = first_of(today, days);
         let mut by_operation: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
         for ((day, name), used) in &sums.by_day {
@@ -59,16 +59,22 @@ fn first_of(today: Day, days: usize) -> Day {
 
 /// The usage by day and operation, up to the newest entry read.
 #[derive(Clone, Default)]
-pub(super) struct Sums {
+pub(super) struct UsageSums {
     newest: EntryNumber,
     by_day: BTreeMap<(Day, String), i64>,
     /// Whether older entries were left out.
     pub(super) is_cut: bool,
 }
 
-impl Sums {
+impl UsageSums {
     /// Adds the entries since the last read, and drops days that are no longer shown.
-    fn read_on(&mut self, accounts: &Accounts, account: AccountId, today: Day, days: usize) -> Result<(), ChangeError> {
+    fn read_new_entries(
+        &mut self,
+        accounts: &Accounts,
+        account: AccountId,
+        today: Day,
+        days: usize,
+    ) -> Result<(), ChangeError> {
         let entries = accounts.entries_after(account, self.newest, ENTRIES_MAX)?;
         self.is_cut |= entries.len() == ENTRIES_MAX;
         self.add(&entries);
@@ -88,22 +94,22 @@ impl Sums {
 
 /// A cache of the sums of accounts whose usage was viewed, so each entry is read only once.
 #[derive(Default)]
-pub(super) struct KeptSums(Mutex<HashMap<AccountId, Sums>>);
+pub(super) struct UsageSumsCache(Mutex<HashMap<AccountId, UsageSums>>);
 
 /// Maximum number of cached sums. Each takes a few kilobytes.
 const KEPT_MAX: usize = 1024;
 
-impl KeptSums {
+impl UsageSumsCache {
     pub(super) fn of(
         &self,
         accounts: &Accounts,
         account: AccountId,
         today: Day,
         days: usize,
-    ) -> Result<Sums, ChangeError> {
+    ) -> Result<UsageSums, ChangeError> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sums = kept().get(&account).cloned().unwrap_or_default();
-        sums.read_on(accounts, account, today, days)?;
+        sums.read_new_entries(accounts, account, today, days)?;
         let mut kept = kept();
         if kept.len() >= KEPT_MAX {
             kept.clear();
@@ -212,7 +218,7 @@ mod tests {
             entry(3, EntryKind::Usage, Some("node"), -7),
         ];
         // The newest entries come first, read in two batches.
-        let mut sums = Sums::default();
+        let mut sums = UsageSums::default();
         sums.add(&entries[3..]);
         sums.add(&entries[..3]);
         let usage = Usage::of(&sums, Day(10), 5);
@@ -222,6 +228,6 @@ mod tests {
         );
         let text = by_day(&usage).into_string();
         assert_eq!(text.matches("<rect").count(), 2);
-        assert!(by_day(&Usage::of(&Sums::default(), Day(10), 5)).into_string().contains("Nothing was used"));
+        assert!(by_day(&Usage::of(&UsageSums::default(), Day(10), 5)).into_string().contains("Nothing was used"));
     }
 }

@@ -9,34 +9,34 @@ use maud::html;
 use super::shared::Shared;
 use crate::accounts::ids::EntryNumber;
 use crate::accounts::views::EntryView;
-use crate::door::DoorAnswer;
-use crate::web::figures::{day_and_time, signed};
-use crate::web::response::{self, Keep};
-use crate::web::seen::Seen;
-use crate::web::trouble::Trouble;
+use crate::mount::MountResponse;
+use crate::web::formatting::{day_and_time, signed};
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
+use crate::web::response::{self, CachePolicy};
 
-const ON_A_PAGE: usize = 50;
+const ENTRIES_PER_PAGE: usize = 50;
 
 /// Maximum number of entries in one file. A longer ledger is split into several files.
-const IN_A_FILE: usize = 50_000;
+const ENTRIES_PER_FILE: usize = 50_000;
 
 /// Entries in descending order from a starting entry, and the number of the next entry.
 async fn entries(
     shared: &Shared,
-    seen: &Seen<'_>,
+    seen: &PageRequest<'_>,
     count: usize,
-) -> Result<(Vec<EntryView>, Option<EntryNumber>), Trouble> {
+) -> Result<(Vec<EntryView>, Option<EntryNumber>), PageError> {
     let person = seen.person()?;
     let from = seen.visit.parameters.iter().find(|(name, _)| name == "from").map(|(_, number)| number.parse());
-    let from = from.transpose().map_err(|_| Trouble::Nothing)?.map(EntryNumber);
+    let from = from.transpose().map_err(|_| PageError::NotFound)?.map(EntryNumber);
     let (accounts, account) = (shared.accounts(), person.account);
     let entries = shared.shell.desk.statement_work(move || accounts.entries_from(account, from, count)).await?;
     let next = entries.last().and_then(|entry| entry.previous).filter(|_| entries.len() == count);
     Ok((entries, next))
 }
 
-pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
-    let (entries, next) = entries(shared, seen, ON_A_PAGE).await?;
+pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+    let (entries, next) = entries(shared, seen, ENTRIES_PER_PAGE).await?;
     let main = html! {
         h1 { "Ledger" }
         p { "What was granted, bought and used, newest first. The free units of a month are used before credits." }
@@ -71,11 +71,11 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
     Ok(seen.page(StatusCode::OK, "Ledger", main))
 }
 
-pub(super) async fn exported(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+pub(super) async fn exported(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     shared.shell.desk.count_export(seen.person()?.account)?;
-    let (entries, next) = entries(shared, seen, IN_A_FILE).await?;
+    let (entries, next) = entries(shared, seen, ENTRIES_PER_FILE).await?;
     let mut response =
-        response::text(StatusCode::OK, "text/csv; charset=utf-8", as_csv(&entries).into(), Keep::Nowhere);
+        response::text(StatusCode::OK, "text/csv; charset=utf-8", as_csv(&entries).into(), CachePolicy::NoStore);
     let headers = response.headers_mut();
     headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"hornbook-ledger.csv\""));
     if let Some(next) =

@@ -2,14 +2,14 @@
 //! sessions, deletion.
 //!
 //! GET requests change nothing. Every change is a form with a token, sent from this site (see
-//! `web/browser`). `entry` handles signing in, `own` the changes, `buying` purchases of packs;
+//! `web/form_security`). `entry` handles signing in, `own` the changes, `buying` purchases of packs;
 //! `overview` and `ledger` are the pages, and `chart` draws usage.
 
+mod account_changes;
 mod buying;
 mod chart;
-pub mod door;
-mod entry;
 mod ledger;
+pub mod mount;
 pub(super) mod overview;
-mod own;
 mod shared;
+mod sign_in;

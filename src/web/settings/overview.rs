@@ -5,9 +5,9 @@ use std::sync::Arc;
 use ::http::StatusCode;
 use maud::{Markup, html};
 
-use super::chart::{self, Sums, Usage};
-use super::entry::new_password_field;
+use super::chart::{self, Usage, UsageSums};
 use super::shared::Shared;
+use super::sign_in::new_password_field;
 use crate::accounts::changes::{SessionView, SignedIn};
 use crate::accounts::key::KeyKind;
 use crate::accounts::records::{AccountStatus, PurchaseRecord, PurchaseStatus};
@@ -15,13 +15,13 @@ use crate::accounts::scope::Scope;
 use crate::accounts::tier::{PackName, Tariff};
 use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::UnixMillis;
-use crate::door::DoorAnswer;
-use crate::web::figures::{credits, day, day_and_time, dollars, signed};
+use crate::mount::MountResponse;
+use crate::web::formatting::{credits, day, day_and_time, dollars, signed};
 use crate::web::frame::{Page, Section};
-use crate::web::letters::grouped;
-use crate::web::response::{self, Keep, redirect};
-use crate::web::seen::Seen;
-use crate::web::trouble::Trouble;
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
+use crate::web::response::{self, CachePolicy, redirect};
+use crate::web::untrusted_text::grouped;
 use crate::web::visitor::Visitor;
 
 const CHARTED_DAYS: usize = 30;
@@ -34,10 +34,10 @@ struct Account {
     keys: Vec<KeyView>,
     purchases: Vec<PurchaseRecord>,
     sessions: Vec<SessionView>,
-    sums: Sums,
+    sums: UsageSums,
 }
 
-pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let Visitor::Person(person) = &seen.visitor else {
         let lost = seen.visit.query == Some("signed-in");
         return Ok(redirect(if lost { "/settings/sign-in?again" } else { "/settings/sign-in" }).into());
@@ -60,7 +60,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
     let usage = Usage::of(&account.sums, now.wall.day(), CHARTED_DAYS);
     let main = html! {
         h1 { "Your account" }
-        (standing(person, &account.view))
+        (account_summary(person, &account.view))
         (money(&account.view))
         section aria-labelledby="usage" {
             h2 #usage { "Usage in the last " (CHARTED_DAYS) " days" }
@@ -72,13 +72,13 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         (packs(seen, &tariff, &account.purchases))
         (password(seen))
         (browsers(seen, person, &account.sessions))
-        (leaving(seen))
+        (deletion(seen))
     };
     let page = Page::new("Your account", Section::Account, main);
-    Ok(response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into())
+    Ok(response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into())
 }
 
-fn standing(person: &SignedIn, view: &AccountView) -> Markup {
+fn account_summary(person: &SignedIn, view: &AccountView) -> Markup {
     html! {
         @if view.record.status == AccountStatus::Pending {
             p.banner role="status" {
@@ -110,7 +110,7 @@ fn money(view: &AccountView) -> Markup {
     }
 }
 
-fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
+fn keys(seen: &PageRequest<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
     let is_live = |key: &&KeyView| {
         key.record.revoked_at.is_none() && key.record.expires_at.is_none_or(|expires_at| now < expires_at)
     };
@@ -167,7 +167,14 @@ const fn use_of(scope: Scope) -> &'static str {
 }
 
 /// A form with one button that makes one change.
-pub(in crate::web) fn action(seen: &Seen<'_>, path: &str, field: &str, value: &str, word: &str, what: &str) -> Markup {
+pub(in crate::web) fn action(
+    seen: &PageRequest<'_>,
+    path: &str,
+    field: &str,
+    value: &str,
+    word: &str,
+    what: &str,
+) -> Markup {
     html! {
         form method="post" action=(path) {
             (seen.token_field())
@@ -177,7 +184,7 @@ pub(in crate::web) fn action(seen: &Seen<'_>, path: &str, field: &str, value: &s
     }
 }
 
-fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Markup {
+fn packs(seen: &PageRequest<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Markup {
     html! {
         section aria-labelledby="packs" {
             h2 #packs { "Packs of credits" }
@@ -230,7 +237,7 @@ fn current_password_field(id: &str) -> Markup {
     }
 }
 
-fn password(seen: &Seen<'_>) -> Markup {
+fn password(seen: &PageRequest<'_>) -> Markup {
     html! {
         section aria-labelledby="password" {
             h2 #password { "Password" }
@@ -245,7 +252,7 @@ fn password(seen: &Seen<'_>) -> Markup {
     }
 }
 
-fn browsers(seen: &Seen<'_>, person: &SignedIn, sessions: &[SessionView]) -> Markup {
+fn browsers(seen: &PageRequest<'_>, person: &SignedIn, sessions: &[SessionView]) -> Markup {
     html! {
         section aria-labelledby="browsers" {
             h2 #browsers { "Signed-in browsers" }
@@ -271,7 +278,7 @@ fn browsers(seen: &Seen<'_>, person: &SignedIn, sessions: &[SessionView]) -> Mar
     }
 }
 
-fn leaving(seen: &Seen<'_>) -> Markup {
+fn deletion(seen: &PageRequest<'_>) -> Markup {
     html! {
         section aria-labelledby="leaving" {
             h2 #leaving { "Delete the account" }

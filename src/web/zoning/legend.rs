@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::reply::{Category, Layer};
-use crate::web::letters::{Letters, counted};
+use crate::web::untrusted_text::{UntrustedText, counted};
 
 /// Category colours on light and on dark pages. `hornbook.css` contains the same colours.
 pub(super) const LIGHT: [&str; COLOURS] =
@@ -70,7 +70,7 @@ fn entry(place: usize, category: &Category<'_>) -> Markup {
             rect class={ "z" (colour(place)) } width="28" height="18" {}
             @if pattern(place) > 0 { rect width="28" height="18" fill={ "url(#p" (pattern(place)) ")" } {} }
         }))
-        span { (Letters(category.shown())) " " span.count { (counted(category.features)) } }
+        span { (UntrustedText(category.shown())) " " span.count { (counted(category.features)) } }
     }
 }
 

@@ -7,9 +7,9 @@
 
 pub(super) mod address;
 mod legend;
+pub mod map_parts;
 mod overview;
 mod page;
-pub mod parts;
 mod reply;
 mod table;
 
@@ -20,20 +20,20 @@ use maud::{Markup, html};
 
 use super::assets::{ZONING, ZONING_TILES};
 use super::frame::{Page, Section};
-use super::letters::{Letters, counted, visible};
-use super::response::{self, Keep};
-use super::shell::{Ask, Opened};
+use super::page_context::{OpenPage, OperationCall};
+use super::response::{self, CachePolicy};
+use super::untrusted_text::{UntrustedText, attribute_text, counted};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::visitors::Wish;
-use crate::door::DoorAnswer;
+use crate::api::visitors::VisitorAction;
+use crate::mount::MountResponse;
 use address::path;
-use page::Setting;
+use page::LayerPage;
 use reply::Layer;
 
 /// The list of all published layers in the snapshot.
-pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
-    opened.call(Ask::read("coverage", &[])).await?;
+pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
+    opened.call(OperationCall::read("coverage", &[])).await?;
     let corpus = &opened.corpus;
     let layers: Vec<&LayerEntry> = corpus
         .snapshot()
@@ -52,7 +52,7 @@ pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> 
         }
     };
     let html = Page::new("Zoning", Section::Zoning, main).html(&opened.visitor);
-    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+    Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }
 
 fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
@@ -65,7 +65,7 @@ fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
             thead { tr { th scope="col" { "Map" } th.number scope="col" { "Zones" } th.number scope="col" { "Areas" } th scope="col" { "Linked to the law" } th scope="col" { "Edition" } } }
             tbody { @for entry in layers {
                 tr {
-                    th scope="row" { a href=(path(entry.short_code.as_str())) { (Letters(&name(entry))) } " " span.count { (entry.short_code) } }
+                    th scope="row" { a href=(path(entry.short_code.as_str())) { (UntrustedText(&name(entry))) } " " span.count { (entry.short_code) } }
                     td.number { (counted(entry.zones.len())) }
                     td.number { (counted(entry.feature_count)) }
                     td { @match entry.placeholders.len() {
@@ -73,8 +73,8 @@ fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
                         pending => { span.gone { (counted(pending)) " pending" } }
                     } }
                     td {
-                        @if let Some(edition) = &entry.source.edition { (Letters(edition)) }
-                        @if let Some(publisher) = &entry.source.publisher { br; span.count { (Letters(publisher)) } }
+                        @if let Some(edition) = &entry.source.edition { (UntrustedText(edition)) }
+                        @if let Some(publisher) = &entry.source.publisher { br; span.count { (UntrustedText(publisher)) } }
                     }
                 }
             } }
@@ -88,16 +88,16 @@ fn number_of_page(text: &str) -> Result<u32, ApiError> {
 }
 
 /// The page of a layer, with its map and its zones.
-pub(super) async fn of_layer(mut opened: Opened<'_>, short_code: &str) -> Result<DoorAnswer, ApiError> {
+pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Result<MountResponse, ApiError> {
     // Check the page number before the call charges anything.
     let shown = opened.parameter("page").map(number_of_page).transpose()?;
     let of = [("shortCode", short_code)];
-    let ask = Ask { wish: Wish::Map, of: &of, ..Ask::read("gis-zones", &[]) };
+    let ask = OperationCall { wish: VisitorAction::Map, of: &of, ..OperationCall::read("gis-zones", &[]) };
     let news = opened.call(ask).await?;
     let layer: Layer<'_> = news.read()?;
     let pass = opened.map_pass(&of);
-    let title = visible(&format!("Zoning of {}", layer.name()));
-    let setting = Setting {
+    let title = attribute_text(&format!("Zoning of {}", layer.name()));
+    let setting = LayerPage {
         layer: &layer,
         snapshot: opened.corpus.id(),
         pass: pass.as_deref(),
@@ -107,5 +107,5 @@ pub(super) async fn of_layer(mut opened: Opened<'_>, short_code: &str) -> Result
     };
     let page = Page { scripts: &[&ZONING_TILES, &ZONING], ..Page::new(&title, Section::Zoning, setting.main()?) };
     let html = page.html(&opened.visitor);
-    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+    Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }

@@ -13,11 +13,11 @@ use sha2::{Digest, Sha256};
 use super::legend::{self, DARK, LIGHT};
 use super::reply::{Layer, Tile};
 use crate::api::error::ApiError;
-use crate::api::visitors::Wish;
+use crate::api::visitors::VisitorAction;
 use crate::byte_cache::{ByteCache, ByteSize};
 use crate::hex;
-use crate::makers::Makers;
-use crate::web::shell::{Ask, News, Opened};
+use crate::single_flight::SingleFlight;
+use crate::web::page_context::{OpenPage, OperationCall, OperationReply};
 
 /// Maximum length of the longer side of the layer, in pixels, without margins.
 const SIDE_MAX: i32 = 640;
@@ -36,12 +36,12 @@ const _: () = assert!(OVERLAP * PIXEL < BUFFER, "tiles have their shapes that fa
 
 /// The colour scheme of the picture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Look {
+pub(super) enum ColourScheme {
     Light,
     Dark,
 }
 
-impl Look {
+impl ColourScheme {
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             "light" => Some(Self::Light),
@@ -66,7 +66,7 @@ impl Look {
 }
 
 /// The section of the world that the picture shows.
-struct Frame {
+struct PictureExtent {
     z: u8,
     /// In pixels at this zoom.
     west: i32,
@@ -75,7 +75,7 @@ struct Frame {
     height: i32,
 }
 
-impl Frame {
+impl PictureExtent {
     fn of([west, south, east, north]: [f64; 4]) -> Self {
         let corners = |z: u8| (grid::project(z, west, north), grid::project(z, east, south));
         let fits = |z: &u8| {
@@ -104,7 +104,7 @@ impl Frame {
 const BYTES_MAX: usize = 8 << 20;
 
 /// The key of a picture: snapshot, layer and colour scheme.
-type PictureKey = (String, String, Look);
+type PictureKey = (String, String, ColourScheme);
 
 /// A picture with its version.
 #[derive(Clone)]
@@ -123,19 +123,26 @@ impl ByteSize for Picture {
 /// heavy work.
 pub(super) struct Pictures {
     drawn: ByteCache<PictureKey, Picture>,
-    makers: Arc<Makers<PictureKey>>,
+    makers: Arc<SingleFlight<PictureKey>>,
 }
 
 impl Pictures {
     pub(super) fn new() -> Self {
-        Self { drawn: ByteCache::new(BYTES_MAX), makers: Makers::new() }
+        Self { drawn: ByteCache::new(BYTES_MAX), makers: SingleFlight::new() }
     }
 
-    pub(super) async fn get(&self, opened: &mut Opened<'_>, short_code: &str, look: Look) -> Result<Picture, ApiError> {
+    pub(super) async fn get(
+        &self,
+        opened: &mut OpenPage<'_>,
+        short_code: &str,
+        look: ColourScheme,
+    ) -> Result<Picture, ApiError> {
         // This call refuses readers who may not see the layer, even if the picture is already in
         // the cache.
         let of = [("shortCode", short_code)];
-        let zones = opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-zones", &[]) }).await?;
+        let zones = opened
+            .call(OperationCall { wish: VisitorAction::MapPart, of: &of, ..OperationCall::read("gis-zones", &[]) })
+            .await?;
         let key = (opened.corpus.id().to_owned(), short_code.to_owned(), look);
         if let Some(picture) = self.drawn.get(&key) {
             return Ok(picture);
@@ -144,12 +151,21 @@ impl Pictures {
         if let Some(picture) = self.drawn.get(&key) {
             return Ok(picture);
         }
-        let frame = Frame::of(zones.read::<Layer<'_>>()?.bbox);
+        let frame = PictureExtent::of(zones.read::<Layer<'_>>()?.bbox);
         let mut tiles = Vec::new();
         for tile in frame.tiles() {
             let [z, x, y] = [tile.z().to_string(), tile.x().to_string(), tile.y().to_string()];
             let of = [("shortCode", short_code), ("z", &z), ("x", &x), ("y", &y)];
-            tiles.push((tile, opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-tile", &[]) }).await?));
+            tiles.push((
+                tile,
+                opened
+                    .call(OperationCall {
+                        wish: VisitorAction::MapPart,
+                        of: &of,
+                        ..OperationCall::read("gis-tile", &[])
+                    })
+                    .await?,
+            ));
         }
         let picture = opened.shell.service.heavy(move || picture(&frame, &zones, &tiles, look)).await?;
         self.drawn.put(key, picture.clone());
@@ -157,11 +173,16 @@ impl Pictures {
     }
 }
 
-fn picture(frame: &Frame, zones: &News, tiles: &[(TileAddress, News)], look: Look) -> Result<Picture, ApiError> {
+fn picture(
+    frame: &PictureExtent,
+    zones: &OperationReply,
+    tiles: &[(TileAddress, OperationReply)],
+    look: ColourScheme,
+) -> Result<Picture, ApiError> {
     let layer: Layer<'_> = zones.read()?;
     let tiles = tiles.iter().map(|(at, news)| Ok(drawn(frame, *at, &news.read()?, &layer, look)));
     let tiles = tiles.collect::<Result<Vec<_>, ApiError>>()?;
-    let Frame { width, height, .. } = frame;
+    let PictureExtent { width, height, .. } = frame;
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
             (legend::definitions(look.ink()))
@@ -174,7 +195,7 @@ fn picture(frame: &Frame, zones: &News, tiles: &[(TileAddress, News)], look: Loo
 }
 
 /// A tile as a nested SVG that slightly overlaps the neighbouring tiles.
-fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: Look) -> Markup {
+fn drawn(frame: &PictureExtent, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: ColourScheme) -> Markup {
     let corner = |number: u32| i32::try_from(number).unwrap_or(0) * TILE_SIDE - OVERLAP;
     let side = TILE_SIDE + 2 * OVERLAP;
     let mut shapes = vec![String::new(); layer.categories.len()];
@@ -240,12 +261,12 @@ mod tests {
 
     #[test]
     fn a_layer_fits_its_picture_at_the_last_zoom_that_it_can() {
-        let Frame { z, width, height, .. } = Frame::of([-87.94, 41.64, -87.52, 42.02]);
+        let PictureExtent { z, width, height, .. } = PictureExtent::of([-87.94, 41.64, -87.52, 42.02]);
         assert!(width.max(height) <= SIDE_MAX + 2 * MARGIN + 1 && width.max(height) > SIDE_MAX / 2, "{width} {height}");
         assert_eq!(z, 9);
-        assert!(Frame::of([-87.94, 41.64, -87.52, 42.02]).tiles().count() <= 9);
-        assert_eq!(Frame::of([0.0, 0.0, 0.0, 0.0]).z, ZOOM_MAX, "a point");
-        assert!(Frame::of([-180.0, -90.0, 180.0, 90.0]).tiles().count() <= 4, "the world");
+        assert!(PictureExtent::of([-87.94, 41.64, -87.52, 42.02]).tiles().count() <= 9);
+        assert_eq!(PictureExtent::of([0.0, 0.0, 0.0, 0.0]).z, ZOOM_MAX, "a point");
+        assert!(PictureExtent::of([-180.0, -90.0, 180.0, 90.0]).tiles().count() <= 4, "the world");
     }
 
     #[test]

@@ -8,11 +8,11 @@ use maud::{Markup, html};
 
 use super::address::{ZONING_PATH, path};
 use super::reply::{Layer, Zone};
-use super::{legend, parts, table};
+use super::{legend, map_parts, table};
 use crate::api::error::ApiError;
-use crate::web::letters::{Letters, counted, visible};
+use crate::web::untrusted_text::{UntrustedText, attribute_text, counted};
 
-pub(super) struct Setting<'p> {
+pub(super) struct LayerPage<'p> {
     pub(super) layer: &'p Layer<'p>,
     pub(super) snapshot: &'p str,
     /// The pass for the map parts, if they are not open to everybody.
@@ -24,17 +24,17 @@ pub(super) struct Setting<'p> {
     pub(super) page: Option<u32>,
 }
 
-impl Setting<'_> {
+impl LayerPage<'_> {
     pub(super) fn main(&self) -> Result<Markup, ApiError> {
         let layer = self.layer;
         let zone = self.zone.map(str::trim).filter(|code| !code.is_empty());
         let chosen = zone.and_then(|code| layer.zones.iter().position(|one| one.code.eq_ignore_ascii_case(code)));
         Ok(html! {
             nav.crumbs aria-label="Place" { ol { li { a href=(ZONING_PATH) { "Zoning" } } } }
-            h1 { "Zoning map: " (Letters(layer.name())) }
+            h1 { "Zoning map: " (UntrustedText(layer.name())) }
             (self.summary())
             @if let (Some(code), None) = (zone, chosen) {
-                p.banner.mild { "There is no zone " strong { (Letters(code)) } " on this map. The table below has all zones." }
+                p.banner.mild { "There is no zone " strong { (UntrustedText(code)) } " on this map. The table below has all zones." }
             }
             div.zoning {
                 div.map-column { (self.finder(zone)) (self.map()) }
@@ -72,7 +72,7 @@ impl Setting<'_> {
             form.find-zone role="search" aria-label="Zones" method="get" action=(path(self.layer.short_code)) {
                 label for="find" { "Find a zone" }
                 div.box {
-                    input #find type="search" name="zone" value=(visible(zone.unwrap_or_default())) placeholder="Code or name"
+                    input #find type="search" name="zone" value=(attribute_text(zone.unwrap_or_default())) placeholder="Code or name"
                         autocomplete="off" maxlength="200";
                     button type="submit" { "Show" }
                 }
@@ -83,8 +83,8 @@ impl Setting<'_> {
     fn map(&self) -> Markup {
         let layer = self.layer;
         let [west, south, east, north] = layer.bbox;
-        let parts = parts::path(layer.short_code, self.snapshot);
-        let label = visible(&format!("Zoning map of {}", layer.name()));
+        let parts = map_parts::path(layer.short_code, self.snapshot);
+        let label = attribute_text(&format!("Zoning map of {}", layer.name()));
         html! {
             div #map.map hidden data-parts=(parts) data-pass=[self.pass] data-bbox={ (west) "," (south) "," (east) "," (north) }
                 data-zoom-max=(layer.tiles.zoom_max) data-grid=(layer.tiles.grid)
@@ -117,9 +117,9 @@ impl Setting<'_> {
 
     fn zone(&self, zone: &Zone<'_>) -> Markup {
         html! {
-            h2 { (Letters(&zone.code)) @if let Some(name) = &zone.name { " " span.heading { (Letters(name)) } } }
+            h2 { (UntrustedText(&zone.code)) @if let Some(name) = &zone.name { " " span.heading { (UntrustedText(name)) } } }
             dl {
-                dt { "Category" } dd { (Letters(self.layer.category_of(zone))) }
+                dt { "Category" } dd { (UntrustedText(self.layer.category_of(zone))) }
                 dt { "Areas" } dd { (counted(zone.features)) }
                 dt { "Defined in" } dd { (table::defined_in(zone)) }
             }
@@ -138,9 +138,9 @@ impl Setting<'_> {
             section.provenance aria-labelledby="origin" {
                 h2 #origin { "Where this map is from" }
                 dl {
-                    @for (name, value) in facts { @if let Some(value) = value { dt { (name) } dd { (Letters(value)) } } }
+                    @for (name, value) in facts { @if let Some(value) = value { dt { (name) } dd { (UntrustedText(value)) } } }
                     @if let Some(url) = source.url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://")) {
-                        dt { "Source" } dd { a rel="external noreferrer" href=(url) { (Letters(url)) } }
+                        dt { "Source" } dd { a rel="external noreferrer" href=(url) { (UntrustedText(url)) } }
                     }
                     dt { "Snapshot" } dd { code.hash { (self.snapshot) } }
                 }

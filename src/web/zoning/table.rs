@@ -7,8 +7,8 @@ use super::reply::{Layer, Zone};
 use crate::api::reply::Pages;
 use crate::percent;
 use crate::web::law::address;
-use crate::web::letters::{Letters, counted};
 use crate::web::pager;
+use crate::web::untrusted_text::{UntrustedText, counted};
 
 /// Zones per page.
 const PAGE_SIZE: usize = 100;
@@ -37,9 +37,9 @@ fn row(layer: &Layer<'_>, place: usize, zone: &Zone<'_>, is_chosen: bool) -> Mar
     let to_zone = format!("{}?zone={}", path(layer.short_code), percent::encoded(&zone.code));
     html! {
         tr aria-current=[is_chosen.then_some("true")] {
-            th scope="row" { a href=(to_zone) data-zone=(place) { (Letters(&zone.code)) } }
-            td { @if let Some(name) = &zone.name { (Letters(name)) } }
-            td { (Letters(layer.category_of(zone))) }
+            th scope="row" { a href=(to_zone) data-zone=(place) { (UntrustedText(&zone.code)) } }
+            td { @if let Some(name) = &zone.name { (UntrustedText(name)) } }
+            td { (UntrustedText(layer.category_of(zone))) }
             td.number { (counted(zone.features)) }
             td { (defined_in(zone)) }
         }
@@ -50,11 +50,11 @@ fn row(layer: &Layer<'_>, place: usize, zone: &Zone<'_>, is_chosen: bool) -> Mar
 pub(super) fn defined_in(zone: &Zone<'_>) -> Markup {
     html! {
         @if let (Some(id), Some(citation)) = (zone.node_id, &zone.citation) {
-            a href=(address::path(id)) { (Letters(citation)) }
+            a href=(address::path(id)) { (UntrustedText(citation)) }
         } @else {
             span.gone { "pending" } " " (zone.why_pending())
-            @if let Some(citation) = &zone.citation { ": " (Letters(citation)) }
-            @if !zone.near.is_empty() { "; similar: " (Letters(&zone.near.join(", "))) }
+            @if let Some(citation) = &zone.citation { ": " (UntrustedText(citation)) }
+            @if !zone.near.is_empty() { "; similar: " (UntrustedText(&zone.near.join(", "))) }
         }
     }
 }

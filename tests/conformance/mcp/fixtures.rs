@@ -12,19 +12,19 @@ use std::sync::{Arc, LazyLock};
 
 use hornbook::accounts::Accounts;
 use hornbook::accounts::blocking::forbid_on_this_thread;
-use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::changes::{ActContext, NewKey};
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::error::ChangeError;
 use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::json::JsonObject;
-use hornbook::api::service::{Parts, Service};
+use hornbook::api::service::{Service, ServiceParts};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::Config;
-use hornbook::http::{Doors, Observers, Server};
-use hornbook::log::{Form, Log, Logged};
-use hornbook::mcp::{Extras, Mcp, McpDoor, RpcError};
+use hornbook::http::{Mounts, Observers, Server};
+use hornbook::log::{Log, LogFormat, RequestLogging};
+use hornbook::mcp::{Extras, Mcp, McpMount, RpcError};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     runtime.block_on(async move {
         let server = Server::bind(settings::http(&config)?, &mut SystemEntropy).await?;
         let base_url = format!("http://{}", server.address()?);
-        let service = Arc::new(Service::new(Parts {
+        let service = Arc::new(Service::new(ServiceParts {
             corpus,
             accounts,
             clock: Arc::clone(&clock),
@@ -82,9 +82,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             answer: Some(answer),
         };
         let mcp = Arc::new(Mcp::with(Arc::clone(&service), extras));
-        let doors: Doors = vec![Arc::new(McpDoor::new(mcp, &settings::mcp(&config)))];
-        let log = Arc::new(Log::start(Form::Text, std::io::sink()));
-        let observers = Observers { log, logged: Logged::None, metrics: Arc::default(), clock };
+        let doors: Mounts = vec![Arc::new(McpMount::new(mcp, &settings::mcp(&config)))];
+        let log = Arc::new(Log::start(LogFormat::Text, std::io::sink()));
+        let observers = Observers { log, logged: RequestLogging::None, metrics: Arc::default(), clock };
         println!("listening on {base_url}\ndemo key: {key}");
         server.run(service, doors, observers, std::future::pending()).await;
         Ok(())
@@ -93,10 +93,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Creates an account and a key with all scopes.
 fn key(accounts: &Accounts, clock: &dyn Clock) -> Result<String, ChangeError> {
-    let act = Act { actor: "conformance".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: "conformance".to_owned(), at: clock.now().wall };
     let account = accounts.create_account("conformance".to_owned(), &act)?.id;
     accounts.approve_account(account, &act)?;
     let scopes = ScopeSet::of(&Scope::ALL);
-    let wish = KeyWish { account, name: "conformance".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    let wish = NewKey { account, name: "conformance".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
     Ok(accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal())
 }

@@ -1,0 +1,18 @@
+//! The options that are the same for all commands.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::accounts::Settings;
+use crate::clock::Clock;
+
+/// The options that are the same for all commands.
+pub struct CommandOptions {
+    pub data: PathBuf,
+    pub settings: Settings,
+    /// The actor named in the ledger and in the audit log.
+    pub actor: String,
+    /// Print JSON for scripts instead of tables for people.
+    pub json: bool,
+    pub clock: Arc<dyn Clock>,
+}

@@ -1,0 +1,132 @@
+//! How current an edition is, and what it does not know about the requested day.
+
+use hornbook_corpus::day::Day;
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::outline::Status;
+use hornbook_corpus::validity::ShownWording;
+
+use super::corpus::Corpus;
+use super::error::ApiError;
+
+/// What an edition knows about a day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum EditionCertainty {
+    /// It knows the law of that day.
+    Certain,
+    /// Its source does not state through which day it is current.
+    Unstated,
+    /// The day is after the edition's last day, by at most a year. The law may have changed in between.
+    Past,
+    /// The same, by more than a year.
+    LongPast,
+    /// It knows the law of its last day, but not since when this wording has been law.
+    Undated,
+    /// The day is before its oldest wording.
+    TooEarly,
+}
+
+impl EditionCertainty {
+    /// The letter for this in the version of an answer.
+    pub(super) const fn letter(self) -> char {
+        match self {
+            Self::Certain => 'c',
+            Self::Unstated => 's',
+            Self::Past => 'p',
+            Self::LongPast => 'l',
+            Self::Undated => 'u',
+            Self::TooEarly => 'e',
+        }
+    }
+}
+
+/// How current the edition of a node is, for a given day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct EditionFreshness {
+    pub(super) through: Option<Day>,
+    pub(super) knowledge: EditionCertainty,
+}
+
+impl EditionFreshness {
+    pub(super) fn of(corpus: &Corpus, node: NodeOrdinal, shown: &ShownWording, day: Day) -> Result<Self, ApiError> {
+        let through = corpus.engine().current_through(node)?;
+        let is_provision = corpus.snapshot().outline.is_provision(node);
+        Ok(Self { through, knowledge: knowledge(through, is_provision, shown, day) })
+    }
+
+    /// The notice for readers. `None` if the edition knows the law of the day.
+    pub(super) fn notice(&self) -> Option<String> {
+        let through =
+            self.through.map(|through| format!("This edition is current through {through}")).unwrap_or_default();
+        match self.knowledge {
+            EditionCertainty::Certain => None,
+            EditionCertainty::Unstated => {
+                Some("The source does not say through when this edition is current.".to_owned())
+            }
+            EditionCertainty::Past => Some(format!("{through}. It does not have later changes.")),
+            EditionCertainty::LongPast => {
+                Some(format!("{through}, more than a year before the day asked about. The law may have changed since."))
+            }
+            EditionCertainty::Undated => Some(format!("{through}. It does not say since when this wording is law.")),
+            EditionCertainty::TooEarly => {
+                Some(format!("{through}. It does not have the wordings before its oldest one."))
+            }
+        }
+    }
+}
+
+fn knowledge(through: Option<Day>, is_provision: bool, shown: &ShownWording, day: Day) -> EditionCertainty {
+    let Some(through) = through else { return EditionCertainty::Unstated };
+    if day > through.a_year_later() {
+        return EditionCertainty::LongPast;
+    }
+    if day > through {
+        return EditionCertainty::Past;
+    }
+    match (shown.status, shown.from) {
+        _ if !is_provision || day == through => EditionCertainty::Certain,
+        (Status::NotYetEffective, _) => EditionCertainty::TooEarly,
+        (_, None) => EditionCertainty::Undated,
+        (_, Some(_)) => EditionCertainty::Certain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn certainty_depends_on_the_day_and_the_wording() {
+        let through = Some(day("2022-09-30"));
+        let undated = ShownWording::constant(Status::InForce);
+        let dated = ShownWording { from: Some(day("2020-01-01")), ..undated };
+        let early = ShownWording { status: Status::NotYetEffective, ..dated };
+        for (shown, date, expected) in [
+            (&undated, "2022-09-30", EditionCertainty::Certain),
+            (&undated, "2022-09-29", EditionCertainty::Undated),
+            (&dated, "2022-09-29", EditionCertainty::Certain),
+            (&early, "2019-12-31", EditionCertainty::TooEarly),
+            (&dated, "2022-10-01", EditionCertainty::Past),
+            (&dated, "2023-09-30", EditionCertainty::Past),
+            (&dated, "2023-10-01", EditionCertainty::LongPast),
+        ] {
+            assert_eq!(knowledge(through, true, shown, day(date)), expected, "{date} {shown:?}");
+        }
+        assert_eq!(knowledge(through, false, &undated, day("2021-01-01")), EditionCertainty::Certain);
+        assert_eq!(knowledge(None, true, &dated, day("2021-01-01")), EditionCertainty::Unstated);
+    }
+
+    #[test]
+    fn a_notice_names_the_last_day_that_is_known() {
+        let notice = |knowledge| EditionFreshness { through: Some(day("2022-09-30")), knowledge }.notice();
+        assert_eq!(notice(EditionCertainty::Certain), None);
+        for knowledge in
+            [EditionCertainty::Past, EditionCertainty::LongPast, EditionCertainty::Undated, EditionCertainty::TooEarly]
+        {
+            assert!(notice(knowledge).unwrap().starts_with("This edition is current through 2022-09-30"));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Replacing the served snapshot while the service runs.
+//!
+//! A call uses the snapshot that is served when the call arrives, for everything in its answer. A
+//! replaced snapshot is closed after the last answer that uses it. A new snapshot is verified before it
+//! is served. If it is bad, it is refused, and the current one stays.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
+use serde::Serialize;
+
+use super::corpus::Corpus;
+use super::service::Service;
+use crate::search::SearchError;
+
+/// The symbolic link in the data directory that points to the snapshot to serve.
+pub const CURRENT: &str = "current";
+
+/// The result of a renewal.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReloadResult {
+    pub snapshot: String,
+    /// The snapshot that was served before; the same one if there is no new one.
+    pub before: String,
+}
+
+#[derive(Debug)]
+pub enum CorpusError {
+    NoSnapshot { link: PathBuf, source: std::io::Error },
+    Snapshot(SnapshotError),
+    Search(SearchError),
+}
+
+impl fmt::Display for CorpusError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSnapshot { link, source } => {
+                write!(f, "there is no snapshot at {}: {source}; build one with 'hornbook build PLAN'", link.display())
+            }
+            Self::Snapshot(error) => error.fmt(f),
+            Self::Search(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CorpusError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NoSnapshot { source, .. } => Some(source),
+            Self::Snapshot(error) => Some(error),
+            Self::Search(error) => Some(error),
+        }
+    }
+}
+
+impl From<SnapshotError> for CorpusError {
+    fn from(error: SnapshotError) -> Self {
+        Self::Snapshot(error)
+    }
+}
+
+impl From<SearchError> for CorpusError {
+    fn from(error: SearchError) -> Self {
+        Self::Search(error)
+    }
+}
+
+impl Corpus {
+    /// Verifies and opens the snapshot that the link in a data directory points to.
+    pub fn open_current(data: &Path) -> Result<Self, CorpusError> {
+        let link = data.join(CURRENT);
+        // Opens the snapshot itself, not the link, which may point elsewhere later.
+        let dir = link.canonicalize().map_err(|source| CorpusError::NoSnapshot { link, source })?;
+        Ok(Self::new(Arc::new(Snapshot::verify(&dir, |_| ())?))?)
+    }
+}
+
+impl Service {
+    /// Serves the snapshot that the link in the data directory points to now. Renewals run one at a time,
+    /// so that the snapshot linked last is the one served last.
+    pub fn reload_snapshot(&self, data: &Path) -> Result<ReloadResult, CorpusError> {
+        let _only = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = Arc::new(Corpus::open_current(data)?);
+        let snapshot = fresh.id().to_owned();
+        let served = self.corpus();
+        let before = served.id().to_owned();
+        // A damaged snapshot is also replaced by an undamaged copy of the same snapshot.
+        if snapshot != before || served.snapshot().damage().first().is_some() {
+            *self.corpus.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+            // Answers that are under way may use it for long; two of these memories would be one too many.
+            served.release_memory();
+        }
+        Ok(ReloadResult { snapshot, before })
+    }
+}

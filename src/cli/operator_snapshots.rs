@@ -1,0 +1,84 @@
+//! The operator page's access to the program: lists the snapshots of the data directory and
+//! switches to another one.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hornbook::api::service::Service;
+use hornbook::api::snapshot_reload::CURRENT;
+use hornbook::web::operator::snapshot_control::{SnapshotControl, SnapshotRow};
+use hornbook_corpus::manifest::Manifest;
+use serde_json::Value;
+
+const SNAPSHOTS: &str = "snapshots";
+const REPORT: &str = "report.json";
+
+pub(super) struct ServedSnapshotControl {
+    pub(super) service: Arc<Service>,
+    pub(super) data: PathBuf,
+    /// Serves the snapshot that the link points to now.
+    pub(super) reload: Box<dyn Fn() -> Result<String, String> + Send + Sync>,
+}
+
+impl ServedSnapshotControl {
+    fn set_current_link(&self, target: &Path) -> Result<(), String> {
+        let (link, fresh) = (self.data.join(CURRENT), self.data.join(".current-by-operator"));
+        let _ = fs::remove_file(&fresh);
+        symlink(target, &fresh)
+            .and_then(|()| fs::rename(&fresh, &link))
+            .map_err(|error| format!("the link {} cannot be set: {error}", link.display()))
+    }
+}
+
+impl SnapshotControl for ServedSnapshotControl {
+    fn snapshots(&self) -> Vec<SnapshotRow> {
+        let served = self.service.corpus().id().to_owned();
+        let folders = fs::read_dir(self.data.join(SNAPSHOTS)).into_iter().flatten().flatten();
+        let mut folders: Vec<_> = folders
+            .filter(|folder| folder.path().is_dir())
+            .filter_map(|folder| {
+                Some((folder.metadata().ok()?.modified().ok()?, folder.file_name().into_string().ok()?))
+            })
+            .filter(|(_, name)| !name.starts_with('.'))
+            .collect();
+        folders.sort();
+        folders.into_iter().rev().map(|(_, name)| row(&self.data, name, &served)).collect()
+    }
+
+    fn report(&self) -> Option<String> {
+        let text = fs::read_to_string(self.service.corpus().snapshot().dir().join(REPORT)).ok()?;
+        let report: Value = serde_json::from_str(&text).ok()?;
+        serde_json::to_string_pretty(&report).ok()
+    }
+
+    fn serve_snapshot(&self, name: &str) -> Result<String, String> {
+        // Only a listed name is accepted, so the path cannot leave the folder.
+        if !self.snapshots().iter().any(|row| row.name == name && row.id.is_ok()) {
+            return Err(format!("there is no snapshot '{name}' that could be served"));
+        }
+        let link = self.data.join(CURRENT);
+        let before =
+            fs::read_link(&link).map_err(|error| format!("the link {} cannot be read: {error}", link.display()))?;
+        self.set_current_link(&Path::new(SNAPSHOTS).join(name))?;
+        (self.reload)().or_else(|why| {
+            // Restore the link, so that a restart does not use the snapshot that was just refused.
+            self.set_current_link(&before)?;
+            Err(why)
+        })
+    }
+}
+
+fn row(data: &Path, name: String, served: &str) -> SnapshotRow {
+    match Manifest::open(&data.join(SNAPSHOTS).join(&name)) {
+        Ok(manifest) => SnapshotRow {
+            is_served: manifest.snapshot == served,
+            provisions: manifest.counts.provisions,
+            bytes: manifest.files.iter().map(|file| file.size).sum(),
+            id: Ok(manifest.snapshot),
+            name,
+        },
+        Err(error) => SnapshotRow { name, id: Err(error.to_string()), provisions: 0, bytes: 0, is_served: false },
+    }
+}

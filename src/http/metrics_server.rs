@@ -1,0 +1,127 @@
+//! The metrics listener: metrics and probes, without keys and without TLS.
+
+use std::convert::Infallible;
+use std::future::{pending, ready};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use super::connection_loop::Protocols;
+use super::reply::Reply;
+use super::request_stream::{Bodies, Refused, RequestStream};
+use super::timeouts::Timeouts;
+use super::{App, answer, no_such_path};
+use crate::api::headers::REQUEST_ID;
+use crate::metrics::{CurrentValue, Gauge};
+use crate::mount::Methods;
+
+/// Few clients read metrics. Any more connections than this wait.
+const CONNECTIONS_MAX: usize = 16;
+
+const TIMEOUTS: Timeouts = Timeouts {
+    head: Duration::from_secs(10),
+    idle: Duration::from_secs(120),
+    unread: Duration::from_secs(20),
+    read_rate_min: 4096,
+};
+
+/// Serves until this future is dropped.
+pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
+    let protocols = Arc::new(Protocols::new(Arc::clone(&app.observers.clock)));
+    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
+        let Ok((stream, peer)) = listener.accept().await else {
+            tokio::time::sleep(super::connections::PAUSE_AFTER_FAILED_ACCEPT).await;
+            continue;
+        };
+        let (app, protocols) = (Arc::clone(&app), Arc::clone(&protocols));
+        let (room, kept_path) = (Arc::clone(&app.bodies), Arc::clone(&app.kept_path));
+        let bodies = Bodies { room, peer: peer.ip(), proxies: None, kept_path };
+        let guard = Box::new(RequestStream::new(stream, TIMEOUTS, Arc::default(), bodies));
+        tokio::spawn(async move {
+            let service = service_fn(|request| {
+                let answer = respond(&app, &request);
+                ready(Ok::<_, Infallible>(answer))
+            });
+            let refuse = |refused: Refused| {
+                let id = app.ids.next();
+                let reply = answer::failed(&refused.error.into(), &id, None);
+                finished(reply, &id, &refused.method)
+            };
+            // Ends with the runtime, and does not count as a client's connection.
+            protocols.serve_requests(guard, service, refuse, &Gauge::default(), pending()).await;
+            drop(slot);
+        });
+    }
+}
+
+fn respond(app: &App, request: &Request<Incoming>) -> Reply {
+    let id = app.ids.next();
+    let reply = match request.uri().path() {
+        "/metrics" | "/healthz" | "/readyz" if !matches!(*request.method(), Method::GET | Method::HEAD) => {
+            answer::method_not_allowed(request.method(), Methods::Get, &id)
+        }
+        "/metrics" => answer::metrics(page(app)),
+        "/healthz" => answer::probe(StatusCode::OK, "live"),
+        "/readyz" => app.readiness(),
+        path => answer::failed(&no_such_path(path).into(), &id, None),
+    };
+    finished(reply, &id, request.method().as_str())
+}
+
+fn finished(mut reply: Reply, id: &str, method: &str) -> Reply {
+    super::headers::set(reply.headers_mut(), REQUEST_ID, id);
+    if method == Method::HEAD {
+        answer::drop_body(&mut reply);
+    }
+    reply
+}
+
+fn page(app: &App) -> String {
+    let corpus = app.service.corpus();
+    let manifest = &corpus.snapshot().manifest;
+    let snapshot = format!("snapshot=\"{}\",builder=\"{}\"", manifest.snapshot, manifest.builder);
+    let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
+    let gauge = |name, meaning, value| CurrentValue { name, kind: "gauge", meaning, labels: "", value };
+    let is_intact = corpus.snapshot().damage().first().is_none();
+    app.observers.metrics.render(&[
+        CurrentValue { name: "info", kind: "gauge", meaning: "the program", labels: &version, value: 1.0 },
+        CurrentValue { name: "snapshot_info", kind: "gauge", meaning: "what is served", labels: &snapshot, value: 1.0 },
+        gauge("snapshot_nodes", "nodes of the snapshot", f64::from(manifest.counts.nodes)),
+        gauge(
+            "snapshot_intact",
+            "0 once a part of the served snapshot was found damaged",
+            f64::from(u8::from(is_intact)),
+        ),
+        gauge("permits_free", "heavy calls that could start now", app.service.free() as f64),
+        gauge("deep_permits_free", "deep searches that could start now", app.service.deep_free() as f64),
+        gauge("searches_waiting", "heavy calls that wait for their turn", app.service.waiting() as f64),
+        gauge("ledger_up", "1 while debits are taken", f64::from(u8::from(app.service.accounts().health().is_ok()))),
+        gauge(
+            "draining",
+            "1 once the server was told to stop",
+            f64::from(u8::from(app.draining.load(Ordering::Relaxed))),
+        ),
+        gauge("start_time_seconds", "when the server started", app.service.started_at_millis() as f64 / 1e3),
+        CurrentValue {
+            name: "searches_given_up_total",
+            kind: "counter",
+            meaning: "searches in progress whose clients disconnected",
+            labels: "",
+            value: app.service.given_up() as f64,
+        },
+        CurrentValue {
+            name: "log_lines_lost_total",
+            kind: "counter",
+            meaning: "log lines that were not read in time",
+            labels: "",
+            value: app.observers.log.dropped_lines() as f64,
+        },
+    ])
+}

@@ -1,0 +1,318 @@
+//! The endpoint over HTTP: one URL, one POST for each message, one JSON response.
+
+use std::sync::Arc;
+
+use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use ::http::{Response, StatusCode};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::headers::{McpTransport, version_by_header, version_of};
+use super::jsonrpc::{self, INVALID_REQUEST, Incoming, Message, Refused, Request, RpcError};
+use super::limit::{FreeMessageLimit, RateKey};
+use super::origin::AllowedOrigins;
+use super::results::{Answered, CallMetadata, as_rpc_error};
+use super::server::{Mcp, Sender};
+use super::tools::ToolNameStyle;
+use crate::accounts::key::KeyDigest;
+use crate::api::call::Progress;
+use crate::api::error::{ApiError, ErrorCode, ErrorObject, Violation};
+use crate::api::idempotency_key::IdempotencyKey;
+use crate::mount::{
+    Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy, bearer, idempotency_key, media_type,
+};
+
+pub const MCP_PATH: &str = "/api/mcp";
+
+/// The operator's settings.
+#[derive(Clone, Debug, Default)]
+pub struct McpSettings {
+    /// The form of the names that `tools/list` shows, unless the URL asks for the other one.
+    pub names: ToolNameStyle,
+    /// Additional hosts under which clients may reach the server. This machine's own names and the base
+    /// URL's host are always allowed.
+    pub hosts: Vec<String>,
+    /// Additional origins whose web pages may call the server.
+    pub origins: Vec<String>,
+    /// Messages per minute that cost nothing, for each key or address. `None`: no limit.
+    pub free_per_minute: Option<u32>,
+}
+
+pub struct McpMount {
+    mcp: Arc<Mcp>,
+    names: ToolNameStyle,
+    allowed: AllowedOrigins,
+    limit: Option<FreeMessageLimit>,
+}
+
+impl McpMount {
+    pub fn new(mcp: Arc<Mcp>, settings: &McpSettings) -> Self {
+        let allowed = AllowedOrigins::new(mcp.service.base_url(), &settings.hosts, &settings.origins);
+        Self { names: settings.names, allowed, limit: settings.free_per_minute.map(FreeMessageLimit::new), mcp }
+    }
+}
+
+impl Mount for McpMount {
+    fn matches_path(&self, path: &str) -> bool {
+        path == MCP_PATH
+    }
+
+    fn methods(&self, _path: &str) -> Methods {
+        Methods::Post
+    }
+
+    fn limit(&self) -> RateLimitedBy {
+        RateLimitedBy::Own
+    }
+
+    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(async move { self.receive(&visit).await })
+    }
+}
+
+impl McpMount {
+    async fn receive(&self, visit: &MountRequest<'_>) -> MountResponse {
+        let key = bearer(visit.headers);
+        let now = self.mcp.service.now();
+        let counted = RateKey::of(self.mcp.service.accounts(), key, visit.client, now);
+        if let Err(error) = self.limit.as_ref().map_or(Ok(()), |limit| limit.take_request(counted, now)) {
+            return too_fast(None, error);
+        }
+        if let Err(why) = self.allowed.check(visit.headers) {
+            return refuse(None, &RpcError { status: 403, ..RpcError::new(INVALID_REQUEST, why) });
+        }
+        let names = match names(visit.query, self.names) {
+            Ok(names) => names,
+            Err(error) => return refuse(None, &error),
+        };
+        if let Err(error) = is_json(visit) {
+            return refuse(None, &error);
+        }
+        let incoming = match jsonrpc::read(visit.body) {
+            Ok(incoming) => incoming,
+            Err(Refused { id, error }) => {
+                return match self.count(counted, true) {
+                    Ok(()) => refuse(id.as_ref(), &error),
+                    Err(error) => too_fast(id.as_ref(), error),
+                };
+            }
+        };
+        let idempotency_key = idempotency_key(visit.headers);
+        let progress = visit.progress;
+        let sender =
+            Sender { key, idempotency_key: &idempotency_key, names, request_id: visit.id, progress, is_listed: false };
+        match incoming {
+            Incoming::One(message) => self.one(visit, message, sender, counted).await,
+            Incoming::Several(messages) => self.several(visit, messages, sender, counted).await,
+        }
+    }
+
+    async fn one(
+        &self,
+        visit: &MountRequest<'_>,
+        message: Message,
+        sender: Sender<'_>,
+        counted: RateKey,
+    ) -> MountResponse {
+        let request = match message {
+            Message::Request(request) => request,
+            // No notification matters over HTTP, because a client ends a call by closing its connection.
+            Message::Notification(_) | Message::Response => {
+                return match self.count(counted, true) {
+                    Err(error) => too_fast(None, error),
+                    Ok(()) => match version_by_header(McpTransport::Http(visit.headers)) {
+                        Ok(_) => accepted(),
+                        Err(error) => refuse(None, &error),
+                    },
+                };
+            }
+        };
+        match self.request(visit, &request, sender, (counted, true)).await {
+            Ok(answered) => respond(&request.id, answered),
+            Err(too_many) => too_fast(Some(&request.id), too_many),
+        }
+    }
+
+    /// Answers a list of messages, which only one protocol version has. Its requests are answered one
+    /// after the other.
+    async fn several(
+        &self,
+        visit: &MountRequest<'_>,
+        messages: Vec<Result<Message, Refused>>,
+        sender: Sender<'_>,
+        counted: RateKey,
+    ) -> MountResponse {
+        match version_by_header(McpTransport::Http(visit.headers)) {
+            Ok(version) if version.has_batches() => {}
+            Ok(_) => {
+                return refuse(None, &RpcError::bad_request(INVALID_REQUEST, "send one message at a time, not a list"));
+            }
+            Err(error) => return refuse(None, &error),
+        }
+        let mut responses: Vec<String> = Vec::new();
+        let mut bill = CallMetadata::default();
+        for (place, message) in messages.into_iter().enumerate() {
+            let counted = (counted, place == 0);
+            let request = match message {
+                Ok(Message::Request(request)) => request,
+                Ok(Message::Notification(_) | Message::Response) => {
+                    if let Err(too_many) = self.count(counted.0, counted.1) {
+                        return too_fast(None, too_many);
+                    }
+                    continue;
+                }
+                Err(Refused { id, error }) => {
+                    let error = self.count(counted.0, counted.1).map_or_else(RpcError::from, |()| error);
+                    responses.push(error.response(id.as_ref()));
+                    continue;
+                }
+            };
+            let progress = Progress::default();
+            // An idempotency key is for one call. Each call of a list gets a key made from the list's key
+            // and its place in the list.
+            let key = of_place(sender.idempotency_key, place);
+            let key = key
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|key| IdempotencyKey::read(key.iter().map(|key| key.as_bytes())));
+            let sender = Sender { progress: &progress, idempotency_key: &key, is_listed: true, ..sender };
+            let answered = match request.method.as_str() {
+                "initialize" => Err(RpcError::new(INVALID_REQUEST, "initialize cannot be part of a list")).into(),
+                _ => match self.request(visit, &request, sender, counted).await {
+                    Ok(answered) => answered,
+                    Err(too_many) => Err(RpcError::from(too_many)).into(),
+                },
+            };
+            visit.progress.include(&progress);
+            responses.push(match &answered.result {
+                Ok(result) => jsonrpc::response(&request.id, result),
+                Err(error) => error.response(Some(&request.id)),
+            });
+            bill = bill.and(answered.bill);
+        }
+        match responses.is_empty() {
+            true => accepted(),
+            false => billed(json_response(200, format!("[{}]", responses.join(","))), bill),
+        }
+    }
+
+    /// Answers a request, unless its sender is over the limit for messages that cost nothing.
+    async fn request(
+        &self,
+        visit: &MountRequest<'_>,
+        request: &Request,
+        sender: Sender<'_>,
+        (counted, is_first): (RateKey, bool),
+    ) -> Result<Answered, ApiError> {
+        // Paid requests have the limits of their key.
+        let is_metered =
+            matches!(counted, RateKey::Key(_)) && matches!(request.method.as_str(), "tools/call" | "resources/read");
+        if !is_metered {
+            self.count(counted, is_first)?;
+        }
+        let answered = match version_of(request, McpTransport::Http(visit.headers)) {
+            Ok(version) => self.mcp.answer(request, version, sender).await,
+            Err(error) => Err(error).into(),
+        };
+        if is_metered && answered.bill.receipt.is_none() && answered.bill.left.is_none() {
+            self.count(counted, is_first)?;
+        }
+        Ok(answered)
+    }
+
+    /// Counts a message that costs nothing.
+    fn count(&self, sender: RateKey, is_first: bool) -> Result<(), ApiError> {
+        let Some(limit) = &self.limit else { return Ok(()) };
+        limit.take_message(sender, is_first, self.mcp.service.now())
+    }
+}
+
+/// The idempotency key of a call in a list, if the list has a key. It has a valid length, whatever the
+/// length of the list's key.
+fn of_place(
+    of_list: &Result<Option<IdempotencyKey<'_>>, Violation>,
+    place: usize,
+) -> Result<Option<String>, Violation> {
+    let of_list = of_list.clone()?;
+    Ok(of_list.map(|key| format!("list {} {place}", KeyDigest::of_secret(key.as_str()).to_hex())))
+}
+
+/// Reads `?names=snake`, for clients that do not accept dots in names.
+fn names(query: Option<&str>, preset: ToolNameStyle) -> Result<ToolNameStyle, RpcError> {
+    match query {
+        None | Some("") => Ok(preset),
+        Some("names=snake") => Ok(ToolNameStyle::Snake),
+        Some("names=dotted") => Ok(ToolNameStyle::Dotted),
+        Some(_) => {
+            let message = "the address takes no query but names=dotted or names=snake";
+            Err(RpcError::bad_request(INVALID_REQUEST, message))
+        }
+    }
+}
+
+/// Requires JSON, because web pages may send other types to any server without a preflight request.
+fn is_json(visit: &MountRequest<'_>) -> Result<(), RpcError> {
+    match media_type(visit.headers).is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
+        true => Ok(()),
+        false => {
+            let message = "send messages as Content-Type: application/json";
+            Err(RpcError { status: 415, ..RpcError::new(INVALID_REQUEST, message) })
+        }
+    }
+}
+
+fn respond(id: &Value, Answered { result, bill }: Answered) -> MountResponse {
+    let response = match &result {
+        Ok(result) => json_response(200, jsonrpc::response(id, result)),
+        Err(error) => json_response(error.status, error.response(Some(id))),
+    };
+    billed(response, bill)
+}
+
+fn billed(mut response: Response<Bytes>, bill: CallMetadata) -> MountResponse {
+    let CallMetadata { receipt, left, unread, error, retry_after_sec, internal, stages } = bill;
+    if let Some(seconds) = retry_after_sec {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    let error = error.map(ErrorCode::code);
+    MountResponse { response, receipt, left, unread, error, internal, stages }
+}
+
+fn refuse(id: Option<&Value>, error: &RpcError) -> MountResponse {
+    MountResponse { error: Some("bad_request"), ..json_response(error.status, error.response(id)).into() }
+}
+
+fn too_fast(id: Option<&Value>, error: ApiError) -> MountResponse {
+    let ApiError { code, message, retry_after_sec, .. } = error;
+    let object = ErrorObject {
+        error: code.code(),
+        message: &message,
+        upgrade_url: None,
+        retry_after_sec,
+        details: &[],
+        request_id: None,
+    };
+    let error = RpcError { status: code.status(), ..as_rpc_error(json!(object), code) };
+    let bill = CallMetadata { error: Some(code), retry_after_sec, ..CallMetadata::default() };
+    billed(json_response(error.status, error.response(id)), bill)
+}
+
+/// The response to messages that need no answer.
+fn accepted() -> MountResponse {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response.into()
+}
+
+fn json_response(status: u16, body: String) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let head = response.headers_mut();
+    head.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if status == 401 {
+        // Names no authorization server: there is none, and clients would look for it.
+        head.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}

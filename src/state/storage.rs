@@ -1,0 +1,167 @@
+//! Storage of the state: a file in the data directory, or a replacement in tests.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use redb::{Builder, Database};
+
+use super::error::StateError;
+use super::files::{
+    MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory, create_private, sync_and_rename,
+};
+use super::mark::{Mark, MarkFile};
+use super::owed::OwedRefundFile;
+use super::schema;
+use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
+
+/// The size of redb's page cache. The ledger has few hot pages; what is read once at opening need not stay.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// The builder with which every database of a state is opened, including copies: redb's default
+/// cache would take up to a gigabyte.
+pub(super) fn database_builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
+
+/// Opens the same database repeatedly: after a failed commit, the only safe way on is to start
+/// again from the disk.
+pub trait StateStorage: Send + Sync {
+    fn open(&self) -> Result<Database, StateError>;
+
+    fn describe(&self) -> String;
+
+    /// The mark stored beside the state, if there is one.
+    fn mark(&self) -> Result<Option<Mark>, StateError> {
+        Ok(None)
+    }
+
+    fn set_mark(&self, _mark: Mark) {}
+
+    /// Called between a failed commit and the next `open`.
+    fn drop_page_cache(&self) {}
+
+    /// Records the refunds owed to callers, apart from the database. The record is durable when this returns.
+    fn record_owed(&self, _record: &[u8]) -> Result<(), StateError> {
+        Err(StateError::file("write what is owed to", Path::new(OWED_FILE), io::ErrorKind::Unsupported.into()))
+    }
+
+    /// All such records since the last `clear_owed`.
+    fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
+        Ok(Vec::new())
+    }
+
+    fn clear_owed(&self) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    /// The key of the sealed data, if there is one.
+    fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
+        Ok(None)
+    }
+
+    /// Stores a key where there is none. It is durable when this returns.
+    fn store_seal_key(&self, _key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
+        Err(StateError::file("write the key to", Path::new(SEAL_KEY_FILE), io::ErrorKind::Unsupported.into()))
+    }
+}
+
+/// `state.redb` in a data directory.
+pub struct FileStorage {
+    path: PathBuf,
+    mark: MarkFile,
+    owed: OwedRefundFile,
+    seal_key: SealKeyFile,
+}
+
+impl FileStorage {
+    /// The state file of `data`, created with its schema if it does not exist.
+    pub(super) fn in_directory(data: &Path) -> Result<Self, StateError> {
+        create_data_directory(data)?;
+        let path = data.join(STATE_FILE);
+        if !path.try_exists().map_err(|e| StateError::file("look for", &path, e))? {
+            // A mark with entries means that a state file was lost. An empty file must not replace it.
+            if let Some(mark) = MarkFile::at(data.join(MARK_FILE)).read()?.filter(|mark| mark.entries > 0) {
+                let place = path.display().to_string();
+                return Err(StateError::OlderThanMark { place, entries: 0, marked: mark.entries });
+            }
+            create_atomically(&path)?;
+        }
+        let owed = OwedRefundFile::at(data.join(OWED_FILE));
+        owed.reserve();
+        let seal_key = SealKeyFile::at(data.join(SEAL_KEY_FILE));
+        Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), owed, seal_key, path })
+    }
+
+    /// A single state file anywhere, such as a backup. It must exist, and it has no mark.
+    pub fn standalone(path: &Path) -> Self {
+        let beside = |suffix: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        let (mark, owed) = (MarkFile::at(beside(".mark")), OwedRefundFile::at(beside(".owed")));
+        Self { path: path.to_owned(), mark, owed, seal_key: SealKeyFile::at(beside(".key")) }
+    }
+}
+
+impl StateStorage for FileStorage {
+    fn open(&self) -> Result<Database, StateError> {
+        database_builder().open(&self.path).map_err(|e| StateError::opening(&self.describe(), e))
+    }
+
+    fn describe(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn mark(&self) -> Result<Option<Mark>, StateError> {
+        self.mark.read()
+    }
+
+    fn set_mark(&self, mark: Mark) {
+        self.mark.write(mark);
+    }
+
+    // After a failed fsync, the kernel marks pages as clean that never reached the disk. Reading
+    // them back would build new commits on pages that a power cut then removes. So they are dropped
+    // from the cache and read from the disk.
+    fn drop_page_cache(&self) {
+        if let Ok(file) = File::open(&self.path) {
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        }
+    }
+
+    fn record_owed(&self, record: &[u8]) -> Result<(), StateError> {
+        self.owed.append(record)
+    }
+
+    fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
+        self.owed.read()
+    }
+
+    fn clear_owed(&self) -> Result<(), StateError> {
+        self.owed.clear()
+    }
+
+    fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
+        self.seal_key.read()
+    }
+
+    fn store_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
+        self.seal_key.keep(key)
+    }
+}
+
+/// Creates a state file so that it exists with its schema or not at all. If the process is killed
+/// in the first milliseconds of redb's own creation, the file does not open.
+fn create_atomically(path: &Path) -> Result<(), StateError> {
+    let temporary = path.with_extension("redb.new");
+    let database = database_builder()
+        .create_file(create_private(&temporary)?)
+        .map_err(|e| StateError::storage("create the state file", e.into()))?;
+    schema::create_schema(&database)?;
+    drop(database);
+    sync_and_rename(&temporary, path)
+}

@@ -1,0 +1,80 @@
+//! The HTTP handler of `/operator`.
+
+use std::sync::Arc;
+
+use ::http::Method;
+
+use super::shared::Shared;
+use super::snapshot_control::SnapshotControl;
+use super::{actions, overview};
+use crate::accounts::people::Role;
+use crate::accounts::records::AccountStatus;
+use crate::metrics::Metrics;
+use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
+use crate::web::page_context::PageContext;
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
+
+pub struct OperatorPages {
+    shared: Shared,
+}
+
+impl OperatorPages {
+    pub fn new(shell: Arc<PageContext>, metrics: Arc<Metrics>, machinery: Arc<dyn SnapshotControl>) -> Self {
+        Self { shared: Shared { shell, metrics, machinery } }
+    }
+
+    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
+        let seen = PageRequest::of(&self.shared.shell, &visit);
+        let visitor = seen.visitor.clone();
+        let answered = self.answered(seen).await;
+        answered.unwrap_or_else(|trouble| trouble.into_answer(&visitor, visit.id))
+    }
+
+    async fn answered(&self, seen: PageRequest<'_>) -> Result<MountResponse, PageError> {
+        let person = seen.person()?;
+        if person.role != Role::Operator || person.status != AccountStatus::Approved {
+            return Err(PageError::NotFound);
+        }
+        if *seen.visit.method != Method::POST {
+            return overview::shown(&self.shared, &seen).await;
+        }
+        let form = seen.form(&self.shared.shell)?;
+        match seen.visit.path {
+            "/operator/account" => actions::account(&self.shared, &seen, &form).await,
+            "/operator/invite" => actions::invite(&self.shared, &seen, &form).await,
+            "/operator/purchase" => actions::purchase(&self.shared, &seen, &form).await,
+            "/operator/problem" => actions::problem(&self.shared, &seen, &form).await,
+            "/operator/order" => actions::order(&self.shared, &seen, &form).await,
+            _ => actions::snapshot(&self.shared, &seen, &form).await,
+        }
+    }
+}
+
+const PAGE: &str = "/operator";
+const FORMS: &[&str] = &[
+    "/operator/account",
+    "/operator/invite",
+    "/operator/purchase",
+    "/operator/problem",
+    "/operator/order",
+    "/operator/snapshot",
+];
+
+impl Mount for OperatorPages {
+    fn matches_path(&self, path: &str) -> bool {
+        path == PAGE || FORMS.contains(&path)
+    }
+
+    fn methods(&self, path: &str) -> Methods {
+        if path == PAGE { Methods::Get } else { Methods::Post }
+    }
+
+    fn limit(&self) -> RateLimitedBy {
+        RateLimitedBy::ByAddress
+    }
+
+    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(self.visited(visit))
+    }
+}

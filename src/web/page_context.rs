@@ -1,0 +1,297 @@
+//! State shared by all pages, access rules for readers without an account, and the pages' calls
+//! into the service.
+//!
+//! A page calls an operation of the operations table by its name. The [`VisitorAction`] decides whether a
+//! reader without an account may make the call. The call goes through `api/call` like every other
+//! call, and the page is rendered from the reply.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ::http::Response;
+use bytes::Bytes;
+use serde::Deserialize;
+
+use super::review::origin_of;
+use super::visitor::Visitor;
+use super::work_queues::WorkQueues;
+use crate::accounts::admission::{PendingDebit, Receipt};
+use crate::accounts::changes::SignedIn;
+use crate::accounts::records::AccountStatus;
+use crate::api::as_of::{AS_OF_NAME, today};
+use crate::api::call::{Answer, Call, CallerIdentity, Outcome, Progress};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::Operation;
+use crate::api::operations::OPERATIONS;
+use crate::api::parameters::Arguments;
+use crate::api::reply::{Body, Format, Pages};
+use crate::api::service::Service;
+use crate::api::unread::UnreadReservation;
+use crate::api::visitors::{VisitorAction, VisitorRates, Visitors};
+use crate::mount::{MountRequest, MountResponse};
+use crate::search::LawOnDay;
+
+/// The operator's settings for the pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageSettings {
+    /// The limits for people without an account.
+    pub visitors: VisitorRates,
+    /// Whether search engines may index the pages: robots.txt and sitemaps.
+    pub is_indexed: bool,
+}
+
+/// State shared by the handlers of all pages.
+pub struct PageContext {
+    pub(super) service: Arc<Service>,
+    pub(super) visitors: Visitors,
+    pub(super) is_indexed: bool,
+    pub(super) desk: WorkQueues,
+    /// The origin of this service, as browsers send it.
+    pub(super) origin: String,
+}
+
+impl PageContext {
+    pub fn new(service: Arc<Service>, settings: PageSettings) -> Self {
+        let origin = origin_of(service.base_url()).to_ascii_lowercase();
+        let desk = WorkQueues::new(Arc::clone(&service));
+        Self { desk, origin, service, visitors: Visitors::new(settings.visitors), is_indexed: settings.is_indexed }
+    }
+
+    pub(super) fn opened<'a>(&'a self, visit: &'a MountRequest<'a>) -> OpenPage<'a> {
+        OpenPage {
+            shell: self,
+            visit,
+            visitor: Visitor::of(visit, self.service.accounts(), self.service.now()),
+            corpus: self.service.corpus(),
+            receipt: None,
+            debits: Debits::default(),
+            unread: None,
+            stages: Vec::new(),
+        }
+    }
+}
+
+/// A page that is being built for a reader.
+pub(super) struct OpenPage<'a> {
+    pub(super) shell: &'a PageContext,
+    pub(super) visit: &'a MountRequest<'a>,
+    pub(super) visitor: Visitor,
+    /// The snapshot that all content of the page comes from.
+    pub(super) corpus: Arc<Corpus>,
+    receipt: Option<Receipt>,
+    /// The debits of the page's calls.
+    pub(super) debits: Debits,
+    unread: Option<UnreadReservation>,
+    stages: Vec<(&'static str, u32)>,
+}
+
+/// The debits of one page's calls. A page is paid for as a whole: if it fails, all debits are
+/// refunded.
+#[derive(Clone, Default)]
+pub(super) struct Debits(Arc<Mutex<Vec<PendingDebit>>>);
+
+impl Debits {
+    fn add(&self, debit: Option<Box<PendingDebit>>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(debit.map(|debit| *debit));
+    }
+
+    /// Returns the answer. If it is an error, refunds the debits first.
+    pub(super) async fn settle(self, answer: MountResponse, progress: &Progress) -> MountResponse {
+        if answer.response.status().as_u16() < 400 {
+            return answer;
+        }
+        let debits = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for debit in debits {
+            let cost = debit.cost();
+            // If the ledger is unavailable, the refund is made when it is available again.
+            if debit.refund().await.is_ok() {
+                progress.refunded(cost);
+            }
+        }
+        MountResponse { receipt: None, ..answer }
+    }
+}
+
+/// A page's call of an operation.
+pub(super) struct OperationCall<'q> {
+    pub(super) operation: &'static str,
+    /// The visitor action that the call counts as.
+    pub(super) wish: VisitorAction,
+    /// The path parameters, by name.
+    pub(super) of: &'q [(&'static str, &'q str)],
+    pub(super) query: &'q [(&'static str, &'q str)],
+    pub(super) format: Format,
+    /// The versions that the browser has, in the form of `If-None-Match`.
+    pub(super) known_versions: Option<&'q str>,
+}
+
+impl<'q> OperationCall<'q> {
+    pub(super) const fn read(operation: &'static str, query: &'q [(&'static str, &'q str)]) -> Self {
+        Self { operation, wish: VisitorAction::Read, of: &[], query, format: Format::Json, known_versions: None }
+    }
+}
+
+/// The result of a call.
+pub(super) enum CallResult {
+    News(OperationReply),
+    /// The browser already has this version.
+    Unchanged(String),
+}
+
+pub(super) struct OperationReply {
+    pub(super) bytes: Bytes,
+    pub(super) version: Option<String>,
+    pub(super) pages: Option<Pages>,
+}
+
+impl OperationReply {
+    /// Deserializes the reply. The service wrote it, so a mismatch is a bug in this program.
+    pub(super) fn read<'b, T: Deserialize<'b>>(&'b self) -> Result<T, ApiError> {
+        serde_json::from_slice(&self.bytes)
+            .map_err(|error| ApiError::internal(format!("a page reads a reply: {error}")))
+    }
+}
+
+impl OpenPage<'_> {
+    /// The signed-in person whose account pays. None before the account is approved: its owner has
+    /// the rights of a visitor.
+    fn approved(&self) -> Option<&SignedIn> {
+        match &self.visitor {
+            Visitor::Person(person) if person.status == AccountStatus::Approved => Some(person),
+            _ => None,
+        }
+    }
+
+    /// Whether this reader may do this.
+    pub(super) fn may(&self, wish: VisitorAction) -> bool {
+        self.approved().is_some() || self.shell.visitors.is_allowed(wish)
+    }
+
+    /// The first value of a parameter in the page's address.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        let found = self.visit.parameters.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a repeatable parameter, separated by commas.
+    pub(super) fn parameters(&self, name: &str) -> Option<String> {
+        let values = self.visit.parameters.iter().filter(|(known, value)| known == name && !value.trim().is_empty());
+        let values: Vec<&str> = values.map(|(_, value)| value.trim()).collect();
+        (!values.is_empty()).then(|| values.join(","))
+    }
+
+    /// The day in the page's address, if there is one.
+    pub(super) fn named_day(&self) -> Option<String> {
+        self.parameter(AS_OF_NAME).map(str::trim).filter(|day| !day.is_empty()).map(str::to_owned)
+    }
+
+    /// The law on the day of the page.
+    pub(super) fn law(&self) -> Arc<LawOnDay> {
+        let named = self.named_day().and_then(|day| day.parse().ok());
+        let day = named.unwrap_or_else(|| today(self.shell.service.now()));
+        self.corpus.engine().law_on(Some(day))
+    }
+
+    /// Calls an operation and requires a complete reply.
+    pub(super) async fn call(&mut self, ask: OperationCall<'_>) -> Result<OperationReply, ApiError> {
+        match self.ask(OperationCall { known_versions: None, ..ask }).await? {
+            CallResult::News(news) => Ok(news),
+            CallResult::Unchanged(_) => Err(ApiError::internal("an answer is unchanged though no version was given")),
+        }
+    }
+
+    /// Calls an operation.
+    pub(super) async fn ask(&mut self, ask: OperationCall<'_>) -> Result<CallResult, ApiError> {
+        let OperationCall { operation, wish, of, query, format, known_versions } = ask;
+        let asker = match self.approved() {
+            Some(person) if wish == VisitorAction::MapPart && !self.shell.visitors.is_allowed(wish) => {
+                let (visitors, map) = (&self.shell.visitors, self.map_name(of));
+                CallerIdentity::Visitor(visitors.admit_to_map(self.parameter("pass"), person.account, &map)?)
+            }
+            // Actions that are free for visitors are also free for signed-in people, except
+            // searches.
+            Some(person) if wish == VisitorAction::Search || !self.shell.visitors.is_allowed(wish) => {
+                CallerIdentity::Person(person)
+            }
+            _ => {
+                let now = self.shell.service.now().steady;
+                CallerIdentity::Visitor(self.shell.visitors.admit_visitor(wish, self.visit.client, now)?)
+            }
+        };
+        let operation = row(operation)?;
+        let mut query: Vec<(String, String)> =
+            query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        if operation.parameters.iter().any(|parameter| parameter.name == AS_OF_NAME) {
+            query.extend(self.named_day().map(|day| (AS_OF_NAME.to_owned(), day)));
+        }
+        let arguments = Arguments {
+            path: of.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+            query_count: query.len(),
+            query,
+            ..Arguments::default()
+        };
+        let progress = Progress::default();
+        let call = Call {
+            corpus: Arc::clone(&self.corpus),
+            operation,
+            asker,
+            arguments,
+            format: Some(format),
+            idempotency_key: Ok(None),
+            known_versions,
+            progress: &progress,
+        };
+        let outcome = self.shell.service.call(call).await;
+        self.visit.progress.include(&progress);
+        match outcome {
+            Outcome::Answered(answer) => self.record_answer(answer).map(CallResult::News),
+            Outcome::Unchanged { version, .. } => Ok(CallResult::Unchanged(version)),
+            Outcome::Failed(failure) => Err(failure.error),
+        }
+    }
+
+    /// Whether reading another provision is free for this reader.
+    pub(super) fn reads_are_free(&self) -> bool {
+        self.shell.visitors.is_allowed(VisitorAction::Read)
+    }
+
+    /// The pass for the parts of a map whose page was paid for by a call. None if the parts need no
+    /// pass.
+    pub(super) fn map_pass(&self, of: &[(&'static str, &str)]) -> Option<String> {
+        let (person, receipt) = (self.approved()?, self.receipt.as_ref()?);
+        Some(self.shell.visitors.map_pass(receipt, person.account, &self.map_name(of)))
+    }
+
+    /// The name of a map: the snapshot and the jurisdiction, which is the first path parameter.
+    fn map_name(&self, of: &[(&'static str, &str)]) -> String {
+        let short_code = of.first().map(|(_, value)| value.to_ascii_uppercase()).unwrap_or_default();
+        format!("{} {short_code}", self.corpus.id())
+    }
+
+    fn record_answer(&mut self, answer: Answer) -> Result<OperationReply, ApiError> {
+        let Answer { reply, receipt, debit, version, unread } = answer;
+        self.debits.add(debit);
+        self.receipt = match (self.receipt.take(), receipt) {
+            (Some(earlier), Some(later)) => Some(earlier.and(&later)),
+            (earlier, later) => later.or(earlier),
+        };
+        self.unread = unread.or_else(|| self.unread.take());
+        self.stages.extend(reply.stages);
+        let (Body::Bytes(bytes) | Body::Cached(bytes)) = reply.body else {
+            return Err(ApiError::internal("a page asked for what is stored packed"));
+        };
+        Ok(OperationReply { bytes, version, pages: reply.pages })
+    }
+
+    /// Completes the page with the receipt, the unread share and the stages of its calls.
+    pub(super) fn answer(self, response: Response<Bytes>) -> MountResponse {
+        let Self { receipt, unread, stages, .. } = self;
+        MountResponse { receipt, unread, stages, ..response.into() }
+    }
+}
+
+pub(super) fn row(name: &str) -> Result<&'static Operation, ApiError> {
+    let found = OPERATIONS.iter().find(|operation| operation.name == name);
+    found
+        .ok_or_else(|| ApiError::internal(format!("a page asks for the operation '{name}', which is not in the table")))
+}

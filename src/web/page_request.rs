@@ -1,0 +1,72 @@
+//! A request with its sender, and the check that its form comes from this site.
+
+use ::http::StatusCode;
+use maud::{Markup, html};
+
+use super::form::Form;
+use super::form_security::{BrowserCookies, is_same_origin};
+use super::frame::{Page, Section};
+use super::page_context::PageContext;
+use super::page_error::PageError;
+use super::response::{self, CachePolicy};
+use super::visitor::Visitor;
+use crate::accounts::changes::{ActContext, SignedIn};
+use crate::mount::{MountRequest, MountResponse};
+
+/// A request with its sender.
+pub(super) struct PageRequest<'v> {
+    pub(super) visit: &'v MountRequest<'v>,
+    pub(super) visitor: Visitor,
+    pub(super) browser: BrowserCookies,
+    pub(super) act: ActContext,
+}
+
+impl<'v> PageRequest<'v> {
+    pub(super) fn of(shell: &PageContext, visit: &'v MountRequest<'v>) -> Self {
+        let now = shell.service.now();
+        let visitor = Visitor::of(visit, shell.service.accounts(), now);
+        let mut browser = BrowserCookies::of(visit.headers);
+        let actor = match &visitor {
+            Visitor::Person(person) => person.account.to_string(),
+            Visitor::Anonymous => {
+                // An expired session must not be used to check form tokens.
+                browser.session = None;
+                "visitor".to_owned()
+            }
+        };
+        Self { visit, visitor, browser, act: ActContext { actor, at: now.wall } }
+    }
+
+    pub(super) fn person(&self) -> Result<&SignedIn, PageError> {
+        match &self.visitor {
+            Visitor::Person(person) => Ok(person),
+            Visitor::Anonymous => Err(PageError::SignInFirst),
+        }
+    }
+
+    /// Parses the form and verifies that it comes from this site.
+    pub(super) fn form(&self, shell: &PageContext) -> Result<Form, PageError> {
+        if !is_same_origin(self.visit.headers, &shell.origin) {
+            return Err(PageError::ForeignForm);
+        }
+        let form = Form::read(self.visit.headers, self.visit.body);
+        let form = form.map_err(|why| PageError::Refused(why.to_owned()))?;
+        if self.browser.accepts(form.text("token")) { Ok(form) } else { Err(PageError::ForeignForm) }
+    }
+
+    /// The hidden field with the token, which every form needs.
+    pub(super) fn token_field(&self) -> Markup {
+        let token = self.browser.form_token().unwrap_or_default();
+        html! { input type="hidden" name="token" value=(token); }
+    }
+
+    pub(super) fn page(&self, status: StatusCode, title: &str, main: Markup) -> MountResponse {
+        let section = match self.visit.segments.first().map(AsRef::as_ref) {
+            Some("settings") => Section::Account,
+            Some("operator") => Section::Operator,
+            _ => Section::Other,
+        };
+        let page = Page::new(title, section, main);
+        response::page(status, page.html(&self.visitor), CachePolicy::NoStore).into()
+    }
+}

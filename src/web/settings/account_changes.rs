@@ -1,0 +1,231 @@
+//! The changes that people make to their own account. Changes that give access to others or cannot
+//! be undone require the password.
+
+use ::http::StatusCode;
+use maud::html;
+
+use super::buying::{Purchased, purchase};
+use super::shared::Shared;
+use super::sign_in::signed_in;
+use crate::accounts::changes::{AuthProof, EndSessions, IssuedKey, NewKey, SessionId};
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::KeyId;
+use crate::accounts::key::KeyKind;
+use crate::accounts::people::Password;
+use crate::accounts::records::{AccountStatus, KeyRecord};
+use crate::accounts::scope::ScopeSet;
+use crate::accounts::tier::PackName;
+use crate::clock::MILLIS_PER_DAY;
+use crate::mount::MountResponse;
+use crate::web::assets::SETTINGS;
+use crate::web::form::Form;
+use crate::web::form_security::end_session;
+use crate::web::formatting::dollars;
+use crate::web::frame::{Page, Section};
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
+use crate::web::response::{self, CachePolicy, redirect};
+use crate::web::untrusted_text::grouped;
+use crate::web::visitor::Visitor;
+use crate::web::work_queues::PasswordAttempt;
+
+/// An account that has had this many keys, including revoked ones, cannot create more on its pages.
+const KEYS_MAX: usize = 200;
+
+/// A replaced key works for one more day.
+const OVERLAP_MILLIS: u64 = MILLIS_PER_DAY as u64;
+
+pub(super) async fn create_key(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    form: &Form,
+) -> Result<MountResponse, PageError> {
+    let account = seen.person()?.account;
+    check_may_have_keys(shared, seen)?;
+    let scopes = form.all("scopes").collect::<Vec<_>>().join(",");
+    let scopes = if scopes.is_empty() {
+        return Err(PageError::Refused("choose what the key may be used for".to_owned()));
+    } else {
+        scopes.parse::<ScopeSet>().map_err(PageError::Refused)?
+    };
+    let days = match form.text("days") {
+        "" => None,
+        days => Some(days.parse::<u16>().ok().filter(|days| *days > 0))
+            .flatten()
+            .map(i64::from)
+            .map(Some)
+            .ok_or_else(|| PageError::Refused("a key lasts for 1 to 65535 days, or without an end".to_owned()))?,
+    };
+    let wish = NewKey {
+        account,
+        name: form.text("name").trim().to_owned(),
+        kind: KeyKind::Live,
+        scopes,
+        expires_at: days.map(|days| seen.act.at.plus_millis(days * MILLIS_PER_DAY)),
+    };
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let issued = shared.shell.desk.work(move || accounts.create_key(wish, &act, &mut SystemEntropy)).await?;
+    Ok(shown_once(shared, seen, &issued))
+}
+
+pub(super) async fn rotate_key(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    form: &Form,
+) -> Result<MountResponse, PageError> {
+    let key = own_key(shared, seen, form)?;
+    check_may_have_keys(shared, seen)?;
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let issued =
+        shared.shell.desk.work(move || accounts.rotate_key(key, OVERLAP_MILLIS, &act, &mut SystemEntropy)).await?;
+    Ok(shown_once(shared, seen, &issued))
+}
+
+pub(super) async fn revoke_key(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    form: &Form,
+) -> Result<MountResponse, PageError> {
+    let key = own_key(shared, seen, form)?;
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    shared.shell.desk.work(move || accounts.revoke_key(key, &act)).await?;
+    Ok(redirect("/settings#keys").into())
+}
+
+fn check_may_have_keys(shared: &Shared, seen: &PageRequest<'_>) -> Result<(), PageError> {
+    let person = seen.person()?;
+    if person.status != AccountStatus::Approved {
+        return Err(PageError::Refused(
+            "your account waits for approval; it can have keys once it is approved".to_owned(),
+        ));
+    }
+    let keys = shared.accounts().keys(Some(person.account)).len();
+    if keys < KEYS_MAX {
+        return Ok(());
+    }
+    Err(PageError::Refused(format!("this account had {keys} keys, which is the most; ask the operator")))
+}
+
+/// The key named in the form, if it belongs to this person. The error is the same for keys of
+/// others and for unknown keys.
+fn own_key(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<KeyId, PageError> {
+    let account = seen.person()?.account;
+    let id: KeyId = form.text("key").parse().map_err(PageError::Refused)?;
+    let is_own = |record: KeyRecord| record.account == account && record.kind != KeyKind::Web;
+    let found = shared.accounts().key_record(id).ok();
+    found
+        .filter(|record| is_own(record.clone()))
+        .map(|_| id)
+        .ok_or_else(|| PageError::Refused(format!("there is no key {id}")))
+}
+
+/// The only page that shows the text of a key.
+fn shown_once(shared: &Shared, seen: &PageRequest<'_>, issued: &IssuedKey) -> MountResponse {
+    let key = issued.secret.reveal();
+    let main = html! {
+        h1 { "Your new key" }
+        p.banner { strong { "Copy it now." } " It is shown only this once: the service keeps a hash of it, not the key." }
+        p.secret {
+            code #new-key { (key) }
+            button.quiet type="button" data-copy="new-key" hidden { "Copy" }
+        }
+        dl {
+            dt { "Name" } dd { (issued.record.name) }
+            dt { "Scopes" } dd { (issued.record.scopes.names().collect::<Vec<_>>().join(", ")) }
+        }
+        @if let Some(replaced) = issued.record.replaces {
+            p { "It replaces the key " (replaced) ", which still works for a day." }
+        }
+        h2 { "Use it" }
+        pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) "/api/v1/search?q=security+deposit'" } }
+        p { a.button href="/settings#keys" { "I have copied it" } }
+    };
+    let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", Section::Account, main) };
+    response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into()
+}
+
+/// Buys a pack with the same operation that programs call.
+pub(super) async fn buy(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    seen.person()?;
+    let pack = PackName::parse(form.text("pack")).map_err(PageError::Refused)?;
+    let Purchased { purchase, price_cents, credits, how_to_pay, checkout_url } =
+        purchase(&shared.shell, seen, pack).await?;
+    let main = html! {
+        h1 { "Your purchase" }
+        dl {
+            dt { "Number" } dd { code { (purchase) } }
+            dt { "Pack" } dd { (pack.tier()) ", " (grouped(credits)) " credits" }
+            dt { "Price" } dd { (dollars(price_cents)) }
+        }
+        p.banner.mild role="status" { (how_to_pay) }
+        // A link and not a redirect, because the content security policy allows forms to lead only
+        // to this site.
+        @if let Some(url) = &checkout_url { p { a.button href=(url) rel="noreferrer" { "Pay by card" } } }
+        p { a href="/settings" { "Back to your account" } }
+    };
+    Ok(seen.page(StatusCode::OK, "Your purchase", main))
+}
+
+pub(super) async fn change_password(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    form: &Form,
+) -> Result<MountResponse, PageError> {
+    let password = Password::new(form.text("password")).map_err(PageError::Refused)?;
+    let act = seen.act.clone();
+    let changed = proved(shared, seen, form, move |accounts, proof| {
+        accounts.change_password(proof, &password, &act, &mut SystemEntropy)
+    });
+    signed_in(shared, seen, changed.await?).await
+}
+
+pub(super) async fn end_sessions(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    form: &Form,
+) -> Result<MountResponse, PageError> {
+    let person = seen.person()?;
+    let which = match form.text("session") {
+        "others" => EndSessions::OthersThan(person.session),
+        id => EndSessions::One(
+            SessionId::parse(id).ok_or_else(|| PageError::Refused("there is no such browser".to_owned()))?,
+        ),
+    };
+    let (accounts, account, act) = (shared.accounts(), person.account, seen.act.clone());
+    shared.shell.desk.work(move || accounts.end_sessions(account, which, &act)).await?;
+    Ok(redirect("/settings#browsers").into())
+}
+
+pub(super) async fn delete(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    if form.text("sure") != "yes" {
+        return Err(PageError::Refused("tick that you are sure; nothing was deleted".to_owned()));
+    }
+    let act = seen.act.clone();
+    proved(shared, seen, form, move |accounts, proof| accounts.delete_account(proof, &act)).await?;
+    let main = html! {
+        h1 { "Your account is deleted" }
+        p { "Your name, password and keys are deleted. Payments, usage and what was done to the account stay on record under its number, without your name." }
+    };
+    let page = Page::new("Deleted", Section::Other, main).html(&Visitor::Anonymous);
+    let mut answer: MountResponse = response::page(StatusCode::OK, page, CachePolicy::NoStore).into();
+    end_session(&mut answer.response);
+    Ok(answer)
+}
+
+/// Runs a change that requires the current password.
+async fn proved<T: Send + 'static>(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    form: &Form,
+    then: impl FnOnce(&crate::accounts::Accounts, AuthProof) -> Result<T, ChangeError> + Send + 'static,
+) -> Result<T, PageError> {
+    let person = seen.person()?;
+    let (accounts, account, current) = (shared.accounts(), person.account, form.text("current").to_owned());
+    let done = shared.shell.desk.password_work(seen.visit.client, PasswordAttempt::SignedIn(account), move || {
+        let wrong = || ChangeError::Refused("the current password is wrong; nothing was changed".to_owned());
+        let proof = accounts.recheck_password(account, &current).ok_or_else(wrong)?;
+        then(&accounts, proof)
+    });
+    done.await
+}

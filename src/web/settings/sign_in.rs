@@ -1,0 +1,265 @@
+//! Signing in, up and out, and one-time links. Error messages do not reveal who has an account.
+
+use ::http::StatusCode;
+use maud::{Markup, html};
+
+use super::shared::{Shared, page_with_form};
+use crate::accounts::changes::{ActContext, AuthProof, EndSessions, LinkChoice, LinkView, SignUp};
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::key::LinkToken;
+use crate::accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
+use crate::mount::MountResponse;
+use crate::web::errors::sentence;
+use crate::web::form::Form;
+use crate::web::form_security::{end_session, set_session};
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
+use crate::web::response::redirect;
+use crate::web::visitor::Visitor;
+use crate::web::work_queues::PasswordAttempt;
+
+/// The same message for an unknown name and for a wrong password.
+const NOT_KNOWN: &str = "The name or the password is wrong. If you forgot the password, ask the operator of this service \
+                         for a link to choose a new one.";
+
+pub(super) fn sign_in_page(shared: &Shared, seen: &PageRequest<'_>, problem: &str) -> MountResponse {
+    if let Visitor::Person(_) = seen.visitor {
+        return redirect("/settings").into();
+    }
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let came_back = seen.visit.query == Some("again");
+    page_with_form(seen, status, "Sign in", |token| {
+        html! {
+            h1 { "Sign in" }
+            (alert(problem))
+            @if came_back && problem.is_empty() {
+                p.banner role="alert" {
+                    "Your browser did not keep the sign-in. Browsers keep it only over https, or over http on this machine. Ask the "
+                    "operator to serve this address over https."
+                }
+            }
+            form.entry method="post" action="/settings/sign-in" {
+                (token)
+                (login_field())
+                label for="password" { "Password" }
+                input #password type="password" name="password" autocomplete="current-password" required maxlength="200";
+                button type="submit" { "Sign in" }
+            }
+            @match shared.sign_up {
+                SignUpPolicy::Invited => p { "The operator of this service creates accounts and can send you a link." },
+                _ => p { "No account yet? " a href="/settings/sign-up" { "Sign up" } "." },
+            }
+        }
+    })
+}
+
+pub(super) async fn sign_in(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    let (accounts, login) = (shared.accounts(), form.text("login").to_owned());
+    let (name, password) = (login.clone(), form.text("password").to_owned());
+    let proved = shared
+        .shell
+        .desk
+        .password_work(seen.visit.client, PasswordAttempt::Named(&name), move || {
+            Ok(accounts.check_login(&login, &password))
+        })
+        .await?;
+    match proved {
+        Some(proof) => signed_in(shared, seen, proof).await,
+        None => Ok(sign_in_page(shared, seen, NOT_KNOWN)),
+    }
+}
+
+/// Opens a session with a new token, and ends the browser's previous session.
+pub(super) async fn signed_in(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    proof: AuthProof,
+) -> Result<MountResponse, PageError> {
+    let (accounts, act) = (shared.accounts(), ActContext { actor: proof.account().to_string(), ..seen.act.clone() });
+    if let Some(person) = accounts.person(proof.account()) {
+        shared.shell.desk.record_sign_in(seen.visit.client, person.login.as_str());
+    }
+    let device = device(seen);
+    let before =
+        if let Visitor::Person(person) = &seen.visitor { Some((person.account, person.session)) } else { None };
+    let token = shared.shell.desk.work(move || {
+        if let Some((account, session)) = before {
+            accounts.end_sessions(account, EndSessions::One(session), &act)?;
+        }
+        accounts.open_session(proof, &device, &act, &mut SystemEntropy)
+    });
+    let token = token.await?;
+    let seconds = shared.shell.service.accounts().settings().session_millis / 1000;
+    // Redirects to a page of this site. If the browser drops the cookie, that page explains the
+    // problem.
+    let mut answer: MountResponse = redirect("/settings?signed-in").into();
+    set_session(&mut answer.response, &token, seconds);
+    Ok(answer)
+}
+
+/// The browser and the system, so that the owner can recognise the session.
+fn device(seen: &PageRequest<'_>) -> String {
+    let agent = seen.visit.headers.get(::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let agent = agent.unwrap_or_default();
+    let find = |names: &[&'static str]| names.iter().find(|name| agent.contains(**name)).copied();
+    let browser = find(&["Firefox", "Edg", "OPR", "Chrome", "Safari", "curl"]).unwrap_or("a browser");
+    let system = find(&["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"]);
+    system.map_or(browser.to_owned(), |system| format!("{browser} on {system}"))
+}
+
+pub(super) fn sign_up_page(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    problem: &str,
+    login: Option<&str>,
+) -> Result<MountResponse, PageError> {
+    if shared.sign_up == SignUpPolicy::Invited {
+        return Err(PageError::NotFound);
+    }
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    Ok(page_with_form(seen, status, "Sign up", |token| {
+        html! {
+            h1 { "Sign up" }
+            (alert(problem))
+            @if shared.sign_up == SignUpPolicy::Approval {
+                p { "The operator of this service approves each account. You can sign in at once, and search as soon as you are approved." }
+            }
+            form.entry method="post" action="/settings/sign-up" {
+                (token)
+                label for="login" { "Name or e-mail address" }
+                input #login type="text" name="login" value=[login] autocomplete="username" required maxlength="100" autocapitalize="none" spellcheck="false";
+                (new_password_field())
+                button type="submit" { "Sign up" }
+            }
+            p { "Do you have an account? " a href="/settings/sign-in" { "Sign in" } "." }
+        }
+    }))
+}
+
+pub(super) async fn sign_up(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+    if shared.sign_up == SignUpPolicy::Invited {
+        return Err(PageError::NotFound);
+    }
+    let name = form.text("login");
+    let wish = name.parse::<Login>().and_then(|login| {
+        let password = Password::new(form.text("password"))?;
+        Ok(SignUp { login, password, approve: shared.sign_up == SignUpPolicy::Open })
+    });
+    let wish = match wish {
+        Ok(wish) => wish,
+        Err(why) => return sign_up_page(shared, seen, &why, Some(name)),
+    };
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    shared.shell.desk.count_sign_up(seen.visit.client)?;
+    let made = shared.shell.desk.password_work(seen.visit.client, PasswordAttempt::Named(name), move || {
+        refusable(accounts.sign_up(wish, &act, &mut SystemEntropy))
+    });
+    match made.await? {
+        Ok(proof) => signed_in(shared, seen, proof).await,
+        Err(why) => sign_up_page(shared, seen, &why, Some(name)),
+    }
+}
+
+/// Turns a refusal into a value that the page can show, because the person can correct the input.
+fn refusable<T>(result: Result<T, ChangeError>) -> Result<Result<T, String>, ChangeError> {
+    match result {
+        Ok(done) => Ok(Ok(done)),
+        Err(ChangeError::Refused(why)) => Ok(Err(why)),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) async fn sign_out(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let (account, session) = (seen.person()?.account, seen.person()?.session);
+    shared.shell.desk.work(move || accounts.end_sessions(account, EndSessions::One(session), &act)).await?;
+    let mut answer: MountResponse = redirect("/settings/sign-in").into();
+    end_session(&mut answer.response);
+    Ok(answer)
+}
+
+async fn link_view(shared: &Shared, seen: &PageRequest<'_>, link: LinkToken) -> Result<LinkView, PageError> {
+    let (accounts, now) = (shared.accounts(), seen.act.at);
+    let view = shared.shell.desk.visitor_work(move || accounts.link(&link, now)).await?;
+    view.ok_or(PageError::NotFound)
+}
+
+/// Opening a link does not use it up, because programs that preview links may fetch it.
+pub(super) async fn link_page(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    link: LinkToken,
+    problem: Option<&str>,
+) -> Result<MountResponse, PageError> {
+    let view = link_view(shared, seen, link).await?;
+    let status = if problem.is_none() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let (title, words) = match &view {
+        LinkView::FirstOperator => {
+            ("Create the operator account", "It manages this service: accounts, payments and snapshots.".to_owned())
+        }
+        LinkView::Invited { name, .. } => ("Choose how to sign in", format!("This is for the account of {name}.")),
+        LinkView::NewPassword { login } => {
+            ("Choose a new password", format!("It is for {login}. Every signed-in browser will be signed out."))
+        }
+    };
+    let needs_login = !matches!(view, LinkView::NewPassword { .. });
+    Ok(page_with_form(seen, status, title, |token| {
+        html! {
+            h1 { (title) }
+            (alert(problem.unwrap_or_default()))
+            p { (words) }
+            form.entry method="post" {
+                (token)
+                @if needs_login { (login_field()) }
+                (new_password_field())
+                button type="submit" { "Save and sign in" }
+            }
+        }
+    }))
+}
+
+pub(super) async fn use_link(
+    shared: &Shared,
+    seen: &PageRequest<'_>,
+    link: LinkToken,
+    form: &Form,
+) -> Result<MountResponse, PageError> {
+    let view = link_view(shared, seen, link.clone()).await?;
+    let needs_login = !matches!(view, LinkView::NewPassword { .. });
+    let answer = Password::new(form.text("password")).and_then(|password| {
+        let login = if needs_login { Some(form.text("login").parse::<Login>()?) } else { None };
+        Ok(LinkChoice { login, password })
+    });
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(why) => return link_page(shared, seen, link, Some(&why)).await,
+    };
+    let (accounts, act, used) = (shared.accounts(), seen.act.clone(), link.clone());
+    let name = link.digest().to_hex();
+    let made = shared.shell.desk.password_work(seen.visit.client, PasswordAttempt::Named(&name), move || {
+        refusable(accounts.use_link(&used, answer, &act, &mut SystemEntropy))
+    });
+    match made.await? {
+        Ok(proof) => signed_in(shared, seen, proof.ok_or(PageError::NotFound)?).await,
+        Err(why) => link_page(shared, seen, link, Some(&why)).await,
+    }
+}
+
+fn alert(problem: &str) -> Markup {
+    html! { @if !problem.is_empty() { p.banner role="alert" { (sentence(problem)) } } }
+}
+
+fn login_field() -> Markup {
+    html! {
+        label for="login" { "Name or e-mail address" }
+        input #login type="text" name="login" autocomplete="username" required maxlength="100" autocapitalize="none" spellcheck="false";
+    }
+}
+
+pub(super) fn new_password_field() -> Markup {
+    html! {
+        label for="new-password" { "New password, at least " (PASSWORD_CHARS_MIN) " characters" }
+        input #new-password type="password" name="password" autocomplete="new-password" required minlength=(PASSWORD_CHARS_MIN) maxlength="200";
+    }
+}

@@ -1,0 +1,271 @@
+//! Executes the pages' work that reads or writes the state, on threads that may block. Each kind of
+//! work has its own queue, so a flood of one kind does not delay the others. Searches do not use
+//! these queues: people can sign in and operators can work while searches are refused. Passwords
+//! are checked one at a time.
+
+use std::collections::{HashSet, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Semaphore;
+
+use super::page_error::PageError;
+use crate::accounts::blocking;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::AccountId;
+use crate::accounts::key::KeyDigest;
+use crate::api::service::Service;
+use crate::network::ClientNetwork;
+use crate::token_buckets::TokenBuckets;
+
+/// Password attempts per minute: from one address, and for one login name, whether or not the name
+/// exists.
+const ATTEMPTS_PER_ADDRESS: u32 = 20;
+const ATTEMPTS_PER_NAME: u32 = 6;
+
+/// Per minute for one signed-in person: submitted forms, and ledger exports.
+const CHANGES_PER_ACCOUNT: u32 = 30;
+const EXPORTS_PER_ACCOUNT: u32 = 4;
+
+/// New accounts per minute from one client network, and from one site.
+const SIGN_UPS_PER_ADDRESS: u32 = 6;
+
+pub(super) struct WorkQueues {
+    service: Arc<Service>,
+    people: Queue,
+    visitors: Queue,
+    operators: Queue,
+    /// For ledgers, which can be long.
+    statements: Queue,
+    /// For work that reads a whole snapshot.
+    long: Queue,
+    passwords: PasswordQueues,
+    changes: TokenBuckets<AccountId>,
+    exports: TokenBuckets<AccountId>,
+    sign_ups: TokenBuckets<ClientNetwork>,
+}
+
+/// The person whose password is checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PasswordAttempt<'a> {
+    /// A person who is signed in.
+    SignedIn(AccountId),
+    /// The person with this login name, if there is one.
+    Named(&'a str),
+}
+
+impl WorkQueues {
+    pub(super) fn new(service: Arc<Service>) -> Self {
+        Self {
+            service,
+            people: Queue::new(2, 64),
+            visitors: Queue::new(1, 32),
+            operators: Queue::new(1, 16),
+            statements: Queue::new(2, 32),
+            long: Queue::new(1, 0),
+            passwords: PasswordQueues::new(),
+            changes: TokenBuckets::new(CHANGES_PER_ACCOUNT),
+            exports: TokenBuckets::new(EXPORTS_PER_ACCOUNT),
+            sign_ups: TokenBuckets::new(SIGN_UPS_PER_ADDRESS),
+        }
+    }
+
+    /// Runs work for a person who is signed in or has just proved their identity.
+    pub(super) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        self.people.run(work).await
+    }
+
+    /// Runs work for any visitor.
+    pub(super) async fn visitor_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        self.visitors.run(work).await
+    }
+
+    /// Runs work for the operator.
+    pub(super) async fn operator_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        self.operators.run(work).await
+    }
+
+    /// Runs work that reads many ledger entries.
+    pub(super) async fn statement_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        self.statements.run(work).await
+    }
+
+    /// Runs work that may take minutes. Only one such job runs at a time; others are refused at
+    /// once.
+    pub(super) async fn long_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        self.long.run(work).await
+    }
+
+    /// Counts a form sent by a signed-in person against the limit.
+    pub(super) fn count_change(&self, account: AccountId) -> Result<(), PageError> {
+        counted(self.changes.take(account, self.service.now().steady))
+    }
+
+    /// Counts a ledger export against the limit.
+    pub(super) fn count_export(&self, account: AccountId) -> Result<(), PageError> {
+        counted(self.exports.take(account, self.service.now().steady))
+    }
+
+    /// Counts a new account against the limit. Each account leaves records until the operator
+    /// reviews it.
+    pub(super) fn count_sign_up(&self, client: IpAddr) -> Result<(), PageError> {
+        let (now, network) = (self.service.now().steady, ClientNetwork::of(client));
+        let site = network.site();
+        let of_site = if site == network { Ok(()) } else { self.sign_ups.take(site, now) };
+        counted(self.sign_ups.take(network, now).and(of_site))
+    }
+
+    /// Runs work that hashes a password, requested from this address.
+    pub(super) async fn password_work<T: Send + 'static>(
+        &self,
+        client: IpAddr,
+        attempt: PasswordAttempt<'_>,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        self.passwords.run(&self.service, ClientNetwork::of(client), attempt, work).await
+    }
+
+    /// Records a successful sign-in with this name from this network, so that failed attempts from
+    /// other networks cannot block it.
+    pub(super) fn record_sign_in(&self, client: IpAddr, name: &str) {
+        self.passwords.familiar.add((of_name(name), ClientNetwork::of(client)));
+    }
+}
+
+fn counted(taken: Result<(), u64>) -> Result<(), PageError> {
+    taken.map_err(|seconds| PageError::RateLimited { seconds })
+}
+
+/// The work of one kind, with a limit on jobs that run at once and on jobs that wait.
+struct Queue {
+    run_slots: Arc<Semaphore>,
+    queue_slots: Semaphore,
+}
+
+impl Queue {
+    fn new(at_once: usize, waiting: usize) -> Self {
+        Self { run_slots: Arc::new(Semaphore::new(at_once)), queue_slots: Semaphore::new(at_once + waiting) }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        let _place = self.queue_slots.try_acquire().map_err(|_| PageError::Busy)?;
+        let turn = Arc::clone(&self.run_slots).acquire_owned().await.map_err(|_| PageError::Busy)?;
+        let thread = tokio::task::spawn_blocking(move || {
+            // Released when the work ends, not when the browser disconnects.
+            let _turn = turn;
+            blocking::allowed(work)
+        });
+        let done = thread.await;
+        done.unwrap_or_else(|error| Err(ChangeError::Refused(format!("the work ended: {error}"))))
+            .map_err(PageError::from)
+    }
+}
+
+/// Limits password attempts. Attempts from unknown networks have their own rate limits and their
+/// own queue. People who are signed in, or who have signed in from the same network before, use
+/// other ones.
+struct PasswordQueues {
+    unknown_networks: Queue,
+    known: Queue,
+    by_address: TokenBuckets<ClientNetwork>,
+    by_name: TokenBuckets<u128>,
+    by_place: TokenBuckets<NameAndNetwork>,
+    by_account: TokenBuckets<AccountId>,
+    familiar: KnownSignInNetworks,
+}
+
+/// A hashed login name, and the network from which it was used.
+type NameAndNetwork = (u128, ClientNetwork);
+
+impl PasswordQueues {
+    fn new() -> Self {
+        // Only one password is checked at a time, which takes about 20 ms. Both queues share this
+        // limit.
+        let strangers = Queue::new(1, 32);
+        let known = Queue { run_slots: Arc::clone(&strangers.run_slots), queue_slots: Semaphore::new(16) };
+        Self {
+            unknown_networks: strangers,
+            known,
+            by_address: TokenBuckets::new(ATTEMPTS_PER_ADDRESS),
+            by_name: TokenBuckets::new(ATTEMPTS_PER_NAME),
+            by_place: TokenBuckets::new(ATTEMPTS_PER_NAME),
+            by_account: TokenBuckets::new(ATTEMPTS_PER_NAME),
+            familiar: KnownSignInNetworks::default(),
+        }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        service: &Service,
+        network: ClientNetwork,
+        attempt: PasswordAttempt<'_>,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        let now = service.now().steady;
+        match attempt {
+            PasswordAttempt::SignedIn(account) => {
+                counted(self.by_account.take(account, now))?;
+                self.known.run(work).await
+            }
+            PasswordAttempt::Named(name) => {
+                let name = of_name(name);
+                if self.familiar.has((name, network)) {
+                    counted(self.by_place.take((name, network), now))?;
+                    return self.known.run(work).await;
+                }
+                counted(self.by_address.take(network, now).and_then(|()| self.by_name.take(name, now)))?;
+                self.unknown_networks.run(work).await
+            }
+        }
+    }
+}
+
+fn of_name(name: &str) -> u128 {
+    KeyDigest::of_secret(&name.trim().to_ascii_lowercase()).bucket()
+}
+
+/// The networks from which people signed in, by login name. Kept only in memory: a restart forgets
+/// them, and no locations are stored.
+#[derive(Default)]
+struct KnownSignInNetworks {
+    places: Mutex<(HashSet<NameAndNetwork>, VecDeque<NameAndNetwork>)>,
+}
+
+const KNOWN_NETWORKS_MAX: usize = 16_384;
+
+impl KnownSignInNetworks {
+    fn has(&self, place: NameAndNetwork) -> bool {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).0.contains(&place)
+    }
+
+    fn add(&self, place: NameAndNetwork) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, order) = &mut *places;
+        if known.insert(place) {
+            order.push_back(place);
+        }
+        if order.len() > KNOWN_NETWORKS_MAX
+            && let Some(oldest) = order.pop_front()
+        {
+            known.remove(&oldest);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What operators see: the log, the metrics, the probes.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::key::{KeyKind, PlainKey};
+use hornbook::accounts::scope::Scope;
+use hornbook::clock::{ManualClock, UnixMillis};
+use hornbook::log::RequestLogging;
+use serde_json::Value;
+
+use crate::test_server::{TestServer, TestServerOptions, generous_tariff, wait_until};
+
+fn lines(house: &TestServer) -> Vec<Value> {
+    house.log().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A key with a valid checksum that was never issued.
+fn never_issued_key() -> String {
+    PlainKey::generate(KeyKind::Live, &mut SeededEntropy(5)).unwrap().reveal()
+}
+
+#[test]
+fn each_request_is_a_line_of_the_log_without_secrets() {
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
+    let answer = house.get("/api/v1/search?q=secretly+searched", &key);
+    let invented = never_issued_key();
+    house.get("/api/v1/me", &invented).expect_error(401, "invalid_api_key");
+    house.get("/api/v1/formation/status/x?token=hb_order_secret", &key).expect_error(404, "not_found");
+    house.send_raw("GET / HTTP/1.1\r\n\r\n").expect_error(400, "bad_request");
+
+    let log = lines(&house);
+    assert_eq!(log.len(), 4, "{log:?}");
+    let [search, refused, order, malformed] = log.as_slice() else { panic!("{log:?}") };
+    assert_eq!(search["request"].as_str(), Some(answer.header("x-request-id")));
+    assert_eq!((search["operation"].as_str(), search["status"].as_u64()), (Some("search"), Some(200)));
+    assert_eq!((search["cost"].as_u64(), search["client"].as_str()), (Some(1), Some("127.0.0.1")));
+    assert_eq!(search["path"], "/api/v1/search");
+    assert!(search["key"].as_str().is_some_and(|shown| key.starts_with(shown) && shown.len() < 20), "{search}");
+    for stage in ["queue", "keyword", "vector", "snippet", "commit"] {
+        assert!(search["stages"][stage].is_number(), "{stage}: {search}");
+        assert!(answer.header("server-timing").contains(&format!("{stage};dur=")), "{stage}");
+    }
+    assert_eq!((&refused["error"], &refused["path"]), (&"invalid_api_key".into(), &"/api/v1/me".into()));
+    assert_eq!((&order["path"], order.get("cost")), (&"/api/v1/formation/status/x".into(), None));
+    assert_eq!((malformed["error"].as_str(), malformed["status"].as_u64()), (Some("bad_request"), Some(400)));
+    assert_eq!(malformed.get("path"), None, "what was asked for is not known");
+    let text = house.log();
+    for secret in [key.as_str(), "secretly", "hb_order_secret", &invented[..12]] {
+        assert!(!text.contains(secret), "{secret} is in the log");
+    }
+}
+
+#[test]
+fn the_log_contains_only_valid_key_prefixes() {
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let good = house.create_key(account, &[Scope::Search]);
+    let revoked = house.create_key(account, &Scope::ALL);
+    let id = house
+        .accounts
+        .keys(Some(account))
+        .iter()
+        .find(|key| revoked.starts_with(&key.record.prefix))
+        .unwrap()
+        .record
+        .id;
+    house.accounts.revoke_key(id, &house.test_act()).unwrap();
+    let mistyped = format!("{good}x");
+    let logged = |path: &str, key: Option<&str>| {
+        let answered = key.map_or_else(|| house.get_with(path, &[]), |key| house.get(path, key));
+        (answered.status, lines(&house).pop().unwrap()["key"].as_str().map(str::to_owned))
+    };
+    let unknown = Some("unknown".to_owned());
+    for bad in [never_issued_key(), revoked, mistyped] {
+        assert_eq!(logged("/api/v1/me", Some(&bad)), (401, unknown.clone()));
+        // A key has no effect where none is needed.
+        assert_eq!(logged("/api/v1", Some(&bad)), (200, unknown.clone()));
+    }
+    assert_eq!(logged("/api/v1/me", None), (401, None));
+    let bearer = format!("Bearer {}", never_issued_key());
+    let odd = house.get_with("/api/v1/me", &[("Authorization", &bearer), ("Accept", "image/png")]);
+    odd.expect_error(401, "invalid_api_key");
+    assert_eq!(lines(&house).pop().unwrap()["key"], "unknown");
+    let shown = Some(good[..12].to_owned());
+    assert_eq!(logged("/api/v1/search?q=deposit", Some(&good)), (200, shown.clone()));
+    assert_eq!(logged("/api/v1/search", Some(&good)), (422, shown.clone()));
+    assert_eq!(logged("/api/v1/coverage", Some(&good)), (200, shown.clone()));
+    assert_eq!(logged("/api/v1/code-bodies", Some(&good)), (403, shown));
+}
+
+#[test]
+fn only_errors_are_logged_if_configured() {
+    let house = TestServer::start_with_options(
+        TestServerOptions {
+            logged_requests: RequestLogging::Errors,
+            ..TestServerOptions::default_for(generous_tariff())
+        },
+        |_| {},
+    );
+    let key = house.create_full_key();
+    house.get("/api/v1/coverage", &key);
+    house.get("/api/v1/search", &key).expect_error(422, "validation_error");
+    house.get_with("/nowhere", &[]).expect_error(404, "not_found");
+    house.get_with("/healthz", &[]);
+    let statuses: Vec<u64> = lines(&house).iter().map(|line| line["status"].as_u64().unwrap()).collect();
+    assert_eq!(statuses, [422, 404]);
+}
+
+/// A connection with an unread response. Dropping it sends a reset, so the server certainly notices.
+fn connection_that_resets_on_drop(house: &TestServer) -> TcpStream {
+    let mut stream = TcpStream::connect(house.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    assert_eq!(stream.peek(&mut [0]).unwrap(), 1);
+    stream
+}
+
+#[test]
+fn charged_calls_are_logged_even_after_a_disconnect() {
+    const CLIENTS: usize = 30;
+    let house = TestServer::start(generous_tariff());
+    let account = house.create_account(0);
+    let key = house.create_key(account, &Scope::ALL);
+    let request = format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
+    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let costs = |message: &str| {
+        let costs = lines(&house).into_iter().filter(|line| line["message"] == message);
+        costs.filter_map(|line| line["cost"].as_u64()).sum::<u64>()
+    };
+    // All threads for heavy work are occupied until the requests wait. Then some of them are
+    // charged and in progress when the connections break.
+    for _ in 0..100 {
+        let mut streams: Vec<TcpStream> = (0..CLIENTS).map(|_| connection_that_resets_on_drop(&house)).collect();
+        let taken = house.occupy_workers();
+        for stream in &mut streams {
+            stream.write_all(request.as_bytes()).unwrap();
+        }
+        wait_until("a search", || house.service.waiting() > 0);
+        let before = left();
+        drop(taken);
+        // On a busy machine all may have been refused as overloaded by then.
+        let is_over = || house.metric_value("hornbook_requests_under_way") < 0.5;
+        // Polls without a pause, because all might be answered during one.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while left() >= before && !is_over() {
+            assert!(Instant::now() < deadline, "neither a charge nor the end of all came");
+            std::thread::yield_now();
+        }
+        drop(streams);
+        wait_until("the end of all", is_over);
+        if costs("client disconnected") > 0 {
+            break;
+        }
+    }
+    assert!(costs("client disconnected") > 0, "no client left at the right moment");
+    assert_eq!(costs("client disconnected") + costs("answered"), u64::from(50_000 - left()));
+    let log = lines(&house);
+    let line = log.iter().find(|line| line["message"] == "client disconnected" && line["cost"] == 1).unwrap();
+    assert_eq!((&line["operation"], &line["path"]), (&"search".into(), &"/api/v1/search".into()));
+    assert!(line["key"].as_str().is_some_and(|shown| key.starts_with(shown)), "{line}");
+}
+
+#[test]
+fn the_date_header_follows_the_clock_and_unrepresentable_dates_are_a_503() {
+    let clock = Arc::new(ManualClock::at(UnixMillis(784_111_777_000)));
+    let served: Arc<ManualClock> = Arc::clone(&clock);
+    let house = TestServer::start_with_options(
+        TestServerOptions { clock: served, ..TestServerOptions::default_for(generous_tariff()) },
+        |_| {},
+    );
+    let key = house.create_full_key();
+    let answered = house.get("/api/v1/search?q=deposit", &key);
+    assert_eq!((answered.status, answered.header("date")), (200, "Sun, 06 Nov 1994 08:49:37 GMT"));
+    for beyond in [253_402_300_800_000, 9_000_000_000_000_000] {
+        clock.set_wall(UnixMillis(beyond));
+        for path in ["/healthz", "/api/v1", "/api/v1/search?q=deposit"] {
+            let answered = house.get(path, &key);
+            answered.expect_error(503, "overloaded");
+            assert_eq!((answered.header("connection"), answered.headers.get("date")), ("close", None), "{path}");
+        }
+    }
+    clock.set_wall(UnixMillis(784_111_777_000));
+    assert_eq!(house.get("/api/v1/search?q=deposit", &key).status, 200);
+}
+
+#[test]
+fn metrics_count_answers_stages_errors_and_connections() {
+    let house = TestServer::start(generous_tariff());
+    let key = house.create_full_key();
+    for _ in 0..3 {
+        house.get("/api/v1/search?q=deposit", &key);
+    }
+    house.get("/api/v1/search", &key).expect_error(422, "validation_error");
+    house.get_with("/nowhere", &[]).expect_error(404, "not_found");
+    for (metric, expected) in [
+        ("hornbook_requests_total{operation=\"search\",status=\"200\"}", 3.0),
+        ("hornbook_requests_total{operation=\"search\",status=\"422\"}", 1.0),
+        ("hornbook_requests_total{operation=\"other\",status=\"404\"}", 1.0),
+        ("hornbook_request_seconds_count{operation=\"search\"}", 4.0),
+        ("hornbook_stage_seconds_count{stage=\"keyword\"}", 3.0),
+        ("hornbook_stage_seconds_count{stage=\"commit\"}", 3.0),
+        ("hornbook_errors_total{code=\"validation_error\"}", 1.0),
+        ("hornbook_connections_total", 5.0),
+        ("hornbook_requests_under_way", 0.0),
+        ("hornbook_permits_free", 2.0),
+        ("hornbook_ledger_up", 1.0),
+    ] {
+        assert!(
+            (house.metric_value(metric) - expected).abs() < 1e-9,
+            "{metric} is not {expected}:\n{}",
+            house.metrics()
+        );
+    }
+    let snapshot = format!("hornbook_snapshot_info{{snapshot=\"{}\"", house.service.corpus().id());
+    assert!(house.metrics().contains(&snapshot));
+}
+
+#[test]
+fn the_listener_of_metrics_answers_nothing_else() {
+    let house = TestServer::start(generous_tariff());
+    let ask = |path: &str| house.get_from_metrics_listener("GET", path);
+    for path in ["/metrics", "/healthz", "/readyz"] {
+        assert_eq!(ask(path).status, 200, "{path}");
+    }
+    ask("/api/v1").expect_error(404, "not_found");
+    house.get_from_metrics_listener("POST", "/metrics").expect_error(405, "method_not_allowed");
+    house.get_from_metrics_listener("GET", "/\u{e9}").expect_error(400, "bad_request");
+    house.get_with("/metrics", &[]).expect_error(404, "not_found");
+}
