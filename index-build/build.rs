@@ -1,5 +1,5 @@
-//! Hashes the sources that decide what a snapshot contains: a snapshot that an importer with a fault built is built again
-//! when the fault is mended, although plan, source files and version are the same.
+//! Hashes the sources that decide what a snapshot contains. A fixed importer therefore causes a
+//! rebuild, even if plan, source files and version did not change.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,12 @@ use std::path::Path;
 mod source_hash;
 use source_hash::{SourceHash, files_below, locked_below};
 
-/// What is read, and what only importers are: their changes leave the rest of what a build makes as it is.
+/// The hashed folders. Changes in the importers folder do not affect the other parts of a build.
 const FOLDERS: [&str; 2] = ["src", "../corpus/src"];
 const IMPORTERS: &str = "src/import/";
-/// In a package made from this one there is no corpus beside it, and the lock file lies in its own folder. The corpus is then
-/// a published one, whose version fixes its content.
+/// In a package made from this one there is no `corpus` folder beside it, and the lock file is in
+/// the package folder. The package then depends on a published corpus, whose version fixes its
+/// content.
 const LOCKS: [&str; 2] = ["../Cargo.lock", "Cargo.lock"];
 
 fn main() {

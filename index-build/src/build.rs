@@ -1,4 +1,5 @@
-//! A build from plan to published snapshot: read the plan, hash the inputs, gather, compile, link, seal and publish.
+//! Runs a build from plan to published snapshot: reads the plan, hashes the inputs, gathers,
+//! compiles, links, seals and publishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -45,25 +46,25 @@ use crate::{account, references, usage, zoning_layers};
 pub enum Destination {
     /// Exactly this folder.
     Folder(PathBuf),
-    /// `snapshots/<id>` in a data directory, whose link `current` is then pointed at it.
+    /// `snapshots/<id>` in a data directory. The link `current` is then pointed at it.
     DataDirectory(PathBuf),
-    /// The same, but `current` stays as it is.
+    /// The same folder, but `current` stays unchanged.
     Inactive(PathBuf),
 }
 
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
     pub plan: PathBuf,
-    /// What the plan's paths are relative to; the plan's own folder where absent.
+    /// The folder that the paths of the plan are relative to; by default the folder of the plan.
     pub sources: Option<PathBuf>,
     pub destination: Destination,
-    /// Warnings are errors, and so are words of a source that are lost without a reason.
+    /// Treat warnings as errors, and also words of a source that are lost without a reason.
     pub strict: bool,
-    /// Replace the snapshot that is in the destination folder.
+    /// Replace the snapshot in the destination folder.
     pub replace: bool,
     /// Replace a snapshot even if a code body loses more than a tenth of its provisions.
     pub accept_loss: bool,
-    /// Build again even if nothing changed, and reuse nothing.
+    /// Build even if nothing changed, and reuse nothing.
     pub fresh: bool,
     pub progress: Progress,
 }
@@ -74,7 +75,7 @@ pub struct Built {
     pub path: PathBuf,
     pub manifest: Manifest,
     pub report: Report,
-    /// Nothing had changed, so the snapshot that was there is kept.
+    /// Nothing had changed, so the existing snapshot was kept.
     pub unchanged: bool,
 }
 
@@ -121,15 +122,16 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     Ok(Built { path, manifest, report, unchanged: false })
 }
 
-/// The sentence encoder of the plan, checked.
+/// Opens and checks the sentence encoder of the plan.
 pub(crate) fn open_encoder(plan: &Plan, options: &BuildOptions) -> Result<Option<Encoder>, EncoderError> {
     let beside_plan = options.plan.parent().unwrap_or(Path::new(""));
     let bases: Vec<&Path> = options.sources.iter().map(PathBuf::as_path).chain([beside_plan]).collect();
     plan.encoder.as_ref().map(|planned| Encoder::open(planned, &bases)).transpose()
 }
 
-/// Folders with a snapshot's id as their name hold exactly that snapshot: one that is there already has the same content.
-/// It is replaced all the same, because its manifest may name other inputs, by which no later build would know it again.
+/// Publishes the snapshot at `path`. A folder named after a snapshot id contains exactly that
+/// snapshot, so an existing one has the same content. It is replaced anyway, because its manifest
+/// may name other inputs, and then no later build would recognize it.
 fn publish(work: WorkFolder, path: &Path, snapshot: &str, replace: bool) -> Result<(), BuildError> {
     let is_named_so = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(snapshot));
     work.publish(path, replace || is_named_so)?;
@@ -150,7 +152,7 @@ impl Destination {
         }
     }
 
-    /// Where a snapshot goes that must not replace the one in use.
+    /// The folder for a snapshot that must not replace the one in use.
     fn folder_beside(&self, snapshot: &str) -> PathBuf {
         match self {
             Self::Folder(path) => {
@@ -161,7 +163,7 @@ impl Destination {
         }
     }
 
-    /// The snapshot that is there, if there is one: a build may replace it, and may reuse parts of it.
+    /// The existing snapshot, if any, which a build may replace or partly reuse.
     fn in_use(&self) -> Option<PathBuf> {
         let path = match self {
             Self::Folder(path) => path.clone(),
@@ -171,7 +173,7 @@ impl Destination {
     }
 }
 
-/// Equal for equal plans, source files and programs.
+/// A hash that is equal for equal plans, source files and programs.
 fn inputs_hash(
     plan: &Plan,
     encoder: Option<&Encoder>,
@@ -195,13 +197,13 @@ fn inputs_hash(
     hasher.finalize().to_hex().to_string()
 }
 
-/// The snapshot of an earlier build, if parts of it can be reused.
+/// The snapshot of an earlier build, if parts of it may be reused.
 fn earlier_snapshot(options: &BuildOptions) -> Option<PathBuf> {
     let path = options.destination.in_use()?;
     (!options.fresh && Manifest::open(&path).is_ok()).then_some(path)
 }
 
-/// Reuses an earlier snapshot of the same inputs, after verifying that it is whole.
+/// Reuses an earlier snapshot built from the same inputs, after verifying it.
 fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Result<Option<Built>, BuildError> {
     let Some(path) = earlier else { return Ok(None) };
     let Ok(manifest) = Manifest::open(path) else { return Ok(None) };
@@ -228,7 +230,7 @@ fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Re
     Ok(Some(Built { path, manifest, report, unchanged: true }))
 }
 
-/// What was read from all sources of law.
+/// Everything read from all sources of law.
 pub(crate) struct Gathered {
     pub(crate) bodies: Vec<GatheredBody>,
     pub(crate) spool: Spool,
@@ -236,7 +238,7 @@ pub(crate) struct Gathered {
     pub(crate) words: BTreeMap<u16, SourceWords>,
 }
 
-/// What every step of writing a snapshot needs.
+/// The input of every step that writes a snapshot.
 pub(crate) struct Context<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) territories: &'a [Territory],
@@ -309,8 +311,8 @@ impl Context<'_> {
         Ok((report, manifest))
     }
 
-    /// Reads every source of law. Sources of one code body are read together. Reading goes on after a mistake, so that as
-    /// many as possible are reported at once.
+    /// Reads every source of law. Sources of one code body are read together. Reading continues
+    /// after a mistake, so that one run reports as many as possible.
     pub(crate) fn gather(
         &self,
         dir: &Path,
@@ -338,12 +340,12 @@ impl Context<'_> {
                     Ok(()) => {}
                     Err(ImportError::Source(error)) => mistakes.add_line(error.to_string()),
                     Err(ImportError::TooManyMistakes) => return Err(BuildError::Mistakes(mistakes)),
-                    // Our own file cannot be written: reading on would only fail again.
+                    // The spool file cannot be written, so reading on would only fail again.
                     Err(error @ ImportError::Spool(_)) => return Err(BuildError::Import(error)),
                 }
             }
             if mistakes.count() > mistakes_before {
-                // A tree that lacks the refused lines would only add mistakes that are none.
+                // A tree without the refused lines would only report false mistakes.
                 gatherer.forget_body();
                 continue;
             }
@@ -366,18 +368,18 @@ impl Context<'_> {
         Ok(Gathered { bodies, spool: gatherer.into_spool(), words })
     }
 
-    /// The words of each source with its number and name.
+    /// The words of each source, with its number and name.
     pub(crate) fn named(&self, words: BTreeMap<u16, SourceWords>) -> Vec<(u16, String, SourceWords)> {
         let name = |source: u16| self.sources[usize::from(source)].planned.name();
         words.into_iter().map(|(source, words)| (source, name(source), words)).collect()
     }
 
-    /// What became of the words of each source.
+    /// Accounts for the words of each source.
     fn account(&self, dir: &Path, words: BTreeMap<u16, SourceWords>) -> Result<Vec<WordsReport>, BuildError> {
         without_losses(account::balance(dir, self.named(words))?, self.options.strict)
     }
 
-    /// The citation grammar with the forms of the plan's own code bodies.
+    /// The citation grammar, with the forms of the code bodies in the plan.
     pub(crate) fn grammar(&self) -> Result<Grammar, BuildError> {
         let law = self.sources.iter().map(|source| source.planned).filter(|planned| planned.format.is_law());
         let mut bodies: Vec<CodeBody> = Vec::new();
@@ -399,7 +401,7 @@ impl Context<'_> {
         grammar_of(&bodies).map_err(|error| BuildError::in_plan(&self.options.plan, error))
     }
 
-    /// Every tag of any node, ascending.
+    /// All tags of all nodes, ascending.
     fn all_tags(&self, bodies: &[GatheredBody], spool: &Spool) -> Result<Vec<String>, BuildError> {
         let mut tags: BTreeSet<String> =
             self.plan.sources.iter().flat_map(|source| source.tags.iter().cloned()).collect();
@@ -418,7 +420,8 @@ impl Context<'_> {
         Ok(tags.into_iter().collect())
     }
 
-    /// Embeds the passages with the sentence encoder of the plan, if it has one, and builds the graph over them.
+    /// Embeds the passages with the sentence encoder of the plan, if it has one, and builds the
+    /// graph over them.
     fn encode(
         &self,
         dir: &Path,
@@ -436,8 +439,8 @@ impl Context<'_> {
         Ok(Some(EncodedReport { space: space.to_string(), passages: compiled.chunks, taken_over, graph }))
     }
 
-    /// Builds the graph of a space. That of the earlier snapshot is copied if the vectors are the same, and its links are taken over if
-    /// most of them are.
+    /// Builds the graph of a space. If the vectors are unchanged, the graph of the earlier snapshot
+    /// is copied. If most of them are unchanged, its links are reused.
     fn graph(
         &self,
         dir: &Path,
@@ -561,7 +564,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {
     fs::write(path, bytes).map_err(|source| BuildError::Write { path: path.to_owned(), source })
 }
 
-/// The reports, or with `--strict` an error if words are lost without a reason.
+/// Returns the reports, or with `--strict` an error if words are lost without a reason.
 pub(crate) fn without_losses(reports: Vec<WordsReport>, is_strict: bool) -> Result<Vec<WordsReport>, BuildError> {
     let lost: Vec<WordsReport> = reports.iter().filter(|report| report.unaccounted > 0).cloned().collect();
     if is_strict && !lost.is_empty() { Err(BuildError::WordsLost(lost)) } else { Ok(reports) }

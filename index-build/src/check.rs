@@ -1,5 +1,5 @@
-//! Checks everything that a build reads, and writes nothing: the plan, every source to its end, the tree of every code body
-//! and every zoning layer. All errors are reported in one run.
+//! Checks everything that a build reads, without writing anything: the plan, every source to its
+//! end, the tree of every code body and every zoning layer. One run reports all errors.
 
 use std::collections::HashMap;
 
@@ -19,20 +19,20 @@ use crate::validity_counts::ValidityCounts;
 use crate::wordings::in_order_of_time;
 use crate::zoning_layers;
 
-/// Sources in which no error was found.
+/// The result of a check that found no errors.
 #[derive(Debug)]
 pub struct Checked {
     pub sources: usize,
     /// Nodes by code body.
     pub code_bodies: Vec<(String, u64)>,
-    /// What became of the words of each source, as far as its importer.
+    /// The account of the words of each source, up to the output of its importer.
     pub words: Vec<WordsReport>,
-    /// What each source says of the time in which its wordings are law, by its name.
+    /// How many wordings of each source state when they are law, by source name.
     pub validity: Vec<(String, ValidityCounts)>,
     pub warnings: WarningReport,
 }
 
-/// Checks the plan of a build and its sources. The destination is not looked at.
+/// Checks the plan of a build and its sources. The destination is not checked.
 pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     let plan = Plan::open(&options.plan)?;
     let territories =
@@ -87,7 +87,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     })
 }
 
-/// What a node was gathered from: its own content first.
+/// The contents that a node was gathered from, starting with its own.
 fn contents_of(spool: &Spool, node: &GatheredNode) -> Result<Vec<Content>, SpoolError> {
     let mut own = node.content.read(spool)?;
     if let Some(names) = &node.names {

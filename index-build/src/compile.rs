@@ -1,7 +1,8 @@
 //! Writes a snapshot: one pass over the gathered nodes in code order, in batches.
 //!
-//! Each batch is read from the spool, split into chunks, embedded and hashed on all cores, then appended in order to
-//! every file. Only columns of numbers, and each word once, grow with the corpus.
+//! Each batch is read from the spool, split into chunks, embedded and hashed on all cores, then
+//! appended in order to every file. Memory grows with the corpus only for numeric columns and for
+//! the set of distinct words.
 
 use std::fmt;
 use std::path::Path;
@@ -37,29 +38,30 @@ use crate::report::CodeBodyReport;
 use crate::spool::{Spool, SpoolError};
 use crate::territory::Territory;
 
-/// A batch is full when it has this many nodes or bytes: what is in memory at a time.
+/// A batch is full when it has this many nodes or bytes. This limits memory use.
 const BATCH_NODES_MAX: usize = 2_048;
 const BATCH_BYTES_MAX: usize = 16 << 20;
-/// From so many headings, evenly spread, the graph learns what queries look like.
+/// The maximum number of headings, evenly spread, that the graph uses as sample queries.
 pub(crate) const PROBES_MAX: usize = 1 << 16;
-/// What tantivy may hold before it writes a run.
+/// The memory that tantivy may use before it writes a segment.
 const KEYWORD_BUDGET_BYTES: usize = 256 << 20;
 
-/// A code body as gathered: its nodes are numbered from zero.
+/// A code body as gathered. Its nodes are numbered from zero.
 #[derive(Debug)]
 pub(crate) struct GatheredBody {
     pub key: String,
     pub name: String,
     pub jurisdiction: ShortCode,
     pub citation: Option<String>,
-    /// Whether citations are brought into their canonical form; a source that states its own keeps them as they are.
+    /// Whether citations are converted to canonical form. A source that states its own citations
+    /// keeps them unchanged.
     pub canonical_citations: bool,
-    /// Whether the headings of provisions are searched, or only shown.
+    /// Whether the headings of provisions are indexed, or only displayed.
     pub index_headings: bool,
     pub nodes: Vec<GatheredNode>,
 }
 
-/// Why a snapshot's files could not be written.
+/// Why the files of a snapshot could not be written.
 #[derive(Debug)]
 pub enum CompileError {
     File(SectionFileError),
@@ -121,7 +123,7 @@ from_error!(
     SpoolError => Spool,
 );
 
-/// What the pass found out, for catalogue, manifest and report.
+/// The results of the pass, for catalogue, manifest and report.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub jurisdictions: Vec<Jurisdiction>,
@@ -131,13 +133,13 @@ pub(crate) struct Compiled {
     pub provisions: u32,
     pub chunks: u32,
     pub text_bytes: u64,
-    /// Headings as queries, for the graph.
+    /// Headings as sample queries for the graph.
     pub probes: Probes,
-    /// Chunks whose vectors and token sets are those of the earlier snapshot.
+    /// Chunks whose vectors and token sets were copied from the earlier snapshot.
     pub chunks_taken_over: u32,
 }
 
-/// Writes everything but graph, zoning layers, catalogue and manifest into `dir`. `bodies` may come in any order.
+/// Writes everything but graph, zoning layers, catalogue and manifest into `dir`. `bodies` may be in any order.
 pub(crate) fn compile(
     dir: &Path,
     spool: &Spool,
@@ -195,7 +197,7 @@ fn in_territory_order(mut bodies: Vec<GatheredBody>, territories: &[Territory]) 
     bodies
 }
 
-/// Gives every jurisdiction its own range and the one that takes in what lies in it.
+/// Gives every jurisdiction its own range and the range that includes the jurisdictions within it.
 fn jurisdictions_of(territories: &[Territory], bodies: &[CodeBody]) -> Vec<Jurisdiction> {
     let mut position = 0;
     let mut jurisdictions: Vec<Jurisdiction> = territories
@@ -223,7 +225,7 @@ fn jurisdictions_of(territories: &[Territory], bodies: &[CodeBody]) -> Vec<Juris
     jurisdictions
 }
 
-/// Every file that grows node by node.
+/// The writers of every file that grows node by node.
 struct Writers {
     outline: Vec<OutlineNode>,
     validity: ValidityWriter,
@@ -310,7 +312,7 @@ fn write_body(
         chunks: 0,
         text_bytes: 0,
     };
-    // The headings of the containers that are open at the node at hand.
+    // The headings of the ancestors of the current node.
     let mut open: Vec<String> = Vec::new();
     let mut rest = body.nodes.as_slice();
     while !rest.is_empty() {
@@ -345,7 +347,7 @@ fn write_body(
     Ok(report)
 }
 
-/// The words of a batch as they are spelt, counted on all cores.
+/// Counts the words of a batch as spelled, on all cores.
 fn words_of(batch: &[Prepared<'_>]) -> WordCounts {
     let counted = batch.par_iter().fold(WordCounts::default, |mut counts, node| {
         let wordings = node.content.wordings.iter().filter_map(|wording| wording.text.as_deref());
@@ -359,7 +361,7 @@ fn words_of(batch: &[Prepared<'_>]) -> WordCounts {
     })
 }
 
-/// How many of the nodes that are left make the next batch.
+/// The number of remaining nodes that form the next batch.
 fn batch_len(nodes: &[GatheredNode]) -> usize {
     let mut bytes = 0;
     let fits = nodes.iter().take(BATCH_NODES_MAX).take_while(|node| {
@@ -370,7 +372,8 @@ fn batch_len(nodes: &[GatheredNode]) -> usize {
     fits.count()
 }
 
-/// A citation as it is to be cited, where the grammar knows its code; never one that means another place.
+/// The canonical form of a citation, if the grammar knows its code. Unchanged if the formatted
+/// citation would mean another place.
 fn canonical(grammar: &Grammar, citation: String) -> String {
     let Ok(parsed) = grammar.parse(&citation) else { return citation };
     let formatted = grammar.format(&parsed);
@@ -416,7 +419,7 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
 fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, SectionFileError> {
     let content = &node.content;
     let wordings = || std::iter::once(content).chain(&content.wordings);
-    // The texts of all wordings come first, so that chunks find them in one row.
+    // The texts of all wordings are written first, so that chunks find them in one run.
     let spans = wordings().map(|wording| texts.push(wording.text.as_deref().unwrap_or_default()));
     let spans: Vec<Span> = spans.collect::<Result<_, _>>()?;
     let hashes = std::iter::once(&node.text_sha256).chain(&node.wording_sha256);
@@ -452,7 +455,7 @@ fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, 
     })
 }
 
-/// What the source says of each wording, with the chunks of its text.
+/// The stated validity of each wording, with the chunks of its text.
 fn with_chunks(node: &Prepared<'_>, chunks: OrdinalRange) -> Vec<(Validity, OrdinalRange)> {
     let mut start = chunks.start;
     let parts = node.validities.iter().enumerate().map(|(part, &validity)| {
@@ -494,7 +497,8 @@ fn write_chunks(
 }
 
 fn write_keywords(node: &Prepared<'_>, writers: &mut Writers) -> Result<(), KeywordError> {
-    // Containers are documents too, so that numbers agree, but have nothing to find: what is below them has.
+    // Containers get an empty document, so that document numbers match ordinals. Only the nodes
+    // below them have text.
     let Some(text) = &node.content.text else { return writers.keyword.push(KeywordDocument::default()) };
     let texts: Vec<&str> = std::iter::once(text.as_str())
         .chain(node.content.wordings.iter().filter_map(|wording| wording.text.as_deref()))

@@ -1,4 +1,4 @@
-//! A node as importers hand it over: its content, its handle, and how it is placed among others.
+//! A node as an importer delivers it: its content, its handle, and its place among other nodes.
 
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
@@ -9,7 +9,8 @@ use crate::naming::NameParts;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
 
-/// What an importer knows of a node. The gatherer keeps a small part in memory and puts the rest on disk.
+/// The content of a node, as its importer knows it. The gatherer keeps a small part in memory and
+/// writes the rest to disk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     pub citation: String,
@@ -17,9 +18,9 @@ pub struct Content {
     pub level: String,
     pub number: Option<String>,
     pub status: Option<Status>,
-    /// Absent on a pure container.
+    /// None for a pure container.
     pub text: Option<String>,
-    /// How the text is set; empty if the source does not say.
+    /// The layout of the text; empty if the source does not state it.
     #[serde(default, skip_serializing_if = "Layout::is_empty")]
     pub layout: Layout,
     pub notes: Vec<ContentNote>,
@@ -27,25 +28,26 @@ pub struct Content {
     pub tags: Vec<String>,
     pub former_citations: Vec<String>,
     pub parallel_citations: Vec<String>,
-    /// When this wording is law, as the source says.
+    /// The time in which this wording is law, as the source states it.
     #[serde(default)]
     pub effect: Effect,
-    /// Further wordings that the source prints together with this one, each whole; their names are those of this one.
+    /// Further complete wordings that the source prints together with this one. They share the
+    /// names of this one.
     pub wordings: Vec<Content>,
     pub source_url: Option<String>,
     pub current_through: Option<String>,
-    /// The publisher's own reference, to order what is otherwise alike.
+    /// The publisher's own reference, used to order nodes that are otherwise equal.
     pub reference: String,
-    /// Index into the catalogue's sources.
+    /// Index into the sources of the catalogue.
     pub source: u16,
-    /// What the source calls the parent, where it names one: for the message if there is no such node.
+    /// The name that the source uses for the parent, if any; for the error message if there is no such node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_key: Option<String>,
-    /// Key and citation have to be completed from the containers around it.
+    /// Key and citation must be completed with the names of the containers around it.
     #[serde(skip)]
     pub name_parts: Option<NameParts>,
-    /// What the headings of the containers around it say of the time in which it is law: `Subchapter VI. Training. [Expires
-    /// September 30, 2024]`. Gathering finds it out.
+    /// The effective time stated by the headings of its containers, such as
+    /// `Subchapter VI. Training. [Expires September 30, 2024]`. The gatherer sets it.
     #[serde(skip)]
     pub container: Option<Box<Effect>>,
 }
@@ -58,7 +60,8 @@ pub struct ContentNote {
     pub layout: Layout,
 }
 
-/// Names a node while its tree is not complete: a hash, so that millions of handles cost little.
+/// Identifies a node while its tree is incomplete. It is a hash, so that millions of handles need
+/// little memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(u128);
 
@@ -75,27 +78,28 @@ impl Handle {
     }
 }
 
-/// What to do if two nodes of a source have the same key.
+/// How to handle two nodes of a source with the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRepeat {
-    /// The source numbers its nodes itself: a second one is an error.
+    /// The source numbers its nodes itself, so a repeated key is an error.
     Refuse,
-    /// The key was made from a citation, which real sources repeat: wordings are joined, others kept apart.
+    /// The key was made from a citation, which real sources repeat: wordings are joined, others are
+    /// kept as separate nodes.
     Reconcile,
-    /// A container that several documents hold, such as a title in several volumes: the first is kept.
+    /// A container that several documents contain, such as a title in several volumes: the first one is kept.
     Share,
-    /// The source says that it is a second wording: it joins the other node, wherever that one stands.
+    /// The source states that this is a second wording: it joins the other node, wherever that is.
     Wording,
 }
 
-/// A node as an importer hands it over.
+/// A node as an importer delivers it.
 #[derive(Debug)]
 pub struct NewNode {
     pub handle: Handle,
     pub parent: Option<Handle>,
-    /// The stable key its id is made from.
+    /// The stable source key from which the node id is made.
     pub key: String,
-    /// How it sorts among its siblings; an empty key lets what is below it decide.
+    /// The sort key among its siblings. If empty, the first descendant decides.
     pub sort: SortKey,
     pub on_repeat: OnRepeat,
     pub content: Content,

@@ -1,7 +1,8 @@
-//! The snapshots of a data directory: `snapshots/<id>`, the link `current` to the one in use, and a list of those that
-//! were in use before, so that a change can be taken back.
+//! The snapshots of a data directory: `snapshots/<id>`, the link `current` to the one in use, and a
+//! list of snapshots that were in use before, for rollback.
 //!
-//! The link alone says what is in use. The list is only history: losing it loses the way back, never a snapshot.
+//! Only the link decides which snapshot is in use. The list is only history: without it, rollback
+//! is impossible, but no snapshot is lost.
 
 use std::fmt;
 use std::fs;
@@ -16,7 +17,7 @@ use crate::publish::{PublishError, Turn, point_current, replace_file, work_name}
 
 const SNAPSHOTS: &str = "snapshots";
 const CURRENT: &str = "current";
-/// In the data directory: ids of the snapshots that were in use, the latest last.
+/// A file in the data directory with the ids of the snapshots that were in use, the latest last.
 const HISTORY: &str = ".activated";
 const HISTORY_MAX: usize = 100;
 
@@ -104,7 +105,7 @@ impl DataDirectory {
         Some(path.file_name()?.to_string_lossy().into_owned())
     }
 
-    /// All snapshots, the latest built first.
+    /// All snapshots, the most recently built first.
     pub fn list(&self) -> Result<Vec<Stored>, DataDirectoryError> {
         let folder = self.path.join(SNAPSHOTS);
         let entries = match fs::read_dir(&folder) {
@@ -128,7 +129,7 @@ impl DataDirectory {
         Ok(stored)
     }
 
-    /// The snapshot of this id, or the only one whose id begins so.
+    /// The snapshot with this id, or the only one whose id starts with it.
     pub fn find(&self, wanted: &str) -> Result<Stored, DataDirectoryError> {
         let mut matching = self.list()?;
         matching.retain(|stored| stored.id.starts_with(wanted) && !wanted.is_empty());
@@ -145,14 +146,14 @@ impl DataDirectory {
         }
     }
 
-    /// Verifies a snapshot and points `current` at it. `progress` is told of bytes.
+    /// Verifies a snapshot and points `current` at it. `progress` receives byte counts.
     pub fn activate(&self, id: &str, progress: impl FnMut(u64)) -> Result<(), DataDirectoryError> {
         let path = self.path.join(SNAPSHOTS).join(id);
         Snapshot::verify(&path, progress).map_err(|error| DataDirectoryError::Snapshot(Box::new(error)))?;
         self.point_at(id)
     }
 
-    /// Points `current` at a snapshot that is known to be whole, and remembers it.
+    /// Points `current` at a snapshot that is known to be complete, and records it in the history.
     pub(crate) fn point_at(&self, id: &str) -> Result<(), DataDirectoryError> {
         let mut history = self.history_to_current();
         point_current(&self.path, id)?;
@@ -162,12 +163,12 @@ impl DataDirectory {
         self.write_history(&history)
     }
 
-    /// The snapshot that was in use before the current one and is still there.
+    /// The latest earlier snapshot that still exists.
     pub fn before_current(&self) -> Option<String> {
         self.earlier().pop()
     }
 
-    /// Takes the snapshot that was in use before into use again, after verifying it. Returns its id.
+    /// Activates the previous snapshot again, after verifying it. Returns its id.
     pub fn rollback(&self, progress: impl FnMut(u64)) -> Result<String, DataDirectoryError> {
         let Some(before) = self.before_current() else {
             return Err(DataDirectoryError::NothingBefore { current: self.current() });
@@ -183,8 +184,9 @@ impl DataDirectory {
         self.write_history(&history[..end])
     }
 
-    /// The snapshots that pruning would remove: those that are not in use, were not among the last `keep` in use before,
-    /// and are not newer than the one in use, since such a one may be about to replace it.
+    /// The snapshots that pruning would remove. It keeps the one in use, the last `keep` that were
+    /// in use before, and snapshots newer than the one in use, because one of them may be about to
+    /// replace it.
     pub fn prunable(&self, keep: usize) -> Result<Vec<Stored>, DataDirectoryError> {
         let mut stored = self.list()?;
         let Some(current_built) = stored.iter().find(|stored| stored.is_current).map(|stored| stored.built) else {
@@ -196,7 +198,7 @@ impl DataDirectory {
         Ok(stored)
     }
 
-    /// Removes a snapshot that is not in use. It disappears in one step, and then its files are removed.
+    /// Removes a snapshot that is not in use. It is first renamed in one step, and then its files are removed.
     pub fn remove(&self, stored: &Stored) -> Result<(), DataDirectoryError> {
         assert!(self.current().as_ref() != Some(&stored.id), "the snapshot in use is never removed");
         let aside = stored.path.with_file_name(work_name(&stored.id));
@@ -205,7 +207,7 @@ impl DataDirectory {
         fs::remove_dir_all(&aside).map_err(io_error(&aside, "remove it"))
     }
 
-    /// Different snapshots that were in use before the current one and still exist, the latest last.
+    /// The distinct snapshots that were in use before the current one and still exist, the latest last.
     fn earlier(&self) -> Vec<String> {
         let mut history = self.history_to_current();
         history.pop();
@@ -221,14 +223,14 @@ impl DataDirectory {
         earlier
     }
 
-    /// The history up to the current snapshot, which is its last entry if there is one.
+    /// The history up to the current snapshot, which is its last entry, if any snapshot is in use.
     fn history_to_current(&self) -> Vec<String> {
         let Some(current) = self.current() else { return Vec::new() };
         let text = fs::read_to_string(self.path.join(HISTORY)).unwrap_or_default();
         let mut history: Vec<String> = text.lines().map(str::to_owned).collect();
         match history.iter().rposition(|id| *id == current) {
             Some(place) => history.truncate(place + 1),
-            // It was linked by other means: it still came after those before.
+            // It was linked by other means, but still after the recorded ones.
             None => history.push(current),
         }
         history
@@ -246,7 +248,7 @@ impl DataDirectory {
 mod tests {
     use super::*;
 
-    /// Folders that look like snapshots to everything but verification, built one second after the other.
+    /// Folders that look like snapshots to everything but verification, built one second apart.
     fn with_snapshots(ids: &[&str]) -> (tempfile::TempDir, DataDirectory) {
         let dir = tempfile::tempdir().unwrap();
         for (second, id) in (1..).zip(ids) {
@@ -280,7 +282,7 @@ mod tests {
     #[test]
     fn the_way_back_is_remembered_step_by_step() {
         let (dir, data) = with_snapshots(&["a", "b", "c"]);
-        // An older hornbook linked the first one and kept no history.
+        // Another program linked the first one and kept no history.
         point_current(dir.path(), "a").unwrap();
         data.point_at("b").unwrap();
         data.point_at("c").unwrap();

@@ -1,8 +1,9 @@
-//! Chunks that need not be made again: those of provisions that are in the snapshot which a build replaces.
+//! Reuses the chunks of unchanged provisions from the snapshot that a build replaces.
 //!
-//! The chunks of a provision, their vectors and token sets depend on its text, its heading, the headings above it, and the
-//! program. Where all of these are the same, the earlier snapshot has what this build would make, bit for bit. Texts and
-//! headings are compared themselves. Provisions with several wordings are few and are made again.
+//! The chunks of a provision, their vectors and their token sets depend on its text, its heading,
+//! the headings above it, and the program. If all of these are the same, the earlier snapshot
+//! contains exactly the bytes that this build would produce. Texts and headings are compared
+//! directly, not by hash. Provisions with several wordings are few and are always processed again.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,7 @@ use crate::content::Content;
 use crate::report::Report;
 use crate::reuse::{manifest_of_ours, whole};
 
-/// The files of an earlier snapshot that hold its chunks.
+/// The files of an earlier snapshot that its chunks are read from.
 #[derive(Debug)]
 pub(crate) struct EarlierChunks {
     outline: Outline,
@@ -33,7 +34,7 @@ pub(crate) struct EarlierChunks {
     rows: VectorRows,
 }
 
-/// A chunk of an earlier snapshot: its place in the text of its provision, and what it is found by.
+/// A chunk of an earlier snapshot: its place in the text of its provision, its vector and its token set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EarlierChunk<'a> {
     pub(crate) offset: usize,
@@ -43,7 +44,8 @@ pub(crate) struct EarlierChunk<'a> {
 }
 
 impl EarlierChunks {
-    /// None if another program made them, headings were indexed otherwise, or a file is not what the manifest says.
+    /// None if a different program made them, the setting for indexing headings differs, or a file
+    /// does not match the manifest.
     pub(crate) fn open(dir: &Path, index_headings: bool) -> Option<Self> {
         let manifest = manifest_of_ours(dir)?;
         let is_same_space = manifest.embedders.contains(&embedder_fingerprint());
@@ -67,7 +69,7 @@ impl EarlierChunks {
         })
     }
 
-    /// The chunks of a provision, if they are what this build would make of it below these headings.
+    /// The chunks of a provision, if this build would produce the same ones under these headings.
     pub(crate) fn of(&self, id: NodeId, content: &Content, above: &[String]) -> Option<Vec<EarlierChunk<'_>>> {
         let text = content.text.as_deref().filter(|_| content.wordings.is_empty())?;
         let node = self.outline.ordinal(id).filter(|&node| self.outline.is_provision(node))?;
@@ -79,7 +81,7 @@ impl EarlierChunks {
         is_same.then(|| self.placed(node, card.text)).flatten()
     }
 
-    /// Whether a node was below these headings, the outermost first, and no others.
+    /// Whether a node was below exactly these headings, outermost first.
     fn is_below(&self, node: NodeOrdinal, above: &[String]) -> bool {
         let mut ancestors = self.outline.ancestors(node);
         let mut heading = || ancestors.next().map(|ancestor| self.cards.get(ancestor).map(|card| card.heading));

@@ -1,8 +1,10 @@
-//! When a wording is law, as its source says: dates, or a publisher's remark such as `Effective until July 1, 2022`.
+//! Reads when a wording is law, as its source states it: dates, or a publisher's remark such as
+//! `Effective until July 1, 2022`.
 //!
-//! Every importer reads remarks here and hands over what they say. None of them decides what is law: that depends on the
-//! day, and `hornbook_corpus::validity` decides it for all sources. A remark that is not wholly understood gives no date.
-//! It makes the wording's validity uncertain and is kept in the publisher's words.
+//! Every importer parses remarks with this module and passes the result on. No importer decides
+//! what is law: that depends on the day, and `hornbook_corpus::validity` decides it for all
+//! sources. A remark that is not fully understood gives no date. It makes the validity of the
+//! wording uncertain and is kept in the publisher's words.
 
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
@@ -10,22 +12,22 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::Pattern;
 use crate::values::is_date;
 
-/// The remark of a wording that is law where amendments for a time are not; its source names no day.
+/// The remark of a wording that is law except while temporary amendments are in force. Its source names no day.
 pub(crate) const PERMANENT: &str = "Permanent wording";
 
-/// What a source says of the time in which a wording is law.
+/// The time in which a wording is law, as a source states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Effect {
     /// The first day on which it is law, as `2022-07-01`.
     pub from: Option<String>,
-    /// The first day on which it is law no more.
+    /// The first day on which it is no longer law.
     pub to: Option<String>,
-    /// What it is from that day on: `expired` unless the source says otherwise.
+    /// Its status from that day on: `expired` unless the source states another.
     pub then: Option<Status>,
-    /// The publisher's words, without the brackets around them.
+    /// The publisher's words, without the surrounding brackets.
     pub remark: Option<String>,
-    /// The remark is not wholly understood, so that nobody knows the days by it.
+    /// The remark is not fully understood, so the days are unknown.
     pub uncertain: bool,
 }
 
@@ -34,24 +36,25 @@ impl Effect {
         Self { from, ..Self::default() }
     }
 
-    /// A wording whose source says that its validity depends on something, in words that give no date.
+    /// A wording whose validity depends on something that its source describes without giving a date.
     pub(crate) fn unknown(remark: impl Into<String>) -> Self {
         Self { remark: Some(remark.into()), uncertain: true, ..Self::default() }
     }
 
-    /// Whether the source says anything of its validity.
+    /// Whether the source states anything about its validity.
     pub fn is_stated(&self) -> bool {
         *self != Self::default()
     }
 
-    /// Whether it says when something begins or ends, or that nobody knows.
+    /// Whether it states a first or last day, or that the days are unknown.
     pub(crate) fn bounds(&self) -> bool {
         self.uncertain || self.from.is_some() || self.to.is_some()
     }
 
-    /// What is said of something within a container of which something is said: it begins with the later and ends with the
-    /// earlier of both, unless its own remark names the end. Where it ends after its container without a remark, or would end
-    /// before it begins, nobody knows.
+    /// Combines the effect of a node with that of its container. The result begins with the later
+    /// beginning and ends with the earlier end, unless the node's own remark states the end. It is
+    /// uncertain if the node has no remark and ends after its container, or if it would end before
+    /// it begins.
     #[must_use]
     pub(crate) fn within(self, container: &Self) -> Self {
         if self.uncertain || !container.bounds() {
@@ -74,7 +77,8 @@ impl Effect {
         Self { from, to, then, remark, uncertain }
     }
 
-    /// Two remarks on one wording. They hold together, unless they give the same day twice.
+    /// Combines two remarks on one wording. The result is uncertain if they give different days for
+    /// the same limit.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         let both = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
@@ -94,17 +98,17 @@ impl Effect {
     }
 }
 
-/// The days that a form of remark names: from, to, and what follows.
+/// The days that a remark states: from, to, and the status that follows.
 type Days = (Option<String>, Option<String>, Option<Status>);
 
-/// A form of remark, and what its dates mean, given in the order in which they are written.
+/// A pattern for remarks, and the meaning of its dates, in the order in which they are written.
 struct Form {
-    /// The whole remark, in any case; `DATE` is a date.
+    /// Matches the whole remark, in any case. `DATE` is replaced by a pattern for dates.
     pattern: &'static str,
     days: fn(&[String]) -> Option<Days>,
 }
 
-/// Every form of remark that is understood.
+/// Every pattern of remark that is understood.
 const FORMS: [Form; 11] = [
     Form {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
@@ -143,11 +147,11 @@ const FORMS: [Form; 11] = [
         pattern: r"renumbered (?:to|from) [^,]+, effective DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
     },
-    // What is only proposed changes nothing.
+    // A proposed amendment changes nothing.
     Form { pattern: r"proposed amendment\W+see editor.s notes?", days: |_| Some((None, None, None)) },
 ];
 
-/// Reads a remark, without its brackets. None if it is not about the time in which a wording is law.
+/// Reads a remark without its brackets. None if it is not about the time in which a wording is law.
 pub(crate) fn read(remark: &str) -> Option<Effect> {
     let remark = remark.trim();
     if !is_about_validity(remark) {
@@ -164,13 +168,14 @@ impl Form {
     fn read(&self, words: &str) -> Option<Days> {
         let whole = Pattern::fixed(&format!("(?i)^{}$", self.pattern).replace("DATE", DATE));
         let found = whole.captures(words)?;
-        // A date that is no day of the calendar is not understood.
+        // A date that is not a calendar day makes the remark uncertain.
         let dates: Option<Vec<String>> = found.iter().skip(1).flatten().map(|date| date_in(date.as_str())).collect();
         (self.days)(&dates?)
     }
 }
 
-/// A remark without what only leads to it or away from it: `Section 753 effective until July 1, 2022; see also ...`
+/// A remark without its introduction and its trailing reference:
+/// `Section 753 effective until July 1, 2022; see also ...`
 fn plain(words: &str) -> &str {
     let words = Pattern::fixed(
         r"(?i)^(?:this )?(?:section|sec\.|§|article|chapter|subchapter|part|title)(?: [\w.:-]*\d[\w.:-]*)?(?: is)? ",
@@ -181,7 +186,8 @@ fn plain(words: &str) -> &str {
     words[..end].trim_end_matches(['.', ';', ',', ' '])
 }
 
-/// Whether a remark is about the time in which a wording is law: the words that begin such remarks, and no law does.
+/// Whether a remark is about the time in which a wording is law, judged by its first words, which
+/// never begin the law itself.
 fn is_about_validity(remark: &str) -> bool {
     let begins = Pattern::fixed(concat!(
         r"(?i)^(?:effective\b|contingent|delayed (?:effective|expiration)|expires\b|expired,? (?:effective|on)|expiration\b",
@@ -191,13 +197,13 @@ fn is_about_validity(remark: &str) -> bool {
         r"|see (?:editor.s notes?|effective date)\b|proposed amendment\b",
         r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates)\b",
         r"|text of (?:sub)?section (?:effective|until)\b",
-        // Several acts of one session, none of which knows of the others: each wording is law, as far as it can be.
+        // Several acts of one session, each unaware of the others: every wording is law, as far as possible.
         r"|as amended by \d{4} c \d)",
     ));
     begins.is_match(remark)
 }
 
-/// Reads the remarks in brackets before a heading and behind it; returns the heading without them.
+/// Reads the remarks in brackets before and after a heading. Also returns the heading without them.
 pub(crate) fn of_heading(heading: &str) -> (Effect, String) {
     let (mut effect, mut rest) = (Effect::default(), heading.trim());
     while let Some((found, after)) = leading(rest) {
@@ -214,7 +220,7 @@ fn leading(heading: &str) -> Option<(Effect, &str)> {
     let close = if heading.starts_with('(') { ')' } else { heading.starts_with('[').then_some(']')? };
     let (remark, rest) = heading[1..].split_once(close)?;
     let rest = rest.trim_start_matches(['.', ' ']);
-    // A heading of nothing but a remark keeps it: it has no other words.
+    // A heading that consists only of a remark keeps it, because it has no other words.
     (!rest.is_empty()).then(|| Some((read(remark)?, rest)))?
 }
 
@@ -226,8 +232,9 @@ fn trailing(heading: &str) -> Option<(Effect, &str)> {
     (!before.is_empty()).then(|| Some((read(remark)?, before)))?
 }
 
-/// What a source says within a text: that a part of it is law at another time than the rest, so that nobody has the section
-/// as it is on a day, or in a sentence of its own until when the whole section is law.
+/// Reads what a text states about time. Either a part of it is law at another time than the rest,
+/// so that the whole section is not known for any day, or a sentence states until when the whole
+/// section is law.
 pub(crate) fn of_text(text: &str) -> Effect {
     if !["ffective", "xpires", "xpiration"].iter().any(|word| text.contains(word)) {
         return sunset(text);
@@ -244,7 +251,8 @@ pub(crate) fn of_text(text: &str) -> Effect {
     }
 }
 
-/// Until when a section is law, as a sentence of its own says: `This section is repealed effective June 30, 2025.`
+/// Reads until when a section is law, if a sentence states it:
+/// `This section is repealed effective June 30, 2025.`
 pub(crate) fn sunset(text: &str) -> Effect {
     if !text.contains("This section ") {
         return Effect::default();
@@ -259,8 +267,8 @@ pub(crate) fn sunset(text: &str) -> Effect {
     Effect { to, then: Some(then), remark: Some(found[1].to_owned()), ..Effect::default() }
 }
 
-/// The remark in the heading of an order that has no number of a section: `Expires by its own terms on December 31, 2027
-/// unless extended by the Governor.`
+/// The remark in the heading of an order, which has no section number: `Expires by its own terms on
+/// December 31, 2027 unless extended by the Governor.`
 pub(crate) fn within_heading(heading: &str) -> Effect {
     let form = Pattern::fixed(r"\b((?:Terminates|Expires|Effective until) [^.(\[]*\b(?:19|20)\d\d\b[^.(\[]*)\.");
     form.captures(heading).and_then(|found| read(&found[1])).unwrap_or_default()
@@ -287,7 +295,7 @@ pub(crate) fn date_in(words: &str) -> Option<String> {
     if let Some(date) = Pattern::fixed(r"^\d{4}-\d\d-\d\d$").find(words) {
         return Some(date.as_str().to_owned()).filter(|date| is_date(date));
     }
-    // A year of two digits is one of this century, or not understood.
+    // A two-digit year is read as a year of this century, up to 49; others are not understood.
     if let Some(date) = Pattern::fixed(r"^(\d{1,2})/(\d{1,2})/(?:20)?([0-4]\d)$").captures(words) {
         let [month, day] = [1, 2].map(|group| date[group].parse::<u32>().unwrap_or_default());
         return Some(format!("20{}-{month:02}-{day:02}", &date[3])).filter(|date| is_date(date));
@@ -307,7 +315,7 @@ pub(crate) fn day_after(date: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// From, to, and what follows; `?` for what is not understood.
+    /// From, to, and the status that follows; `?` for a remark that is not understood.
     fn said(remark: &str) -> String {
         let Some(effect) = read(remark) else { return "none".into() };
         if effect.uncertain {
@@ -439,7 +447,7 @@ mod tests {
         assert_eq!(of("(Repealed) Powers"), expected("", "", "(Repealed) Powers"));
     }
 
-    /// Forms of Vermont, Wyoming and Virginia.
+    /// Examples from Vermont, Wyoming and Virginia.
     #[test]
     fn a_text_says_that_a_part_of_it_is_law_at_another_time() {
         for (text, remark) in [

@@ -1,4 +1,4 @@
-//! Why a sentence encoder cannot be used. Every message names the file and the way out.
+//! Errors of sentence encoders. Every message names the file and a remedy.
 
 use std::error::Error;
 use std::fmt;
@@ -7,19 +7,19 @@ use std::path::PathBuf;
 
 #[derive(Debug)]
 pub enum EncoderError {
-    /// This program was built without what runs encoders.
+    /// This program was built without encoder support.
     NotBuiltIn,
     Read {
         path: PathBuf,
         source: io::Error,
     },
-    /// A file of the encoder's folder or its query table. `line` is given where the file has lines.
+    /// A file of the encoder folder or the query table cannot be used. `line` is given for text files.
     Unfit {
         path: PathBuf,
         line: Option<usize>,
         what: String,
     },
-    /// Passages could not be computed.
+    /// The encoder failed to compute vectors of passages.
     Compute {
         source: Box<dyn Error + Send + Sync>,
     },

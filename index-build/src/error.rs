@@ -1,4 +1,4 @@
-//! Why a build failed. Every message names the file and, where there is one, the line.
+//! Errors of a build. Every message names the file and, where there is one, the line.
 
 use std::fmt;
 use std::io;
@@ -53,14 +53,14 @@ pub enum BuildError {
         path: PathBuf,
         source: io::Error,
     },
-    /// With `--strict`.
+    /// The first warning, with `--strict`.
     Strict {
         first: Warning,
         total: u64,
     },
-    /// With `--strict`: sources with words that are lost without a reason.
+    /// With `--strict`: the sources with words that are lost without a reason.
     WordsLost(Vec<WordsReport>),
-    /// The snapshot was built, but does not replace the one in use.
+    /// The snapshot was built, but it does not replace the one in use.
     Loss(LossRefused),
 }
 

@@ -1,5 +1,5 @@
-//! Named steps at which tests end the process as a kill or a power cut would, and see what the next build makes of what is
-//! left. Outside tests nothing of this is compiled.
+//! Named steps at which tests abort the process, as a kill or a power failure would. The tests then
+//! check what the next build does with the leftovers. None of this is compiled outside tests.
 
 #[cfg(not(test))]
 pub(crate) fn reached(_step: &str) {}
@@ -9,7 +9,7 @@ pub(crate) fn is_refused(_operation: &str) -> bool {
     false
 }
 
-/// Ends the process if the test that started it asked for that: without unwinding, so nothing is cleaned up.
+/// Aborts the process if the test that started it requests that. Nothing is unwound or cleaned up.
 #[cfg(test)]
 pub(crate) fn reached(step: &str) {
     if std::env::var_os(tests::END_AT).is_some_and(|wanted| wanted == step) {
@@ -17,7 +17,7 @@ pub(crate) fn reached(step: &str) {
     }
 }
 
-/// Whether this process must do without what some systems lack.
+/// Whether this process must behave as if the operating system did not support an operation.
 #[cfg(test)]
 pub(crate) fn is_refused(operation: &str) -> bool {
     std::env::var_os(tests::REFUSE).is_some_and(|refused| refused == operation)
@@ -71,7 +71,7 @@ mod tests {
         build(&options(plan, destination)).unwrap()
     }
 
-    /// Run by the tests below in a process of its own; by itself it does nothing.
+    /// The tests below run this in a child process. On its own it does nothing.
     #[test]
     fn child_that_builds() {
         let Some(plan) = std::env::var_os(PLAN) else { return };
@@ -90,7 +90,7 @@ mod tests {
         assert!(!output.status.success() && output.status.code().is_none(), "{step} was not reached: {said}");
     }
 
-    /// What a server does first, and what 'hornbook verify' does.
+    /// Opens and verifies the snapshot, as a server and `hornbook verify` do.
     fn name_of_whole(snapshot: &Path) -> String {
         Snapshot::open(snapshot).unwrap();
         Snapshot::verify(snapshot, |_| ()).unwrap();

@@ -1,8 +1,9 @@
-//! Whether a plan still fits its source: figures of all provisions of a source whose importer finds its way by the words that
-//! a plan describes.
+//! Checks whether a plan still fits its source, by statistics over all provisions of a source whose
+//! importer depends on words that the plan describes.
 //!
-//! A plan that does not fit fails in silence: the credits stay in the law, or the law goes into headings and credits. One
-//! section says nothing about it, since any section may lack a credit or have a long heading. Many of them do.
+//! A plan that does not fit fails silently: credits stay in the law, or law ends up in headings and
+//! credits. A single section proves nothing, since any section may lack a credit or have a long
+//! heading, but many sections together do.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +13,11 @@ use crate::content::Content;
 use crate::pattern::Pattern;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 
-/// The figures of the sources that are being read, by their place in the catalogue.
+/// The statistics of the sources being read, by their index in the catalogue.
 #[derive(Debug, Default)]
 pub(crate) struct Fits(BTreeMap<u16, Fit>);
 
-/// Provisions in force of one source.
+/// Statistics over the provisions in force of one source.
 #[derive(Debug, Default)]
 struct Fit {
     first: Option<SourcePosition>,
@@ -25,7 +26,7 @@ struct Fit {
     signs: BTreeMap<Sign, (u64, Option<SourcePosition>)>,
 }
 
-/// What a provision has where a plan does not fit.
+/// A sign that a plan does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sign {
     NoText,
@@ -48,7 +49,7 @@ impl Sign {
         }
     }
 
-    /// How many provisions of a source may have the sign though the plan fits, of so many.
+    /// How many of this many provisions may have the sign although the plan fits.
     fn accepted(self, provisions: u64) -> u64 {
         match self {
             Self::NoText => (provisions / 50).max(10),
@@ -67,10 +68,10 @@ impl Sign {
     }
 }
 
-/// The longest of Washington and South Dakota have fewer.
+/// The longest credits of Washington and South Dakota are shorter.
 const CREDIT_WORDS_MAX: usize = 1_000;
 
-/// A last paragraph that names acts, in brackets or with the word that begins such a paragraph.
+/// Whether a last paragraph names acts, in brackets or after a word that introduces a credit.
 fn is_credit(line: &str) -> bool {
     let form = Pattern::fixed(concat!(
         r"^(?:(?i:history|source|credits?) ?[:.—-].*\d|[(\[](?:.*\W)?(?:1[789]|20)\d\d\W.*[)\]]\.?$",
@@ -83,7 +84,7 @@ fn is_credit(line: &str) -> bool {
     is_short && form.is_match(line) && acts.is_match(line)
 }
 
-/// Several sentences, one of which has a verb of the law. Headings have neither.
+/// Whether a heading contains several sentences and a verb typical of law. Real headings have neither.
 fn has_sentences(heading: &str) -> bool {
     let sentence = Pattern::fixed(r#"[a-z)”"]{2}\.["”)]* +["“(\[]?[A-Z]"#);
     let verb = Pattern::fixed(r"\b(?:shall|must|may|means)\b");
@@ -91,7 +92,7 @@ fn has_sentences(heading: &str) -> bool {
 }
 
 impl Fits {
-    /// Counts a provision of a source that is read by the words that its plan describes.
+    /// Counts a provision of a source that is read with patterns from its plan.
     pub(crate) fn count(&mut self, content: &Content, position: &SourcePosition) {
         if content.text.is_none() || content.status.is_some_and(|status| status != Status::InForce) {
             return;
@@ -107,7 +108,7 @@ impl Fits {
         }
     }
 
-    /// Warns of each source whose figures show that its plan does not fit it, and forgets them all.
+    /// Warns of each source whose statistics show that its plan does not fit, and clears all statistics.
     pub(crate) fn report(&mut self, warnings: &mut Warnings) {
         for fit in std::mem::take(&mut self.0).into_values() {
             fit.report(warnings);
@@ -117,9 +118,9 @@ impl Fits {
 
 impl Fit {
     fn report(self, warnings: &mut Warnings) {
-        /// Fewer prove nothing.
+        /// Fewer provisions prove nothing.
         const PROVISIONS_MIN: u64 = 50;
-        /// A constitution has no credits; a code of this length has.
+        /// A constitution has no credits; a code of this length does.
         const WHOLE_CODE: u64 = 1_000;
         let all = self.provisions;
         let Some(start) = self.first.filter(|_| all >= PROVISIONS_MIN) else { return };

@@ -1,8 +1,9 @@
-//! Gathers the nodes of the importers, which come in any order, into trees in code order.
+//! Gathers the nodes of the importers, which arrive in any order, into trees in code order.
 //!
-//! Only the structure of each node (its keys, its position in the source, and where its content is in the spool) stays
-//! in memory. Headings, texts and notes go to a spool file at once, and are read back one by one when the snapshot is
-//! written. Memory therefore grows with the number of nodes, never with the length of the law.
+//! Only the structure of each node (its keys, its position in the source, and where its content is
+//! in the spool) stays in memory. Headings, texts and notes go to a spool file at once, and are
+//! read back one by one when the snapshot is written. Memory therefore grows with the number of
+//! nodes, not with the length of the law.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::wordings;
 
-/// Why the words of a container are left out.
+/// Reason for leaving out the words of a container.
 const HELD_BY_SEVERAL: &str = "containers that several documents hold";
 
 #[derive(Clone, Debug)]
@@ -40,26 +41,26 @@ struct Skeleton {
     line: Option<u32>,
     content: SpoolSpan,
     names: Option<Box<NameParts>>,
-    /// Of a container: what its heading says of the time in which what lies in it is law.
+    /// For a container: the effective time that its heading states for everything in it.
     effect: Option<Box<Effect>>,
 }
 
-/// Takes the nodes of one code body after another.
+/// Collects the nodes of one code body after another.
 #[derive(Debug)]
 pub struct Gatherer {
     spool: Spool,
     files: Vec<String>,
     nodes: Vec<Skeleton>,
     seen: HashMap<Handle, u32>,
-    /// The first provision of each citation, for sources that number their nodes themselves.
+    /// The first provision with each citation, for sources that number their nodes themselves.
     cited: HashMap<Handle, u32>,
-    /// Containers that are added when the code body ends, unless they were stated.
+    /// Containers that are added when the code body ends, unless the source states them.
     inferred: IndexMap<Handle, NewNode>,
-    /// Whether the heading of any container says when what lies in it is law.
+    /// Whether the heading of any container states an effective time.
     has_effects: bool,
     includes: Includes,
     provisions: u64,
-    /// Words of nodes that are not kept because another node has them, by source.
+    /// Words of nodes that are not kept because another node contains them, by source.
     left_out: BTreeMap<u16, SourceWords>,
     fits: Fits,
 }
@@ -73,15 +74,15 @@ pub struct GatheredNode {
     pub depth: u8,
     pub is_provision: bool,
     pub content: GatheredContent,
-    /// Further nodes of the same citation that are wordings of this one.
+    /// Further nodes with the same citation that are other wordings of this node.
     pub wordings: Vec<GatheredContent>,
-    /// Nodes that repeat one of its wordings, whose notes and citations are taken.
+    /// Nodes that repeat one of its wordings. Their notes and citations are kept.
     pub repeats: Vec<GatheredContent>,
-    /// What completes its citation, where the importer did not know all of it.
+    /// The names that complete its citation, if the importer did not know them all.
     pub names: Option<Box<NameParts>>,
 }
 
-/// Content in the spool, and what the headings of the containers around it say of the time in which it is law.
+/// Content in the spool, and the effective time that the headings of its containers state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatheredContent {
     span: SpoolSpan,
@@ -115,18 +116,18 @@ impl Gatherer {
         })
     }
 
-    /// Whether a node of this handle was added already: importers that make containers from paths ask.
+    /// Whether a node with this handle was already added. Importers that make containers from paths call this.
     pub fn has(&self, handle: Handle) -> bool {
         self.seen.contains_key(&handle)
     }
 
-    /// Takes the word of a document about where another one belongs.
+    /// Records where a document says another document belongs.
     pub fn include(&mut self, include: Include, mistakes: &mut Mistakes) {
         self.includes.add(include, mistakes);
     }
 
-    /// A container that a source does not state but imply. The first of a handle is taken, if nobody states it, with the
-    /// notes of all.
+    /// Adds a container that the source implies but does not state. If nothing states it, the first
+    /// one with this handle is used, with the notes of all.
     pub fn infer(&mut self, node: NewNode) {
         let NewNode { handle, mut content, position, .. } = match self.inferred.entry(node.handle) {
             Entry::Vacant(place) => {
@@ -141,7 +142,7 @@ impl Gatherer {
         if first.content.source == content.source && !are_known {
             first.content.notes.append(&mut content.notes);
         }
-        // A document infers a container for each section in it, and has its heading once.
+        // A document infers a container for each section in it, but contains the heading only once.
         if is_same_file {
             content.heading.clear();
         }
@@ -159,7 +160,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// The node that is meant by a parent's handle. A circle of includes leads nowhere.
+    /// The node that a parent handle refers to. A cycle of includes has no parent.
     fn parent_of(&self, node: u32) -> Result<Option<u32>, NoParent> {
         let Some(mut handle) = self.nodes[node as usize].parent else { return Ok(None) };
         for _ in 0..=DEPTH_MAX {
@@ -173,17 +174,17 @@ impl Gatherer {
         Err(NoParent)
     }
 
-    /// Counts a provision for the figures that show whether the plan of its source fits.
+    /// Counts a provision for the statistics that show whether the plan of its source fits.
     pub fn count_fit(&mut self, content: &Content, position: &SourcePosition) {
         self.fits.count(content, position);
     }
 
-    /// How many provisions were added so far, in all code bodies.
+    /// The number of provisions added so far, in all code bodies.
     pub fn provisions(&self) -> u64 {
         self.provisions
     }
 
-    /// Takes a node. One whose handle was used before is a mistake of the source, unless it is shared.
+    /// Adds a node. A repeated handle is a mistake of the source, unless the node may be shared.
     pub fn add(&mut self, node: NewNode, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
         let NewNode { handle, parent, key, sort, on_repeat, mut content, position } = node;
         if let Some(&first) = self.seen.get(&handle) {
@@ -211,7 +212,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Where in this code body the citation of the next node occurs already, if it does.
+    /// Where the citation of the next node already occurs in this code body, if it does.
     pub fn cited_before(&mut self, citation: &str) -> Option<SourcePosition> {
         let folded = citation.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let next = self.nodes.len() as u32;
@@ -224,8 +225,8 @@ impl Gatherer {
         SourcePosition { file: self.files[skeleton.file as usize].clone(), line: skeleton.line }
     }
 
-    /// Ends a code body: its nodes as one tree in code order, numbered from zero. If the nodes do not make a tree, the
-    /// reasons are added to `mistakes` and the tree is empty.
+    /// Ends a code body and returns its nodes as one tree in code order, numbered from zero. If the
+    /// nodes do not form a tree, the reasons are added to `mistakes` and the tree is empty.
     pub fn finish_body(
         &mut self,
         warnings: &mut Warnings,
@@ -260,7 +261,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Ends a code body whose nodes are not wanted any more.
+    /// Discards the nodes of the current code body.
     pub fn forget_body(&mut self) {
         self.nodes.clear();
         self.seen.clear();
@@ -285,7 +286,7 @@ impl Gatherer {
         }
     }
 
-    /// The words of nodes that were not kept because another node has them, by source.
+    /// Returns and clears the words of nodes that were not kept because another node contains them, by source.
     pub(crate) fn take_left_out(&mut self) -> BTreeMap<u16, SourceWords> {
         std::mem::take(&mut self.left_out)
     }
@@ -301,7 +302,7 @@ impl Gatherer {
         }
     }
 
-    /// Completes keys and numbers from the containers around each node.
+    /// Completes keys and numbers with the names of the containers around each node.
     fn complete_names(&mut self) {
         let whole: Vec<Option<NameParts>> = (0..self.nodes.len() as u32)
             .map(|node| self.nodes[node as usize].names.as_ref().map(|names| names.completed(self.names_above(node))))
@@ -317,7 +318,8 @@ impl Gatherer {
         }
     }
 
-    /// What the containers around a node add to its names, outermost first. In a circle it ends somewhere.
+    /// The names that the containers around a node add, outermost first. The number of steps is
+    /// limited, so a cycle ends.
     fn names_above(&self, node: u32) -> impl Iterator<Item = &NameParts> {
         let above = std::iter::successors(Some(node), |&node| self.parent_of(node).ok().flatten());
         let mut chain: Vec<u32> = above.skip(1).take(usize::from(DEPTH_MAX)).collect();
@@ -325,7 +327,8 @@ impl Gatherer {
         chain.into_iter().filter_map(|node| self.nodes[node as usize].names.as_deref())
     }
 
-    /// The content of a node with what the containers around it say of its time. In a circle of parents it ends somewhere.
+    /// The content of a node with the effective time that its containers state. The number of steps
+    /// is limited, so a cycle ends.
     fn content(&self, node: u32) -> GatheredContent {
         let span = self.nodes[node as usize].content;
         if !self.has_effects {
@@ -337,8 +340,8 @@ impl Gatherer {
         GatheredContent { span, container }
     }
 
-    /// Nodes that share a key: joins wordings, drops exact repeats, gives the rest keys of their own. Returns, for
-    /// every node, what became of it.
+    /// Reconciles nodes that share a key: joins wordings, drops exact repeats, and gives the rest
+    /// unique keys. Returns the fate of every node.
     fn reconcile_repeats(&mut self, warnings: &mut Warnings, mistakes: &mut Mistakes) -> Result<Vec<Fate>, SpoolError> {
         let mut by_key: Vec<u32> = (0..self.nodes.len() as u32).collect();
         by_key.sort_by(|&a, &b| self.nodes[a as usize].key.cmp(&self.nodes[b as usize].key));
@@ -399,7 +402,7 @@ impl Gatherer {
                 let key = format!("{}~{}", self.nodes[entry.node as usize].key, rank + 1);
                 self.nodes[entry.node as usize].key = key;
             }
-            // Only a true double is worth a warning: a source may give several citations one key.
+            // Warns only if the citations are equal too: a source may give several citations one key.
             let same_citation = |other: &&wordings::Kept| wordings::is_same_citation(&other.citation, &entry.citation);
             if let Some(first) = resolved.kept[..rank].iter().find(same_citation).filter(|_| entry.is_provision) {
                 let first = self.position(first.node);
@@ -424,7 +427,7 @@ impl Gatherer {
                 Ok(Some(parent)) => children[parent as usize].push(node),
                 Err(NoParent) => {
                     mistakes.add(self.position(node), self.missing_parent(node)?);
-                    // Its own children are not to be reported as well.
+                    // The children of this node should not be reported as well.
                     roots.push(node);
                 }
             }
@@ -458,10 +461,10 @@ impl Gatherer {
         ))
     }
 
-    /// A container without a key of its own sorts as the first provision in it.
+    /// A container without its own sort key sorts as the first provision in it.
     fn sort_keys(&self, reached: &indexmap::IndexSet<u32>, children: &[Vec<u32>]) -> Vec<SortKey> {
         let mut sort: Vec<SortKey> = self.nodes.iter().map(|node| node.sort.clone()).collect();
-        // Parents come before children, so backwards every child is settled before its parent asks.
+        // Parents come before children, so in reverse order every child is done before its parent.
         for &node in reached.iter().rev() {
             if self.nodes[node as usize].is_provision || !sort[node as usize].is_empty() {
                 continue;
@@ -515,17 +518,17 @@ fn repeated_key(key: &str, first: &SourcePosition) -> String {
     format!("the key '{key}' is already used at {first}; give every node a key of its own")
 }
 
-/// The handle that a node names as its parent is nobody's.
+/// No node has the handle that a node names as its parent.
 struct NoParent;
 
-/// What becomes of a node that an importer added.
+/// The result for a node that an importer added.
 #[derive(Clone, Debug)]
 enum Fate {
     Kept {
         wordings: Vec<GatheredContent>,
         repeats: Vec<GatheredContent>,
     },
-    /// It is a part of a node that is kept.
+    /// The node is a part of another node that is kept.
     Joined,
 }
 
@@ -535,7 +538,7 @@ impl Default for Fate {
     }
 }
 
-/// Nodes reachable from the roots, each before what is below it.
+/// Nodes reachable from the roots, each before its descendants.
 fn preorder(roots: &[u32], children: &[Vec<u32>]) -> indexmap::IndexSet<u32> {
     let mut order = indexmap::IndexSet::with_capacity(children.len());
     let mut open: Vec<u32> = roots.iter().rev().copied().collect();

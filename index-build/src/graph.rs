@@ -1,10 +1,12 @@
-//! Builds the graphs over a space's vectors and writes them to their folder: the shards that cover all chunks, then the ranges
-//! that get links of their own (`ranges`). Several are built at a time, as far as memory allows (`parallel`).
+//! Builds the graphs over the vectors of a space and writes them next to the vectors. First come
+//! the shards, which together cover all chunks, then the ranges that get their own graph
+//! (`ranges`). Several graphs are built in parallel, as far as memory allows (`parallel`).
 //!
-//! Per graph: equal and nearly equal vectors are merged into points (`collapse`), the points are inserted one batch after the
-//! other (`link`), their links are improved (`refine`), points that answer the same question are linked (`bridge`), and points
-//! that no search could reach are linked (`connect`). No step depends on how many cores there are, so the same vectors give
-//! the same bytes.
+//! Each graph is built in five steps. Equal and nearly equal vectors are merged into points
+//! (`collapse`). The points are inserted batch by batch (`link`). Their links are improved
+//! (`refine`). Points that answer the same question are linked (`bridge`). Points that no search
+//! could reach are linked (`connect`). No step depends on the number of cores, so the same vectors
+//! give the same bytes.
 
 mod around;
 mod bridge;
@@ -43,22 +45,22 @@ use refine::refine;
 use rows::ShardRows;
 pub use stats::GraphStats;
 
-/// So much of a full shard may be in work in addition to it: one part in so many.
+/// The chunks in work at once may exceed a full shard by one part in this many.
 const EXTRA_SHARE: u32 = 4;
 
-/// What graphs are built of, besides the vectors.
+/// The input of a graph build, besides the vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphInput<'a> {
-    /// Jurisdictions, code bodies and subtrees, as chunks: what searches will be narrowed to.
+    /// Jurisdictions, code bodies and subtrees, as chunk ranges: the ranges that searches filter by.
     pub ranges: &'a [OrdinalRange],
-    /// Likely queries as vectors of the same embedding; there may be none.
+    /// Vectors of likely queries in the same embedding space; may be empty.
     pub probes: &'a Probes,
-    /// What did not change is taken over from it.
+    /// The earlier graph whose unchanged parts are reused.
     pub earlier: Option<&'a EarlierGraph>,
 }
 
-/// Writes `graph-<space>.bin` next to the vectors. `progress` receives how many chunks are done, each as often as graphs have
-/// it, and how many there are.
+/// Writes `graph-<space>.bin` next to the vectors. `progress` receives the number of chunks done
+/// and the total. A chunk counts once for each graph that contains it.
 pub fn build_graph(
     rows: &VectorRows,
     input: &GraphInput<'_>,
@@ -85,7 +87,7 @@ pub fn build_graph(
             });
             return build_one(&shard, input.probes, options, old.as_ref(), done);
         }
-        // What the rest of the law calls its parts is not asked here.
+        // A range uses only the probes whose headings lie in it.
         let probes = input.probes.of_chunks(|chunk| shard.chunks.contains(chunk));
         let old = input.earlier.and_then(|earlier| {
             let graph = earlier.most_like(&shard)?;
@@ -136,7 +138,7 @@ fn build_one(
     Ok(built)
 }
 
-/// Links all points of a shard; also gives those that searches may start from.
+/// Links all points of a shard. Returns the links and the entry points of searches.
 fn link_all(
     shard: &ShardRows<'_>,
     clusters: &Clusters,
@@ -144,7 +146,7 @@ fn link_all(
     options: &GraphOptions,
     done: &Done<'_>,
 ) -> (Links, Vec<u32>) {
-    // Linking takes half of the time, the rest goes in a few large steps.
+    // Linking takes half of the time. The rest is reported in a few large steps.
     let eighths = |count: u64| (u64::from(shard.chunks.len()) * count / 8) as u32;
     let (links, entries) = link(shard, &clusters.points, options, done);
     let mut links = refine(shard, &clusters.points, &links, &options.refine, options.bridge_room());
@@ -154,7 +156,7 @@ fn link_all(
     (links, entries)
 }
 
-/// Links what the headings of the inserted points ask for; all other links were taken over.
+/// Bridges only the probes of inserted points; all other links are reused.
 fn link_inserted(
     shard: &ShardRows<'_>,
     clusters: &Clusters,

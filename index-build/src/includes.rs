@@ -1,4 +1,5 @@
-//! Documents that are placed by others: `xi:include` names a file, and what is in it belongs below the place that names it.
+//! Documents that other documents include: `xi:include` names a file, whose nodes belong below the
+//! place of the include.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,12 +7,12 @@ use crate::content::Handle;
 use crate::mistakes::Mistakes;
 use crate::report::SourcePosition;
 
-/// A document says that another one belongs here.
+/// A document states that another one belongs here.
 #[derive(Clone, Debug)]
 pub struct Include {
-    /// The parent that the nodes of the included document name.
+    /// The parent handle that the nodes of the included document name.
     pub document: Handle,
-    /// The node below which they belong; None if they are outermost in the code.
+    /// The node below which they belong; None if they are at the top of the code.
     pub below: Option<Handle>,
     pub position: SourcePosition,
     /// The included document, for messages.
@@ -25,7 +26,7 @@ pub(crate) struct Includes {
 }
 
 impl Includes {
-    /// A document that is placed twice is a mistake of the source.
+    /// Adds an include. Including a document twice is a mistake of the source.
     pub(crate) fn add(&mut self, include: Include, mistakes: &mut Mistakes) {
         if let Some(first) = self.places.get(&include.document) {
             let what =
@@ -36,12 +37,12 @@ impl Includes {
         }
     }
 
-    /// Where the document belongs whose nodes name this parent.
+    /// Where the document with this handle belongs, if any document includes it.
     pub(crate) fn place_of(&self, document: Handle) -> Option<Option<Handle>> {
         self.places.get(&document).map(|include| include.below)
     }
 
-    /// Every include must have brought something: a document that is not there is lost law.
+    /// Checks that every include added nodes. A missing document would be lost law.
     pub(crate) fn check(&self, named: &HashSet<Handle>, mistakes: &mut Mistakes) {
         let mut missing: Vec<&Include> =
             self.places.values().filter(|include| !named.contains(&include.document)).collect();

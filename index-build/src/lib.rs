@@ -1,8 +1,9 @@
 //! Compiles statutes, regulations and zoning layers into a snapshot.
 //!
-//! `plan` lists the sources, `source_files` opens them, `import` reads them, `gather` puts their nodes into code order,
-//! `compile`, `references` and `graph` write the files, `publish` moves the snapshot to its place, and `build` runs these
-//! steps. Nothing here knows who will serve the snapshot.
+//! `plan` lists the sources, `source_files` opens them, `import` reads them, `gather` sorts their
+//! nodes into code order, `compile`, `references` and `graph` write the files, and `publish` moves
+//! the finished snapshot into place. `build` runs these steps. This crate knows nothing about the
+//! server.
 #![forbid(unsafe_code)]
 
 pub mod account;

@@ -1,4 +1,4 @@
-//! Law that a new snapshot would lose: a guard against sources that arrived cut short.
+//! Detects law that a new snapshot would lose, as a guard against incomplete sources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use hornbook_corpus::catalogue;
 use serde::Deserialize;
 
-/// A code body may lose this share of its provisions without a question.
+/// A code body may lose up to this share of its provisions without an error.
 const ACCEPTED_PERCENT: u64 = 10;
 
-/// What of `catalogue.json` is compared. Other fields are ignored, so that a snapshot of another format can be compared too.
+/// The compared part of `catalogue.json`. Other fields are ignored, so that snapshots in another
+/// format can be compared too.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Catalogue {
@@ -33,8 +34,8 @@ pub struct Loss {
     pub after: u64,
 }
 
-/// The code bodies that lose too much if the snapshot at `new` replaces the one at `old`. A folder without a readable
-/// catalogue is no snapshot that could lose anything.
+/// The code bodies that would lose too much if the snapshot at `new` replaced the one at `old`. A
+/// folder without a readable catalogue has nothing to lose.
 pub(crate) fn losses(old: &Path, new: &Path) -> Vec<Loss> {
     let (Some(old), Some(new)) = (read(old), read(new)) else { return Vec::new() };
     let after: BTreeMap<&str, u64> = new.iter().map(|body| (body.key.as_str(), body.provisions)).collect();
@@ -48,7 +49,7 @@ pub(crate) fn losses(old: &Path, new: &Path) -> Vec<Loss> {
         .collect()
 }
 
-/// Refuses to replace the snapshot at `kept` by the one at `built` if too much law would be lost.
+/// Returns an error if replacing the snapshot at `kept` with the one at `built` would lose too much law.
 pub fn refuse_loss(kept: &Path, built: &Path) -> Result<(), LossRefused> {
     let losses = losses(kept, built);
     if losses.is_empty() {
@@ -62,7 +63,7 @@ fn read(snapshot: &Path) -> Option<Vec<CodeBody>> {
     serde_json::from_slice::<Catalogue>(&text).ok().map(|catalogue| catalogue.code_bodies)
 }
 
-/// The snapshot was built, but it does not replace the one that was there.
+/// The snapshot was built, but it does not replace the existing one.
 #[derive(Debug)]
 pub struct LossRefused {
     pub losses: Vec<Loss>,

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-/// A build stops reading when it has found this many.
+/// A build stops reading after this many mistakes.
 const MISTAKES_MAX: usize = 100;
-/// A check goes on much longer, since it is run to find them all.
+/// A check continues much longer, because its purpose is to find all mistakes.
 const CHECKED_MISTAKES_MAX: usize = 100_000;
 
-/// Mistakes in the order they were found, each a line that begins with the file and, where it has one, the line number.
+/// Mistakes in the order in which they were found. Each line begins with the file and, if known,
+/// the line number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes {
     lines: Vec<String>,
@@ -21,7 +22,7 @@ impl Default for Mistakes {
 }
 
 impl Mistakes {
-    /// For a check of the sources.
+    /// Creates the collection for a check of the sources.
     pub(crate) fn of_a_check() -> Self {
         Self { lines: Vec::new(), limit: CHECKED_MISTAKES_MAX }
     }
@@ -30,7 +31,7 @@ impl Mistakes {
         self.add_line(format!("{position}: {what}"));
     }
 
-    /// A message that names its place already.
+    /// Adds a message that already names its place.
     pub(crate) fn add_line(&mut self, line: String) {
         if !self.is_full() {
             self.lines.push(line);

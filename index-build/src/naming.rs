@@ -1,26 +1,29 @@
-//! Names that depend on the containers around a node, where these may stand in other documents: `COMAR 26.08.02.01` is
-//! made of the numbers of a title, a subtitle, a chapter and a regulation.
+//! Names that depend on the containers around a node, which may be in other documents:
+//! `COMAR 26.08.02.01` consists of the numbers of a title, a subtitle, a chapter and a regulation.
 //!
-//! An importer gives such a node the part that its own document knows. The gatherer completes it when it knows the tree.
+//! An importer gives such a node the part that its own document contains. The gatherer completes it
+//! when the whole tree is known.
 
 use serde::{Deserialize, Serialize};
 
 use crate::import::slug::slug;
 use crate::order::SortKey;
 
-/// What a node adds to the names of the containers around it.
+/// The part that a node adds to the names of its containers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameParts {
-    /// Of a container: follows the key above it after a slash. Empty on a provision, whose key has `{number}` in it.
+    /// For a container: appended to the parent key after a slash. Empty for a provision, whose key
+    /// contains `{number}`.
     pub key: String,
-    /// Of a container: follows the citation above it after a comma. The citation of a provision has `{number}` in it.
+    /// For a container: appended to the parent citation after a comma. The citation of a provision
+    /// contains `{number}`.
     pub citation: String,
-    /// Follows the number above it after a dot, if there is one above it. Empty for what has no number.
+    /// Appended to the parent number, if any, after a dot. Empty for a node without a number.
     pub number: String,
 }
 
 impl NameParts {
-    /// Names that follow those of the containers above, outermost first.
+    /// Joins these names to the names of the containers above, outermost first.
     pub(crate) fn completed<'p>(&'p self, above: impl Iterator<Item = &'p Self>) -> Self {
         let mut whole = Self::default();
         for part in above.chain([self]) {
@@ -35,22 +38,22 @@ impl NameParts {
         whole
     }
 
-    /// The key of a node whose names are these, from what its importer gave as key.
+    /// The key of a node with these names, made from the key that its importer gave.
     pub(crate) fn key(&self, given: &str) -> String {
         if self.key.is_empty() { given.replace(NUMBER, &slug(&self.number)) } else { format!("{given}/{}", self.key) }
     }
 
-    /// Where a node that is numbered so stands among its siblings.
+    /// The sort key of a node with this number among its siblings.
     pub(crate) fn sort(&self) -> SortKey {
         SortKey::of_citation(&self.number)
     }
 
-    /// The citation of a node whose names are these, from what its importer gave as citation.
+    /// The citation of a node with these names, made from the citation that its importer gave.
     pub fn citation(&self, given: &str) -> String {
         if self.key.is_empty() { given.replace(NUMBER, &self.number) } else { format!("{given}, {}", self.citation) }
     }
 
-    /// The whole number of a provision.
+    /// The full number of a provision.
     pub fn provision_number(&self) -> Option<&str> {
         self.key.is_empty().then_some(self.number.as_str())
     }

@@ -1,4 +1,4 @@
-//! Replaces `encoder` in programs that are built without the feature of that name: refuses plans that need it.
+//! Replaces `encoder` in programs built without the feature `encoder`: refuses plans that need it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::graph::Probes;
 use crate::plan::PlannedEncoder;
 use crate::progress::Progress;
 
-/// There is none.
+/// Has no values, because no encoder can be opened.
 #[derive(Debug)]
 pub(crate) enum Encoder {}
 

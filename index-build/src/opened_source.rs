@@ -1,4 +1,4 @@
-//! The sources of a plan, found and hashed before they are read, and where they came from.
+//! The sources of a plan, located and hashed before they are read, with their origin.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ pub(crate) struct OpenedSource<'a> {
     pub(crate) zones_path: Option<PathBuf>,
 }
 
-/// Finds and hashes the sources of a plan at `plan_path`. Their paths are relative to `folder`, or to the plan. Those that
-/// cannot be opened are mistakes.
+/// Locates and hashes the sources of the plan at `plan_path`. Their paths are relative to `folder`
+/// or, without it, to the plan. Sources that cannot be opened are added to `mistakes`.
 pub(crate) fn open_sources<'a>(
     plan: &'a Plan,
     plan_path: &Path,
@@ -30,7 +30,7 @@ pub(crate) fn open_sources<'a>(
     let base = folder.unwrap_or(beside_plan);
     let mut stage = progress.stage("hashing sources", "sources", Some(plan.sources.len() as u64));
     let mut opened = Vec::with_capacity(plan.sources.len());
-    // The order does not depend on the plan: reordering a plan changes nothing.
+    // Sorted independently of the plan, so that reordering a plan changes nothing.
     let mut planned_sources: Vec<&PlannedSource> = plan.sources.iter().collect();
     planned_sources.sort_by(|a, b| {
         let rank = |source: &'a PlannedSource| (&source.jurisdiction, &source.key, &source.path, &source.member);
@@ -61,7 +61,7 @@ fn open<'a>(planned: &'a PlannedSource, base: &Path, beside_plan: &Path) -> Resu
     Ok(OpenedSource { planned, path, content_hash, provenance, zones_path })
 }
 
-/// A table of zones may be our own while the layer is the publisher's, so it is looked for next to both.
+/// A table of zones may be our own while the layer is the publisher's, so both folders are searched.
 pub(crate) fn first_existing(candidates: &[PathBuf]) -> PathBuf {
     candidates.iter().find(|path| path.exists()).unwrap_or(&candidates[0]).clone()
 }

@@ -1,23 +1,24 @@
 //! Code order: the order in which a code numbers its provisions, whatever the order of their files.
 //!
-//! A `SortKey` is made from a citation or number. Comparing its bytes compares provisions as a code prints them:
-//! numbers by value, letter suffixes by length before alphabet (`300z` before `300aa`), `31` before `31-1` before
-//! `31a`, roman numerals by value. Containers sort by their first provision, so that a code's own numbering decides,
-//! not the spelling of its headings.
+//! A `SortKey` is made from a citation or number. Comparing the bytes of two keys compares
+//! provisions as a code prints them: numbers by value, letter suffixes by length before alphabet
+//! (`300z` before `300aa`), `31` before `31-1` before `31a`, roman numerals by value. Containers
+//! sort by their first provision, so that the numbering of the code decides, not the spelling of
+//! its headings.
 
-/// Compares like the code order of what it was made from.
+/// A sort key whose byte order is the code order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SortKey(Box<[u8]>);
 
 const SEPARATOR: u8 = 1;
 const NUMBER: u8 = 2;
 const LETTERS: u8 = 3;
-/// Between the words of a citation, so that `App.` does not run into the number after it.
+/// Separates the words of a citation, so that `App.` does not merge with the number after it.
 const WORD: u8 = 0;
 
 impl SortKey {
-    /// The key of a citation: its words without a digit say which code, not where, and are passed over, but for
-    /// roman numerals and `App.`.
+    /// The key of a citation. Words without a digit name the code, not the place, and are skipped,
+    /// except roman numerals and `App.`.
     pub fn of_citation(citation: &str) -> Self {
         let mut bytes = Vec::with_capacity(24);
         for word in citation.split(|c: char| c.is_whitespace() || matches!(c, '§' | ',' | '[' | ']')) {
@@ -70,12 +71,13 @@ fn push_number(bytes: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Digits by value, however many; then by length, so that `01` and `1` differ but stay neighbours.
+/// Digits sort by value, whatever their number, then by length, so that `01` and `1` differ but
+/// stay next to each other.
 fn push_digits(bytes: &mut Vec<u8>, digits: &str) {
     let significant = digits.trim_start_matches('0');
     bytes.extend([NUMBER, significant.len().min(255) as u8]);
     bytes.extend_from_slice(significant.as_bytes());
-    // Ends below every further token, and orders `1` before `01`.
+    // The last byte sorts below every other token, and sorts `1` before `01`.
     bytes.push((digits.len() - significant.len()).min(255) as u8);
 }
 
@@ -85,7 +87,7 @@ fn push_letters(bytes: &mut Vec<u8>, letters: &str) {
     bytes.extend_from_slice(folded.as_bytes());
 }
 
-/// The value of a roman numeral as legislatures write them: upper case, I to the low hundreds.
+/// The value of a roman numeral as legislatures write them: upper case, from I to the low hundreds.
 fn roman(text: &str) -> Option<u32> {
     let value = |c| match c {
         'I' => Some(1),
@@ -96,7 +98,7 @@ fn roman(text: &str) -> Option<u32> {
         _ => None,
     };
     let digits: Vec<u32> = text.chars().map(value).collect::<Option<_>>()?;
-    // A lone C, D, L or M numbers a thing after B, not after XCIX.
+    // A lone C, D, L or M is a letter, not a roman numeral.
     if digits.is_empty() || text == "C" || text == "L" {
         return None;
     }

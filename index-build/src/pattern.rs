@@ -1,4 +1,4 @@
-//! Regular expressions, of plans and our own: checked when a plan is read, and compiled once for each thread.
+//! Regular expressions of plans and of the program, checked when a plan is read and compiled once per thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use regex::Regex;
 use serde::Deserialize;
 
-/// A regular expression of a plan. It is shared: a clone of a `Regex` would begin with empty caches and fill them anew.
+/// A shared regular expression. Cloning a `Regex` instead would give each clone its own empty caches.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern(Rc<Regex>);
 
@@ -20,7 +20,8 @@ impl std::ops::Deref for Pattern {
 }
 
 thread_local! {
-    /// Every document of a source has the same few patterns, and compiling one takes longer than reading a chapter.
+    /// Every document of a source uses the same few patterns, and compiling one takes longer than
+    /// reading a chapter.
     static COMPILED: RefCell<HashMap<String, Pattern>> = RefCell::default();
 }
 
@@ -34,7 +35,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// A pattern of our own, for an option that a plan does not set.
+    /// A pattern of the program itself, or the default of an option that a plan does not set.
     pub(crate) fn fixed(text: &str) -> Self {
         Self::new(text).unwrap_or_else(|error| unreachable!("a pattern of ours: {error}"))
     }
@@ -44,7 +45,7 @@ impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::new(&text).map_err(|error| {
-            // The last line of the message says what is wrong; those before it draw the pattern.
+            // The last line of the message states the error; the lines before it show the pattern.
             let what = error.to_string();
             let what = what.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             serde::de::Error::custom(format!("'{text}' is not a regular expression: {what}"))

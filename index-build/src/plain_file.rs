@@ -1,5 +1,6 @@
-//! Opens the files that somebody named as input. Devices and pipes may have no end, and opening a pipe may wait for ever, so
-//! only plain files are read; what is read into memory at once has a limit too.
+//! Opens files that a user named as input. Devices and pipes may have no end, and opening a pipe
+//! may block forever, so only regular files are read. Reading a whole file into memory has a size
+//! limit.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -8,17 +9,17 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a plain file, or a link to one, to read it.
+/// Opens a regular file, or a link to one, for reading.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Before it is opened, because opening a device may already do something.
+    // Checked before opening, because opening a device may already have an effect.
     check(std::fs::metadata(path)?.file_type())?;
-    // A pipe that takes the file's place in between is not waited for.
+    // If a pipe replaces the file in between, opening it must not block.
     let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
     check(file.metadata()?.file_type())?;
     Ok(file)
 }
 
-/// The bytes of a plain file of at most `bytes_max` bytes.
+/// Reads a regular file of at most `bytes_max` bytes.
 pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let length = file.metadata()?.len();
@@ -32,7 +33,7 @@ pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same of a file of text.
+/// Reads a text file of at most `bytes_max` bytes.
 pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     String::from_utf8(read(path, bytes_max)?).map_err(|error| {
         let place = error.utf8_error().valid_up_to() + 1;

@@ -1,4 +1,4 @@
-//! The build plan: a TOML file that lists what goes into a snapshot and where each part comes from.
+//! The build plan: a TOML file that lists the content of a snapshot and the origin of each part.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,23 +15,24 @@ use crate::import::zoning::ZoningOptions;
 use crate::plain_file;
 use crate::values::{is_date, is_source_key};
 
-/// A plan of every county and city of the country is shorter.
+/// A plan with every county and city of the country is smaller than this.
 const PLAN_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What the snapshot is called in manifest and coverage.
+    /// The name of the snapshot in manifest and coverage.
     pub name: String,
-    /// Whether the headings of provisions are searched; `false` makes a snapshot that headings as queries can judge.
+    /// Whether the headings of provisions are indexed. With `false`, headings can be used as
+    /// queries to evaluate search.
     #[serde(default = "yes")]
     pub index_headings: bool,
-    /// Counties, cities, and anything else the built-in inventory does not know.
+    /// Counties, cities, and other jurisdictions that are not in the built-in inventory.
     #[serde(default, rename = "jurisdiction")]
     pub jurisdictions: Vec<PlannedJurisdiction>,
     #[serde(default, rename = "source")]
     pub sources: Vec<PlannedSource>,
-    /// Embeds the passages a second time, for a second space of the snapshot.
+    /// Embeds the passages a second time, for a second vector space of the snapshot.
     #[serde(default)]
     pub encoder: Option<PlannedEncoder>,
 }
@@ -40,18 +41,19 @@ fn yes() -> bool {
     true
 }
 
-/// A sentence encoder, and the table that embeds queries like its passages without it.
+/// A sentence encoder, and a table that embeds queries in the same space without running the encoder.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedEncoder {
-    /// The name of the second space.
+    /// The name of the second vector space.
     pub space: SpaceName,
-    /// The encoder's folder, relative to the plan (or to `--sources DIR`).
+    /// The folder of the encoder, relative to the plan (or to `--sources DIR`).
     pub folder: PathBuf,
-    /// A safetensors file, likewise. Without it only deep searches, whose queries the encoder embeds, use the space.
+    /// A safetensors file, relative to the plan (or to `--sources DIR`). Without it only deep
+    /// searches, whose queries the encoder embeds, use the space.
     #[serde(default)]
     pub query_table: Option<PathBuf>,
-    /// The SHA-256 of the weights, for which the table was made.
+    /// The SHA-256 of the weights that the table was made for.
     pub sha256: String,
 }
 
@@ -71,21 +73,21 @@ pub struct PlannedSource {
     pub format: &'static Importer,
     /// A file, a folder or an archive, relative to the plan (or to `--sources DIR`).
     pub path: PathBuf,
-    /// Only the file of this path within the folder or archive.
+    /// Only the file with this path within the folder or archive.
     #[serde(default)]
     pub member: Option<String>,
     pub jurisdiction: ShortCode,
-    /// The name of the code body; needed by every format but zoning.
+    /// The name of the code body; required for every format but zoning.
     #[serde(default)]
     pub code_body: Option<String>,
-    /// The stable key of the code body, such as `us/usc`; ids are made from it.
+    /// The stable key of the code body, such as `us/usc`, from which ids are made.
     #[serde(default)]
     pub key: Option<String>,
-    /// How a provision without its own citation is cited: `Arden Rev. Stat. § {number}`.
+    /// The citation of provisions without their own: `Arden Rev. Stat. § {number}`.
     #[serde(default)]
     pub citation: Option<String>,
     pub publisher: String,
-    /// May be left out, with `retrieved` and `url`, if receipts beside the files say it.
+    /// Optional, like `retrieved` and `url`, if receipts next to the files state it.
     #[serde(default)]
     pub edition: Option<String>,
     #[serde(default)]
@@ -95,13 +97,14 @@ pub struct PlannedSource {
     pub license: String,
     #[serde(default)]
     pub url: Option<String>,
-    /// The address of a provision at its publisher: `https://law.example/title-{title}/section-{number}`.
+    /// The address of a provision on the publisher's site:
+    /// `https://law.example/title-{title}/section-{number}`.
     #[serde(default)]
     pub provision_url: Option<String>,
-    /// Given to every provision of the source.
+    /// Tags of every provision of the source.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What only its format needs; the importers say which keys there are.
+    /// Options of the format; each importer documents its keys.
     #[serde(default)]
     pub options: toml::Table,
     #[serde(default)]
@@ -109,7 +112,7 @@ pub struct PlannedSource {
 }
 
 impl PlannedSource {
-    /// How messages and the manifest call it.
+    /// The name of the source in messages and the manifest.
     pub fn name(&self) -> String {
         match &self.code_body {
             Some(body) => body.clone(),
@@ -118,7 +121,7 @@ impl PlannedSource {
     }
 }
 
-/// Why a plan cannot be used; `place` is `file:line` or the file.
+/// Why a plan cannot be used. `place` is `file:line` or the file.
 #[derive(Debug)]
 pub enum PlanError {
     Read { path: PathBuf, source: std::io::Error },

@@ -1,4 +1,5 @@
-//! The work that each node needs without its neighbours: chunks, vectors, token sets, hashes. It runs on all cores.
+//! The work for each node that does not need its neighbours: chunks, vectors, token sets and
+//! hashes. It runs on all cores.
 
 use hornbook_corpus::catalogue::Source;
 use hornbook_corpus::chunks::Chunker;
@@ -17,8 +18,8 @@ use crate::gather::{GatheredContent, GatheredNode};
 use crate::spool::{Spool, SpoolError};
 use crate::wordings::{self, in_order_of_time, take_from_repeat};
 
-/// The content of a node with the nodes joined to it: the wording that was law on the last day its source knows, and the
-/// others in the order of time.
+/// Loads the content of a node with the nodes joined to it. The first wording is the one that was
+/// law on the last day that its source covers; the others follow in chronological order.
 pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Result<Content, SpoolError> {
     let mut content = node.content.read(spool)?;
     if let Some(names) = &node.names {
@@ -44,7 +45,7 @@ pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Re
     Ok(Content { citation, number, level, wordings, ..head })
 }
 
-/// The names of a node are those of all its wordings: under each of them it is found.
+/// Adds the names of another wording, so that the node is found under all of them.
 fn add_names(head: &mut Content, other: &Content) {
     let add = |to: &mut Vec<String>, from: &[String]| {
         for name in from {
@@ -58,7 +59,7 @@ fn add_names(head: &mut Content, other: &Content) {
     add(&mut head.tags, &other.tags);
 }
 
-/// The day through which the source of a wording is current, or on which it was retrieved.
+/// The day through which the source of a wording is current or, if unknown, on which it was retrieved.
 fn last_known_day(wording: &Content, sources: &[Source]) -> Day {
     let source = sources.get(usize::from(wording.source));
     let through = wording.current_through.as_ref().or(source.and_then(|source| source.current_through.as_ref()));
@@ -66,15 +67,15 @@ fn last_known_day(wording: &Content, sources: &[Source]) -> Day {
     date.and_then(|date| date.parse().ok()).unwrap_or(Day::LAST)
 }
 
-/// A node with everything that can be worked out apart from its neighbours.
+/// A node with all data that can be computed without its neighbours.
 pub(crate) struct Prepared<'a> {
     pub gathered: &'a GatheredNode,
     pub content: Content,
-    /// The headings that are searched: of each wording, if they differ.
+    /// The headings to index: those of all wordings, if they differ.
     pub indexed_heading: String,
-    /// What it was on the last day that its source knows.
+    /// Its status on the last day that its source covers.
     pub status: Status,
-    /// When each wording is law, as the source says: the first is that of `content`, then its further wordings.
+    /// The stated validity of each wording: first that of `content`, then those of its further wordings.
     pub validities: Vec<Validity>,
     pub above: Vec<String>,
     pub chunks: Vec<PreparedChunk<'a>>,
@@ -86,17 +87,17 @@ pub(crate) struct Prepared<'a> {
 }
 
 pub(crate) struct PreparedChunk<'a> {
-    /// 0 is the text, then the wordings.
+    /// Index of the text: 0 is the text of the node, then its further wordings.
     pub part: usize,
     pub offset: usize,
     pub length: u32,
     pub meaning: Meaning<'a>,
 }
 
-/// What a chunk is found by.
+/// The search data of a chunk.
 pub(crate) enum Meaning<'a> {
     Made(Box<MadeMeaning>),
-    /// As in the earlier snapshot.
+    /// Copied from the earlier snapshot.
     Earlier {
         row: StoredRow<'a>,
         token_set: &'a [TokenId],
@@ -108,10 +109,10 @@ pub(crate) struct MadeMeaning {
     pub token_set: Vec<TokenId>,
 }
 
-/// What all nodes of a build are prepared with.
+/// The shared input for preparing all nodes of a build.
 #[derive(Clone, Copy)]
 pub(crate) struct Preparation<'a> {
-    /// Every tag of any node, ascending.
+    /// All tags of all nodes, ascending.
     pub tags: &'a [String],
     pub sources: &'a [Source],
     pub earlier: Option<&'a EarlierChunks>,
@@ -125,7 +126,7 @@ pub(crate) fn prepare<'a>(
     index_headings: bool,
 ) -> Prepared<'a> {
     let tags = preparation.tags;
-    // Containers have no words of their own: their headings are searched in what lies below them.
+    // Containers have no text: their headings are searched as context of the nodes below them.
     let heading = if index_headings { content.heading.as_str() } else { "" };
     let mut context_set = context_tokens(heading, &above);
     let earlier = preparation.earlier.and_then(|earlier| {
@@ -170,7 +171,7 @@ pub(crate) fn prepare<'a>(
     }
 }
 
-/// The headings of all wordings, each once and on a line of its own.
+/// The distinct headings of all wordings, one per line.
 fn all_headings(content: &Content) -> String {
     let mut headings = vec![content.heading.as_str()];
     for wording in &content.wordings {
@@ -181,7 +182,7 @@ fn all_headings(content: &Content) -> String {
     headings.join("\n")
 }
 
-/// Cuts the texts of a node into chunks and embeds them.
+/// Splits the texts of a node into chunks and embeds them.
 fn make_chunks(content: &Content, context: &[TokenId], has_heading: bool) -> Vec<PreparedChunk<'static>> {
     let wordings = std::iter::once(content).chain(&content.wordings);
     let parts = wordings.map(|wording| wording.text.as_deref().unwrap_or_default());
@@ -199,7 +200,7 @@ fn make_chunks(content: &Content, context: &[TokenId], has_heading: bool) -> Vec
             chunks.push(PreparedChunk { part, offset, length, meaning: made(chunk.tokens) });
         }
     }
-    // A provision of a heading alone is still to be found by what the heading means.
+    // A provision that has only a heading must still be found by the meaning of that heading.
     if chunks.is_empty() && content.text.is_some() && has_heading {
         chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, meaning: made(&[]) });
     }

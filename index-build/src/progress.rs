@@ -1,4 +1,5 @@
-//! Shows the progress of a build: bars with counts, rate and time left on a terminal, plain lines elsewhere.
+//! Shows the progress of a build: bars with counts, rate and remaining time on a terminal, plain
+//! lines elsewhere.
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Between two plain lines of one stage.
+/// The time between two plain lines of one stage.
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// How progress is shown.
@@ -18,12 +19,12 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Bars where somebody looks, lines in a log.
+    /// Bars on a terminal, plain lines otherwise.
     pub fn for_stderr() -> Self {
         if std::io::stderr().is_terminal() { Self::Bars } else { Self::Plain }
     }
 
-    /// Begins a stage; `total` may be unknown.
+    /// Begins a stage. `total` may be unknown.
     pub fn stage(self, name: &'static str, unit: &'static str, total: Option<u64>) -> Stage {
         let bar = match self {
             Self::Bars => Some(bar(name, unit, total)),
@@ -32,7 +33,7 @@ impl Progress {
         Stage { mode: self, name, unit, total, done: 0, bar, began: Instant::now(), last_line: Instant::now() }
     }
 
-    /// A line of its own, above any bar.
+    /// Prints a separate line above any bar.
     pub fn say(self, line: impl fmt::Display) {
         if self != Self::Silent {
             say(&line);
@@ -40,7 +41,7 @@ impl Progress {
     }
 }
 
-/// Progress that nobody reads is no reason to stop, so a closed standard error is ignored.
+/// A closed standard error is ignored, because progress output must not stop a build.
 fn say(line: &impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -55,7 +56,7 @@ fn bar(name: &'static str, unit: &'static str, total: Option<u64>) -> ProgressBa
     bar.with_style(style).with_prefix(name)
 }
 
-/// One stage under way.
+/// A running stage.
 #[derive(Debug)]
 pub struct Stage {
     mode: Progress,

@@ -1,4 +1,5 @@
-//! Where a source came from, and when: as the plan says, and where it is silent, as the receipts of the source's files say.
+//! The origin and date of a source, from the plan or, where the plan does not state them, from the
+//! receipts of its files.
 
 use std::fmt;
 use std::path::Path;
@@ -7,10 +8,10 @@ use crate::plan::PlannedSource;
 use crate::receipt::{Receipt, ReceiptError};
 use crate::source_files::{self, SourceError};
 
-/// Files of more editions than these are stated by number.
+/// If the files have more editions than this, the rest are only counted.
 const EDITIONS_STATED_MAX: usize = 4;
 
-/// What every provision of a source tells of its origin.
+/// The origin that every provision of a source shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Provenance {
     pub(crate) edition: String,
@@ -18,12 +19,12 @@ pub(crate) struct Provenance {
     pub(crate) url: String,
 }
 
-/// Why the origin of a source is not known.
+/// Why the origin of a source is unknown.
 #[derive(Debug)]
 pub enum ProvenanceError {
     Source(SourceError),
     Receipt(ReceiptError),
-    /// Neither the plan nor a receipt says it.
+    /// Neither the plan nor a receipt states these fields.
     Unknown {
         place: String,
         fields: Vec<&'static str>,
@@ -87,15 +88,15 @@ impl Provenance {
     }
 }
 
-/// What the receipts of all files of a source say together.
+/// The combined content of the receipts of all files of a source.
 struct Received {
-    /// Those of all files.
+    /// The editions of all files.
     edition: String,
     retrieved: String,
     url: String,
 }
 
-/// None if a file of the source has no receipt. Every file is compared with its receipt.
+/// None if a file of the source has no receipt. Every file is checked against its receipt.
 fn received(path: &Path) -> Result<Option<Received>, ProvenanceError> {
     let mut receipts = Vec::new();
     for file in source_files::list(path)? {
@@ -103,14 +104,14 @@ fn received(path: &Path) -> Result<Option<Received>, ProvenanceError> {
         receipt.check(&file)?;
         receipts.push(receipt);
     }
-    // Law that changed after the earliest day may be missing.
+    // The earliest day is used, because law that changed after it may be missing.
     let Some(oldest) = receipts.iter().min_by_key(|receipt| &receipt.retrieved) else { return Ok(None) };
     let url = if receipts.len() == 1 { &oldest.final_url } else { &oldest.page };
     Ok(Some(Received { edition: editions(&receipts), retrieved: oldest.retrieved.clone(), url: url.clone() }))
 }
 
-/// The edition of a source's files. Where they differ, all of them, in the order in which they were received: provisions
-/// of an older file must not look as new as the newest.
+/// The edition of the files of a source. If they differ, all editions in the order of their
+/// retrieval, so that provisions of an older file do not look as recent as the newest.
 fn editions(receipts: &[Receipt]) -> String {
     let mut dated: Vec<(&str, String)> = receipts.iter().map(|r| (r.retrieved.as_str(), edition(r))).collect();
     dated.sort();
@@ -122,7 +123,7 @@ fn editions(receipts: &[Receipt]) -> String {
     }
     let left_out = editions.len().saturating_sub(EDITIONS_STATED_MAX);
     if left_out > 0 {
-        // The oldest matter most, and the newest says how far they are apart.
+        // The oldest matter most, and the newest shows the span.
         editions.drain(EDITIONS_STATED_MAX - 1..editions.len() - 1);
         editions.insert(EDITIONS_STATED_MAX - 1, format!("{left_out} others"));
     }
@@ -132,7 +133,7 @@ fn editions(receipts: &[Receipt]) -> String {
     }
 }
 
-/// A publisher that names no edition offers whatever is current on that day.
+/// If a publisher names no edition, its files are the current ones of that day.
 fn edition(receipt: &Receipt) -> String {
     receipt.edition.clone().unwrap_or_else(|| format!("as of {}", receipt.retrieved))
 }

@@ -1,8 +1,9 @@
-//! Publishes a snapshot completely or not at all: a temporary folder next to the destination is synced, made read-only
-//! and renamed, or exchanged with the snapshot that is there.
+//! Publishes a snapshot completely or not at all: a temporary folder next to the destination is
+//! synced, made read-only, and renamed or exchanged with the existing snapshot.
 //!
-//! Whether a process still works in such a folder is known by a lock on it, which ends with the process. Whatever a process
-//! that was killed leaves, the snapshot that was there or the new one can be opened, and the next build clears the rest.
+//! A lock on the temporary folder shows that a process still works in it, and the lock ends with
+//! the process. Whatever a killed process leaves behind, either the old or the new snapshot can be
+//! opened, and the next build removes the rest.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -15,14 +16,14 @@ use rustix::io::Errno;
 
 use crate::faults::{is_refused, reached};
 
-/// Marks folders of builds under way; what follows it is the process id.
+/// Marks the folders of running builds; the process id follows.
 const WORK_MARK: &str = ".building-";
-/// Ends the names of snapshots that another takes the place of, where that takes two steps.
+/// The suffix of snapshots that are being replaced, where replacing takes two steps.
 const ASIDE_END: &str = ".replaced";
-/// Builds to one destination at a time by processes with equal ids.
+/// The maximum number of concurrent builds to one destination by processes with the same id.
 const WORK_FOLDERS_MAX: u32 = 100;
 
-/// Why a snapshot could not be put in its place.
+/// Why a snapshot could not be published.
 #[derive(Debug)]
 pub enum PublishError {
     Io { path: PathBuf, doing: &'static str, source: io::Error },
@@ -68,11 +69,11 @@ fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> PublishEr
     move |source| PublishError::Io { path: path.clone(), doing, source }
 }
 
-/// The folder a snapshot is made in; removed when the build does not end well.
+/// The folder in which a snapshot is made; removed if the build fails.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     path: PathBuf,
-    /// Held until the build ends, however it ends: no other process takes the folder for a leftover.
+    /// Held until the build ends, so that no other process treats the folder as a leftover.
     _lock: File,
 }
 
@@ -81,7 +82,7 @@ impl WorkFolder {
     pub(crate) fn create(out: &Path) -> Result<Self, PublishError> {
         let parent = parent_of(out);
         fs::create_dir_all(&parent).map_err(io_error(&parent, "create the folder"))?;
-        // Between the folder and its lock nobody else may look.
+        // No other process may look between the creation of the folder and its locking.
         let _turn = Turn::wait(&parent)?;
         let name = work_name(&out.file_name().unwrap_or_default().to_string_lossy());
         for number in 0..WORK_FOLDERS_MAX {
@@ -103,8 +104,8 @@ impl WorkFolder {
         &self.path
     }
 
-    /// Syncs everything, makes the files read-only and renames the folder to `out`. `replace` lets it take the place
-    /// of another snapshot.
+    /// Syncs everything, makes the files read-only and renames the folder to `out`. `replace`
+    /// allows replacing another snapshot.
     pub(crate) fn publish(self, out: &Path, replace: bool) -> Result<(), PublishError> {
         seal_folder(&self.path)?;
         reached("sealed");
@@ -132,28 +133,29 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // After a publish the folder has another name and there is nothing to remove.
+        // After a publish the folder has another name, so there is nothing to remove.
         if self.path.exists() {
             let _ = fs::remove_dir_all(&self.path);
         }
     }
 }
 
-/// The right to create, rename and remove folders in one folder, by a lock that ends with the process.
+/// The right to create, rename and remove folders in one folder, as a lock that ends with the process.
 pub(crate) struct Turn {
     _lock: File,
 }
 
 impl Turn {
-    /// Waits until no other process has it. Nobody has it for longer than it takes to remove a snapshot.
+    /// Waits until no other process holds the lock, which takes at most as long as removing a snapshot.
     pub(crate) fn wait(folder: &Path) -> Result<Self, PublishError> {
         let lock = File::open(folder).and_then(|lock| lock.lock().map(|()| lock));
         Ok(Self { _lock: lock.map_err(io_error(folder, "lock the folder"))? })
     }
 }
 
-/// Lets two folders change places in one step: at no moment is there none at `out`. Where the file system cannot do that, the
-/// one at `out` is put aside first, where a later build finds it if this process is killed in between.
+/// Exchanges two folders in one step, so that `out` always exists. If the file system cannot do
+/// that, the folder at `out` is first moved aside, where a later build finds it if this process is
+/// killed in between.
 fn exchange(fresh: &Path, out: &Path) -> io::Result<()> {
     let exchanged = match is_refused("exchange") {
         true => Err(Errno::INVAL),
@@ -174,23 +176,23 @@ fn exchange(fresh: &Path, out: &Path) -> io::Result<()> {
     fs::rename(&aside, fresh)
 }
 
-/// Where `out` is put while another takes its place, if that takes two steps.
+/// The path to which `out` is moved while it is replaced, if that takes two steps.
 fn aside_of(out: &Path) -> PathBuf {
     out.with_file_name(format!(".{}{ASIDE_END}", out.file_name().unwrap_or_default().to_string_lossy()))
 }
 
-/// The name of a folder that a process works in; a later build removes it if this process is killed.
+/// The name of a folder in which a process works. A later build removes it if this process is killed.
 pub(crate) fn work_name(name: &str) -> String {
     format!(".{name}{WORK_MARK}{}", std::process::id())
 }
 
-/// Writes a small file: completely or not at all, and on disk when this returns.
+/// Writes a small file completely or not at all. It is on disk when this returns.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let fresh = path.with_file_name(work_name(&path.file_name().unwrap_or_default().to_string_lossy()));
-    // Left by a process of the same number that was killed.
+    // Left by a killed process with the same id.
     let _ = fs::remove_file(&fresh);
     let mut file = File::create_new(&fresh)?;
-    // So that it is not taken for a leftover.
+    // The lock keeps other processes from treating the file as a leftover.
     file.lock()?;
     file.write_all(bytes)?;
     file.sync_all()?;
@@ -204,8 +206,8 @@ fn parent_of(out: &Path) -> PathBuf {
     }
 }
 
-/// Puts right what a build left next to `out` that was killed: its folder is removed, and a snapshot that was put aside goes
-/// back to its place if nothing has taken it.
+/// Cleans up after a killed build next to `out`: removes its folder, and moves a snapshot that was
+/// moved aside back to its place if the place is free.
 pub(crate) fn clear_leftovers(out: &Path) -> Result<(), PublishError> {
     let parent = parent_of(out);
     if !parent.exists() {
@@ -226,7 +228,7 @@ pub(crate) fn clear_leftovers(out: &Path) -> Result<(), PublishError> {
     Ok(())
 }
 
-/// Whether no process works in a folder or at a file.
+/// Whether no process uses a folder or file.
 fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
@@ -257,12 +259,12 @@ fn seal_folder(path: &Path) -> Result<(), PublishError> {
     sync_directory(path).map_err(io_error(path, "sync"))
 }
 
-/// Points the link `current` at a snapshot, in one step.
+/// Points the link `current` at a snapshot in one step.
 pub(crate) fn point_current(data: &Path, snapshot: &str) -> Result<(), PublishError> {
     let _turn = Turn::wait(data)?;
     let link = data.join("current");
     let fresh = data.join(".current.fresh");
-    // Left by a process that was killed.
+    // Left by a killed process.
     let _ = fs::remove_file(&fresh);
     std::os::unix::fs::symlink(Path::new("snapshots").join(snapshot), &fresh)
         .map_err(io_error(&fresh, "create the link"))?;
@@ -331,7 +333,7 @@ mod tests {
             fs::write(aside_of(&out).join("manifest.json"), text).unwrap();
         };
         let text = || fs::read_to_string(out.join("manifest.json")).unwrap();
-        // Earlier versions left it under the same name, and then refused every --replace.
+        // A leftover under the same name must not block later replacements.
         put_aside("one");
         clear_leftovers(&out).unwrap();
         assert_eq!(text(), "one");

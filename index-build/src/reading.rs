@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::report::WarningKind;
 use crate::source_files::{self, SourceFile};
 
-/// Reads a source of law, the `number`th of the plan, into the code body `key`, and counts its words.
+/// Reads a source of law, number `number` of the plan, into the code body `key`, and counts its words.
 pub(crate) fn read_source(
     number: u16,
     source: &OpenedSource<'_>,
@@ -66,7 +66,7 @@ pub(crate) fn read_source(
     Ok(())
 }
 
-/// What is wrong with two sources of one key, unless they are of the same code body.
+/// The error message if two sources share a key but belong to different code bodies.
 pub(crate) fn other_body(first: &PlannedSource, other: &PlannedSource) -> Option<String> {
     let is_same = first.jurisdiction == other.jurisdiction && first.code_body == other.code_body;
     (!is_same).then(|| {

@@ -1,7 +1,9 @@
-//! Receipts of downloaded files: `<file>.receipt.json` beside a file says where it came from, when, and what was received.
+//! Receipts of downloaded files: `<file>.receipt.json` next to a file states its origin, the date,
+//! and what was received.
 //!
-//! `hornbook fetch` writes them, a build reads them. A receipt is believed only for a file of exactly its length and
-//! SHA-256, so that a file that was changed or cut afterwards is never taken for what the publisher sent.
+//! `hornbook fetch` writes receipts, and a build reads them. A receipt is valid only for a file of
+//! exactly its length and SHA-256, so that a file that was changed or truncated afterwards is not
+//! treated as the publisher's.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,13 +16,13 @@ use sha2::{Digest, Sha256};
 use crate::plain_file;
 use crate::values::is_date;
 
-/// The version of the receipt's form.
+/// The version of the receipt format.
 pub const RECEIPT_FORMAT: u32 = 1;
 const RECEIPT_END: &str = ".receipt.json";
-/// The ends of the names of what a download keeps next to its file: the bytes so far, and what they belong to.
+/// The suffixes of the files that a download keeps next to its target: the bytes so far, and their metadata.
 pub const PART_END: &str = ".part";
 pub const PART_STATE_END: &str = ".part.json";
-/// A receipt has a few addresses and dates.
+/// A receipt contains only a few addresses and dates.
 const RECEIPT_BYTES_MAX: u64 = 1 << 20;
 const READ_BUFFER_BYTES: usize = 1 << 17;
 
@@ -30,11 +32,12 @@ pub struct Receipt {
     pub format: u32,
     /// The name of the source in the catalogue.
     pub source: String,
-    /// As the publisher calls it; where the publisher gives none, the day on which it last changed the file, if it says so.
+    /// The publisher's name for the edition. Without one, the day on which the publisher last
+    /// changed the file, if known.
     pub edition: Option<String>,
     /// The publisher's page about the source.
     pub page: String,
-    /// What was requested.
+    /// The requested address.
     pub url: String,
     /// The address that answered, after redirects.
     pub final_url: String,
@@ -85,7 +88,7 @@ fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> ReceiptEr
     move |source| ReceiptError::Io { path: path.to_owned(), doing, source }
 }
 
-/// Whether a file is kept by downloads beside a source, and is no source itself.
+/// Whether a file belongs to a download next to a source and is not a source itself.
 pub fn is_kept_by_downloads(name: &str) -> bool {
     [RECEIPT_END, PART_END, PART_STATE_END].iter().any(|end| name.ends_with(end))
 }
@@ -128,7 +131,7 @@ impl Receipt {
         let fresh = beside(&path, PART_END);
         let mut text = serde_json::to_vec_pretty(self).expect("a receipt has no keys that are not text");
         text.push(b'\n');
-        // Left by a process that was killed.
+        // Left by a killed process.
         let _ = fs::remove_file(&fresh);
         let written = File::create_new(&fresh).and_then(|mut out| {
             out.write_all(&text)?;
@@ -137,7 +140,7 @@ impl Receipt {
         written.and_then(|()| fs::rename(&fresh, &path)).map_err(io_error(&path, "write it"))
     }
 
-    /// That a file is what this receipt is for.
+    /// Checks that a file is the one that this receipt describes.
     pub fn check(&self, file: &Path) -> Result<(), ReceiptError> {
         let other = |what: String| ReceiptError::OtherFile { file: file.to_owned(), what };
         let length = fs::metadata(file).map_err(io_error(file, "find it"))?.len();

@@ -1,7 +1,8 @@
-//! Cross references: every citation in the text of a provision, resolved to the provisions that are held.
+//! Cross references: resolves every citation in the text of a provision to provisions of the snapshot.
 //!
-//! Runs when all nodes are written, because law cites later provisions as often as earlier ones. One pass reads how
-//! every provision is cited, a second looks through the texts; both run on all cores and in time proportional to the law.
+//! This runs after all nodes are written, because law cites later provisions as often as earlier
+//! ones. One pass reads the citations of every provision, and a second pass searches the texts.
+//! Both run on all cores and in time proportional to the length of the law.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -20,7 +21,7 @@ use crate::error::BuildError;
 use crate::progress::Stage;
 use crate::report::ReferenceReport;
 
-/// So many nodes are read at a time.
+/// The number of nodes read at a time.
 const BATCH_NODES: u32 = 4_096;
 
 /// Finds and writes the references of the nodes in `dir`.
@@ -51,7 +52,7 @@ pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut Stage) -> Result<
     Ok(report)
 }
 
-/// What was written so far, open.
+/// The files written so far, opened for reading.
 struct Law<'g> {
     outline: Outline,
     nodes: Nodes,
@@ -59,12 +60,12 @@ struct Law<'g> {
     grammar: &'g Grammar,
 }
 
-/// What the texts of one node cite.
+/// The citations in the texts of one node.
 #[derive(Default)]
 struct Mentioned {
-    /// How many citations were read, held or not.
+    /// The number of citations read, whether or not they resolve.
     citations: u64,
-    /// The provisions held, in the order of mention.
+    /// The cited provisions of the snapshot, in order of mention.
     nodes: Vec<NodeOrdinal>,
 }
 
@@ -93,30 +94,30 @@ impl Law<'_> {
     }
 }
 
-/// How every provision is cited, and which provisions a citation means.
+/// The citations of all provisions, and the provisions that each citation means.
 struct Cited {
-    /// By ordinal; none for containers and for what no form knows.
+    /// By ordinal; None for containers and for citations that the grammar does not know.
     citations: Vec<Option<Citation>>,
     is_provision: Vec<bool>,
     bearers: HashMap<CitationKey, Bearers>,
-    /// The provisions whose citation is a range, by what it is a range in.
+    /// The provisions whose citation is a range, by the numbering series of the range.
     ranges: HashMap<Series, Vec<NodeOrdinal>>,
 }
 
-/// The provisions that bear a citation most properly, in order.
+/// The provisions with a citation of the best kind, in order.
 struct Bearers {
     kind: CitationKind,
     nodes: Vec<NodeOrdinal>,
 }
 
-/// One numbering of a code: its body, the title in lower case, whether it is the appendix.
+/// One numbering series of a code: its body, the title in lower case, whether it is the appendix.
 type Series = (BodyRef, Option<String>, bool);
 
 fn series(citation: &Citation) -> Series {
     (citation.body, citation.title.as_deref().map(str::to_ascii_lowercase), citation.appendix)
 }
 
-/// The citations of one provision, each with how it is borne.
+/// The citation of one provision, and all its citation keys with their kinds.
 type OwnCitations = (Option<Citation>, Vec<(CitationKey, CitationKind)>);
 
 impl Cited {
@@ -155,7 +156,7 @@ impl Cited {
     }
 }
 
-/// None for a node that is no provision.
+/// None for a node that is not a provision.
 fn own_citations(law: &Law<'_>, node: NodeOrdinal) -> Result<Option<OwnCitations>, BuildError> {
     if !law.outline.is_provision(node) {
         return Ok(None);

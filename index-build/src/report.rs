@@ -1,4 +1,4 @@
-//! The messages of a build: warnings with their positions while it runs, and a final report stored in the snapshot.
+//! The messages of a build: warnings with their positions, and a final report that is stored in the snapshot.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,30 +8,31 @@ use serde::{Deserialize, Serialize};
 
 /// Warnings of one kind beyond this many are only counted.
 const WARNINGS_KEPT_PER_KIND: u64 = 20_000;
-/// Of faults that importers mend, so many are examples.
+/// The number of examples kept for faults that importers repair.
 const EXAMPLES_KEPT_PER_KIND: u64 = 5;
 
-/// What became of the words of a source.
+/// The account of the words of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WordsReport {
     pub source: String,
     /// Words of the source, without those that are set aside.
     pub words: u64,
-    /// Words of the source that are no law, notes, headings or credits, such as navigation, by reason.
+    /// Words of the source outside law, notes, headings and credits, such as navigation, by reason.
     pub set_aside: BTreeMap<String, u64>,
-    /// What the snapshot holds.
+    /// Words in the snapshot.
     pub law: u64,
     pub notes: u64,
     pub headings: u64,
     pub credits: u64,
-    /// Words of the source that the snapshot holds as numbers, citations, topics or labels.
+    /// Words of the source that the snapshot contains as numbers, citations, topics or labels.
     pub names: u64,
     /// Words of the source that were left out, by reason.
     pub left_out: BTreeMap<String, u64>,
     /// Words of the snapshot that were set aside in the source, such as headings that each line repeats.
     pub from_set_aside: u64,
-    /// Words of the snapshot that the source does not have, or not as often, such as labels made from positions in lists.
+    /// Words of the snapshot that the source lacks or has less often, such as labels made from
+    /// positions in lists.
     pub added: u64,
     pub added_examples: Vec<String>,
     /// Words of the source that are lost without a reason.
@@ -39,7 +40,7 @@ pub struct WordsReport {
     pub unaccounted_examples: Vec<String>,
 }
 
-/// A position in a source, shown as `file:line` where there are lines.
+/// A position in a source, shown as `file:line` if the source has lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourcePosition {
     pub file: String,
@@ -55,7 +56,7 @@ impl fmt::Display for SourcePosition {
     }
 }
 
-/// What a warning is about. `--strict` makes all of them errors but those that are mended.
+/// The subject of a warning. `--strict` turns all of them into errors, except faults that importers repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarningKind {
@@ -65,54 +66,55 @@ pub enum WarningKind {
     MissingNumber,
     EmptyProvision,
     UnknownStatus,
-    /// An element of a document that the importer does not know, with words in it.
+    /// An element with words in it that the importer does not know.
     UnknownElement,
-    /// A document that another one includes, and that the plan says is not among the files.
+    /// A document that another one includes, and that is missing from the files according to the plan.
     AbsentDocument,
     /// Dates in the wrong order.
     Dates,
-    /// A remark about the time in which a wording is law that is not wholly understood.
+    /// A remark about the effective time of a wording, which the importer does not fully understand.
     UncertainValidity,
-    /// Law that stands where it does not belong, and was put in its place.
+    /// Law that was in the wrong place and was moved to its place.
     Misplaced,
-    /// An entry of the source that is no provision, such as a link to the next page.
+    /// An entry of the source that is not a provision, such as a link to the next page.
     JunkEntry,
-    /// A heading that runs on into the headings of the sections that follow.
+    /// A heading that continues with the headings of the following sections.
     RunOnHeading,
-    /// A heading that the source cut short; the whole of it was in the text.
+    /// A heading that the source cut short. The text contained the complete heading.
     CutHeading,
-    /// The text has the same words twice or more, as a whole and in parts.
+    /// A text that contains the same words twice or more, as a whole and in parts.
     RepeatedText,
-    /// Words left out because they repeat others, with nothing to show that the source wrote them twice.
+    /// Words left out as repetitions, without evidence that the source wrote them twice.
     DoubtfulRepeat,
-    /// A line that looks like a source credit, with law or something unknown behind it.
+    /// A line that looks like a source credit, but law or unknown text follows it.
     DoubtfulCredit,
     /// Lines that a plan leaves out, with their number.
     LeftOut,
-    /// A line that a plan leaves out, and that reads as law.
+    /// A line that a plan leaves out although it reads like law.
     DoubtfulLeftOut,
-    /// A figure of a whole source that shows that its plan does not fit it.
+    /// A statistic of a whole source that shows that its plan does not fit.
     PoorFit,
-    /// The text holds a list of sections instead of the law.
+    /// A text that contains a list of sections instead of the law.
     ContentsAsText,
-    /// Labels of a list that its source states in two ways, which do not agree.
+    /// Labels of a list that its source states in two ways that do not agree.
     DoubtfulLabel,
     /// It is doubtful where the law of a provision ends and its credit or notes begin.
     DoubtfulEnd,
-    /// A character that is a sign in one font alone, and nobody said which.
+    /// A character that has a meaning only in one font, which the source does not name.
     PrivateCharacter,
     Zoning,
-    /// A link in an archive, which is never followed.
+    /// A link in an archive. Links are never followed.
     SkippedLink,
 }
 
 impl WarningKind {
-    /// Faults of a source that its importer repairs, with proof in the source. They are figures of the report, since nobody has to act.
+    /// Faults that an importer repairs based on evidence in the source. They are only counted in
+    /// the report, because no action is needed.
     pub fn is_mended(self) -> bool {
         matches!(self, Self::RunOnHeading | Self::CutHeading | Self::RepeatedText | Self::LeftOut)
     }
 
-    /// What many of a kind are, after their number.
+    /// Describes several warnings of a kind; the number precedes it.
     pub fn described(self) -> &'static str {
         match self {
             Self::RepeatedProvision => "provisions repeat another one word for word; each is kept once",
@@ -176,12 +178,12 @@ impl Warnings {
         }
     }
 
-    /// The first that is not mended.
+    /// The first warning that was not repaired.
     pub fn first(&self) -> Option<&Warning> {
         self.kept.iter().find(|warning| !warning.kind.is_mended())
     }
 
-    /// How many are not mended.
+    /// The number of warnings that were not repaired.
     pub fn total(&self) -> u64 {
         self.counts.iter().filter(|(kind, _)| !kind.is_mended()).map(|(_, count)| count).sum()
     }
@@ -190,7 +192,7 @@ impl Warnings {
         (self.kept, self.counts)
     }
 
-    /// With what is mended apart.
+    /// Converts to a report that lists repaired faults separately.
     pub fn into_report(self) -> WarningReport {
         let (mended, warnings) = self.kept.into_iter().partition(|warning| warning.kind.is_mended());
         let (mended_counts, warning_counts) = self.counts.into_iter().partition(|(kind, _)| kind.is_mended());
@@ -198,7 +200,7 @@ impl Warnings {
     }
 }
 
-/// The warnings of a build, and the faults of its sources that were mended.
+/// The warnings of a build, and the faults of its sources that were repaired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WarningReport {
@@ -211,7 +213,7 @@ pub struct WarningReport {
     pub mended: Vec<Warning>,
 }
 
-/// The closing report, as `report.json` in the snapshot.
+/// The final report, stored as `report.json` in the snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -220,30 +222,30 @@ pub struct Report {
     pub cpu_seconds: f64,
     pub peak_memory_bytes: u64,
     pub source_text_bytes: u64,
-    /// The size of all files of the snapshot but this report and the manifest.
+    /// The size of all files of the snapshot except this report and the manifest.
     pub snapshot_bytes: u64,
     pub code_bodies: Vec<CodeBodyReport>,
     pub zoning_layers: Vec<LayerReport>,
-    /// What became of the words of each source.
+    /// The account of the words of each source.
     #[serde(default)]
     pub words: Vec<WordsReport>,
     pub references: ReferenceReport,
     pub graph: Option<GraphReport>,
-    /// The second space, if a sentence encoder embedded the passages too.
+    /// The second vector space, if a sentence encoder also embedded the passages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoded: Option<EncodedReport>,
-    /// Whether headings of provisions are in vectors and indexes; absent in reports of earlier programs.
+    /// Whether headings of provisions are in vectors and indexes. None in reports of older programs.
     #[serde(default)]
     pub index_headings: Option<bool>,
     pub stages: Vec<StageReport>,
     #[serde(flatten)]
     pub warnings: WarningReport,
-    /// What was copied from an earlier snapshot instead of being made again.
+    /// The parts that were copied from an earlier snapshot.
     pub reused: Vec<String>,
 }
 
 impl Report {
-    /// The graph of a space.
+    /// The report on the graph of a space.
     pub(crate) fn graph_of(self, space: &SpaceName) -> Option<GraphReport> {
         match self.encoded {
             Some(encoded) if encoded.space == space.as_str() => Some(encoded.graph),
@@ -252,13 +254,13 @@ impl Report {
     }
 }
 
-/// What a sentence encoder embedded.
+/// The result of embedding with a sentence encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EncodedReport {
     pub space: String,
     pub passages: u32,
-    /// Of these, how many have the vector that an earlier snapshot had.
+    /// Passages whose vector was copied from an earlier snapshot.
     pub taken_over: u32,
     pub graph: GraphReport,
 }
@@ -288,7 +290,7 @@ pub struct LayerReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceReport {
-    /// Citations in the texts of provisions, each as often as it occurs.
+    /// Citations in the texts of provisions, counting every occurrence.
     pub citations: u64,
     /// Pairs of a provision and another provision of the snapshot that it cites.
     pub references: u64,
@@ -301,15 +303,15 @@ pub struct ReferenceReport {
 #[serde(rename_all = "camelCase")]
 pub struct GraphReport {
     pub chunks: u32,
-    /// Jurisdictions, code bodies and subtrees that have links of their own.
+    /// Jurisdictions, code bodies and subtrees with their own graph.
     pub ranges: u32,
     pub points: u32,
     pub mended: u32,
-    /// Points that were inserted into the graph of an earlier snapshot since it was built as a whole.
+    /// Points that were inserted into the graph of an earlier snapshot since its last full build.
     pub inserted: u32,
-    /// A hash of how the graph was built: its options and the queries it was prepared for.
+    /// A hash of the input of the graph: its options, the sample queries and the ranges.
     pub recipe: String,
-    /// A hash of its options alone.
+    /// A hash of the options alone.
     pub options: String,
 }
 

@@ -1,6 +1,6 @@
-//! What a build takes over from an earlier snapshot: only what this program built, and only if its bytes are still those of
-//! the manifest. A program that differs in its importers alone counts as the same: graphs and chunks depend on texts and
-//! headings, which are compared themselves.
+//! Decides what a build may reuse from an earlier snapshot: only what this program built, and only
+//! if its bytes still match the manifest. A program that differs only in its importers counts as
+//! the same: graphs and chunks depend on texts and headings, which are compared directly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use hornbook_corpus::vectors::SpaceName;
 use crate::graph::{EarlierGraph, GraphOptions};
 use crate::report::{GraphReport, Report};
 
-/// The sources that this program was compiled from.
+/// The hashes of the sources that this program was compiled from.
 pub(crate) fn builder_sources() -> BuilderSources {
     BuilderSources {
         all: env!("HORNBOOK_SOURCES").to_owned(),
@@ -19,7 +19,8 @@ pub(crate) fn builder_sources() -> BuilderSources {
     }
 }
 
-/// The manifest of an earlier snapshot, if this program would make the same of the same texts and headings.
+/// The manifest of an earlier snapshot, if this program would produce the same from the same texts
+/// and headings.
 pub(crate) fn manifest_of_ours(dir: &Path) -> Option<Manifest> {
     let manifest = Manifest::open(dir).ok()?;
     let is_ours = manifest.format == FORMAT
@@ -28,7 +29,7 @@ pub(crate) fn manifest_of_ours(dir: &Path) -> Option<Manifest> {
     is_ours.then_some(manifest)
 }
 
-/// The vectors and graph of an earlier snapshot, whole and built with the same options.
+/// The undamaged vectors and graph of an earlier snapshot, built with the same options.
 pub(crate) struct ReusableGraph {
     dir: PathBuf,
     vectors_hash: String,
@@ -45,7 +46,7 @@ impl ReusableGraph {
         Some(Self { dir: dir.to_owned(), vectors_hash, report })
     }
 
-    /// Copies the graph into `dir`, if another one over the vectors there would be the same.
+    /// Copies the graph into `dir`, if a new graph over the vectors there would be the same.
     pub(crate) fn copy_to(&self, dir: &Path, space: &SpaceName, recipe: &str) -> Option<GraphReport> {
         let is_same = self.report.recipe == recipe && hash_of(&dir.join(space.vectors_file()))? == self.vectors_hash;
         if !is_same {
@@ -55,13 +56,13 @@ impl ReusableGraph {
         Some(self.report.clone())
     }
 
-    /// Opens it to take over its links.
+    /// Opens the graph to reuse its links.
     pub(crate) fn open(self, space: &SpaceName) -> Option<EarlierGraph> {
         EarlierGraph::open(&self.dir, space).ok()
     }
 }
 
-/// The hash of a file of a snapshot, if it is the one that the manifest states.
+/// The hash of a snapshot file, if it matches the manifest.
 pub(crate) fn whole(dir: &Path, manifest: &Manifest, name: &str) -> Option<String> {
     let stated = manifest.files.iter().find(|file| file.path == name)?;
     hash_of(&dir.join(name)).filter(|hash| *hash == stated.blake3)

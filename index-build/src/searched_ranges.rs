@@ -1,4 +1,5 @@
-//! The ranges that searches are narrowed to, as chunks: jurisdictions with what lies in them, code bodies, subtrees.
+//! The ranges that searches filter by, as chunk ranges: jurisdictions with those within them, code
+//! bodies and subtrees.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use hornbook_corpus::section_file::SectionFileError;
 
 use crate::compile::Compiled;
 
-/// Those of the snapshot in `dir`, unordered, with duplicates.
+/// The ranges of the snapshot in `dir`, unordered, with duplicates.
 pub(crate) fn searched_ranges(dir: &Path, compiled: &Compiled) -> Result<Vec<OrdinalRange>, SectionFileError> {
     let (outline, chunks) = (Outline::open(dir)?, ChunkTable::open(dir)?);
     let jurisdictions = compiled.jurisdictions.iter().map(|jurisdiction| jurisdiction.subtree);

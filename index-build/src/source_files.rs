@@ -1,7 +1,9 @@
-//! Opens sources: files, folders and what `packing` knows, as a stream of files.
+//! Opens sources (files, folders, and the archives and compressed files that `packing` lists) as a
+//! stream of files.
 //!
-//! Nothing is unpacked to disk. The unpacked size of an archive is limited, for each entry and for all together; entries
-//! that point outside it are refused, links are never followed, and every message names the archive and the entry.
+//! Nothing is unpacked to disk. The unpacked size of an archive is limited, for each entry and in
+//! total. Entries that point outside the archive are refused, links are never followed, and every
+//! message names the archive and the entry.
 
 mod archives;
 mod file;
@@ -54,7 +56,7 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
     Ok(files)
 }
 
-/// BLAKE3 over names and raw bytes of a source's files: it differs if anything changed.
+/// BLAKE3 over names and raw bytes of the files of a source. It changes if any of them changes.
 pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
     let mut hasher = blake3::Hasher::new();
     for file in list(path)? {
@@ -71,9 +73,9 @@ pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
     Ok(hasher.finalize())
 }
 
-/// Calls `visit` with every file of a source, unpacked. If `member` is given, only with files whose path ends with it, or if
-/// it ends with a slash, with those in a folder whose path ends with it. Links in archives are passed over: the places of
-/// those are returned.
+/// Calls `visit` with every file of a source, unpacked. With `member`, it visits only files whose
+/// path ends with it or, if it ends with a slash, files in a folder whose path ends with it. Links
+/// in archives are skipped; the function returns their places.
 pub fn for_each<E: From<SourceError>>(
     path: &Path,
     member: Option<&str>,
@@ -131,7 +133,8 @@ fn for_each_in<E: From<SourceError>>(
     Ok(Vec::new())
 }
 
-/// A zip archive of few bytes whose entries are all the same packed bytes under different names, each of `bytes` zeros.
+/// A small zip archive whose entries are all the same packed bytes under different names. Each
+/// entry unpacks to `bytes` zeros.
 #[cfg(test)]
 pub(crate) fn overlapping_zip(entries: u16, bytes: usize) -> Vec<u8> {
     use std::io::Write;
@@ -198,7 +201,7 @@ mod tests {
         let mut builder = tar::Builder::new(Vec::new());
         for (name, text) in entries {
             let mut header = tar::Header::new_gnu();
-            // Written by hand: the safe setter refuses the hostile names this test is about.
+            // Written by hand, because the safe setter refuses the hostile names that this test needs.
             header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
             header.set_size(text.len() as u64);
             header.set_cksum();
@@ -375,7 +378,7 @@ mod tests {
         ] {
             let (done, refused) = std::sync::mpsc::channel();
             let asked = path.clone();
-            // What is read for ever must not keep the tests from ending.
+            // A read that never ends must not keep the tests from ending.
             std::thread::spawn(move || {
                 let messages = [content_hash(&asked).err(), collect(&asked).err()];
                 done.send(messages.map(|error| error.map(|error| error.to_string())))

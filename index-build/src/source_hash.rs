@@ -1,7 +1,8 @@
-//! Hashes of the program's own sources, which the build script makes while the program is compiled.
+//! Hashes the sources of this program. The build script does this while the program is compiled.
 //!
-//! What a build makes of a source depends on the importers, the chunker, the format and the libraries they use. The
-//! version of the program does not say whether these changed, so their hash is an input of every build.
+//! The result of a build depends on the importers, the chunker, the format and the libraries they
+//! use. The program version does not show whether these changed, so their hash is an input of every
+//! build.
 
 use std::fs;
 use std::io;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
-/// FNV-1a in 128 bits: build scripts have no other dependency for it, and nobody gains from equal hashes.
+/// FNV-1a with 128 bits. It avoids a dependency in the build script, and nobody gains from a collision.
 pub(crate) struct SourceHash(u128);
 
 impl SourceHash {
@@ -18,7 +19,7 @@ impl SourceHash {
         Self(FNV_OFFSET)
     }
 
-    /// Adds a name and what it names; the lengths keep one from running into the other.
+    /// Adds a name and its content. The lengths keep one from running into the other.
     pub(crate) fn add(&mut self, name: &str, content: &[u8]) {
         for part in [name.as_bytes(), content] {
             let length = (part.len() as u64).to_le_bytes();
@@ -33,7 +34,7 @@ impl SourceHash {
     }
 }
 
-/// The files below a folder with their names in it, in the same order on every machine.
+/// The files below a folder, with paths relative to it, in the same order on every machine.
 pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -53,8 +54,9 @@ pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(files)
 }
 
-/// The packages of a lock file that a package depends on, directly or not, each as the lock file writes it. All versions
-/// of a name count: which of them is used is for Cargo to know.
+/// The packages of a lock file that a package depends on, directly or indirectly, each as written
+/// in the lock file. All versions of a name are included, because only Cargo knows which one is
+/// used.
 pub(crate) fn locked_below<'l>(lock: &'l str, package: &str) -> Vec<&'l str> {
     let blocks: Vec<&str> = lock.split("[[package]]").skip(1).collect();
     let mut wanted = vec![package];

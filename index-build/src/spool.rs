@@ -1,6 +1,7 @@
-//! The spool: a temporary file that holds the content of nodes between reading the sources and writing the snapshot.
+//! The spool: a temporary file that stores the content of nodes between reading the sources and
+//! writing the snapshot.
 //!
-//! Contents are appended while sources are imported and read back in code order, so memory does not grow with the law.
+//! Contents are appended during import and read back in code order, so memory does not grow with the law.
 
 use std::fmt;
 use std::fs::File;
@@ -35,7 +36,7 @@ impl std::error::Error for SpoolError {
     }
 }
 
-/// Where a node's content lies in the spool.
+/// The place of the content of a node in the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpoolSpan {
     offset: u64,

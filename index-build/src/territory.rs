@@ -1,5 +1,5 @@
-//! The jurisdictions of a snapshot in the order of its ordinals: the inventory, then what the plan adds, each state
-//! followed by its counties and cities.
+//! The jurisdictions of a snapshot in ordinal order: first the inventory, then those that the plan
+//! adds. Each state is followed by its counties and cities.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use hornbook_corpus::jurisdictions::{INVENTORY, Level};
 
 use crate::plan::PlannedJurisdiction;
 
-/// A code that differs in more letters is not suggested for a misspelt one.
+/// The maximum number of letters in which a suggested code may differ from a misspelt one.
 const NEAR: u8 = 2;
 
 /// One jurisdiction with its place in the tree.
@@ -23,7 +23,7 @@ pub(crate) struct Territory {
     pub depth: usize,
 }
 
-/// Why the plan's jurisdictions make no tree.
+/// Why the jurisdictions of the plan do not form a tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TerritoryError {
     Duplicate(ShortCode),
@@ -56,7 +56,7 @@ impl fmt::Display for TerritoryError {
 
 impl std::error::Error for TerritoryError {}
 
-/// All jurisdictions, each before those that lie in it.
+/// All jurisdictions, each before those within it.
 pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<Territory>, TerritoryError> {
     let mut known: HashSet<ShortCode> = HashSet::new();
     let mut roots = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<Territory>, T
     for root in roots {
         push_with_below(root, &mut below, &mut ordered);
     }
-    // What no root led to hangs in a circle.
+    // Jurisdictions that no root leads to are in a cycle.
     match below.into_values().flatten().next() {
         Some(lost) => Err(TerritoryError::Cycle(lost.code)),
         None => Ok(ordered),
@@ -116,7 +116,7 @@ fn push_with_below(
     }
 }
 
-/// Refuses a code that no territory has, naming the nearest.
+/// Refuses an unknown code and suggests the nearest one.
 pub(crate) fn check_known(code: &ShortCode, territories: &[Territory]) -> Result<(), TerritoryError> {
     if territories.iter().any(|territory| territory.code == *code) {
         return Ok(());

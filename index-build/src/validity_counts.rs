@@ -1,4 +1,4 @@
-//! How many wordings of a source say when they are law, and how.
+//! Counts how many wordings of a source state when they are law, and how.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,20 @@ use hornbook_corpus::outline::Status;
 
 use crate::content::Content;
 
-/// Counts of a source's wordings of provisions. Each is counted once, by the days that its source gives.
+/// Counts over the wordings of the provisions of a source. Each wording is counted once, by the
+/// days that its source gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValidityCounts {
     pub provisions: u64,
     /// Provisions with several wordings.
     pub several: u64,
     pub wordings: u64,
-    /// A first day alone.
+    /// Wordings with only a first day.
     pub from: u64,
-    /// A last day alone.
+    /// Wordings with only a last day.
     pub to: u64,
     pub both: u64,
-    /// Words about the time that give no days.
+    /// Wordings with a statement about time that gives no days.
     pub uncertain: u64,
     pub undated: u64,
     pub statuses: BTreeMap<&'static str, u64>,

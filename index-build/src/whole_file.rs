@@ -1,7 +1,8 @@
-//! Reads a downloaded file to its end, to find out whether it is whole before anybody relies on it.
+//! Reads a downloaded file to its end, to find out whether it is complete before it is used.
 //!
-//! Archives and packed files have checksums and end marks of their own; XML must end with the tag it began with, and JSON
-//! must parse. Files of other kinds are only counted. Nothing is unpacked to disk.
+//! Archives and compressed files have their own checksums and end marks. XML must end with the tag
+//! that it began with, and JSON must parse. For other files, only the bytes are counted. Nothing is
+//! unpacked to disk.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -13,18 +14,18 @@ use crate::plain_file;
 use crate::source_files::{Allowance, Bounded, Container, Packing, SourceError, TarBytes, check_entry_count, unpack};
 
 const READ_BUFFER_BYTES: usize = 1 << 17;
-/// The root element of an XML file begins and ends within so many bytes of the file's ends.
+/// The tags of the root element must be within this many bytes of the start and the end of an XML file.
 const XML_ENDS_BYTES: u64 = 1 << 16;
 
-/// What was found in a file that is whole.
+/// The size of a complete file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contents {
     pub files: u64,
-    /// Unpacked.
+    /// The unpacked size.
     pub bytes: u64,
 }
 
-/// Reads the file at `path`, whose kind is that of `name`, to its end.
+/// Reads the file at `path` to its end. The extension of `name` decides its kind.
 pub fn read_to_end(path: &Path, name: &str) -> Result<Contents, SourceError> {
     let place = || path.display().to_string();
     let not_whole = |error| SourceError::Refused { place: place(), what: format!("the file is not whole: {error}") };
@@ -41,7 +42,7 @@ pub fn read_to_end(path: &Path, name: &str) -> Result<Contents, SourceError> {
     .map_err(not_whole)
 }
 
-/// A single file, whose name without the end of its compression is `name`.
+/// Reads a single file, whose name without the compression extension is `name`.
 fn read_document(file: File, packed_len: u64, packing: Packing, name: &str) -> io::Result<Contents> {
     let plain = if packing.compression.is_none() { Some(file.try_clone()?) } else { None };
     let unpacked = unpack(packing.compression, Box::new(file), packed_len)?;
@@ -51,14 +52,14 @@ fn read_document(file: File, packed_len: u64, packing: Packing, name: &str) -> i
         return Ok(Contents { files: 1, bytes: counted.bytes });
     }
     let bytes = drain(unpacked)?;
-    // What is compressed has a checksum.
+    // Compressed data has a checksum, so only plain files are checked.
     if let Some(plain) = plain.filter(|_| name.ends_with(".xml")) {
         check_xml_ends(plain, bytes)?;
     }
     Ok(Contents { files: 1, bytes })
 }
 
-/// Each entry's checksum is compared when its end is reached.
+/// The checksum of each entry is compared when its end is reached.
 fn read_zip(file: File, packed_len: u64) -> io::Result<Contents> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     let allowance = Allowance::for_archive(packed_len);
@@ -77,7 +78,8 @@ fn read_zip(file: File, packed_len: u64) -> io::Result<Contents> {
 
 fn read_tar(reader: impl Read, packed_len: u64) -> io::Result<Contents> {
     let mut archive = tar::Archive::new(TarBytes::new(reader));
-    // Beside that of the archive itself: an entry may consist of holes, which take no place in it.
+    // A second limit, besides that of the archive: an entry may consist of holes, which take no
+    // space in the archive.
     let allowance = Allowance::for_archive(packed_len);
     let mut contents = Contents { files: 0, bytes: 0 };
     let mut entries_end = 0;
@@ -119,7 +121,7 @@ fn check_xml_ends(mut file: File, length: u64) -> io::Result<()> {
     }
 }
 
-/// The element's name at the beginning of a text; empty for comments, declarations and text.
+/// The element name at the beginning of a text; empty for comments, declarations and text.
 fn name_at(text: &str) -> &str {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     let name = &text[..text.find(|c| !is_name(c)).unwrap_or(text.len())];
@@ -134,7 +136,7 @@ fn drain(mut reader: impl Read) -> io::Result<u64> {
     io::copy(&mut reader, &mut io::sink())
 }
 
-/// Counts bytes.
+/// Counts the bytes that are read.
 struct Counted<R> {
     inner: R,
     bytes: u64,
@@ -242,7 +244,7 @@ mod tests {
                 changed[place] ^= 0x10;
                 found += usize::from(read(name, &changed).is_err());
             }
-            // Names, dates and the like may change without harm; the data may not.
+            // Names, dates and other metadata may change without harm; the data may not.
             assert!(found * 3 > bytes.len(), "{name}: {found} of {}", bytes.len());
         }
         let mut changed = zip();

@@ -1,9 +1,9 @@
-//! Nodes with one key: is a second one a repeat, another wording, or another provision?
+//! Decides whether nodes with the same key are repeats, other wordings or other provisions.
 //!
-//! Real sources have all three. Virginia prints a section once "(Effective until July 1, 2022)" and once
-//! "(Effective July 1, 2022)"; two acts in one appendix both have a section 1; a page is sometimes published twice.
-//! Which of several wordings is law is not decided here: it depends on the day. The answer depends on content alone,
-//! never on the order of files.
+//! Real sources have all three. Virginia prints a section once "(Effective until July 1, 2022)" and
+//! once "(Effective July 1, 2022)". Two acts in one appendix both have a section 1. A page is
+//! sometimes published twice. Which of several wordings is law depends on the day and is not
+//! decided here. The result depends only on content, not on the order of files.
 
 use std::cmp::Ordering;
 
@@ -22,33 +22,33 @@ pub(crate) struct Member {
     pub node: u32,
     pub parent: Option<Handle>,
     pub content: Content,
-    /// When it is law by what is said of it and of the containers around it.
+    /// When it is law, according to its own statements and those of its containers.
     pub time: Effect,
-    /// The source says that it is a wording of another member.
+    /// The source states that it is a wording of another member.
     pub is_wording: bool,
 }
 
-/// A node that stays, with the nodes that are wordings of it.
+/// A kept node, with the nodes that are wordings of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub node: u32,
     pub citation: String,
     pub is_provision: bool,
     pub wordings: Vec<u32>,
-    /// Nodes with the same law, of which only notes, credits and citations are taken.
+    /// Nodes with the same law, of which only notes, credits and citations are used.
     pub repeats: Vec<u32>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reconciled {
-    /// The first keeps the key, the others get keys of their own.
+    /// The first one keeps the key; the others get new keys.
     pub kept: Vec<Kept>,
 }
 
 pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
     members.sort_by_cached_key(|member| {
         let content = &member.content;
-        // In the order of time; then one with a text; then as the source orders them; then by the words themselves.
+        // Sorted by time; then nodes with a text first; then in the order of the source; then by their words.
         (
             member.is_wording,
             member.time.from.clone(),
@@ -64,7 +64,7 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
         )
     });
     let mut result = Reconciled::default();
-    // Every member that is a wording of its own, with the entry of `kept` that it belongs to.
+    // Every member that is a separate wording, with the index of the entry in `kept` that it belongs to.
     let mut wordings: Vec<(&Member, usize)> = Vec::new();
     for member in &members {
         let of = |is: fn(&Member, &Member) -> bool| {
@@ -97,12 +97,12 @@ fn is_repeat(head: &Member, other: &Member) -> bool {
         && (is_same_law(&head.content, &other.content) || says_nothing_more(&other.content))
 }
 
-/// Whether two contents are one wording, printed twice.
+/// Whether two contents are the same wording, printed twice.
 fn is_same_law(a: &Content, b: &Content) -> bool {
     a.text == b.text && a.status == b.status && a.effect == b.effect && a.wordings == b.wordings
 }
 
-/// Only a heading; another record has the text.
+/// Whether a content is only a heading, because another record has the text.
 fn says_nothing_more(content: &Content) -> bool {
     content.text.as_deref() == Some("")
         && content.notes.is_empty()
@@ -123,18 +123,18 @@ fn is_wording(head: &Member, other: &Member) -> bool {
         }
 }
 
-/// Wyoming prints a chapter twice, until a day and from that day on.
+/// Wyoming prints a chapter twice: until a day, and from that day on.
 fn ends_as_other_begins(one: &Effect, other: &Effect) -> bool {
     let follows = |earlier: &Effect, later: &Effect| earlier.to.is_some() && earlier.to == later.from;
     follows(one, other) || follows(other, one)
 }
 
-/// Whether two citations differ at most in case, spacing and kinds of dashes.
+/// Whether two citations differ only in case, spacing and kinds of dashes.
 pub(crate) fn is_same_citation(a: &str, b: &str) -> bool {
     a == b || slug(a) == slug(b)
 }
 
-/// Takes from a repeat what the wording that it repeats does not have.
+/// Adds the notes, credits and names of a repeat that the wording lacks.
 pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
     fn add<T: PartialEq>(to: &mut Vec<T>, from: Vec<T>) {
         for one in from {
@@ -143,7 +143,7 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
             }
         }
     }
-    // Footnotes are notes by their place: a repeat with other notes brings none of its marks.
+    // Footnotes refer to notes by position, so the marks in a repeat with other notes are not used.
     add(&mut content.notes, repeat.notes);
     match (&content.source_credit, repeat.source_credit) {
         (Some(own), Some(other)) if *own != other => content.source_credit = Some(format!("{own} {other}")),
@@ -156,7 +156,7 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
     content.source_url = content.source_url.take().or(repeat.source_url);
 }
 
-/// When a wording is law: at most as long as the container around it.
+/// When a wording is law: at most as long as its container.
 pub(crate) fn time_of(wording: &Content) -> Effect {
     let is_living = wording.text.is_some() && wording.status.is_none_or(|status| status == Status::InForce);
     match wording.container.as_deref().filter(|_| is_living) {
@@ -172,8 +172,9 @@ pub(crate) fn set_time_of_container(wording: &mut Content) {
     }
 }
 
-/// Every wording of a provision, each whole and without further ones, in the order of time: a wording without a first day
-/// is older than one with a first day, and of two of the same day that one is older which has an end.
+/// Every wording of a provision in chronological order, each complete and without further wordings.
+/// A wording without a first day comes before one with a first day. Of two with the same first day,
+/// the one with an end comes first.
 pub fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> {
     let mut all = Vec::with_capacity(1 + others.len());
     for mut printed in std::iter::once(content).chain(others) {
@@ -181,7 +182,7 @@ pub fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> 
         let (source, through, url) = (printed.source, printed.current_through.clone(), printed.source_url.clone());
         let container = printed.container.clone();
         all.push(printed);
-        // What is printed together comes from one place.
+        // Wordings that are printed together come from the same place.
         all.extend(further.into_iter().map(|wording| Content {
             source,
             current_through: wording.current_through.or_else(|| through.clone()),
@@ -204,7 +205,7 @@ pub fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> 
     all
 }
 
-/// What the source says of a wording, for the rule that decides.
+/// The stated validity of a wording, as input for `validity::on`.
 pub fn validity(wording: &Content) -> Validity {
     let day = |date: &Option<String>| date.as_ref().and_then(|date| date.parse::<Day>().ok());
     let Effect { from, to, then, uncertain, .. } = &wording.effect;
@@ -217,8 +218,9 @@ pub fn validity(wording: &Content) -> Validity {
     }
 }
 
-/// The permanent wording of a section is law again when amendments for a time end. Any other wording has taken its place
-/// since its first day, and if that ends, nothing is left.
+/// Ends the permanent wording of a section if another wording has replaced it. The permanent
+/// wording becomes law again when temporary amendments end. Any other wording replaces it from its
+/// first day, and nothing follows when that one ends.
 fn end_permanent(all: &mut [Content]) {
     let is_permanent = |content: &Content| content.effect.remark.as_deref() == Some(effect::PERMANENT);
     let for_good = |content: &&Content| {
@@ -252,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Each node kept with its wordings, and the repeats.
+    /// Each kept node with its wordings, and each repeat with its kept node.
     type KeptAndRepeats = (Vec<(u32, Vec<u32>)>, Vec<(u32, u32)>);
 
     fn reconciled(members: Vec<Member>) -> KeptAndRepeats {
@@ -326,9 +328,9 @@ mod tests {
         let reserved = || Member { is_wording: true, ..member(2, "title-99", "Offices.", "Later.") };
         assert_eq!(reconciled(vec![own(), reserved()]), (vec![(1, vec![2])], vec![]));
         assert_eq!(reconciled(vec![reserved(), own()]), (vec![(1, vec![2])], vec![]));
-        // Alone it is the provision itself.
+        // Alone, it is the provision itself.
         assert_eq!(reconciled(vec![reserved()]), (vec![(2, vec![])], vec![]));
-        // It stays a wording even if it says the same.
+        // It stays a wording even if its text is the same.
         let same = Member { is_wording: true, ..own() };
         assert_eq!(reconciled(vec![own(), Member { node: 3, ..same }]).0, [(1, vec![3])]);
     }
@@ -359,7 +361,8 @@ mod tests {
         assert_eq!(kept.parallel_citations, ["5"]);
     }
 
-    /// D.C. Code § 1-309.14 expires on a day; its permanent wording is the one before, and not law again.
+    /// D.C. Code § 1-309.14 expires on a day. Its permanent wording is the earlier one and does not
+    /// become law again.
     #[test]
     fn a_permanent_wording_is_law_again_after_amendments_for_a_time_alone() {
         let permanent = || Content {

@@ -1,4 +1,4 @@
-//! The zoning layers of a build: read, linked to the provisions just written, and stored.
+//! The zoning layers of a build: reads them, links them to the provisions just written, and stores them.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::plain_file;
 use crate::report::{LayerReport, WarningKind, Warnings};
 use crate::source_files::{self, SourceError};
 
-/// The longest table has a line for each of a few thousand zones.
+/// The longest tables have a line for each of a few thousand zones.
 const ZONE_TABLE_BYTES_MAX: u64 = 64 << 20;
 
 /// Imports every zoning source of the plan into `dir`, whose law is already written.
@@ -46,7 +46,7 @@ pub(crate) fn write(
     Ok(reports.collect())
 }
 
-/// Reads every zoning source without storing it. Which provisions the zones cite is not looked at.
+/// Reads every zoning source without storing it. The citations of the zones are not checked.
 pub(crate) fn check(sources: &[OpenedSource<'_>], mistakes: &mut Mistakes) {
     for source in sources.iter().filter(|source| !source.planned.format.is_law()) {
         if let Err(error) = import_zoning(source, &|_| None, &mut Warnings::default()) {
@@ -126,7 +126,8 @@ impl Resolver {
         })
     }
 
-    /// A source key, or a citation; of several bearers one of the layer's own jurisdiction.
+    /// Resolves a source key or a citation. If several provisions have the citation, those of the
+    /// layer's own jurisdiction come first.
     fn resolve(&self, provision: &str, jurisdiction: &ShortCode) -> Option<zoning::ResolvedProvision> {
         let by_key = self.outline.ordinal(NodeId::from_source_key(provision));
         let own = self.catalogue.jurisdiction(jurisdiction)?.subtree;

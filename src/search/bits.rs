@@ -1,15 +1,15 @@
-//! Sets of documents, a bit each.
+//! Bitmaps: sets of documents with one bit per document.
 
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use crate::byte_cache::ByteSize;
 
-/// One bit a document.
+/// A set of documents.
 #[derive(Clone, Debug, Default)]
 pub(in crate::search) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// A set for so many documents that has none of them.
+    /// An empty set for documents below `len`.
     pub(in crate::search) fn none(len: u32) -> Self {
         Self(vec![0; (len as usize).div_ceil(64)])
     }
@@ -44,7 +44,7 @@ impl Bits {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The places within some ranges whose bit is set, ascending.
+    /// The documents of the set that are within the ranges, ascending.
     pub(in crate::search) fn places_in(&self, ranges: &OrdinalRanges) -> Vec<u32> {
         let mut places = Vec::new();
         for range in ranges.as_slice() {
@@ -61,7 +61,7 @@ impl Bits {
         places
     }
 
-    /// Which of a group of 64 are set.
+    /// The bits of a group of 64 documents.
     #[inline]
     pub(in crate::search) fn group(&self, group: usize) -> u64 {
         self.0.get(group).copied().unwrap_or_default()
@@ -79,7 +79,7 @@ impl ByteSize for std::sync::Arc<Bits> {
     }
 }
 
-/// Sets a bit, if there is such a place.
+/// Sets a bit; does nothing if it is out of range.
 #[inline]
 pub(in crate::search) fn set(bits: &mut [u64], place: u32) {
     if let Some(bits) = bits.get_mut(place as usize / 64) {
@@ -87,7 +87,7 @@ pub(in crate::search) fn set(bits: &mut [u64], place: u32) {
     }
 }
 
-/// Hands over the places of the bits that are set, ascending.
+/// Calls `sink` with the index of each set bit, ascending.
 #[inline]
 pub(in crate::search) fn each_bit(mut word: u64, mut sink: impl FnMut(u32)) {
     while word != 0 {

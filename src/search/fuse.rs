@@ -1,11 +1,13 @@
-//! Fusion: one order from the results of both legs and from what else is known of a candidate.
+//! Fusion: merges the results of both legs, and other features of a candidate, into one ranking.
 //!
-//! Each leg's scores are divided by its best score; with the other features they are weighted and summed (`feature`). Fusing
-//! by ranks alone lets the weaker leg worsen the better one, and a scale from the worst candidate to the best depends on the
-//! number of candidates. The weight of the keyword leg depends on the kind of query, and on how much of the query its best
-//! match has. Law that is no longer in force counts a part of what it would.
-//! The head of the result, everything that a leg ranks high, is fused once and is the same for every page. The other
-//! keyword matches follow by their scores.
+//! The scores of each leg are divided by its best score. They are then weighted and summed together
+//! with the other features (`feature`). Fusing by ranks alone would let the weaker leg spoil the
+//! better one. A scale from the worst to the best candidate would depend on the number of
+//! candidates. The weight of the keyword leg depends on the kind of query, and on how much of the
+//! query its best match contains. Law no longer in force keeps only a part of its score.
+//!
+//! The head of the result consists of everything that a leg ranks high. It is fused once and is the
+//! same for every page. The other keyword matches follow, ordered by their scores.
 
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;
@@ -16,11 +18,11 @@ use super::request::{Depth, Mode};
 use super::tuning::Tuning;
 use super::understand::QueryKind;
 
-/// Whatever is cited by so many provisions is cited as often as can be.
+/// A provision that this many others cite, or more, gets the full value of the citation feature.
 const CITED_BY_MAX: f32 = 1000.0;
 
-/// How much each feature is worth, and what part of its score law keeps that is no longer in force, or that is not of the
-/// place which the query probably names.
+/// The weight of each feature, and the factors that reduce the score of law no longer in force and
+/// of law outside the place that the query probably names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weights {
     pub features: Features,
@@ -29,8 +31,8 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// `coverage` is how much of what the query asks the best keyword match has: whoever types the law's own words is
-    /// answered by them, whoever types other words by their meaning.
+    /// `coverage` is how much of the query the best keyword match contains. The keyword leg counts
+    /// more for queries in the words of the law, the semantic leg for others.
     pub(super) fn of(mode: Mode, depth: Depth, kind: QueryKind, tuning: &Tuning, coverage: f32) -> Self {
         let all = tuning.weights(depth, kind);
         let mut features = match mode {
@@ -49,12 +51,12 @@ impl Weights {
     }
 
     fn score(&self, candidate: &Candidate) -> f32 {
-        // Rounded, the parts of one may have a sum a hair above it.
+        // After rounding, the weights may sum to slightly more than 1.
         let sum = candidate.features.weighted(&self.features).sum().min(1.0);
         self.kept(candidate.is_dead, candidate.is_elsewhere) * sum
     }
 
-    /// What part of its score a provision keeps.
+    /// The share of its score that a provision keeps.
     pub(super) fn kept(&self, is_dead: bool, is_elsewhere: bool) -> f32 {
         let of_dead = if is_dead { self.dead } else { 1.0 };
         let of_elsewhere = if is_elsewhere { self.elsewhere } else { 1.0 };
@@ -62,30 +64,30 @@ impl Weights {
     }
 }
 
-/// What a space says of a provision.
+/// The result for a provision in one vector space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Near {
     pub similarity: f32,
-    /// From 1, if it is among the nearest of its space.
+    /// Its rank from 1, if it is among the nearest in its space.
     pub rank: Option<u32>,
 }
 
-/// A provision of the head, with what is known of it.
+/// A provision of the head, with its features.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub node: NodeOrdinal,
     pub is_dead: bool,
-    /// It is not law of the place that the query probably names.
+    /// Whether it is outside the place that the query probably names.
     pub is_elsewhere: bool,
     pub keyword: Option<f32>,
     pub keyword_rank: Option<u32>,
     pub near: Option<Near>,
-    /// In the second space, if there is one.
+    /// The result in the second space, if there is one.
     pub encoded: Option<Near>,
     pub chunk: Option<ChunkOrdinal>,
     pub interaction: f32,
     pub in_a_row: bool,
-    /// How many provisions cite it.
+    /// The number of provisions that cite it.
     pub cited_by: usize,
     pub features: Features,
     pub fused: f32,
@@ -111,7 +113,7 @@ impl Candidate {
     }
 }
 
-/// Scores the candidates and puts them in order: the best first, equal ones by ordinal.
+/// Scores and sorts the candidates: best first, equal scores by ordinal.
 pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
     let keyword_max_of = |is_dead: bool| {
         let scores = candidates.iter().filter(|candidate| candidate.is_dead == is_dead).filter_map(|c| c.keyword);
@@ -138,17 +140,18 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
     candidates.sort_unstable_by(|a, b| b.fused.total_cmp(&a.fused).then(a.node.cmp(&b.node)));
 }
 
-/// Moves candidates in force whose text is another's, word for word, behind all others, in their order.
+/// Moves candidates in force that repeat the exact text of an earlier one behind all others. The
+/// order is otherwise unchanged.
 pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Candidate]) {
     let mut spans: Vec<(u32, usize, Span)> = Vec::with_capacity(candidates.len());
-    // What was repealed together often has one remark as its text.
+    // Provisions that were repealed together often share one note as their text.
     for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| !candidate.is_dead) {
         let text = snapshot.cards.text(candidate.node).unwrap_or_default();
         if text.length > 0 {
             spans.push((text.length, place, text));
         }
     }
-    // Only texts of one length need to be compared.
+    // Only texts of the same length need to be compared.
     spans.sort_unstable_by_key(|&(length, place, _)| (length, place));
     let mut repeats = vec![false; candidates.len()];
     for equally_long in spans.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
@@ -199,7 +202,7 @@ mod tests {
     }
 
     fn any_candidates() -> impl Strategy<Value = Vec<Candidate>> {
-        // Few values, so that candidates tie.
+        // Few distinct values, so that candidates tie.
         let score = || prop::option::of((0..4_u8).prop_map(|score| f32::from(score) / 3.0));
         let one = (any::<bool>(), score(), score(), 0..4_u8, any::<bool>());
         prop::collection::vec(one, 1..24).prop_map(|all| {
@@ -232,19 +235,21 @@ mod tests {
                 candidates
             };
             let fused = order(candidates.clone());
-            // Complete, the best first, equal ones by ordinal, scores within bounds.
+            // The result is complete and sorted, with ties by ordinal, and scores are within
+            // bounds.
             prop_assert_eq!(fused.len(), candidates.len());
             for pair in fused.windows(2) {
                 let is_before = pair[0].fused > pair[1].fused || pair[0].node < pair[1].node;
                 prop_assert!(pair[0].fused >= pair[1].fused && is_before);
             }
             prop_assert!(fused.iter().all(|c| (0.0..=1.0).contains(&c.fused)), "{:?}", fused);
-            // In whatever order they come.
+            // The order of the input does not matter.
             let mut shuffled = candidates.clone();
             shuffled.sort_by_key(|c| (u64::from(c.node.0) + 1).wrapping_mul(shuffled_by | 1));
             let nodes = |fused: &[Candidate]| fused.iter().map(|c| c.node).collect::<Vec<_>>();
             prop_assert_eq!(nodes(&order(shuffled)), nodes(&fused));
-            // What has the words in a row, or answers more of them, stands where it stood or further up.
+            // A candidate with the words in a row, or with a better interaction score, keeps or
+            // improves its rank.
             let place = |fused: &[Candidate], node| fused.iter().position(|c| c.node == node);
             let which = bettered.index(candidates.len());
             let mut better = candidates.clone();

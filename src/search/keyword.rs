@@ -1,14 +1,18 @@
-//! The keyword leg: which provisions have the words of a query, and their scores.
+//! The keyword leg: finds the provisions that contain the words of a query, and scores them.
 //!
-//! A provision **matches** if it has every phrase and nothing that is excluded, and if the words it has carry enough
-//! weight: at least a share ([`Tuning::share_required`]) of the weight of all words of the query that the corpus has.
-//! The weight of a word is its inverse document frequency. So a match has the rare words of a query, and can lack
-//! common ones. The definition does not depend on page, limit or filter, so totals are exact and the same on every
-//! page. It also saves time: common words alone make no match, so they are looked up only in provisions with rarer
-//! words.
+//! A provision **matches** if it contains every phrase and no excluded phrase, and if the query
+//! words it contains carry enough weight: at least a share ([`Tuning::share_required`]) of the
+//! total weight of all query words that occur in the corpus. The weight of a word is its inverse
+//! document frequency (IDF). In the match condition this weight is called the **mass** of the word.
+//! So a match contains the rare words of a query and may lack common ones. The definition does not
+//! depend on page, limit or filter, so totals are exact and the same on every page. It also saves
+//! time: common words alone never make a match, so they are looked up only in provisions that
+//! contain rarer words.
 //!
-//! Scores are BM25 with the fields combined before saturation: a word in the heading counts as several in the text.
-//! Documents are processed in windows, so that the sums stay near the processor, however large the corpus.
+//! Scores are BM25F: the term frequencies of all fields are weighted, normalised by field length
+//! and summed before saturation, so one occurrence in the heading counts as several in the text. In
+//! this module that sum is called the weighted term frequency, or `worth`. Documents are processed
+//! in windows, so that the accumulated scores stay in the CPU cache, however large the corpus is.
 
 mod collect;
 mod common;
@@ -49,19 +53,21 @@ use term_bits::TermBits;
 pub(super) use together::DocumentsWith;
 use window::Window;
 
-/// So much is read to see whether the words of phrases stand in a row, counted as [`PhraseReader::cost_of_each`] does.
-/// Phrases of rare words stay far below. Where `"of the united states"` would go beyond, its commonest words are required
-/// without being looked for next to the others, and what has all of them in a row is ranked first all the same.
+/// Maximum cost of reading positions for the phrases of one query, in the units of
+/// [`PhraseReader::cost_of_each`]. Phrases of rare words cost far less. If a phrase such as
+/// `"of the united states"` would exceed it, the most common words of the phrase are still
+/// required, but their positions are not checked. Provisions with all words in a row are ranked
+/// first all the same.
 const PLACES_READ_MAX: usize = 1_000_000;
 
-/// Looking for a phrase in a document takes as long as counting so many.
+/// Cost of checking one document for a phrase, as a number of provisions for [`Spare::core`].
 const IN_A_ROW_COST: u32 = 64;
 
-/// A term is common if it is in one document of so many.
+/// A term is common if at least one in this many documents contains it.
 const COMMON_IN_ONE_OF: u32 = 64;
 
 impl KeywordLeg {
-    /// Looks up phrases and exclusions.
+    /// Evaluates the phrases and exclusions of a query.
     pub(super) fn constraints(
         &self,
         phrases: &[PhraseTerms],
@@ -74,7 +80,8 @@ impl KeywordLeg {
             by_rarity.push((self.rarest_count(phrase)?, phrase));
         }
         by_rarity.sort_by_key(|&(count, _)| count);
-        // Positions cost ten times what documents do: they are read where the words of all phrases stand, and nowhere else.
+        // Reading positions costs ten times as much as reading documents. So positions are read
+        // only in documents that contain the words of all phrases.
         let mut common = TermBits::default();
         for &(_, phrase) in &by_rarity {
             constraints.required = Some(match constraints.required.take() {
@@ -116,7 +123,7 @@ impl KeywordLeg {
                 Some(required) => self.having_all(phrase, required)?,
                 None => self.with_all(phrase, ranges)?,
             };
-            // What is not known to say it is not excluded.
+            // A document is excluded only if the positions of all terms could be checked.
             let mut rows = self.rows_of(phrase)?;
             if budget.terms_checked(&costs(&rows, &candidates)?) == phrase.len() {
                 candidates.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
@@ -126,12 +133,12 @@ impl KeywordLeg {
         Ok(constraints)
     }
 
-    /// The fields that phrases are looked for in.
+    /// The fields that are searched for phrases.
     fn said(&self) -> [&FieldReader; 2] {
         [&self.heading, &self.text]
     }
 
-    /// In how many documents the rarest term of a phrase stands, over heading and text.
+    /// The document frequency of the rarest term of a phrase: heading and text added up.
     fn rarest_count(&self, phrase: &[String]) -> io::Result<u32> {
         let mut rarest = u32::MAX;
         for term in phrase {
@@ -140,12 +147,14 @@ impl KeywordLeg {
         Ok(rarest)
     }
 
-    /// Whether each term of a phrase is in so many documents that reading them all costs less than looking each up.
+    /// Whether all terms of a phrase are so common that reading whole posting lists costs less than
+    /// single lookups.
     fn is_common(&self, phrase: &[String]) -> io::Result<bool> {
         Ok(self.rarest_count(phrase)? >= self.document_count / COMMON_IN_ONE_OF)
     }
 
-    /// The documents of the ranges in whose heading, or in whose text, all the terms stand, ascending.
+    /// The documents of the ranges that contain all terms in the heading or all in the text,
+    /// ascending.
     fn with_all(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
         let Some(spare) = Spare::core(ranges.len()) else { return self.part_with_all(phrase, ranges) };
         let [first, second] = ranges.halves();
@@ -172,7 +181,8 @@ impl KeywordLeg {
         Ok(found)
     }
 
-    /// Which of some documents, ascending, have all the terms in their heading, or all in their text.
+    /// Those of `docs` that contain all terms in the heading or all in the text. `docs` must be
+    /// ascending.
     fn having_all(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
         let mut readers = Vec::with_capacity(2);
         for field in self.said() {
@@ -181,7 +191,8 @@ impl KeywordLeg {
         Ok(docs.iter().copied().filter(|&doc| readers.iter_mut().any(|reader| reader.stand_in(doc))).collect())
     }
 
-    /// The documents of the ranges in whose citation a term stands; nothing where there are more than `max`.
+    /// The documents of the ranges whose citation contains a term; empty if there are more than
+    /// `max`.
     pub(super) fn with_citation_term(&self, term: &str, ranges: &OrdinalRanges, max: usize) -> io::Result<Vec<u32>> {
         let mut found = Vec::new();
         let Some(mut cursor) = self.citation.cursor(term)? else { return Ok(found) };
@@ -199,7 +210,8 @@ impl KeywordLeg {
         Ok(found)
     }
 
-    /// Which of some documents, ascending, have the terms in a row in heading or text.
+    /// Those of `docs` that contain the terms in a row in heading or text. `docs` must be
+    /// ascending.
     pub(super) fn having_in_a_row(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
         if phrase.len() == 1 {
             return self.having_all(phrase, docs);
@@ -208,8 +220,9 @@ impl KeywordLeg {
         Ok(docs.iter().copied().filter(|&doc| rows.iter_mut().any(|row| row.is_in(doc))).collect())
     }
 
-    /// The same as far as the budget goes, of documents that have all of the terms: beyond that, those that have the
-    /// rarest of them as they stand in the phrase, or just have them.
+    /// Like [`Self::having_in_a_row`], but within a budget, and for documents that contain all
+    /// terms. Checks the positions of as many of the rarest terms as the budget allows. If these
+    /// are fewer than two, it keeps all documents.
     fn having_in_a_row_within(
         &self,
         budget: &mut Budget,
@@ -243,7 +256,7 @@ impl KeywordLeg {
         Ok(rows)
     }
 
-    /// Which terms of the query a document has, for whoever wants to know why it was found.
+    /// The terms of the query that a document contains, in any field. Used to explain a hit.
     pub(super) fn terms_in(&self, words: &[QueryWord], doc: u32) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         for term in words.iter().flat_map(QueryWord::terms) {
@@ -257,7 +270,7 @@ impl KeywordLeg {
         Ok(found)
     }
 
-    /// Whether one of some terms is in the citation of a document or in the headings above it.
+    /// Whether the citation of a document or the headings above it contain one of the terms.
     pub(super) fn is_above(&self, terms: &[String], doc: u32) -> io::Result<bool> {
         for term in terms {
             for field in [&self.citation, &self.breadcrumb] {
@@ -269,7 +282,8 @@ impl KeywordLeg {
         Ok(false)
     }
 
-    /// One pass over the ranges. The `watched` are documents whose scores are asked for whatever their rank, ascending.
+    /// Searches the ranges in one pass. The scores of the `watched` documents are reported whatever
+    /// their rank; they must be ascending.
     pub(super) fn search(&self, query: &KeywordQuery<'_>, watched: &[u32]) -> io::Result<KeywordFound> {
         let mut plan = Plan::new(self, query.words, query.ranges.len())?;
         let mut collector = Collector::new(query, plan.mass_required);
@@ -281,12 +295,12 @@ impl KeywordLeg {
         Ok(collector.finish(plan.possible()))
     }
 
-    /// A search that another thread may help with.
+    /// A search that several threads can share.
     pub(super) fn share<'a>(&'a self, query: &'a KeywordQuery<'a>) -> SharedSearch<'a> {
         SharedSearch::new(self, query)
     }
 
-    /// Collects what a plan finds in a range, which lies behind those before.
+    /// Collects the matches of one range. Ranges must come in ascending order.
     fn go_through(
         &self,
         range: OrdinalRange,
@@ -310,7 +324,7 @@ impl KeywordLeg {
     }
 }
 
-/// What is in both of two ascending lists.
+/// The intersection of two ascending lists.
 fn in_both(first: &[u32], second: &[u32]) -> Vec<u32> {
     let mut rest = second;
     let is_in_second = |doc: &u32| {
@@ -320,12 +334,13 @@ fn in_both(first: &[u32], second: &[u32]) -> Vec<u32> {
     first.iter().copied().filter(is_in_second).collect()
 }
 
-/// What a query may still have read to look for words in a row.
+/// The part of [`PLACES_READ_MAX`] that a query has left for reading positions.
 struct Budget(usize);
 
 impl Budget {
-    /// How many of the rarest terms of a phrase are looked at, each by what that costs: as many as the rest of the budget
-    /// lets, for one alone shows nothing and costs nothing.
+    /// How many of the rarest terms of a phrase to check, given the cost of each: as many as the
+    /// budget allows. A single term proves nothing, so the answer is never 1. Charges the cost to
+    /// the budget.
     fn terms_checked(&mut self, costs: &[usize]) -> usize {
         let mut spent = 0;
         let within = costs.iter().take_while(|&&cost| {
@@ -341,7 +356,7 @@ impl Budget {
     }
 }
 
-/// What each term of a phrase costs to be looked at, over heading and text, rarest first.
+/// The cost of checking each term of a phrase in heading and text, rarest term first.
 fn costs(rows: &[PhraseReader<'_>], docs: &[u32]) -> io::Result<Vec<usize>> {
     let mut costs = Vec::new();
     for row in rows {
@@ -352,8 +367,8 @@ fn costs(rows: &[PhraseReader<'_>], docs: &[u32]) -> io::Result<Vec<usize>> {
     Ok(costs)
 }
 
-/// A phrase of stop words alone would have to be looked for in nearly every provision; it ranks, but is neither required
-/// nor excluded.
+/// Whether a phrase can be required or excluded. A phrase of several words that are all stop words
+/// cannot: it would have to be checked in nearly every provision. It only affects the ranking.
 pub(super) fn is_selective(phrase: &PhraseTerms) -> bool {
     phrase.len() == 1 || !phrase.iter().all(|term| is_stop_word(term))
 }

@@ -1,7 +1,7 @@
-//! Cursors over the postings of one field, and phrases over their positions.
+//! Cursors over the posting lists of one field, and phrase search with term positions.
 //!
-//! The readers of the four fields are opened once, so that no query takes a lock. Every ordinal read from a file is
-//! checked against the number of documents before it is used as an index.
+//! The readers of the four fields are opened once, so that no query takes a lock. Every ordinal
+//! read from a file is checked against the number of documents before it is used as an index.
 
 use std::io;
 use std::sync::Arc;
@@ -16,11 +16,12 @@ use tantivy::{DocSet, InvertedIndexReader, TERMINATED, TantivyError, Term};
 
 use super::tuning::FieldTuning;
 
-/// So many documents at a time are compared with one that is looked for, and so often.
+/// [`Cursor::skip_to`] compares this many documents at once with the target, and does so this many
+/// times before it switches to binary search.
 const PASSED: usize = 8;
 const PASSED_TIMES: usize = 2;
 
-/// A block of postings has so many documents at most.
+/// Maximum number of documents in a block of postings.
 const BLOCK: usize = 128;
 
 /// One field, ready to be read.
@@ -28,7 +29,8 @@ pub(super) struct FieldReader {
     field: Field,
     inverted: Arc<InvertedIndexReader>,
     norms: FieldNormReader,
-    /// By the id of a length: what one occurrence counts.
+    /// For each field norm id (an encoded field length): the weighted term frequency of one
+    /// occurrence.
     factors: Box<[f32; 256]>,
 }
 
@@ -47,12 +49,12 @@ impl FieldReader {
         Ok(Self { field, inverted, norms, factors })
     }
 
-    /// In how many documents the field has the term.
+    /// The document frequency of the term in this field.
     pub(super) fn document_count(&self, term: &str) -> io::Result<u32> {
         self.inverted.doc_freq(&Term::from_field_text(self.field, term))
     }
 
-    /// The entry of a term in the dictionary, for [`Self::cursor_of`].
+    /// The dictionary entry of a term, for [`Self::cursor_of`].
     pub(super) fn entry(&self, term: &str) -> io::Result<Option<TermInfo>> {
         self.inverted.get_term_info(&Term::from_field_text(self.field, term))
     }
@@ -62,7 +64,7 @@ impl FieldReader {
         Ok(Cursor { blocks, at: 0, reader: self })
     }
 
-    /// The same for documents alone; what the term counts in them is not read.
+    /// Like [`Self::cursor_of`], but without frequencies.
     pub(super) fn documents_of(&self, entry: &TermInfo) -> io::Result<Cursor<'_>> {
         let blocks = self.inverted.read_block_postings_from_terminfo(entry, IndexRecordOption::Basic)?;
         Ok(Cursor { blocks, at: 0, reader: self })
@@ -78,7 +80,7 @@ impl FieldReader {
         Ok(blocks.map(|blocks| Cursor { blocks, at: 0, reader: self }))
     }
 
-    /// Hands over every document of a range that has the term, in order.
+    /// Calls `sink` with every document of the ranges that contains the term, in order.
     pub(super) fn each_with(&self, term: &str, ranges: &OrdinalRanges, mut sink: impl FnMut(u32)) -> io::Result<()> {
         let Some(mut cursor) = self.cursor_over(term, IndexRecordOption::Basic)? else { return Ok(()) };
         for range in ranges.as_slice() {
@@ -88,7 +90,7 @@ impl FieldReader {
         Ok(())
     }
 
-    /// What so many occurrences count in a document.
+    /// The weighted term frequency for `freq` occurrences in a document.
     #[inline]
     fn worth(&self, doc: u32, freq: u32) -> f32 {
         if doc >= self.norms.num_docs() {
@@ -102,7 +104,7 @@ impl FieldReader {
     }
 }
 
-/// The documents of one term in one field, in order; it only moves on.
+/// A cursor over the posting list of one term in one field. It only moves forward.
 pub(super) struct Cursor<'a> {
     blocks: BlockSegmentPostings,
     at: usize,
@@ -110,12 +112,13 @@ pub(super) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// In how many documents the term stands.
+    /// The document frequency of the term.
     pub(super) fn len(&self) -> u32 {
         self.blocks.doc_freq()
     }
 
-    /// How many documents of some ranges the term is in, counted up to `most`; a block that lies inside is not looked into.
+    /// The number of documents of the ranges that contain the term, counted up to `most`. Blocks
+    /// that are entirely inside a range are counted without reading their documents one by one.
     pub(super) fn count_in(&mut self, ranges: &OrdinalRanges, most: u32) -> u32 {
         let counts = ranges.as_slice().iter().map(|&range| self.count_in_range(range, most));
         counts.fold(0, |sum, count| most.min(sum + count))
@@ -138,7 +141,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The document that it is at; none past the last.
+    /// The current document, without moving past it; `None` at the end of the list.
     pub(super) fn next(&mut self) -> Option<u32> {
         if self.at > 0 && self.at >= self.blocks.docs().len() {
             self.blocks.advance();
@@ -147,7 +150,7 @@ impl Cursor<'_> {
         self.blocks.docs().get(self.at).copied()
     }
 
-    /// Hands every document from here to `end` with what the term's occurrences count in it.
+    /// Calls `sink` with every document from here to `end` and its weighted term frequency.
     #[inline]
     pub(super) fn each_until(&mut self, end: u32, mut sink: impl FnMut(u32, f32)) {
         self.each_run_until(end, |reader, docs, freqs| {
@@ -157,13 +160,14 @@ impl Cursor<'_> {
         });
     }
 
-    /// Hands over every document from here to `end`.
+    /// Calls `sink` with every document from here to `end`.
     #[inline]
     pub(super) fn each_document_until(&mut self, end: u32, mut sink: impl FnMut(u32)) {
         self.each_run_until(end, |_, docs, _| docs.iter().for_each(|&doc| sink(doc)));
     }
 
-    /// What [`Self::each_until`] hands over, for those documents that are wanted; the others cost least.
+    /// Like [`Self::each_until`], but only for wanted documents. It does little work for the
+    /// others.
     #[inline]
     pub(super) fn each_wanted_until(
         &mut self,
@@ -172,7 +176,7 @@ impl Cursor<'_> {
         mut sink: impl FnMut(u32, f32),
     ) {
         self.each_run_until(end, |reader, docs, freqs| {
-            // Which are wanted is found without a branch on it, which nobody could foresee.
+            // Filters without a branch, because the CPU could not predict it.
             let mut wanted = [0_u8; BLOCK];
             let mut count = 0;
             for (place, &doc) in (0..).zip(docs) {
@@ -185,7 +189,8 @@ impl Cursor<'_> {
         });
     }
 
-    /// Hands over the documents from here to `end` and how often each has the term, block by block.
+    /// Calls `sink` block by block with the documents from here to `end` and their term
+    /// frequencies.
     #[inline]
     fn each_run_until(&mut self, end: u32, mut sink: impl FnMut(&FieldReader, &[u32], &[u32])) {
         loop {
@@ -199,7 +204,7 @@ impl Cursor<'_> {
                 self.at = 0;
                 continue;
             }
-            // Whole blocks need no comparison of each document.
+            // If the whole block is before `end`, its documents need not be compared.
             let inside =
                 if docs[len - 1] < end { len } else { self.at + docs[self.at..].partition_point(|&doc| doc < end) };
             let freqs = self.blocks.freqs().get(self.at..).unwrap_or_default();
@@ -211,7 +216,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// What the term's occurrences count in a document at or after those asked for before; zero if it has none.
+    /// The weighted term frequency in a document; 0 if it does not contain the term. Documents must
+    /// be requested in ascending order.
     #[inline]
     pub(super) fn worth_at(&mut self, doc: u32) -> f32 {
         match self.frequency_at(doc) {
@@ -220,7 +226,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// How often the term stands in a document at or after those asked for before.
+    /// The term frequency in a document. Documents must be requested in ascending order.
     fn frequency_at(&mut self, doc: u32) -> u32 {
         match self.is_in(doc) {
             true => frequency(self.blocks.freqs(), self.at),
@@ -228,21 +234,22 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether a document at or after those asked for before has the term.
+    /// Whether a document contains the term. Documents must be requested in ascending order.
     #[inline]
     pub(super) fn is_in(&mut self, doc: u32) -> bool {
         self.skip_to(doc);
         self.blocks.docs().get(self.at) == Some(&doc)
     }
 
-    /// Moves on to the first document at or after `doc`.
+    /// Moves forward to the first document at or after `doc`.
     #[inline]
     pub(super) fn skip_to(&mut self, doc: u32) {
         let docs = self.blocks.docs();
         match docs.last() {
             None => {}
             Some(&last) if last >= doc => {
-                // What is looked for next is mostly near: a few at a time are passed before the rest is halved.
+                // The target is mostly near, so a few documents at a time are skipped before a
+                // binary search of the rest.
                 let mut rest = docs.get(self.at..).unwrap_or_default();
                 for _ in 0..PASSED_TIMES {
                     let Some((next, others)) = rest.split_at_checked(PASSED) else { break };
@@ -260,13 +267,13 @@ impl Cursor<'_> {
     }
 }
 
-/// How often the term stands in a document of a run: once, where frequencies are not recorded.
+/// The frequency of the term in the document at index `place`; 1 if frequencies were not read.
 #[inline]
 fn frequency(freqs: &[u32], place: usize) -> u32 {
     freqs.get(place).copied().unwrap_or(1)
 }
 
-/// Some terms of one field that are wanted all together.
+/// Terms of one field that must all occur in a document. `None` if the field lacks one of them.
 pub(super) struct AllTerms<'a>(Option<Vec<Cursor<'a>>>);
 
 impl<'a> AllTerms<'a> {
@@ -278,36 +285,36 @@ impl<'a> AllTerms<'a> {
                 None => return Ok(Self(None)),
             }
         }
-        // The rarest says no soonest.
+        // The rarest term rejects a document soonest.
         cursors.sort_by_key(Cursor::len);
         Ok(Self(Some(cursors)))
     }
 
-    /// Whether all stand in a document at or after those asked for before.
+    /// Whether a document contains all terms. Documents must be requested in ascending order.
     pub(super) fn stand_in(&mut self, doc: u32) -> bool {
         self.0.as_mut().is_some_and(|cursors| cursors.iter_mut().all(|cursor| cursor.is_in(doc)))
     }
 }
 
-/// From so many documents, evenly spread, it is estimated how often a term stands in all of them.
+/// The cost of reading positions is estimated from at most this many documents, evenly spread.
 const SAMPLED: usize = 48;
 
-/// No provision has a term in so many places: texts are far shorter.
+/// No provision contains a term more often than this: texts are far shorter.
 const PLACES_MAX: u32 = 1 << 24;
 
-/// Finding a list of places and unpacking its block costs as much as reading so many places.
+/// Finding and unpacking a list of positions costs as much as reading this many positions.
 const LIST_COST: usize = 64;
 
 /// A phrase in one field.
 pub(super) struct PhraseReader<'a> {
     field: &'a FieldReader,
-    /// Rarest first.
+    /// Rarest term first.
     terms: Vec<PhraseTerm>,
     starts: Vec<u32>,
     positions: Vec<u32>,
 }
 
-/// A term of a phrase, with its place in it.
+/// A term of a phrase, with its position in the phrase.
 struct PhraseTerm {
     place: u32,
     entry: TermInfo,
@@ -315,7 +322,7 @@ struct PhraseTerm {
 }
 
 impl<'a> PhraseReader<'a> {
-    /// `None` if a term stands nowhere in the field.
+    /// `None` if the field does not contain all terms.
     pub(super) fn open(field: &'a FieldReader, phrase: &[String]) -> io::Result<Option<Self>> {
         let mut terms = Vec::with_capacity(phrase.len());
         for (place, term) in (0..).zip(phrase) {
@@ -327,13 +334,14 @@ impl<'a> PhraseReader<'a> {
         Ok(Some(Self { field, terms, starts: Vec::new(), positions: Vec::new() }))
     }
 
-    /// Looks at the places of so many terms alone, the rarest.
+    /// From now on, checks only the positions of the `terms` rarest terms.
     pub(super) fn check_rarest(&mut self, terms: usize) {
         self.terms.truncate(terms);
     }
 
-    /// What reading the places of each term in some documents costs, rarest term first: one for each place, and
-    /// [`LIST_COST`] for each document that has some. A few documents tell it for all.
+    /// The estimated cost of reading the positions of each term in some documents, rarest term
+    /// first: 1 per position, and [`LIST_COST`] per document that contains the term. The estimate
+    /// is from a sample.
     pub(super) fn cost_of_each(&self, docs: &[u32]) -> io::Result<Vec<usize>> {
         let step = docs.len().div_ceil(SAMPLED).max(1);
         let mut costs = Vec::with_capacity(self.terms.len());
@@ -348,15 +356,16 @@ impl<'a> PhraseReader<'a> {
         Ok(costs)
     }
 
-    /// Whether a document at or after those asked for before has the phrase.
+    /// Whether a document contains the phrase. Documents must be requested in ascending order.
     pub(super) fn is_in(&mut self, doc: u32) -> bool {
         self.terms.iter_mut().all(|term| seek(&mut term.postings, doc) == doc) && self.stands_here()
     }
 
-    /// Whether the terms stand in a row in the document that all of them are at.
+    /// Whether the terms are in a row in the current document, which is the same for all terms.
     fn stands_here(&mut self) -> bool {
         let Self { terms, starts, positions, .. } = self;
-        // A damaged list says anything, and room is made for as many places as it says.
+        // A damaged list can contain any frequency, and memory is allocated for this many
+        // positions.
         if terms.iter().any(|term| term.postings.term_freq() > PLACES_MAX) {
             return false;
         }
@@ -372,7 +381,7 @@ impl<'a> PhraseReader<'a> {
             let mut rest = positions.as_slice();
             starts.retain(|start| {
                 let wanted = start + term.place;
-                // Cheaper than halving: what was read through to be decoded may be read through once more.
+                // Cheaper than a binary search: decoding has already read through the whole list.
                 let passed = rest.iter().take_while(|&&position| position < wanted).count();
                 rest = &rest[passed..];
                 rest.first() == Some(&wanted)

@@ -1,9 +1,10 @@
 //! Static late interaction: how well a provision answers each single word of the query.
 //!
-//! A vector of a whole passage blurs its words. Here every token of the query looks for itself, or for the most similar
-//! token of the embedding table, among the tokens of the provision's best passage, its heading and the headings above
-//! it. Similarity below the table's minimum counts as zero, the rest is raised to a power, and each token is weighted
-//! by its rarity. This reads only the neighbour table and the token sets: no transformer, no vector arithmetic.
+//! A single vector for a whole passage blurs its words. Here every token of the query is searched
+//! for, or else the most similar token of the embedding table, among the tokens of the provision's
+//! best passage, its heading and the headings above it. Similarities below a minimum count as 0,
+//! the others are raised to a power, and each token is weighted by its rarity. This reads only the
+//! neighbour table and the token sets. It needs no transformer and no vector arithmetic.
 
 use std::cell::RefCell;
 
@@ -14,16 +15,17 @@ use hornbook_corpus::token_sets::TokenSets;
 
 use super::tuning::Tuning;
 
-/// From so many provisions, evenly spread, the rarity of tokens is estimated: enough for weights, and quick at any size.
+/// The rarity of tokens is estimated from at most this many provisions, evenly spread. That is
+/// precise enough for weights and fast for any corpus.
 const SAMPLED_MAX: usize = 16_384;
 
-/// So many tokens of a query are heeded, the rarest.
+/// Only this many tokens of a query are used: the rarest.
 const TOKENS_MAX: usize = 32;
 
-/// How many passages before it is read the sets of one are asked for.
+/// The token sets of a passage are prefetched this many passages ahead.
 const FETCHED_AHEAD: usize = 6;
 
-/// How rare each token of the embedder is.
+/// The rarity (inverse document frequency) of each token of the embedder.
 pub(super) struct TokenRarity(Vec<f32>);
 
 impl TokenRarity {
@@ -31,7 +33,7 @@ impl TokenRarity {
         let count = sets.node_count();
         let step = count.div_ceil(SAMPLED_MAX).max(1);
         let mut found = vec![0_u32; TOKEN_COUNT];
-        // The provision at which each token was last seen.
+        // The last provision that contained each token.
         let mut seen_at = vec![u32::MAX; TOKEN_COUNT];
         let mut sampled = 0_u32;
         for node in (0..count as u32).step_by(step) {
@@ -45,7 +47,7 @@ impl TokenRarity {
                     found[token.index()] += 1;
                 }
             }
-            // Containers have none.
+            // Containers have no tokens.
             sampled += u32::from(!is_empty);
         }
         let rarity = |found: u32| ((sampled as f32 + 1.0) / (found as f32 + 1.0)).ln().max(0.0);
@@ -57,11 +59,11 @@ impl TokenRarity {
     }
 }
 
-/// What a cosine counts: nothing below the floor, else a power of it.
+/// Converts a cosine to a similarity score: 0 below the floor, otherwise a power of the cosine.
 pub(super) struct Likeness([f32; Self::STEPS + 1]);
 
 impl Likeness {
-    /// The neighbour table keeps cosines in so many steps.
+    /// The neighbour table stores cosines in this many steps.
     const STEPS: usize = 255;
 
     pub(super) fn of(tuning: &Tuning) -> Self {
@@ -76,19 +78,21 @@ impl Likeness {
     }
 }
 
-/// The tokens of a query, ready to be looked for.
+/// The tokens of a query, prepared for scoring.
 pub(super) struct Interaction {
     weights: Vec<f32>,
     weight_total: f32,
-    /// For each token that helps some token of the query: how like it is to which, by the start in `helps`.
+    /// The matches between tokens and query tokens: the index of the query token, and the
+    /// similarity. The entries for one token are consecutive; [`Lookup`] has their place.
     helps: Vec<(u8, f32)>,
 }
 
-/// Where the helps of tokens stand.
+/// Where the entries of each token start in [`Interaction::helps`].
 struct Lookup {
-    /// One bit for each token that helps: nearly all do not, and so many bits lie in the nearest cache.
+    /// Bitmap of the tokens that are similar to a query token. Nearly all tokens are not, and the
+    /// bitmap is small enough for the fastest CPU cache.
     helps: Vec<u64>,
-    /// For those that do, where their helps start and how many there are.
+    /// For tokens in the bitmap: the index of the first entry, and the number of entries.
     places: Vec<(u16, u8)>,
 }
 
@@ -113,7 +117,7 @@ impl Lookup {
     }
 }
 
-/// The tokens above a passage and in it.
+/// The tokens of the provision's heading and the headings above it, and those of the passage.
 fn sets_of(sets: &TokenSets, (node, chunk): (NodeOrdinal, Option<ChunkOrdinal>)) -> [&[TokenId]; 2] {
     [sets.of_context(node), chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default()]
 }
@@ -123,7 +127,8 @@ thread_local! {
 }
 
 impl Interaction {
-    /// Scores passages from 0 to 1, in their order, each by its chunk and its provision's context. `words` are the query's words without those that say nothing.
+    /// Scores passages from 0 to 1, in the given order. Each is given by its provision, whose
+    /// headings are its context, and its chunk. `words` are the query words without stop words.
     pub(super) fn scores(
         words: &str,
         rarity: &TokenRarity,
@@ -140,7 +145,8 @@ impl Interaction {
         tokens.truncate(TOKENS_MAX);
         LOOKUP.with_borrow_mut(|lookup| {
             let (interaction, touched) = Self::prepare(&tokens, rarity, likeness, lookup);
-            // Where the sets lie is looked up for all of them before any is read: so many memory accesses go on at once.
+            // All sets are located before any is read, so that many memory accesses run at the same
+            // time.
             let found: Vec<[&[TokenId]; 2]> = passages.iter().map(|passage| sets_of(sets, *passage)).collect();
             let score = |(place, read): (usize, &[&[TokenId]; 2])| {
                 found.get(place + FETCHED_AHEAD).into_iter().flatten().for_each(|set| TokenSets::fetch_ahead(set));
@@ -152,7 +158,8 @@ impl Interaction {
         })
     }
 
-    /// Lays the helps out token by token. Gives also the tokens whose entries must be cleared again.
+    /// Builds the entries of all tokens. Also returns the tokens whose lookup entries must be
+    /// cleared after use.
     fn prepare(
         tokens: &[TokenId],
         rarity: &TokenRarity,
@@ -207,7 +214,7 @@ mod tests {
         tokens
     }
 
-    /// Every token of the query against every token of the set.
+    /// Compares every token of the query with every token of the set.
     fn naive(words: &str, rarity: &TokenRarity, set: &[TokenId]) -> f32 {
         let mut query = tokens(words);
         sort_unique(&mut query);

@@ -1,8 +1,9 @@
-//! Does two things of a search at the same time, where a core has nothing else to do.
+//! Runs two steps of a search in parallel if a CPU core is idle.
 //!
-//! In a large corpus some steps take a good part of a millisecond and mostly wait for memory. A search hands a part of such a
-//! step to another thread only while fewer threads search than there are cores: an idle machine answers sooner, and a busy
-//! one answers as many searches as before. What is found does not depend on it.
+//! In a large corpus some steps take a good part of a millisecond, and mostly wait for memory. A
+//! search moves part of such a step to another thread only while fewer threads search than there
+//! are cores. So an idle machine answers sooner, and a busy one answers as many searches as before.
+//! The result is the same either way.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,13 +11,13 @@ use std::thread;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// From so many provisions on a step is worth another thread.
+/// A step over at least this many provisions is worth another thread.
 const LARGE: u32 = if cfg!(test) { 64 } else { 400_000 };
 
-/// How many threads search.
+/// The number of searching threads.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts a thread that searches, until it is dropped.
+/// Counts one searching thread until it is dropped.
 pub(super) struct AtWork(&'static AtomicUsize);
 
 impl AtWork {
@@ -25,7 +26,7 @@ impl AtWork {
         Self(&AT_WORK)
     }
 
-    /// One more, if fewer than there are cores are counted.
+    /// Counts one more thread if fewer threads than cores are counted.
     fn begin_on_idle_core(at_work: &'static AtomicUsize, cores: usize) -> Option<Self> {
         let one_more = |at_work| (at_work < cores).then_some(at_work + 1);
         at_work.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
@@ -39,21 +40,22 @@ impl Drop for AtWork {
     }
 }
 
-/// A core that nothing searches on, and threads for it.
+/// An idle core, and the thread pool for it.
 pub(super) struct Spare {
     threads: &'static ThreadPool,
     _at_work: AtWork,
 }
 
 impl Spare {
-    /// One for a step over so many provisions; none if they are few or all cores are busy.
+    /// Reserves a core for a step over `provisions` provisions. `None` if they are few or all cores
+    /// are busy.
     pub(super) fn core(provisions: u32) -> Option<Self> {
         let threads = helpers().filter(|_| provisions >= LARGE)?;
         let at_work = AtWork::begin_on_idle_core(&AT_WORK, threads.current_num_threads() + 1)?;
         Some(Self { threads, _at_work: at_work })
     }
 
-    /// Does one thing here and another at the same time on the spare core.
+    /// Runs `here` on this thread and, at the same time, `there` on the reserved core.
     pub(super) fn both<A, B: Send>(&self, here: impl FnOnce() -> A, there: impl FnOnce() -> B + Send) -> (A, B) {
         let mut of_there = None;
         let of_here = self.threads.in_place_scope(|scope| {
@@ -64,7 +66,8 @@ impl Spare {
     }
 }
 
-/// One thread fewer than there are cores: the one that asks is there already. None on a single core.
+/// One thread fewer than there are cores, because the calling thread counts too. `None` on a single
+/// core.
 fn helpers() -> Option<&'static ThreadPool> {
     static HELPERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let make = || {

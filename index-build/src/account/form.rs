@@ -1,18 +1,18 @@
-//! How the words of a file are found: by its form, also while an importer reads it line by line.
+//! Counts the words of a file by its file format, also while an importer reads it line by line.
 
 use std::io::{self, BufRead, Read};
 
 use super::source::SourceWords;
 use super::{json, markup};
 
-/// How the words of a file are found.
+/// The file format, which decides how the words of a file are found.
 #[derive(Clone, Copy)]
 pub enum Form {
-    /// The fields that hold words of the law, notes or headings.
+    /// JSON. Lists the fields that contain law, notes or headings.
     Json(&'static [&'static str]),
-    /// The same, and texts have paragraphs as a whole and again in parts.
+    /// JSON in which texts contain paragraphs as a whole and again in parts. Lists the fields as `Json` does.
     JsonInParts(&'static [&'static str]),
-    /// The elements that hold none, each with the reason.
+    /// XML. Lists the elements without words of the law, each with the reason.
     Xml(&'static [(&'static str, &'static str)]),
     Html(&'static [(&'static str, &'static str)]),
     Text,
@@ -57,7 +57,7 @@ impl BufRead for CountedLines<'_> {
     }
 
     fn consume(&mut self, count: usize) {
-        // What was filled is still there: nothing is read.
+        // The buffer is still filled, so this call reads nothing.
         let filled = self.inner.fill_buf().map(|bytes| bytes[..count.min(bytes.len())].to_vec()).unwrap_or_default();
         self.inner.consume(count);
         let mut rest = filled.as_slice();

@@ -1,4 +1,4 @@
-//! The words of nodes as importers hand them over, for a check that writes no snapshot.
+//! Counts the words of nodes as importers deliver them, for a check that writes no snapshot.
 
 use super::snapshot::{CREDIT_LEADS, HeldWords, RANGE_WORDS, capitalized};
 use crate::content::Content;

@@ -1,11 +1,11 @@
-//! The words of JSON, found without the importers: the strings of a file, each by the name of the field it belongs to.
+//! Finds the words of JSON without the importers: reads the strings of a file by the name of their field.
 
 use std::borrow::Cow;
 
 use super::source::SourceWords;
 
-/// Adds the words of every string that is a value, by `add` those of the fields that hold words of the law. The others are
-/// counted apart.
+/// Counts the words of every string value. Strings in the fields `law` are added with `add`; all
+/// others are counted as set aside.
 pub(super) fn count(json: &str, law: &[&str], words: &mut SourceWords, add: fn(&mut SourceWords, &str)) {
     let mut field = Cow::Borrowed("");
     let mut rest = json;
@@ -24,7 +24,7 @@ pub(super) fn count(json: &str, law: &[&str], words: &mut SourceWords, add: fn(&
     }
 }
 
-/// Where a string ends that begins here.
+/// The end of the string that begins here.
 fn string_end(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let mut at = 0;

@@ -1,11 +1,11 @@
-//! The words of XML and HTML, found without the importers: by a reader that knows tags, comments and character references,
-//! and nothing of what elements mean but their names.
+//! Finds the words of XML and HTML without the importers. This reader knows tags, comments and
+//! character references, and knows elements only by name.
 
 use std::borrow::Cow;
 
 use super::source::SourceWords;
 
-/// Elements within a word or between two words that the file separates itself. All others end a word, also a fraction:
+/// Elements that do not end a word. All other elements end a word, including a fraction:
 /// `8<FR>1/2</FR>` is eight and a half.
 const INLINE: [&str; 37] = [
     "a", "abbr", "acronym", "b", "bdi", "big", "bold", "cite", "code", "date", "dfn", "del", "e", "em", "font", "i",
@@ -13,10 +13,11 @@ const INLINE: [&str; 37] = [
     "su", "sub", "sup", "term", "tt", "u", "var",
 ];
 const HTML_VOID: [&str; 8] = ["area", "base", "br", "col", "hr", "img", "link", "meta"];
-/// What these hold is no markup.
+/// The content of these elements is not markup.
 const HTML_RAW: [&str; 2] = ["script", "style"];
 
-/// Adds the words of a document. Those within the elements `set_aside`, each with its reason, are counted apart.
+/// Adds the words of a document. Words in the elements `set_aside`, each with its reason, are
+/// counted separately.
 pub(super) fn count(markup: &str, is_html: bool, set_aside: &[(&str, &'static str)], words: &mut SourceWords) {
     let mut reader = Reader { run: String::new(), aside: None, words };
     let mut rest = markup;
@@ -42,14 +43,14 @@ pub(super) fn count(markup: &str, is_html: bool, set_aside: &[(&str, &'static st
     reader.end_run();
 }
 
-/// The length of a comment, an instruction or a declaration.
+/// The length of a comment, a processing instruction or a declaration.
 fn skipped(rest: &str) -> Option<usize> {
     let ends = [("<!--", "-->"), ("<?", "?>"), ("<!D", ">"), ("<!d", ">")];
     let (_, end) = ends.into_iter().find(|(start, _)| rest.starts_with(start))?;
     Some(rest.find(end).map_or(rest.len(), |at| at + end.len()))
 }
 
-/// Where a raw element ends: at its end tag.
+/// The end of a raw element, where its end tag begins.
 fn raw_end(rest: &str, name: &str) -> usize {
     let ends = rest.match_indices("</").map(|(at, _)| at);
     let is_end = |at: &usize| {
@@ -60,7 +61,7 @@ fn raw_end(rest: &str, name: &str) -> usize {
 }
 
 struct Tag {
-    /// Without a namespace, in lower case.
+    /// Without namespace prefix, in lower case.
     name: String,
     is_end: bool,
     is_empty: bool,
@@ -68,7 +69,8 @@ struct Tag {
 }
 
 impl Tag {
-    /// The tag at the beginning of a text, which begins with `<`. A sign that begins no tag is a tag without a name.
+    /// The tag at the start of a text that begins with `<`. A `<` that begins no tag gives a tag
+    /// without a name.
     fn at(rest: &str) -> Self {
         let bytes = rest.as_bytes();
         let is_end = bytes.get(1) == Some(&b'/');
@@ -100,7 +102,7 @@ impl Tag {
 struct Reader<'w> {
     /// Text that no element has ended yet.
     run: String,
-    /// The element whose words are counted apart: its name, how many of it are open, and why.
+    /// The element whose words are set aside: its name, how many of it are open, and the reason.
     aside: Option<(String, u32, &'static str)>,
     words: &'w mut SourceWords,
 }
@@ -142,7 +144,7 @@ impl Reader<'_> {
     }
 }
 
-/// A text with its character references resolved. Named ones that are no letter are a space.
+/// A text with its character references resolved. Named references that are not letters become a space.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);

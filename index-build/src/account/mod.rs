@@ -1,11 +1,12 @@
-//! The account of the words: what became of every word of a source, read back from the finished snapshot.
+//! Accounts for the words of each source: compares the words of the source with those of the finished snapshot.
 //!
-//! [`source`] counts the words of each file in a way of its own, so that a fault of an importer cannot hide itself;
-//! [`snapshot`] reads back what the snapshot holds. What a source has beyond that was set aside for a named reason, left out
-//! by the importer for a named reason, is kept as a number or a name, or is lost without a reason: [`WordsReport`].
+//! [`source`] counts the words of each file without the importers, so that an importer cannot hide
+//! its own fault. [`snapshot`] reads back the words of the snapshot. Every word of the source that
+//! is not in the snapshot was set aside for a stated reason, left out by the importer for a stated
+//! reason, kept as a number or a name, or lost without a reason: see [`WordsReport`].
 //!
-//! The account compares how often each word occurs, not where. A word that is lost in one place and invented in another
-//! is not seen.
+//! The account compares how often each word occurs, not where. It does not detect a word that is
+//! lost in one place and invented in another.
 
 pub mod form;
 mod gathered;
@@ -25,11 +26,11 @@ pub use snapshot::ReadBackError;
 pub(crate) use snapshot::{CREDIT_LEADS, HeldWords};
 pub(crate) use source::SourceWords;
 
-/// Words that are shown of those that are lost or invented.
+/// The number of lost or invented words to show as examples.
 const EXAMPLES: usize = 12;
-/// Sources that lost the line feeds of their tables glue words together. Importers divide them.
+/// Sources that lost the line feeds of their tables join words. Importers divide them.
 const JOINED: &str = "words written without a blank between them, which are several words in the snapshot";
-/// The account divided such a text where the parts that follow it show where words end; the importer kept it as printed.
+/// The account divides a text where the parts that follow it show word ends. The importer kept it as printed.
 const GLUED: &str = "words that the snapshot has without a blank between them, as the source prints them";
 
 /// Balances every source, given by its number and name, with the snapshot in `dir`.
@@ -37,7 +38,7 @@ pub(crate) fn balance(dir: &Path, sources: Vec<(u16, String, SourceWords)>) -> R
     Ok(settle_all(&snapshot::read(dir)?, sources))
 }
 
-/// Balances every source, given by its number and name, with what was gathered of it.
+/// Balances every source, given by its number and name, with the words gathered from it.
 pub(crate) fn settle_all(held: &HashMap<u16, HeldWords>, sources: Vec<(u16, String, SourceWords)>) -> Vec<WordsReport> {
     let none = HeldWords::default();
     sources.into_iter().map(|(number, name, words)| settle(name, words, held.get(&number).unwrap_or(&none))).collect()

@@ -1,7 +1,9 @@
-//! Texts that were read from nested elements of a page: each element was written with all its words, and then its children
-//! again, each with all of its own. Here they are found by letters and digits alone, not as importers find them.
+//! Removes repetitions from texts that a publisher extracted from nested elements of a page: each
+//! element was written with all its words, and then its children again, each with all of its words.
+//! This module compares only letters and digits, unlike the importers.
 //!
-//! Between two children the words of the whole have no blank (`$5.00RCW`); the children that follow it show where they end.
+//! Between two children, the text of the whole element has no blank (`$5.00RCW`). The children that
+//! follow show where they end.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,9 +12,10 @@ use std::collections::HashSet;
 /// A paragraph, or a part of one.
 #[derive(Debug)]
 pub(super) enum Piece<'t> {
-    /// It counts: with a blank where a child of it ends in the middle of a word, and as it is printed, if that differs.
+    /// It counts. `divided` has blanks where a child ends within a word; `printed` is the text as
+    /// printed, if that differs.
     Law { divided: Cow<'t, str>, printed: &'t str },
-    /// It was written before, or is written again behind it.
+    /// It was already written before, or is written again after it.
     Again { reason: &'static str, text: Cow<'t, str> },
 }
 
@@ -20,19 +23,20 @@ const PARTS_FOLLOW: &str = "paragraphs whose parts follow them";
 const IS_PART: &str = "paragraphs that repeat a part of the one before";
 const OVERLAPS: &str = "paragraphs that begin with the end of the one before";
 
-/// What is shorter may be a line of a form, which a text has several times.
+/// A shorter text may be a line of a form, which can occur several times.
 const LINE_MIN: usize = 40;
 
-/// The paragraphs of a text. One that equals the one before it counts too, unless something shows that it is the same.
+/// The paragraphs of a text. A paragraph that equals the one before it also counts, unless its
+/// context shows a repetition.
 pub(super) fn pieces_of(text: &str) -> Vec<Piece<'_>> {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let paragraphs = text.split('\n').map(|paragraph| Paragraph { text: paragraph, letters: letters(paragraph) });
     let paragraphs: Vec<Paragraph<'_>> = paragraphs.filter(|paragraph| !paragraph.letters.is_empty()).collect();
     let search = Search::over(text);
     let mut pieces = Vec::with_capacity(paragraphs.len());
-    // The last paragraph that counts, and the last that does not because its parts follow it.
+    // The last paragraph that counts, and the last one that does not count because its parts follow it.
     let (mut whole, mut parent) = ("", "");
-    // Whether the parent has the paragraph that equals `whole` only once.
+    // Whether the parent contains the paragraph that equals `whole` only once.
     let mut is_once = None;
     for (place, Paragraph { text, letters }) in paragraphs.iter().enumerate() {
         let following = &paragraphs[place + 1..];
@@ -74,8 +78,9 @@ struct Paragraph<'t> {
     letters: String,
 }
 
-/// Looks for paragraphs in others. Real texts search each of their bytes some thirty times; in a text made to need far more
-/// nothing is found any more, so that all of it counts and the time is linear.
+/// Searches for paragraphs within others, with a budget. Real texts search each byte about thirty
+/// times. If a hostile text exceeds the budget, nothing more is found, so that all of it counts and
+/// the time stays linear.
 struct Search {
     bytes_left: Cell<usize>,
 }
@@ -100,15 +105,15 @@ impl Search {
         line.len() >= LINE_MIN && self.may_read(parent.len()) && parent.matches(line).count() == 1
     }
 
-    /// Where the parts of a paragraph that follow it begin and end in it, in bytes of letters and digits.
+    /// Where the following parts of a paragraph begin and end in it, in bytes of letters and digits.
     fn ends_of_parts(&self, whole: &str, following: &[Paragraph<'_>]) -> HashSet<usize> {
-        /// A shorter part is found only where the one before it ends.
+        /// A shorter part is found only directly after the part before it.
         const FOUND_MIN: usize = 8;
         let parts = following.iter().map(|paragraph| paragraph.letters.as_str());
         let parts: Vec<&str> = parts.take_while(|part| self.is_part(part, whole)).collect();
         let (mut ends, mut at) = (HashSet::new(), 0);
         for (place, part) in parts.iter().enumerate() {
-            // Its own parts follow, and show more.
+            // The parts of this part follow and show more.
             if parts.get(place + 1).is_some_and(|next| self.is_part(next, part)) {
                 continue;
             }
@@ -128,9 +133,10 @@ impl Search {
         ends
     }
 
-    /// How much of a paragraph is the end of the one before it, in bytes of letters and digits.
+    /// The length of the overlap between the end of the paragraph before and the start of this one,
+    /// in bytes of letters and digits.
     fn overlap(&self, before: &str, letters: &str) -> usize {
-        /// What is shorter may be said twice.
+        /// A shorter text may occur twice in the law itself.
         const BYTES_MIN: usize = 60;
         const CANDIDATES_MAX: usize = 8;
         let Some(start) = letters.get(..BYTES_MIN).filter(|_| self.may_read(before.len())) else { return 0 };
@@ -143,7 +149,7 @@ impl Search {
     }
 }
 
-/// Whether the paragraphs that follow one are its parts from the first word to the last.
+/// Whether the following paragraphs are the parts of this one, from the first word to the last.
 fn is_all_of(whole: &str, following: &[Paragraph<'_>]) -> bool {
     let mut rest = whole;
     for part in following {
@@ -156,7 +162,7 @@ fn is_all_of(whole: &str, following: &[Paragraph<'_>]) -> bool {
     false
 }
 
-/// Where so many bytes of letters and digits of a text end.
+/// The place in a text after this many bytes of letters and digits.
 fn place_of(text: &str, letters: usize) -> usize {
     let mut passed = 0;
     for (at, letter) in text.char_indices().filter(|(_, letter)| letter.is_alphanumeric()) {
@@ -168,7 +174,7 @@ fn place_of(text: &str, letters: usize) -> usize {
     text.len()
 }
 
-/// A paragraph with a blank where a part of it begins or ends.
+/// A paragraph with a blank inserted where a part of it begins or ends.
 fn divided<'t>(paragraph: &'t str, ends: &HashSet<usize>) -> Cow<'t, str> {
     if ends.is_empty() {
         return Cow::Borrowed(paragraph);
@@ -198,7 +204,7 @@ mod tests {
         words
     }
 
-    /// What of the words of a text must be in the snapshot beyond another text, and what of the other is missing.
+    /// The words of a text that another text lacks, and the words that only the other text has.
     fn beyond(text: &str, other: &str) -> [Vec<String>; 2] {
         counted(text).law.less(&Words::of(other)).examples(10)
     }

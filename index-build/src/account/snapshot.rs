@@ -1,4 +1,4 @@
-//! The words of a finished snapshot, read back from its files, source by source.
+//! Reads the words of a finished snapshot back from its files, by source.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::words::Words;
 use crate::effect;
 
-/// Words before source credits, which say no more than that a credit follows.
+/// Words before source credits that only announce a credit.
 pub(crate) const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
 
 /// Words between the numbers of a range.
@@ -24,16 +24,16 @@ pub(super) fn capitalized(word: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// What a snapshot holds of a source.
+/// The words of a source in the snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct HeldWords {
-    /// Texts, headings, notes and credits.
+    /// Words of texts, headings, notes and credits.
     pub(super) words: Words,
     pub(super) law: u64,
     pub(super) headings: u64,
     pub(super) notes: u64,
     pub(super) credits: u64,
-    /// Numbers, citations, topics, labels of wordings, states and dates. The source has some of them as words.
+    /// Words of numbers, citations, topics, remarks and statuses. The source contains some of them as words.
     pub(super) names: Words,
 }
 
@@ -78,7 +78,7 @@ impl From<TextDamaged> for ReadBackError {
 pub(super) fn read(dir: &Path) -> Result<HashMap<u16, HeldWords>, ReadBackError> {
     let law = Law { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)? };
     let total = law.outline.len();
-    // A part for each thread: merging many small parts takes longer than counting.
+    // One part per thread: merging many small parts takes longer than counting.
     let part = total.div_ceil(rayon::current_num_threads() as u32).max(1);
     let starts: Vec<u32> = (0..total).step_by(part as usize).collect();
     let read = starts.into_par_iter().map(|start| law.part(start, total.min(start.saturating_add(part))));
@@ -105,7 +105,7 @@ impl Law {
         Ok(by_source)
     }
 
-    /// A remark, without those of the containers around it: the source has these only once.
+    /// A remark without the remarks of its containers, which the source contains only once.
     fn own_remark(&self, node: NodeOrdinal, remark: &str) -> Result<String, ReadBackError> {
         let mut own = remark.to_owned();
         for container in self.outline.ancestors(node).filter(|&above| above != node) {
@@ -137,7 +137,8 @@ impl Law {
             if let Some(remark) = &wording.remark {
                 held.names.add(&self.own_remark(node, remark)?);
             }
-            // Importers make a status of words such as "Repealed", and the topic of a credit of the word before it.
+            // Importers turn words such as "Repealed" into a status, and the word before a credit
+            // into its topic.
             let ends_as = wording.validity.then.into_iter();
             for status in ends_as.chain([wording.validity.status]).filter(|status| *status != Status::InForce) {
                 let status = status.as_str();

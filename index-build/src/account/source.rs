@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use super::parts::{Piece, pieces_of};
 use super::words::Words;
 
-/// All words of a source. Those that are set aside need not be in the snapshot, and may be.
+/// All words of a source. Words that are set aside may or may not be in the snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct SourceWords {
     pub(super) law: Words,
     pub(super) aside: Words,
     pub(super) aside_by_reason: BTreeMap<String, u64>,
-    /// The words of paragraphs that were divided, as they are printed: without a blank between some of them.
+    /// The words of divided paragraphs as printed, without blanks between some of them.
     pub(super) glued: Words,
-    /// Words that an importer left out on purpose, by its reason.
+    /// Words that an importer left out on purpose, by reason.
     pub(super) left_out: BTreeMap<&'static str, Words>,
 }
 
@@ -22,7 +22,7 @@ impl SourceWords {
         self.law.add(text);
     }
 
-    /// Adds a text without the paragraphs that are written again.
+    /// Adds a text without its repeated paragraphs.
     pub(super) fn add_without_parts(&mut self, text: &str) {
         for piece in pieces_of(text) {
             match piece {
@@ -35,7 +35,7 @@ impl SourceWords {
         }
     }
 
-    /// Sets everything aside: a document that belongs to another source.
+    /// Sets everything aside, for a document that belongs to another source.
     pub(crate) fn set_all_aside(&mut self, reason: &str) {
         let law = std::mem::take(&mut self.law);
         if law.total() > 0 {
@@ -61,7 +61,7 @@ impl SourceWords {
         self.set_aside(&format!("field '{field}', no words of the law"), text);
     }
 
-    /// Words that the source has and the snapshot deliberately does not.
+    /// Records words of the source that are deliberately not in the snapshot.
     pub fn leave_out(&mut self, reason: &'static str, text: &str) {
         self.left_out.entry(reason).or_default().add(text);
     }

@@ -17,7 +17,7 @@ impl Words {
         words
     }
 
-    /// Adds the words of a text and returns how many they are.
+    /// Adds the words of a text and returns their number.
     pub fn add(&mut self, text: &str) -> u64 {
         let mut added = 0;
         for word in words(text) {
@@ -39,12 +39,13 @@ impl Words {
         self.total += other.total;
     }
 
-    /// How many words were added.
+    /// The number of words added.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How often each word is in this beyond the other (above zero), or is missing (below).
+    /// The difference of the two multisets: how often each word is in surplus here (above zero) or
+    /// missing (below zero).
     pub(super) fn less(mut self, other: &Self) -> Balance {
         for (word, count) in &other.counts {
             self.change(word, -count);
@@ -63,8 +64,9 @@ impl Words {
     }
 }
 
-/// The words of a text: runs of letters or of digits. A capital after a small letter begins a word: sources that lost the
-/// line feeds of their tables have `$50.00Nonresident` and `FeeAmount`, which importers divide.
+/// The words of a text: runs of letters or of digits. A capital after a small letter begins a new
+/// word, because sources that lost the line feeds of their tables contain `$50.00Nonresident` and
+/// `FeeAmount`, which importers divide.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
     runs.flat_map(|run| Parts { rest: run })
@@ -90,32 +92,33 @@ impl<'t> Iterator for Parts<'t> {
     }
 }
 
-/// How many ways of dividing a word are tried: digits can be divided in very many.
+/// The maximum number of ways to divide a word that are tried. Digits can be divided in very many ways.
 const STEPS_MAX: usize = 20_000;
 
-/// A longer word is not divided.
+/// Longer words are not divided.
 const WORD_BYTES_MAX: usize = 400;
 
-/// Words that are in one of two places only, or more often than in the other.
+/// The surplus and missing words of a comparison.
 #[derive(Debug)]
 pub(super) struct Balance {
     counts: HashMap<Box<str>, i64, FxBuildHasher>,
-    /// Words that were left out for a reason and are not beyond: the source has them within another word.
+    /// Words that were left out for a reason but are not in surplus: the source contains them
+    /// within another word.
     spare: HashMap<Box<str>, i64, FxBuildHasher>,
 }
 
 impl Balance {
-    /// Settles what is beyond with words that may be there, and returns how many that were.
+    /// Settles surplus words that `with` also contains, and returns how many were settled.
     pub(super) fn settle_beyond(&mut self, with: &Words) -> u64 {
         self.settle(with, 1)
     }
 
-    /// The same for what is missing.
+    /// Settles missing words in the same way.
     pub(super) fn settle_missing(&mut self, with: &Words) -> u64 {
         self.settle(with, -1)
     }
 
-    /// Settles what is beyond with words that were left out.
+    /// Settles surplus words with words that were left out.
     pub(super) fn settle_left_out(&mut self, with: &Words) -> u64 {
         for (word, count) in &with.counts {
             let beyond = self.counts.get(word).copied().unwrap_or_default().max(0);
@@ -138,12 +141,13 @@ impl Balance {
         settled
     }
 
-    /// Settles words beyond that are several words, missing or left out, without a blank between them, and returns how many
-    /// that were. A word that the snapshot has elsewhere, such as `cannot`, is one word, and not made of what was left out.
+    /// Settles surplus words that consist of several missing or left-out words written without a
+    /// blank, and returns how many were settled. A word that also occurs elsewhere in the snapshot,
+    /// such as `cannot`, is one word and is not divided into left-out words.
     pub(super) fn settle_joined(&mut self, held: &Words) -> u64 {
         let beyond = self.counts.iter().filter(|(word, count)| **count > 0 && word.len() <= WORD_BYTES_MAX);
         let mut joined: Vec<Box<str>> = beyond.map(|(word, _)| word.clone()).collect();
-        // Long words first: what is in them is rarely in others.
+        // Long words first: their parts are rarely in other words.
         joined.sort_by_key(|word| (std::cmp::Reverse(word.len()), word.clone()));
         let mut settled = 0;
         for word in joined {
@@ -163,7 +167,7 @@ impl Balance {
         settled
     }
 
-    /// Takes a word that is missing or was left out.
+    /// Consumes one missing or left-out word.
     fn take(&mut self, word: &str) {
         match self.counts.get_mut(word).filter(|count| **count < 0) {
             Some(missing) => *missing += 1,
@@ -171,7 +175,7 @@ impl Balance {
         }
     }
 
-    /// How often a word is missing, or was left out.
+    /// How often a word is missing or was left out.
     fn takable(&self, word: &str, with_spare: bool) -> i64 {
         let missing = self.counts.get(word).map_or(0, |count| (-*count).max(0));
         missing + self.spare.get(word).copied().filter(|_| with_spare).unwrap_or_default()
@@ -204,8 +208,9 @@ impl Balance {
         false
     }
 
-    /// Settles words beyond that the snapshot has within a longer word, which the source prints like that (`printed`), and
-    /// returns how many that were. What else is in that word must be words of the source.
+    /// Settles surplus words that the snapshot contains within a longer word, if the source prints
+    /// that longer word too (`printed`), and returns how many were settled. The other parts of the
+    /// longer word must be words of the source.
     pub(super) fn settle_glued(&mut self, printed: &Words, source: [&Words; 2]) -> u64 {
         let is_known = |word: &str| source.iter().any(|words| words.counts.get(word).is_some_and(|count| *count > 0));
         let is_printed = |word: &str| printed.counts.contains_key(word) && word.len() <= WORD_BYTES_MAX;
@@ -235,7 +240,7 @@ impl Balance {
         settled
     }
 
-    /// Divides a missing word into words of the source, those beyond first.
+    /// Divides a missing word into words of the source, surplus words first.
     fn divide_glued<'w>(
         &self,
         text: &'w str,
@@ -270,7 +275,7 @@ impl Balance {
         self.counts.values().map(|count| (-*count).max(0) as u64).sum()
     }
 
-    /// The words of each side that occur most often, such as `the ×3`.
+    /// The most frequent words of each side, such as `the ×3`.
     pub(super) fn examples(&self, number: usize) -> [Vec<String>; 2] {
         [1, -1].map(|sign| {
             let mut listed: Vec<(i64, &str)> = self

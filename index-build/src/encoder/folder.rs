@@ -1,5 +1,5 @@
-//! The folder of a sentence encoder as its publishers lay it out: `config.json`, `vocab.txt`, `model.safetensors`, and, if
-//! they are there, `1_Pooling/config.json` and `sentence_bert_config.json`.
+//! The folder of a sentence encoder in its usual layout: `config.json`, `vocab.txt`,
+//! `model.safetensors`, and optionally `1_Pooling/config.json` and `sentence_bert_config.json`.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use super::tensors::{OpenTensors, TensorFile};
 use crate::encoder_error::EncoderError;
 use crate::plain_file;
 
-/// A configuration, or a list of words.
+/// The size limit of a configuration file or a vocabulary.
 const TEXT_BYTES_MAX: u64 = 256 << 20;
 
-/// The sentence marks and a few words; an encoder that reads less embeds nothing.
+/// Sentence marks and a few words; an encoder with a smaller limit is useless.
 const TOKENS_MIN: usize = 16;
 
-/// The part of `config.json` that the computation depends on.
+/// The fields of `config.json` that the computation depends on.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Config {
     pub(super) model_type: String,
@@ -59,12 +59,12 @@ pub(super) struct EncoderFolder {
     config: Config,
     pub(super) config_text: Vec<u8>,
     pub(super) weights: TensorFile,
-    /// The longest passage, with its sentence marks.
+    /// The maximum length of a passage in tokens, including its sentence marks.
     tokens_max: usize,
 }
 
 impl EncoderFolder {
-    /// `sha256` is that of the weights which the query table was made for.
+    /// `sha256` is the hash of the weights that the query table was made for.
     pub(super) fn open(folder: &Path, sha256: &str) -> Result<Self, EncoderError> {
         let config_path = folder.join("config.json");
         let config_text = read(&config_path)?;
@@ -96,7 +96,7 @@ impl EncoderFolder {
         }
     }
 
-    /// Without a table of queries the vectors of the encoder are stored as they are.
+    /// Checks the dimensions for use without a query table: the encoder's vectors are then stored unchanged.
     pub(super) fn check_dims(&self) -> Result<(), EncoderError> {
         let hidden = self.config.hidden_size;
         match dims_are_possible(hidden) {
@@ -107,10 +107,10 @@ impl EncoderFolder {
         }
     }
 
-    /// The values of a part.
+    /// The values of a part of the encoder.
     pub(super) fn part(&self, part: &Part) -> Result<Vec<f32>, EncoderError> {
         let tensors = self.weights.open()?;
-        // Some publishers keep the name of the whole model before each tensor's.
+        // Some publishers prefix each tensor name with the name of the whole model.
         let prefix = if tensors.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
         let name = format!("{prefix}{}", part.name);
         match part.size {
@@ -120,7 +120,7 @@ impl EncoderFolder {
         }
     }
 
-    /// The rows of positions, each with that of the first kind of sentence added.
+    /// The position embeddings, each with the embedding of the first token type added.
     fn places(&self, tensors: &OpenTensors<'_>, name: &str, prefix: &str) -> Result<Vec<f32>, EncoderError> {
         let hidden = self.config.hidden_size;
         let mut places = tensors.f32s(name, &[self.config.max_position_embeddings, hidden])?;
@@ -164,7 +164,7 @@ fn check_config(config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// The encoder must read the tokens that our tokeniser makes.
+/// Checks that the encoder has the same vocabulary as our tokeniser.
 fn check_vocabulary(path: &Path) -> Result<(), EncoderError> {
     let text = read(path)?;
     let text = text.strip_suffix(b"\n").unwrap_or(&text);

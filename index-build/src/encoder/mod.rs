@@ -1,7 +1,9 @@
-//! Passages embedded by a sentence encoder that the plan names: a transformer of the BERT family with mean pooling.
+//! Embeds passages with a sentence encoder that the plan names: a transformer of the BERT family
+//! with mean pooling.
 //!
-//! `folder` reads and checks its files, `query_table` the table that embeds queries in the same space, if the plan has one,
-//! and `passages` embeds every chunk of a snapshot. The encoder itself is stored in the snapshot for deep searches.
+//! `folder` reads and checks its files, `query_table` reads the table that embeds queries in the
+//! same space, if the plan has one, and `passages` embeds every chunk of a snapshot. The encoder
+//! itself is stored in the snapshot for deep searches.
 
 mod folder;
 mod passages;
@@ -27,10 +29,10 @@ use crate::progress::Progress;
 use folder::EncoderFolder;
 use query_table::PlannedQueries;
 
-/// Raise it when the same encoder would give another vector for the same passage.
+/// Increase it when the same encoder would give a different vector for the same passage.
 const ALGORITHM_VERSION: u32 = 1;
 
-/// An encoder, with the table of its queries if the plan has one, checked to belong together.
+/// An encoder, with its query table if the plan has one. Both were checked to match.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     space: SpaceName,
@@ -43,7 +45,8 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Reads and checks what a plan names. Paths are relative to one of `bases`, of which there is at least one.
+    /// Opens and checks the files that a plan names. Paths are relative to one of `bases`, which
+    /// must not be empty.
     pub(crate) fn open(planned: &PlannedEncoder, bases: &[&Path]) -> Result<Self, EncoderError> {
         let found = |path: &Path| -> PathBuf {
             first_existing(&bases.iter().map(|base| base.join(path)).collect::<Vec<PathBuf>>())
@@ -74,13 +77,14 @@ impl Encoder {
         &self.space
     }
 
-    /// As the manifest states it.
+    /// The fingerprint as stated in the manifest.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         Fingerprint { id: self.space.to_string(), hash: blake3::Hash::from(self.hash).to_hex().to_string() }
     }
 
-    /// Embeds the chunks of the snapshot in `dir`, and writes vectors, queries and encoder of the space; its graph is
-    /// missing then. Gives how many vectors were taken over from the snapshot `earlier`, and headings as queries.
+    /// Embeds the chunks of the snapshot in `dir`, and writes vectors, queries and encoder of the
+    /// space, but not its graph. Returns the number of vectors copied from the snapshot `earlier`,
+    /// and headings as sample queries.
     pub(crate) fn write(
         &self,
         dir: &Path,
@@ -101,12 +105,12 @@ impl Encoder {
         self.queries.as_ref().map_or(&[], PlannedQueries::projection)
     }
 
-    /// Of the space.
+    /// The number of dimensions of the space.
     fn dims(&self) -> usize {
         self.queries.as_ref().map_or(self.shape.hidden, |queries| queries.rows().dims)
     }
 
-    /// The vectors of passages that have equally many tokens, of length one.
+    /// The unit-length vectors of passages that all have the same number of tokens.
     fn embed(&self, passages: &[&[TokenId]]) -> Result<Vec<Vec<f32>>, EncoderError> {
         let pooled = self.transformer.pooled(&self.words, passages)?;
         let vector = |pooled: &Vec<f32>| vector_of(pooled, self.projection()).unwrap_or_else(|| vec![0.0; self.dims()]);
@@ -120,7 +124,7 @@ impl From<EncoderFailed> for EncoderError {
     }
 }
 
-/// The rows of all words.
+/// The embedding rows of all tokens.
 #[derive(Debug)]
 struct Words {
     hidden: usize,

@@ -1,7 +1,7 @@
-//! Embeds every chunk of a snapshot with its heading, and takes over the vectors of chunks that did not change.
+//! Embeds every chunk of a snapshot with its heading, and copies the vectors of unchanged chunks.
 //!
-//! It reads what `compile` wrote, in windows. Within a window equal passages are embedded once, and those with equally many
-//! tokens together.
+//! It reads the output of `compile` in windows. Within a window, equal passages are embedded once,
+//! and passages with the same number of tokens are embedded together.
 
 use std::fs;
 use std::path::Path;
@@ -27,14 +27,15 @@ use crate::progress::{Progress, Stage};
 use crate::report::Report;
 use crate::reuse::{manifest_of_ours, whole};
 
-/// So many chunks are read, ordered by length and embedded at a time.
+/// The number of chunks that are read, sorted by length and embedded at a time.
 const WINDOW_CHUNKS: u32 = 4_096;
-/// So many passages are embedded together; more gain nothing.
+/// The number of passages embedded together. Larger batches are not faster.
 const BATCH_PASSAGES: usize = 16;
-/// The heading and the heading above it have so many tokens at most; the rest is left to the passage itself.
+/// The maximum number of tokens of the heading and the heading above it. The rest is left for the
+/// passage itself.
 const CONTEXT_TOKENS_MAX: usize = 64;
 
-/// Writes the vectors of the space; gives how many were taken over, and headings as queries.
+/// Writes the vectors of the space. Returns the number of copied vectors, and headings as sample queries.
 pub(super) fn write(
     encoder: &Encoder,
     dir: &Path,
@@ -72,7 +73,7 @@ pub(super) fn write(
     Ok((taken_over, law.probes(encoder)))
 }
 
-/// Distinct passages with their vectors, by length and tokens.
+/// Distinct passages with their vectors, sorted by length and tokens.
 struct Embedded<'p> {
     passages: Vec<&'p [TokenId]>,
     vectors: Vec<Vec<f32>>,
@@ -111,13 +112,13 @@ fn embed_all<'p>(encoder: &Encoder, read: &'p [Read<'_>], stage: &Mutex<Stage>) 
     Ok(Embedded { passages, vectors })
 }
 
-/// A passage as it is read from the snapshot.
+/// A passage as read from the snapshot.
 enum Read<'e> {
     Earlier(StoredRow<'e>),
     New(Vec<TokenId>),
 }
 
-/// What an encoder embeds.
+/// The input of an encoder for one passage.
 #[derive(PartialEq)]
 struct Passage<'l> {
     heading: &'l str,
@@ -145,7 +146,7 @@ impl Passage<'_> {
     }
 }
 
-/// The files that hold the passages of a snapshot.
+/// The files that the passages of a snapshot are read from.
 struct Law {
     outline: Outline,
     cards: Cards,
@@ -189,7 +190,7 @@ impl Law {
         Ok((placed.node, Passage { heading, above, text: self.texts.get(placed.text)? }))
     }
 
-    /// Headings as queries of the table, from evenly spread provisions.
+    /// Headings of evenly spread provisions, embedded as queries with the query table.
     fn probes(&self, encoder: &Encoder) -> Probes {
         let mut probes = Probes::new(encoder.dims());
         let Some(rows) = encoder.queries.as_ref().map(PlannedQueries::rows) else { return probes };
@@ -214,7 +215,8 @@ struct EarlierPassages {
 }
 
 impl EarlierPassages {
-    /// None if another encoder or program made them, headings were indexed otherwise, or a file is not what the manifest says.
+    /// None if a different encoder or program made them, the setting for indexing headings differs,
+    /// or a file does not match the manifest.
     fn open(dir: &Path, encoder: &Encoder, index_headings: bool) -> Option<Self> {
         let manifest = manifest_of_ours(dir)?;
         let is_same_space = manifest.embedders.contains(&encoder.fingerprint());

@@ -1,6 +1,6 @@
-//! The table of queries that belongs to an encoder: a safetensors file with a row for each token, `embedding` (I8) times
-//! `scale` (F32), and `projection` (F32), which brings the encoder's passages into the space of the table. Without a
-//! projection the table has as many dimensions as the encoder.
+//! The query table of an encoder: a safetensors file with a row per token, which is `embedding`
+//! (I8) times `scale` (F32), and `projection` (F32), which maps the encoder's passages into the
+//! space of the table. Without a projection, the table has as many dimensions as the encoder.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ impl PlannedQueries {
         QueryRows { dims: self.dims, codes: &self.codes, scales: &self.scales }
     }
 
-    /// A row for each dimension of the encoder; empty where the table has as many.
+    /// A row for each dimension of the encoder; empty if the table has as many dimensions.
     pub(super) fn projection(&self) -> &[f32] {
         &self.projection
     }

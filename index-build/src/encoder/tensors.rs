@@ -1,4 +1,4 @@
-//! A safetensors file: its bytes, and its tensors by name, each checked for kind and shape.
+//! A safetensors file: its bytes, and its tensors by name, each checked for type and shape.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use safetensors::tensor::{Dtype, TensorView};
 use crate::encoder_error::EncoderError;
 use crate::plain_file;
 
-/// They are held in memory whole; encoders that embed a whole code in reasonable time are far smaller.
+/// Files are kept in memory as a whole. Encoders that embed a whole code in reasonable time are far smaller.
 const TENSORS_BYTES_MAX: u64 = 16 << 30;
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl<'f> OpenTensors<'f> {
         self.tensors.tensor(name).is_ok()
     }
 
-    /// The bytes of a tensor of one kind and shape.
+    /// The bytes of a tensor with this type and shape.
     fn bytes(&self, name: &str, kind: Dtype, shape: &[usize]) -> Result<&'f [u8], EncoderError> {
         let view = self.view(name)?;
         match (view.dtype(), view.shape()) == (kind, shape) {

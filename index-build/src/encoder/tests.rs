@@ -1,4 +1,4 @@
-//! The forward pass against the same written plainly, and encoders that must be refused.
+//! Compares the forward pass with a simple implementation, and tests which encoders are refused.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Trees in code order, whatever order their nodes come in.
+//! Tests that trees are in code order, in whatever order their nodes arrive.
 
 use proptest::prelude::*;
 

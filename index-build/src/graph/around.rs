@@ -1,22 +1,22 @@
-//! The builder's own graph search: finds the points nearest to a vector. Unlike the server's search it remembers every
-//! point it has seen.
+//! The graph search of the builder: finds the points nearest to a vector. Unlike the search of the
+//! server, it remembers every point it has seen.
 
 use hornbook_corpus::ids::OrdinalRange;
 
 use super::connect::Links;
 use super::rows::ShardRows;
 
-/// A similarity and the point it belongs to.
+/// A similarity and its point.
 pub(super) type Seen = (f32, u32);
 
-/// A walk's buffers, reused from walk to walk.
+/// The buffers of a walk, reused by the next walk.
 pub(super) struct Around {
     chunks: OrdinalRange,
     visited: Vec<u32>,
     round: u32,
-    /// The best seen so far, best first, and whether their links were followed.
+    /// The best points so far, best first, each with a flag that says whether its links were followed.
     nearest: Vec<(f32, u32, bool)>,
-    /// The links of all before this place were followed.
+    /// The links of all points before this index were followed.
     followed: usize,
 }
 
@@ -25,7 +25,7 @@ impl Around {
         Self { chunks, visited: vec![0; chunks.len() as usize], round: 0, nearest: Vec::new(), followed: 0 }
     }
 
-    /// The `ef` nearest points, best first, of those that a walk meets behind the ends of the `starts`' links.
+    /// Searches from `starts` and keeps the `ef` nearest points that the walk meets, best first.
     pub(super) fn look(
         &mut self,
         shard: &ShardRows<'_>,
@@ -46,7 +46,7 @@ impl Around {
                 continue;
             }
             let ends = links.of(next.1);
-            // Rows are read in no order that the machine could guess.
+            // The rows are read in an order that the hardware cannot predict.
             ends.iter().filter(|&&end| !self.has_met(end)).for_each(|&end| shard.rows.fetch_codes_ahead(end));
             for &end in ends {
                 self.meet(end, ef, &similarity);

@@ -1,10 +1,12 @@
 //! Links points that answer the same question.
 //!
-//! Queries are short and passages are long. A query's nearest passages can therefore be far from each other, and a
-//! search that found one of them finds no link to the next. *Probes* represent future queries: the headings of the
-//! corpus, as vectors. Each probe searches for its nearest points over the existing links, and these points are then
-//! linked to each other. A second round finds what the first made reachable. Every point's new links depend only on the
-//! old ones, so a round gives the same links in any order and runs on all cores.
+//! Queries are short and passages are long. The nearest passages of a query can therefore be far
+//! from each other, and a search that found one of them finds no link to the next. *Probes*
+//! represent future queries: they are the headings of the corpus, as vectors. Each probe searches
+//! for its nearest points over the existing links, and these points are then linked to each other.
+//! A second round finds the points that the first round made reachable. The new links of a point
+//! depend only on the old links, so a round gives the same links in any order and runs on all
+//! cores.
 
 use rayon::prelude::*;
 
@@ -17,25 +19,25 @@ use super::rows::ShardRows;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BridgeOptions {
     pub rounds: usize,
-    /// How many points a probe's walk keeps while it looks.
+    /// The number of candidates that the search of a probe keeps.
     pub ef: usize,
-    /// How many of the nearest belong together.
+    /// How many of the nearest points are treated as answers to the probe.
     pub answers: usize,
-    /// How many of those are linked with all the others, both ways.
+    /// How many of those answers are linked with all the others, in both directions.
     pub pivots: usize,
-    /// The most links a point gets in a round.
+    /// The maximum number of links that a point gets in a round.
     pub links_max: usize,
 }
 
-/// How many of the best entries a probe starts from.
+/// The number of best entries that a probe starts from.
 const STARTS: usize = 4;
 
-/// Vectors of queries to expect, rounded to bytes: only what is near to what matters here.
+/// Vectors of expected queries, rounded to bytes. Only the order of similarities matters here.
 #[derive(Clone, Debug)]
 pub struct Probes {
     dims: usize,
     codes: Vec<i8>,
-    /// The first chunk of what each one is the heading of.
+    /// For each probe, the first chunk of the node that has this heading.
     chunks: Vec<u32>,
 }
 
@@ -47,10 +49,10 @@ impl Probes {
         Self { dims, codes: Vec::new(), chunks: Vec::new() }
     }
 
-    /// Adds the heading of what begins with a chunk; a zero vector asks nothing and is left out.
+    /// Adds the heading of the node that begins with `chunk`. A zero vector is skipped.
     ///
     /// # Panics
-    /// If the vector has another number of dimensions.
+    /// If the vector has a different number of dimensions.
     pub fn push(&mut self, chunk: u32, vector: &[f32]) {
         assert_eq!(vector.len(), self.dims, "a probe of another embedding");
         let largest = vector.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
@@ -65,7 +67,7 @@ impl Probes {
         self.codes.iter().map(|code| code.cast_unsigned()).collect()
     }
 
-    /// Only those of some chunks.
+    /// Only the probes whose chunk is `wanted`.
     pub(super) fn of_chunks(&self, wanted: impl Fn(u32) -> bool) -> Self {
         let mut some = Self::new(self.dims);
         for (&chunk, codes) in self.chunks.iter().zip(self.codes.chunks_exact(self.dims)).filter(|(c, _)| wanted(**c)) {
@@ -84,8 +86,8 @@ impl Probes {
     }
 }
 
-/// Adds links between points that answer the same probes; gives how many. Each point must have room for
-/// `rounds * links_max`.
+/// Adds links between points that answer the same probes and returns their number. Each point must
+/// have room for `rounds * links_max` more links.
 pub(super) fn bridge(
     shard: &ShardRows<'_>,
     points: &[u32],
@@ -116,7 +118,7 @@ pub(super) fn bridge(
     added
 }
 
-/// The nearest points of each probe, best first, as far as walks find them.
+/// The nearest points of each probe, best first, as found by a search of the graph.
 fn answers(
     shard: &ShardRows<'_>,
     entries: &[u32],
@@ -141,7 +143,7 @@ fn answers(
     answers.collect()
 }
 
-/// For each chunk of the shard, the points it should be linked to; some more than once.
+/// For each chunk of the shard, the points it should be linked to; may contain duplicates.
 fn partners(shard: &ShardRows<'_>, answers: &[Vec<u32>], pivots: usize) -> Vec<Vec<u32>> {
     let mut partners = vec![Vec::new(); shard.chunks.len() as usize];
     let place = |point: u32| (point - shard.chunks.start) as usize;

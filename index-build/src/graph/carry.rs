@@ -1,10 +1,12 @@
-//! Takes over the links of an earlier graph, so that a build with few changes links only what is new. Shards take over those
-//! of the earlier shards, a range with links of its own those of the earlier range that is most like it.
+//! Reuses the links of an earlier graph, so that a build with few changes links only new points.
+//! Shards reuse the links of the earlier shards. A range with its own graph reuses the links of the
+//! most similar earlier range.
 //!
-//! A point whose row was a point before keeps its links to those that are points still. Every other point is inserted:
-//! it searches its neighbours in the links so far, and is linked with the best of them both ways. The result is a graph
-//! as good as a new one as long as few points are inserted; the builder counts them over the builds and starts anew
-//! when they are many.
+//! A point whose row was already a point keeps its links to the points that still exist. Every
+//! other point is inserted: it searches for its neighbours over the existing links and is linked
+//! with the best of them in both directions. The result is as good as a new graph as long as few
+//! points are inserted. The builder counts the inserted points over all builds and builds a new
+//! graph when there are too many.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -19,14 +21,14 @@ use super::entries::entries;
 use super::refine::{RefineOptions, choose};
 use super::rows::ShardRows;
 
-/// One point in so many may be inserted.
+/// At most one point in this many may be inserted.
 const INSERTED_SHARE: u32 = 5;
-/// How many entries a new point starts its search from.
+/// The number of entries that a new point starts its search from.
 const STARTS: usize = 4;
 
-/// From so many chunks of a range, evenly spread, the earlier range that is most like it is found.
+/// The number of chunks of a range, evenly spread, that are sampled to find the most similar earlier range.
 const SAMPLED: u32 = 256;
-/// Of chunks with equal rows so many are looked at.
+/// The maximum number of chunks with equal rows that are examined.
 const EQUAL_MAX: usize = 8;
 
 /// The vectors and graphs of an earlier snapshot, built with the same options.
@@ -34,7 +36,7 @@ const EQUAL_MAX: usize = 8;
 pub struct EarlierGraph {
     rows: VectorRows,
     graph: GraphFile,
-    /// The hash of every row with its chunk, ascending; made when it is first needed.
+    /// The hash of every row with its chunk, ascending; computed on first use.
     by_hash: OnceLock<Vec<(u64, u32)>>,
 }
 
@@ -49,12 +51,13 @@ impl EarlierGraph {
         self.graph.view().shards().collect()
     }
 
-    /// How many points were inserted into the shard in this place since it was built as a whole.
+    /// How many points were inserted into this shard since its last full build.
     pub(super) fn inserted(&self, place: usize) -> u32 {
         self.graph.view().shards().nth(place).map_or(0, |shard| shard.inserted)
     }
 
-    /// The range with links that shares most with the new one, for its size.
+    /// The earlier range, among those with their own graph, that shares the most sampled chunks,
+    /// weighted by the ratio of the sizes.
     pub(super) fn most_like(&self, shard: &ShardRows<'_>) -> Option<Graph<'_>> {
         let ranges: Vec<Graph<'_>> = self.graph.view().ranges().collect();
         let mut shared = vec![0_u32; ranges.len()];
@@ -72,7 +75,7 @@ impl EarlierGraph {
         (shared[best] > 0).then(|| ranges[best])
     }
 
-    /// Some of the chunks with these codes.
+    /// Up to `EQUAL_MAX` chunks whose codes have this hash.
     fn with_codes(&self, codes: &[i8]) -> impl Iterator<Item = u32> {
         let rows = self.rows.view();
         let by_hash = self.by_hash.get_or_init(|| {
@@ -87,16 +90,16 @@ impl EarlierGraph {
     }
 }
 
-/// What a new graph takes over.
+/// The earlier graphs that a new graph reuses.
 pub(super) struct Old<'e> {
     pub(super) earlier: &'e EarlierGraph,
-    /// Graphs of different chunks.
+    /// Graphs that do not overlap.
     pub(super) graphs: Vec<Graph<'e>>,
-    /// How many points were inserted into them since they were built as a whole.
+    /// How many points were inserted into them since their last full build.
     pub(super) inserted: u32,
 }
 
-/// The links of a shard, most of them taken over.
+/// The links of a shard, most of them reused.
 pub(super) struct Carried {
     pub(super) links: Links,
     pub(super) entries: Vec<u32>,
@@ -104,17 +107,17 @@ pub(super) struct Carried {
     pub(super) inserted: Vec<u32>,
 }
 
-/// How points are inserted.
+/// Options for inserting points.
 #[derive(Clone, Copy)]
 pub(super) struct CarryOptions<'o> {
     pub(super) refine: &'o RefineOptions,
-    /// How many points a new one looks at.
+    /// The number of candidates that the search of a new point keeps.
     pub(super) ef: usize,
     /// How many links a point may get later.
     pub(super) room: usize,
 }
 
-/// None if so many points are new that the shard had better be built as a whole.
+/// Returns None if too many points are new, so that a full build of the shard is better.
 pub(super) fn carry(
     shard: &ShardRows<'_>,
     clusters: &Clusters,
@@ -163,11 +166,11 @@ fn insert(
     }
 }
 
-/// The points of an earlier graph that are, or belong to, points of the new one.
+/// The points of an earlier graph that are, or belong to, points of the new graph.
 struct KeptPoints {
-    /// By old chunk: the new point.
+    /// The new point of each old chunk.
     now: Vec<u32>,
-    /// By place of the new chunk in its shard: whether it is the new point of an old one.
+    /// For each new chunk, by its place in the shard: whether it is the new point of an old point.
     is_kept: Vec<bool>,
 }
 

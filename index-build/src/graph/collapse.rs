@@ -1,9 +1,10 @@
 //! Finds equal and nearly equal vectors, so that each cluster becomes one point of the graph.
 //!
-//! Statutes repeat themselves. A graph whose points have only their own copies as neighbours has no way in or out. The
-//! first chunk of a cluster represents it. Equal rows are found by their hash, nearly equal ones by the signs of their
-//! codes: vectors with a cosine of 0.999 differ in about four signs of 256, so some run of 32 signs is the same in
-//! both. The tables are bounded. What they forget costs an extra point, but never a result.
+//! Statutes repeat themselves. If the only neighbours of a point were its own copies, no link would
+//! lead into or out of the group. The first chunk of a cluster represents it. Equal rows are found
+//! by their hash, nearly equal ones by the signs of their codes: vectors with a cosine of 0.999
+//! differ in about four of 256 signs, so at least one run of 32 signs is the same in both. The
+//! tables have a fixed size. A forgotten entry costs an extra point, but never a result.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
@@ -13,10 +14,10 @@ use hornbook_corpus::vectors::NEAR_MAX;
 
 use super::rows::ShardRows;
 
-/// Signs that must agree in a run for two vectors to be compared.
+/// The length of a run of signs. Two vectors are compared if all signs of a run agree.
 const BAND_LEN: usize = 32;
 const BANDS_MAX: usize = 8;
-/// Leaders remembered per slot; a newer one drives out the oldest.
+/// Leaders remembered per slot. A new leader replaces the oldest.
 const WAYS: usize = 4;
 const VACANT: u32 = u32::MAX;
 
@@ -39,7 +40,7 @@ impl Clusters {
 }
 
 impl Clusters {
-    /// By place of the chunk in its shard: the point that it belongs to.
+    /// For each chunk, by its place in the shard: the point that it belongs to.
     pub(super) fn points_by_chunk(&self, chunks: OrdinalRange) -> Vec<u32> {
         let place = |chunk: u32| (chunk - chunks.start) as usize;
         let mut point_of: Vec<u32> = chunks.iter().collect();
@@ -55,7 +56,7 @@ impl Clusters {
 
 pub(super) fn collapse(shard: &ShardRows<'_>, near_cosine_min: f32) -> Clusters {
     let mut clusters = Clusters { points: Vec::new(), near: BTreeMap::new(), equal: BTreeMap::new() };
-    // Only ever looked up, never iterated: the order of a hash map reaches no file.
+    // The map is used for lookups only, so its iteration order cannot affect any file.
     let mut first_with_hash = HashMap::new();
     let mut leaders = LeaderTable::new(shard);
     for chunk in shard.chunks.iter() {
@@ -92,7 +93,7 @@ pub(super) fn hash_of_codes(codes: &[i8]) -> u64 {
     hasher.finish()
 }
 
-/// Leaders by the signs of their codes: a table of fixed size per band.
+/// Leaders by the signs of their codes: one table of fixed size per band.
 struct LeaderTable {
     bands: usize,
     slots_per_band: usize,

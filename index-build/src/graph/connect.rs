@@ -1,18 +1,19 @@
-//! Makes sure that a search can get from every point to every other.
+//! Makes sure that a search can get from every point to every other point.
 //!
-//! A point keeps its best links and drops the rest, so a tight cluster can end up without a link in or without a link
-//! out. Each unreachable part is linked to its nearest reachable point. A search can start at any entry, so both
-//! directions count: the points reachable from the first point, and the points that reach it.
+//! A point keeps its best links and drops the rest, so a tight cluster can end up with no link in
+//! or no link out. Each unreachable part is linked to its nearest reachable point. A search can
+//! start at any entry, so both directions count: the points reachable from the first point, and the
+//! points that reach it.
 
 use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
 
 use super::error::GraphBuildError;
 use super::rows::ShardRows;
 
-/// Links that a point may have beyond those it was first given. The last place is kept for a link that leads out.
+/// Extra links that a point may have. The last one is reserved for a link that leads out.
 const SLACK: usize = 16;
 
-/// The links of a shard's points, in rows of equal length.
+/// The links of the points of a shard, in rows of equal length.
 pub(super) struct Links {
     chunks: OrdinalRange,
     capacity: usize,
@@ -32,7 +33,7 @@ impl Links {
         &self.ends[place * self.capacity..][..usize::from(self.counts[place])]
     }
 
-    /// Adds a link unless it exists, leads to itself, or finds no room.
+    /// Adds a link unless it exists, leads to its own point, or there is no room for it.
     pub(super) fn add(&mut self, from: u32, to: u32) {
         if from == to || self.room(from) == 0 || self.of(from).contains(&to) {
             return;
@@ -42,7 +43,7 @@ impl Links {
         self.counts[place] += 1;
     }
 
-    /// Gives a point these links in place of those it had.
+    /// Replaces the links of a point.
     pub(super) fn set(&mut self, from: u32, ends: &[u32]) {
         let place = self.place(from);
         self.ends[place * self.capacity..][..ends.len()].copy_from_slice(ends);
@@ -57,7 +58,7 @@ impl Links {
         (point - self.chunks.start) as usize
     }
 
-    /// The same links from their ends to their beginnings.
+    /// The same links in the opposite direction.
     fn reversed(&self, points: &[u32]) -> Vec<Vec<u32>> {
         let mut reversed = vec![Vec::new(); self.counts.len()];
         for &from in points {
@@ -69,7 +70,7 @@ impl Links {
     }
 }
 
-/// Adds what is missing; gives the number of links added.
+/// Adds missing links and returns how many were added.
 pub(super) fn connect(shard: &ShardRows<'_>, points: &[u32], links: &mut Links) -> Result<u32, GraphBuildError> {
     let Some(&root) = points.first() else {
         return Ok(0);
@@ -85,7 +86,7 @@ pub(super) fn connect(shard: &ShardRows<'_>, points: &[u32], links: &mut Links) 
     Ok(added)
 }
 
-/// Gives every point a way that leads to it from the root.
+/// Makes every point reachable from the root.
 fn lead_in(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
     let mut reached = Reached::new(shard.chunks);
     reached.spread(root, |point| links.of(point));
@@ -108,7 +109,7 @@ fn lead_in(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) 
     added
 }
 
-/// Gives every point a way that leads from it to the root.
+/// Makes the root reachable from every point.
 fn lead_out(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
     let reversed = links.reversed(points);
     let place = |point: u32| (point - shard.chunks.start) as usize;
@@ -146,7 +147,7 @@ fn refuse_missing(points: &[u32], reached: &Reached) -> Result<(), GraphBuildErr
     }
 }
 
-/// The points found so far to be within reach.
+/// The points known to be reachable.
 struct Reached {
     chunks: OrdinalRange,
     marks: Vec<bool>,
@@ -162,7 +163,7 @@ impl Reached {
         self.marks[(point - self.chunks.start) as usize]
     }
 
-    /// Marks a point and everything that the links lead to from it.
+    /// Marks a point and all points reachable from it.
     fn spread<'a>(&mut self, from: u32, links: impl Fn(u32) -> &'a [u32]) {
         self.mark(from);
         while let Some(point) = self.to_follow.pop() {
@@ -186,7 +187,7 @@ mod tests {
 
     const DIMS: usize = 32;
 
-    /// Rows that all differ, so none collapses.
+    /// Rows that all differ, so none are merged.
     fn rows(dir: &std::path::Path, count: usize) -> VectorRows {
         let space: SpaceName = "test-32".parse().unwrap();
         let mut writer = VectorWriter::create(dir, &space, DIMS).unwrap();
@@ -206,7 +207,7 @@ mod tests {
         let shard = ShardRows::new(&rows, OrdinalRange::new(0, 9));
         let points: Vec<u32> = (0..9).collect();
         let mut links = Links::new(shard.chunks, 4);
-        // A ring of three; a ring that only leads in; one that only leads out.
+        // A ring of three; a ring with only links in; a ring with only links out.
         for (from, to) in [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 5), (5, 3), (6, 7), (7, 8), (8, 6), (6, 0)] {
             links.add(from, to);
         }
@@ -221,7 +222,7 @@ mod tests {
         let shard = ShardRows::new(&rows, OrdinalRange::new(0, 30));
         let points: Vec<u32> = (0..30).collect();
         let mut links = Links::new(shard.chunks, 1);
-        // All but the last are linked to as many others as they may be, and none to the last.
+        // All points but the last have the maximum number of links, and none of them leads to the last.
         for from in 0..29 {
             (1..=18).for_each(|step| links.add(from, (from + step) % 29));
         }

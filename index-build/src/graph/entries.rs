@@ -1,14 +1,14 @@
 //! The points that searches start from.
 
-/// Searches compare the query with every entry first, so there are few.
+/// Searches first compare the query with every entry, so there are few.
 const ENTRIES_MAX: usize = 512;
 
-/// How many entries a graph of so many points has: the square root of their number.
+/// The number of entries of a graph with this many points: the square root, within bounds.
 pub(super) fn entry_count(points: usize) -> usize {
     points.isqrt().clamp(1, ENTRIES_MAX)
 }
 
-/// Entries that were kept, and a scattered selection of the points where they have become too few.
+/// The kept entries, plus a scattered selection of other points if there are too few.
 pub(super) fn entries(mut kept: Vec<u32>, points: &[u32]) -> Vec<u32> {
     kept.sort_unstable();
     kept.dedup();
@@ -20,7 +20,7 @@ pub(super) fn entries(mut kept: Vec<u32>, points: &[u32]) -> Vec<u32> {
     kept
 }
 
-/// A fixed shuffle of the ordinals: neighbours in the text land far apart.
+/// A fixed shuffle of the ordinals: places neighbours in the text far apart.
 pub(super) fn scattered(chunk: u32) -> u32 {
     chunk.wrapping_mul(0x9E37_79B1).reverse_bits()
 }

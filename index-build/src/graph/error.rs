@@ -1,4 +1,4 @@
-//! Why no graph could be built.
+//! Errors of a graph build.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use hornbook_corpus::vectors::GraphWriteError;
 #[derive(Debug)]
 pub enum GraphBuildError {
     Write(GraphWriteError),
-    /// The temporary file of a finished graph.
+    /// An error with the temporary file of a finished graph.
     Spool(std::io::Error),
     Unreachable {
         point: ChunkOrdinal,

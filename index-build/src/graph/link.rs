@@ -1,8 +1,9 @@
-//! Links the points of a graph: each is inserted in turn, looks for its neighbours in the links so far, and is linked with
-//! the best of them both ways.
+//! Links the points of a graph. Each point is inserted in turn, searches for its neighbours over
+//! the existing links, and is linked with the best of them in both directions.
 //!
-//! Points are inserted in batches that grow with the graph. Those of a batch do not see each other (`refine` mends that), so
-//! all cores work on one batch; and what a batch adds does not depend on which core did what.
+//! Points are inserted in batches that grow with the graph. The points of a batch do not see each
+//! other; `refine` corrects that. All cores therefore work on one batch, and the result does not
+//! depend on which core did what.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,23 +17,23 @@ use super::parallel::Done;
 use super::refine::choose;
 use super::rows::ShardRows;
 
-/// A batch has one point for so many that are linked already, and at most `BATCH_MAX`.
+/// The size of a batch is the number of points already linked divided by this, but at most `BATCH_MAX`.
 const BATCH_SHARE: usize = 16;
 const BATCH_MAX: usize = 1 << 13;
-/// A walk starts from the best of so many points, which are inserted before all others.
+/// A walk starts from the best of these points, which are inserted before all others.
 const LANDMARKS: usize = 64;
 const STARTS: usize = 2;
-/// So many points are looked after at a time by one core.
+/// The number of points that one core handles at a time.
 const RUN: usize = 16;
 
-/// The links of the points; also those points that searches may start from.
+/// Returns the links of the points and the entry points of searches.
 pub(super) fn link(
     shard: &ShardRows<'_>,
     points: &[u32],
     options: &GraphOptions,
     done: &Done<'_>,
 ) -> (Links, Vec<u32>) {
-    // Points that follow each other in the law are alike; in this order every part of the law comes early.
+    // Consecutive points in the law are alike. In this order, points from every part of the law come early.
     let mut order = points.to_vec();
     order.sort_unstable_by_key(|&point| (scattered(point), point));
     let linking = Linking { shard, options, links_max: 2 * options.links_per_point, walkers: Mutex::default() };
@@ -45,7 +46,7 @@ pub(super) fn link(
         let chosen = linking.neighbours(landmarks, batch, &links);
         linking.add(batch, &chosen, &mut links);
         linked += batch.len();
-        // The other half of the time goes into what follows.
+        // The following steps take the other half of the time.
         done.set((linked / 2) as u32);
     }
     let mut entries = order;
@@ -58,12 +59,12 @@ struct Linking<'a> {
     shard: &'a ShardRows<'a>,
     options: &'a GraphOptions,
     links_max: usize,
-    /// Buffers of walks that nobody uses at the moment.
+    /// Buffers that no thread uses at the moment.
     walkers: Mutex<Vec<Around>>,
 }
 
 impl Linking<'_> {
-    /// For each point of the batch the points it is to be linked to.
+    /// For each point of the batch, the points that it should be linked to.
     fn neighbours(&self, landmarks: &[u32], batch: &[u32], links: &Links) -> Vec<Vec<u32>> {
         let runs = batch.par_chunks(RUN).map(|run| {
             let walker = self.walkers.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -85,7 +86,7 @@ impl Linking<'_> {
         choose(self.shard, &mut seen, self.links_max, self.options.refine.stretch)
     }
 
-    /// Links the points of a batch both ways. A point that gets more links than it may have keeps the best.
+    /// Links the points of a batch in both directions. A point with more links than allowed keeps the best.
     fn add(&self, batch: &[u32], chosen: &[Vec<u32>], links: &mut Links) {
         let mut incoming: Vec<(u32, u32)> = Vec::new();
         for (&point, chosen) in batch.iter().zip(chosen) {

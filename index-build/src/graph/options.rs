@@ -1,4 +1,4 @@
-//! How graphs are built.
+//! Options of graph builds.
 
 use hornbook_corpus::ids::OrdinalRange;
 
@@ -6,16 +6,16 @@ use super::bridge::{BridgeOptions, Probes};
 use super::ranges::{RangeOptions, with_links};
 use super::refine::RefineOptions;
 
-/// How the graph is built. The defaults were measured on the United States Code.
+/// Options of a graph build. The defaults were measured on the United States Code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GraphOptions {
-    /// The most chunks of a shard: building one takes some 1.5 KiB of memory for each.
+    /// The maximum number of chunks in a shard. Building a shard takes about 1.5 KiB of memory per chunk.
     pub shard_chunks_max: u32,
-    /// While points are inserted, a point keeps at most twice as many links.
+    /// While points are inserted, a point keeps at most twice this many links.
     pub links_per_point: usize,
-    /// How many candidates are kept while the neighbours of a new point are looked for.
+    /// The number of candidates that the search for the neighbours of a new point keeps.
     pub ef_construction: usize,
-    /// Vectors at least this similar become one point.
+    /// Vectors at least this similar are merged into one point.
     pub near_cosine_min: f32,
     pub refine: RefineOptions,
     pub bridge: BridgeOptions,
@@ -37,25 +37,25 @@ impl Default for GraphOptions {
 }
 
 impl GraphOptions {
-    /// A hash: equal hashes mean that other graphs over the same vectors would be the same.
+    /// A hash of the options, probes and ranges. Equal hashes mean that the same vectors give the same graphs.
     pub fn recipe(&self, probes: &Probes, ranges: &[OrdinalRange]) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{self:?} {ranges:?}").as_bytes()).update(&probes.bytes());
         hasher.finalize().to_hex().to_string()
     }
 
-    /// How many chunks all graphs together have.
+    /// The number of chunks in all graphs together.
     pub fn chunks_linked(&self, chunks: u32, ranges: &[OrdinalRange]) -> u64 {
         let ranges = with_links(ranges, chunks, self.shard_chunks_max, &self.ranges);
         u64::from(chunks) + ranges.iter().map(|range| u64::from(range.len())).sum::<u64>()
     }
 
-    /// How many links a point may get after it was linked.
+    /// The number of links that a point may get after linking.
     pub(super) fn bridge_room(&self) -> usize {
         self.bridge.rounds * self.bridge.links_max
     }
 
-    /// A hash: only the links of graphs with equal ones can be taken over.
+    /// A hash of the options. Links can be reused only from graphs with an equal hash.
     pub fn hash(&self) -> String {
         blake3::hash(format!("{self:?}").as_bytes()).to_hex().to_string()
     }

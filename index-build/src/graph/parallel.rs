@@ -1,7 +1,8 @@
-//! Builds several graphs at a time, because no graph keeps all cores busy in every step, and hands them over in their order.
+//! Builds several graphs at a time, because no graph keeps all cores busy in every step, and passes
+//! them on in order.
 //!
-//! How many chunks are in work at once is bounded, and so is memory: next to a full shard only small ranges are built.
-//! Graphs that are done before their turn wait on disk.
+//! The number of chunks in work at once is limited, and so is memory: while a full shard is built,
+//! only small ranges are built with it. Graphs that are finished before their turn wait on disk.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,10 +20,10 @@ use hornbook_corpus::vectors::{ChunkLinks, GraphWriter};
 use super::error::GraphBuildError;
 use super::stats::GraphStats;
 
-/// Between two reports of progress.
+/// The time between two progress reports.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-/// A finished graph. Its lists follow each other, each chunk's after how long they are.
+/// A finished graph. `lists` contains, for each chunk, the lengths of its three lists and then the lists.
 pub(super) struct BuiltGraph {
     pub(super) entries: Vec<u32>,
     pub(super) stats: GraphStats,
@@ -39,7 +40,7 @@ impl BuiltGraph {
         self.stats.collapsed_equal += chunk.equal.len() as u32;
     }
 
-    /// Writes the chunks' lists to a graph that was begun.
+    /// Writes the lists of the chunks to a graph that was begun.
     pub(super) fn write(&self, writer: &mut GraphWriter) -> Result<(), GraphBuildError> {
         let mut rest = self.lists.as_slice();
         while let [links, near, equal, behind @ ..] = rest {
@@ -76,19 +77,19 @@ impl Waiting {
     }
 }
 
-/// How far one graph is.
+/// The progress of one graph.
 pub(super) struct Done<'a> {
     all: &'a AtomicU32,
     own: Cell<u32>,
 }
 
 impl<'a> Done<'a> {
-    /// Nothing of the graph is done yet; `all` counts for all graphs.
+    /// Nothing of this graph is done yet. `all` counts the chunks of all graphs.
     pub(super) fn new(all: &'a AtomicU32) -> Self {
         Self { all, own: Cell::new(0) }
     }
 
-    /// So many chunks of the graph are done.
+    /// Sets the number of finished chunks of the graph.
     pub(super) fn set(&self, chunks: u32) {
         let more = chunks.saturating_sub(self.own.get());
         self.own.set(self.own.get() + more);
@@ -96,7 +97,7 @@ impl<'a> Done<'a> {
     }
 }
 
-/// The graphs nobody works on yet, and how many chunks may still be taken into work.
+/// The graphs that no worker has taken yet, and how many more chunks may be in work.
 struct Queue {
     waiting: Vec<usize>,
     room: u32,
@@ -111,11 +112,11 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // The queue is whole between any two statements that change it.
+        // The queue is consistent between any two statements that change it.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first graph for which there is room; waits until there is. None when all are taken.
+    /// The first graph for which there is room; waits until there is. None if all graphs are taken.
     fn take(&self) -> Option<usize> {
         let mut queue = self.lock();
         loop {
@@ -147,7 +148,8 @@ impl Jobs<'_> {
     }
 }
 
-/// The room of a job that is worked on. A worker that panics leaves no work to the others, and the scope says so.
+/// The room that a job occupies. If a worker panics, the queue is cleared, and `thread::scope`
+/// passes the panic on.
 struct Room<'j> {
     jobs: &'j Jobs<'j>,
     job: usize,
@@ -163,8 +165,8 @@ impl Drop for Room<'_> {
     }
 }
 
-/// Builds the graphs of these sizes, as many at once as there are cores and room for, and gives each to `take` in order.
-/// `progress` receives how many chunks of all graphs are done.
+/// Builds the graphs of these sizes, as many at once as there are cores and room for, and passes
+/// them to `take` in order. `progress` receives how many chunks of all graphs are done.
 pub(super) fn build_in_parallel(
     sizes: &[u32],
     chunks_at_once: u32,
@@ -187,8 +189,8 @@ pub(super) fn build_in_parallel(
                     let own = Done::new(done);
                     let built = build(job, &own);
                     own.set(jobs.sizes[job]);
-                    // Waits until the graph is taken, so that finished ones do not pile up. Nobody listens after an error;
-                    // the queue is empty then.
+                    // Waits until the graph is taken, so that finished graphs do not pile up. After
+                    // an error there is no receiver, and the queue is empty.
                     let _ = finished.send((job, built));
                 }
             });
@@ -206,7 +208,7 @@ pub(super) fn build_in_parallel(
                         waiting.insert(job, Waiting::put(dir, built?).map_err(GraphBuildError::Spool)?);
                     }
                     Err(RecvTimeoutError::Timeout) => {}
-                    // A worker panicked; the scope says so.
+                    // A worker panicked; `thread::scope` passes the panic on.
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
                 while let Some(graph) = waiting.remove(&next) {
@@ -219,7 +221,7 @@ pub(super) fn build_in_parallel(
         };
         let result = in_order();
         jobs.clear();
-        // Nobody waits any longer to hand a graph over.
+        // Releases the workers that wait to send a graph.
         drop(incoming);
         result
     })
@@ -241,7 +243,7 @@ mod tests {
         let build = |job: usize, done: &Done<'_>| {
             let now = in_work.fetch_add(sizes[job], Ordering::SeqCst) + sizes[job];
             most.fetch_max(now, Ordering::SeqCst);
-            // The first takes longest, so that others are done before their turn.
+            // The first graph takes longest, so that others finish before their turn.
             thread::sleep(Duration::from_millis(if job == 0 { 60 } else { 5 }));
             done.set(1);
             in_work.fetch_sub(sizes[job], Ordering::SeqCst);
@@ -256,7 +258,7 @@ mod tests {
         build_in_parallel(&sizes, 13, dir.path(), build, take, |done| last = done).unwrap();
         assert_eq!(taken, [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(last, sizes.iter().sum::<u32>());
-        // One that is larger than the room is built alone.
+        // A graph larger than the room is built alone.
         assert_eq!(most.into_inner(), 14);
     }
 
@@ -274,7 +276,7 @@ mod tests {
         assert!(begun.into_inner() < 500);
     }
 
-    /// The others wait for its room, and would wait for ever.
+    /// Without the cleanup, the other workers would wait forever for the room of the job that panicked.
     #[test]
     fn a_panic_ends_the_build() {
         let dir = tempfile::tempdir().unwrap();

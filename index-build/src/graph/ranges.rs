@@ -1,20 +1,22 @@
-//! Which ranges get links of their own, next to the shards that cover everything.
+//! Chooses the ranges that get their own graph, in addition to the shards that cover everything.
 //!
-//! A walk that looks for a part of a graph passes what lies around it. A range is therefore given a graph of its own if it is
-//! too large to be scanned with others, and if it is not most of a graph that there is anyway.
+//! A walk that searches a part of a graph also visits the points around that part. A range
+//! therefore gets its own graph if it is too large to be scanned, unless it is most of a graph that
+//! exists anyway.
 
 use hornbook_corpus::ids::OrdinalRange;
 
-/// How large a range must be, and how little of what surrounds it.
+/// Which ranges get their own graph: by their size, and by their share of the graph around them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RangeOptions {
     /// Smaller ranges are scanned.
     pub chunks_min: u32,
-    /// A range that has more than this of a graph around it is looked for there.
+    /// A range that is more than this share of the graph around it is searched in that graph.
     pub share_max: f32,
 }
 
-/// Those of the ranges that get a graph, outer ones first. `chunks` are all there are, in shards of `shard_chunks_max`.
+/// The ranges that get a graph, outer ones first. `chunks` is the number of all chunks, in shards
+/// of `shard_chunks_max`.
 pub(super) fn with_links(
     ranges: &[OrdinalRange],
     chunks: u32,
@@ -38,7 +40,7 @@ pub(super) fn with_links(
     chosen
 }
 
-/// All chunks in runs of at most so many.
+/// Divides all chunks into runs of at most `most`.
 pub(super) fn shards(chunks: u32, most: u32) -> Vec<OrdinalRange> {
     let most = most.max(1);
     let starts = (0..chunks).step_by(most as usize);
@@ -54,10 +56,10 @@ mod tests {
         let options = RangeOptions { chunks_min: 40, share_max: 0.5 };
         let range = OrdinalRange::new;
         let chosen = |ranges: &[OrdinalRange]| with_links(ranges, 1000, 400, &options);
-        // A state within a shard, its one code body, a title, a short chapter.
+        // A state within a shard, its only code body, a title, a short chapter.
         let (state, body, title, chapter) = (range(100, 280), range(100, 270), range(120, 180), range(120, 150));
         assert_eq!(chosen(&[chapter, title, body, state, state]), [state, title]);
-        // Most of a shard, more than one, across two.
+        // Most of a shard; more than a shard; across two shards.
         assert_eq!(chosen(&[range(0, 300), range(0, 600), range(380, 440)]), [range(380, 440)]);
         assert_eq!(chosen(&[]), []);
         assert_eq!(shards(1000, 400), [range(0, 400), range(400, 800), range(800, 1000)]);

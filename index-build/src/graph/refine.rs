@@ -1,8 +1,9 @@
 //! Improves the links that points got when they were inserted.
 //!
-//! A point that was inserted early saw few others, and none of its own batch. One more round corrects that: every point
-//! searches around itself in the finished graph, and keeps those links that lead where no other kept link leads. Each
-//! point reads only the old links, so the round gives the same links in any order and runs on all cores.
+//! A point that was inserted early saw few other points, and none of its own batch. One more round
+//! corrects that: every point searches its surroundings in the finished graph and keeps the links
+//! that lead where no other kept link leads. Each point reads only the old links, so the round
+//! gives the same links in any order and runs on all cores.
 
 use rayon::prelude::*;
 
@@ -10,18 +11,18 @@ use super::around::{Around, Seen};
 use super::connect::Links;
 use super::rows::ShardRows;
 
-/// How the first links are improved.
+/// Options of the refinement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RefineOptions {
-    /// How many of the nearest points each point looks at.
+    /// The number of nearest points that each point considers.
     pub ef: usize,
-    /// The most links a point keeps.
+    /// The maximum number of links that a point keeps.
     pub links_max: usize,
-    /// A link is dropped if a kept one ends so many times nearer to its end, as distances go.
+    /// A link is dropped if a kept link ends this many times nearer to its end, measured as distance.
     pub stretch: f32,
 }
 
-/// The bettered links; each point has room for `room` more.
+/// Returns the improved links. Each point has room for `room` more.
 pub(super) fn refine(
     shard: &ShardRows<'_>,
     points: &[u32],
@@ -69,7 +70,8 @@ pub(super) fn refine(
     links
 }
 
-/// Of the points seen, in any order, those worth a link, nearest first: none that a kept one leads nearer to.
+/// Selects the seen points that are worth a link, nearest first. A point is skipped if a kept point
+/// leads nearer to it.
 pub(super) fn choose(shard: &ShardRows<'_>, seen: &mut Vec<Seen>, links_max: usize, stretch: f32) -> Vec<u32> {
     seen.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     seen.dedup();
@@ -78,7 +80,7 @@ pub(super) fn choose(shard: &ShardRows<'_>, seen: &mut Vec<Seen>, links_max: usi
         if kept.len() == links_max {
             break;
         }
-        // Distances between unit vectors: the square of one is twice what is missing from the cosine.
+        // The squared distance between unit vectors is twice the difference between one and the cosine.
         let bar = 1.0 - (1.0 - similarity) / stretch;
         if kept.iter().all(|&other| shard.cosine(point, other) < bar) {
             kept.push(point);

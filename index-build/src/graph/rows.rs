@@ -3,7 +3,7 @@
 use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::vectors::{Kernel, RowsView, VectorRows};
 
-/// The rows of one shard, with the norms that cosines between them need.
+/// The rows of one shard, with the inverse norms that cosines need.
 pub(super) struct ShardRows<'a> {
     pub(super) rows: RowsView<'a>,
     pub(super) kernel: Kernel,

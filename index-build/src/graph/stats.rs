@@ -1,20 +1,20 @@
-//! What was built, in numbers.
+//! Statistics of a graph build.
 
-/// What was built: of the shards, unless it says otherwise.
+/// Statistics of a graph build. Fields count the shards unless their comment states otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphStats {
     pub chunks: u32,
     pub shards: u32,
-    /// How many ranges have links of their own.
+    /// The number of ranges with their own graph.
     pub ranges: u32,
     pub points: u32,
-    /// Chunks whose row another chunk has too.
+    /// Chunks whose row equals the row of an earlier chunk.
     pub collapsed_equal: u32,
-    /// Chunks that were nearly equal to a point.
+    /// Chunks that are nearly equal to a point.
     pub collapsed_near: u32,
-    /// Of all graphs.
+    /// Links of all graphs.
     pub links: u64,
-    /// Points that were inserted into the links of an earlier graph, over all builds since it was built as a whole.
+    /// Points that were inserted into the links of an earlier graph, over all builds since the last full build.
     pub inserted: u32,
     /// Links of all graphs that were added because a walk could not have reached or left a point without them.
     pub links_added: u32,

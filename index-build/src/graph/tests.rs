@@ -1,4 +1,4 @@
-//! Built graphs are complete, repeatable, fully reachable, and good enough to search.
+//! Tests that graphs are complete, reproducible, fully reachable, and good enough to search.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ fn space() -> SpaceName {
     "test-64".parse().unwrap()
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -29,7 +29,7 @@ impl Numbers {
         (0..DIMS).map(|_| self.next()).collect()
     }
 
-    /// Vectors around centres; a spread of zero makes them equal, a small one nearly equal.
+    /// Vectors around centres. With a spread of zero they are equal, with a small one nearly equal.
     fn clustered(&mut self, clusters: usize, per_cluster: usize, spread: f32) -> Vec<Vec<f32>> {
         let mut vectors = Vec::new();
         for _ in 0..clusters {
@@ -87,7 +87,8 @@ fn small() -> GraphOptions {
     GraphOptions { links_per_point: 6, ef_construction: 24, ..GraphOptions::default() }
 }
 
-/// Every chunk is in the shards once, and in each graph a walk can reach every point from every entry.
+/// Asserts that every chunk is in the shards exactly once, and that in each graph a walk reaches
+/// every point from every entry.
 fn assert_whole_and_in_reach(index: &VectorIndex) {
     let view = index.graph().view();
     assert_once_and_in_reach(view.shards(), OrdinalRange::new(0, index.rows().chunk_count()));
@@ -139,7 +140,8 @@ proptest! {
     ) {
         let vectors = Numbers(seed).clustered(clusters, per_cluster, spread);
         let dir = tempfile::tempdir().unwrap();
-        // A cosine above one collapses only what is equal, and leaves the near-duplicates to the links.
+        // With a minimum cosine above one, only equal vectors are merged, and near-duplicates
+        // remain separate points.
         let near_cosine_min = if collapsing { 0.999 } else { 1.1 };
         let ranges = RangeOptions { chunks_min: 5, share_max: 0.9 };
         let options = GraphOptions { shard_chunks_max, near_cosine_min, links_per_point: 3, ef_construction: 8, ranges, ..GraphOptions::default() };
@@ -201,7 +203,7 @@ fn links_do_not_depend_on_the_number_of_cores() {
     assert!(one == three, "three cores made other links than one");
 }
 
-/// A question between two far clusters is answered from both, so there must be a way across.
+/// A query between two distant clusters has answers in both, so links must cross between them.
 #[test]
 fn points_that_answer_the_same_probe_are_linked() {
     let vectors = Numbers(21).clustered(40, 20, 0.1);
@@ -262,7 +264,7 @@ fn zero_vectors_and_no_vectors_build() {
     assert_whole_and_in_reach(&index);
 }
 
-/// How many of the ten nearest vectors searches find, of all there are.
+/// The share of the ten nearest vectors that searches find.
 fn recall(index: &VectorIndex, queries: &[Vec<f32>]) -> f64 {
     let all = OrdinalRange::new(0, index.rows().chunk_count());
     let found = queries.iter().map(|query| {
@@ -274,7 +276,7 @@ fn recall(index: &VectorIndex, queries: &[Vec<f32>]) -> f64 {
     found.sum::<f64>() / queries.len() as f64
 }
 
-/// Builds the graphs over `after`, taking over what is there of those over `before`.
+/// Builds the graphs over `after`, and reuses those over `before` where possible.
 fn carried_in(
     before: (&[Vec<f32>], &[OrdinalRange]),
     after: (&[Vec<f32>], &[OrdinalRange]),
@@ -311,7 +313,7 @@ fn default_with_small_ranges() -> GraphOptions {
 fn a_graph_that_was_taken_over_is_whole_and_finds_what_a_new_one_finds() {
     let mut numbers = Numbers(11);
     let before = numbers.clustered(300, 10, 0.4);
-    // Some law goes, some comes in between, some is new altogether.
+    // Some law is removed, some is inserted in between.
     let mut after: Vec<Vec<f32>> =
         before.iter().enumerate().filter(|(n, _)| n % 23 != 0).map(|(_, v)| v.clone()).collect();
     for (place, vector) in numbers.clustered(20, 10, 0.4).into_iter().enumerate() {
@@ -325,7 +327,7 @@ fn a_graph_that_was_taken_over_is_whole_and_finds_what_a_new_one_finds() {
     let (new, _) = build(dir.path(), &after, &GraphOptions::default());
     let (taken_over, built) = (recall(&index, &queries), recall(&new, &queries));
     assert!(taken_over >= built - 0.01 && taken_over > 0.97, "{taken_over} where a new graph has {built}");
-    // The new points themselves are found.
+    // Searches find the new points.
     let of_new: Vec<Vec<f32>> = (0..200).map(|n| after[n * 13].clone()).collect();
     assert!(recall(&index, &of_new) > 0.97);
 }
@@ -338,7 +340,7 @@ fn a_graph_with_too_many_new_points_is_built_as_a_whole() {
     after.extend(numbers.clustered(40, 5, 0.4));
     let inserted = |before: &[Vec<f32>], after: &[Vec<f32>]| carried_in((before, &[]), (after, &[])).1.inserted;
     assert_eq!(inserted(&before, &after), 0);
-    // Few, but with those of the builds before too many.
+    // Few in each build, but too many together with those of the earlier builds.
     let dirs = [0, 1, 2, 3, 4, 5, 6].map(|_| tempfile::tempdir().unwrap());
     build(dirs[0].path(), &before, &default_with_small_ranges());
     let mut grown = before.clone();
@@ -349,11 +351,11 @@ fn a_graph_with_too_many_new_points_is_built_as_a_whole() {
     assert_eq!(counts, [20, 40, 60, 80, 100, 120], "every one a fifth of 520, 540, 560, 580, 600, 620 at most");
     grown.extend(numbers.clustered(4, 5, 0.4));
     assert_eq!(carried_from(dirs[6].path(), (&grown, &[])).1.inserted, 0);
-    // Nothing in common.
+    // The two have nothing in common.
     assert_eq!(inserted(&numbers.clustered(100, 5, 0.4), &before), 0);
 }
 
-/// A range keeps the links it had, wherever its chunks have gone, and one that changed inserts what is new.
+/// An unchanged range keeps its links even if its chunks moved, and a changed range inserts the new points.
 #[test]
 fn ranges_take_over_their_own_links() {
     let mut numbers = Numbers(31);
@@ -382,11 +384,13 @@ fn ranges_take_over_their_own_links() {
     }
 }
 
-/// What issue 14 asks of a filter: the cost of a snapshot of just this range, and the same answers, for every range and union.
+/// A filter must cost no more than a snapshot of just this range, and must find the same, for every
+/// range and union.
 #[test]
 fn a_range_costs_what_a_snapshot_of_its_own_costs_and_finds_as_much() {
     let mut numbers = Numbers(41);
-    // States that say the same in other words: what is outside of one is as near to a query as what is inside.
+    // States with the same law in other words: points outside a state are as near to a query
+    // as points inside.
     let topics = numbers.clustered(400, 1, 0.0);
     let vectors: Vec<Vec<f32>> = (0..6 * 2000)
         .map(|n| unit(&topics[n % 400].iter().map(|value| value + 0.15 * numbers.next()).collect::<Vec<_>>()))
@@ -428,7 +432,7 @@ fn a_range_costs_what_a_snapshot_of_its_own_costs_and_finds_as_much() {
         assert!(recall >= 0.985, "{range:?}: {recall}, alone {recall_alone}");
         assert!(cost <= cost_alone * 11 / 10, "{range:?} compared {cost} rows, alone {cost_alone}");
     }
-    // A union of some, not next to each other: less than three times one walk, where four walks would be four.
+    // A union of four separate ranges costs less than three times one walk.
     let union = [states[0], states[2], states[4], states[5]];
     let ((recall, cost), (_, cost_alone)) = (measure(&index, &union, effort), alone_of(&union));
     assert!(recall >= 0.985, "{recall}");

@@ -1,4 +1,5 @@
-//! Documents of a source in memory, parsed together on all cores. What was found is taken in the order of the files.
+//! Keeps documents of a source in memory and parses them together on all cores. The results are
+//! processed in file order.
 
 use std::io::Read;
 
@@ -10,9 +11,9 @@ use crate::import::intake::{ImportError, Intake};
 use crate::import::target::Target;
 use crate::source_files::{SourceError, SourceFile};
 
-/// The longest document: three times the largest title of the United States Code.
+/// The maximum size of a document: three times the largest title of the United States Code.
 const DOCUMENT_BYTES_MAX: u64 = 512 << 20;
-/// Documents are parsed when so many bytes of them are in memory, or so many documents.
+/// Documents are parsed when this many bytes or this many documents are in memory.
 const BATCH_BYTES: usize = 48 << 20;
 const BATCH_DOCUMENTS: usize = 4_096;
 
@@ -43,9 +44,9 @@ impl Batch {
         self.bytes >= BATCH_BYTES || self.documents.len() >= BATCH_DOCUMENTS
     }
 
-    /// The words of what waits, which was parsed.
+    /// The words of the waiting documents. `parsed` contains their parse results.
     fn words(&self, form: Form, parsed: &[Parsed]) -> SourceWords {
-        // A part for each thread: merging many small parts takes longer than counting.
+        // One part per thread: merging many small parts takes longer than counting.
         let part = self.documents.len().div_ceil(rayon::current_num_threads()).max(1);
         let counted = self.documents.par_chunks(part).zip(parsed.par_chunks(part)).map(|(documents, parsed)| {
             let mut words = SourceWords::default();
@@ -67,8 +68,8 @@ impl Batch {
         })
     }
 
-    /// Parses what waits on all cores and hands it to the intake, and its words to `words`; returns how many nodes there
-    /// were.
+    /// Parses the waiting documents on all cores, passes the results to the intake, and adds their
+    /// words to `words`. Returns the number of nodes.
     pub(crate) fn parse(
         &mut self,
         parse: ParseDocument,

@@ -1,7 +1,8 @@
 //! Volumes of the annual edition of the Code of Federal Regulations: `PART > SUBPART > SECTION > SECTNO, SUBJECT, P`.
 //!
-//! Front matter, tables of contents and finding aids are no law. Where the publisher did not close the revised text of a
-//! note, all that follows stands within it, whole parts too: it is taken out and put where it belongs.
+//! Front matter, tables of contents and finding aids are not law. Where the publisher did not close
+//! the revised text of a note, everything that follows is inside the note, even whole parts. The
+//! importer takes it out and puts it in its place.
 
 use roxmltree::{Document as Tree, Node};
 
@@ -32,7 +33,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     };
     let mut reading = Reading::new(document, target);
     let (mut elements, mut below) = (Elements::default(), Vec::new());
-    // What is printed around the law stands beside the title.
+    // Printed matter other than the law is next to the title element.
     let own = root.children().filter(|child| !is_around_law(*child));
     elements.parts(own, &mut |elements, child| match child.tag_name().name() {
         "TITLE" => elements.parts(child.children().filter(|child| !is_around_law(*child)), &mut |elements, child| {
@@ -50,12 +51,12 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     parsed
 }
 
-/// Front and back matter, running heads, and the title's own heading.
+/// Front and back matter, running heads, and the heading of the title.
 fn is_around_law(node: Node<'_, '_>) -> bool {
     (VOCABULARY.is_left_out)(node) || matches!(node.tag_name().name(), "TITLEHD" | "TITLENUM")
 }
 
-/// `Title 47—Telecommunication`
+/// The heading of the title: `Title 47—Telecommunication`.
 fn title_heading(root: Node<'_, '_>) -> Option<String> {
     let head = root.descendants().find(|node| node.tag_name().name() == "TITLEHD");
     let head = head.and_then(|head| head.children().find(|node| node.tag_name().name() == "HD"));
@@ -85,7 +86,7 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
         node.children().filter(|child| Some(*child) != head).partition(|child| is_law(child.tag_name().name()));
     let is_whole = below.is_empty();
     elements.parts(own.into_iter(), &mut |elements, child| match child.tag_name().name() {
-        // It is about something else in the container.
+        // This element refers to something else in the container.
         "RESERVED" if !is_whole => elements.paragraph(child),
         _ => elements.child(child),
     });
@@ -99,13 +100,14 @@ fn is_law(name: &str) -> bool {
     matches!(name, "SUBTITLE" | "CHAPTER" | "SUBCHAP" | "PART" | "SUBPART" | "SUBJGRP" | "SECTION" | "APPENDIX")
 }
 
-/// The heading of a container, or the remark that it is reserved where it has no other.
+/// The heading of a container, or else the remark that it is reserved.
 fn head_of<'a>(node: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
     let direct = |name: &'static str| node.children().find(move |child| child.tag_name().name() == name);
     direct("HD").or_else(|| direct("RESERVED"))
 }
 
-/// A chapter is headed in its table of contents only; a reserved container by a remark.
+/// The heading text of a container. A chapter has its heading only in its table of contents; a
+/// reserved container has a remark.
 fn heading_of(node: Node<'_, '_>, head: Option<Node<'_, '_>>, level: Level, elements: &Elements<'_, '_>) -> String {
     let direct = |name: &'static str| node.children().find(move |child| child.tag_name().name() == name);
     let in_contents = || {
@@ -116,7 +118,7 @@ fn heading_of(node: Node<'_, '_>, head: Option<Node<'_, '_>>, level: Level, elem
     heading.map(|heading| elements.run(heading).text).unwrap_or_default()
 }
 
-/// A heading, and what it says behind where a chapter runs over several volumes.
+/// Splits a heading from a trailing `(continued)`, which occurs when a chapter is printed in several volumes.
 fn without_continued(heading: &str) -> (&str, &str) {
     let plain = heading.to_ascii_lowercase().strip_suffix("(continued)").map(str::len);
     let (plain, continued) = heading.split_at(plain.unwrap_or(heading.len()));
@@ -158,7 +160,7 @@ fn appendix<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     put_back(reading, misplaced, place);
 }
 
-/// Reads law that stood within a note where it belongs.
+/// Imports law that was inside a note at the place where it belongs.
 fn put_back<'a>(reading: &mut Reading<'_>, misplaced: Vec<Node<'a, 'a>>, place: &Place) {
     if let Some(first) = misplaced.first() {
         let what = format!(

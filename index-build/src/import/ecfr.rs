@@ -38,7 +38,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     parsed
 }
 
-/// What has words around the divisions, and is no data about the file.
+/// Finds elements with words outside the divisions, except data about the file.
 fn outside<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     for child in node.children().filter(|child| !is_division(*child) && !(VOCABULARY.is_left_out)(*child)) {
         match child.descendants().any(is_division) {
@@ -73,7 +73,7 @@ fn level_of(node: Node<'_, '_>) -> Option<Kind> {
     })
 }
 
-/// `DIV1` to `DIV9`; a bare `DIV` is a matter of setting.
+/// Whether an element is `DIV1` to `DIV9`. A `DIV` without a digit is only layout.
 fn is_division(node: Node<'_, '_>) -> bool {
     let digit = node.tag_name().name().strip_prefix("DIV").unwrap_or_default();
     digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit())
@@ -81,7 +81,7 @@ fn is_division(node: Node<'_, '_>) -> bool {
 
 fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     let heading = head_of(node).map(|head| Elements::new(node, None).run(head).text).unwrap_or_default();
-    // A kind that is not known has divisions within it, or is read like an appendix.
+    // A division of unknown type is a container if it contains divisions, and is otherwise read as an appendix.
     let kind = level_of(node).unwrap_or_else(|| match node.children().any(is_division) {
         true => Kind::Container(Level::Group),
         false => Kind::Appendix,
@@ -91,7 +91,7 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
             let elements = elements_of(node, None);
             let number = node.attribute("N").map(str::trim).filter(|_| level < Level::Group);
             let number = number.filter(|number| !number.is_empty()).map(|number| number.replace(['–', '—'], "-"));
-            // Volumes are a matter of printing.
+            // Volumes belong to the printed edition, not to the code.
             let (heading, volume) = heading.split_once("--Volume").unwrap_or((&heading, ""));
             if !volume.is_empty() {
                 reading.parsed.leave_out("volumes, which are a matter of printing", format!("Volume {volume}"));

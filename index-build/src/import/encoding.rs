@@ -1,4 +1,4 @@
-//! Encodings of text files that are not UTF-8, for formats whose plans may name one.
+//! Encodings of text files that are not UTF-8, for formats whose plans can name one.
 
 use std::borrow::Cow;
 
@@ -12,12 +12,13 @@ pub(crate) enum Encoding {
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
-    /// The western European code page of Windows. Each byte is a character.
+    /// The Western European code page of Windows. Each byte is one character.
     #[serde(rename = "windows-1252")]
     Windows1252,
 }
 
-/// What the bytes 0x80 to 0x9F mean in it; the others are as in Unicode. Five of them are unused.
+/// The characters of the bytes 0x80 to 0x9F in Windows-1252; all other bytes are as in Unicode.
+/// Five of these bytes are unused.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

@@ -1,7 +1,9 @@
-//! Sections of codes whose documents list each section under its containers: what municipal HTML and plain text share.
+//! Sections of codes whose documents list each section under its containers: the common part of
+//! municipal HTML and plain text.
 //!
-//! Such documents often begin a chapter with a list of its sections, in the same form as the sections themselves. An entry
-//! without text is taken for a line of such a list if the same number has a text elsewhere in the document.
+//! Such documents often begin a chapter with a list of its sections, in the same form as the
+//! sections themselves. An entry without text is treated as a line of such a list if the same
+//! number has a text elsewhere in the document.
 
 use std::collections::HashSet;
 
@@ -19,7 +21,7 @@ use crate::import::target::Target;
 use crate::order::SortKey;
 use crate::report::WarningKind;
 
-/// A section as a document has it.
+/// A section as read from the document.
 #[derive(Debug, Default)]
 pub(crate) struct FlatSection {
     pub(crate) line: u32,
@@ -29,13 +31,15 @@ pub(crate) struct FlatSection {
     pub(crate) layout: Layout,
     pub(crate) credit: Option<String>,
     pub(crate) effect: Effect,
-    /// The containers it lies in, from the outermost.
+    /// The containers around it, outermost first.
     pub(crate) path: Vec<FlatContainer>,
 }
 
 impl FlatSection {
-    /// A section without text may say what became of it behind its heading, or in the acts of its history. Some keep the text
-    /// that was repealed: `Repealed 07-16-2024 Treatment Bypasses`. But `Reserved Name` is a name that can be reserved.
+    /// The status of the section. Without text, it may be stated after the heading or in the acts
+    /// of the history. Some sections keep the repealed text:
+    /// `Repealed 07-16-2024 Treatment Bypasses`. But in `Reserved Name`, the heading is about a
+    /// name that can be reserved.
     fn status(&self) -> Status {
         let short = self.text.len() <= REMARK_BYTES_MAX;
         let by_heading = named_status(&self.heading).filter(|status| short || *status == Status::Repealed);
@@ -49,7 +53,7 @@ impl FlatSection {
     }
 }
 
-/// The status in the remark that a heading ends with: `Utility Board (Reserved)`.
+/// The status in the remark at the end of a heading: `Utility Board (Reserved)`.
 fn remark_behind(heading: &str) -> Option<Status> {
     heading.rsplit_once('(').and_then(|(_, remark)| named_status(remark))
 }
@@ -57,11 +61,11 @@ fn remark_behind(heading: &str) -> Option<Status> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlatContainer {
     pub(crate) line: u32,
-    /// `Title 10 - Traffic`: level, number and heading are read from it.
+    /// A heading such as `Title 10 - Traffic`, which contains level, number and heading.
     pub(crate) heading: String,
 }
 
-/// The nodes of a document's sections and their containers.
+/// The nodes of the sections of a document and of their containers.
 pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target: Target<'_>) -> Parsed {
     let mut parsed = Parsed::default();
     let is_empty = |section: &FlatSection| section.text.is_empty() && section.credit.is_none();
@@ -87,7 +91,7 @@ pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target
     parsed
 }
 
-/// A chapter of which only the heading is left: `2.28 Chief of Police (Repealed)`.
+/// Adds a chapter of which only the heading is left: `2.28 Chief of Police (Repealed)`.
 pub(crate) fn add_container_without_sections(
     number: &str,
     path: &[FlatContainer],
@@ -114,7 +118,8 @@ fn infer_containers(
         let label = Label::of(heading);
         key = format!("{key}/{}", label.key_part(heading));
         citation = format!("{citation}, {}", label.citation_part(heading));
-        // Lists of contents and running heads spell headings in capitals: the number says which container it is.
+        // Lists of contents and running heads write headings in capitals, so containers are
+        // identified by number.
         name = format!("{name}\n{}", label.key_part(heading));
         let handle = Handle::new(target.key, &name);
         let content = Content {

@@ -1,5 +1,6 @@
-//! What importers of flat texts share: paragraphs with labels at their start become a text with its layout, paragraphs
-//! after the law become notes by their lead, and numbers become citations.
+//! The common part of the importers of flat texts. Paragraphs that begin with labels become a text
+//! with a layout, paragraphs after the law become notes by their lead, and numbers become
+//! citations.
 
 use hornbook_corpus::layout::Layout;
 
@@ -8,7 +9,7 @@ use crate::import::labels::{self, Scheme};
 use crate::import::target::Target;
 use crate::pattern::Pattern;
 
-/// Paragraphs as a text with its layout: their labels say how they nest.
+/// Joins paragraphs into a text with its layout. Their labels decide how they nest.
 pub(crate) fn set<S: AsRef<str>>(lines: &[S]) -> (String, Layout) {
     let lines: Vec<String> = lines.iter().map(|line| tidied(line.as_ref())).filter(|line| !line.is_empty()).collect();
     let text = lines.join("\n");
@@ -16,7 +17,8 @@ pub(crate) fn set<S: AsRef<str>>(lines: &[S]) -> (String, Layout) {
     (text, layout)
 }
 
-/// Single spaces, and one after labels, which some pages lose: `(1)The owner`.
+/// Reduces white space to single spaces and adds the space after a label, which some pages lose:
+/// `(1)The owner`.
 fn tidied(line: &str) -> String {
     let mut words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let label = label_end(&words);
@@ -26,17 +28,17 @@ fn tidied(line: &str) -> String {
     words
 }
 
-/// Where the labels end that a line begins with: `(a)(1) `.
+/// The end of the labels that a line begins with: `(a)(1) `.
 fn label_end(line: &str) -> usize {
     Pattern::fixed(r"^(?:\((?:[0-9]{1,3}(?:\.[0-9]+)?|[A-Za-z]{1,5})\) ?)+").find(line).map_or(0, |label| label.end())
 }
 
-/// Whether a line begins with a label such as `(a)`, `A.` or `12.`, and so a paragraph.
+/// Whether a line begins with a label such as `(a)`, `A.` or `12.`, and therefore begins a paragraph.
 pub(crate) fn begins_with_label(line: &str) -> bool {
     Pattern::fixed(r"^(?:\((?:[0-9]{1,3}|[A-Za-z]{1,5})\)|(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)] )").is_match(line)
 }
 
-/// How a plan cites a number.
+/// The citation of a number, made with the template of the plan.
 pub(crate) fn citation(number: &str, target: Target<'_>) -> String {
     match target.citation {
         Some(template) => template.replace("{number}", number),
@@ -44,7 +46,8 @@ pub(crate) fn citation(number: &str, target: Target<'_>) -> String {
     }
 }
 
-/// Paragraphs after the law as notes: one that begins with a lead, such as `Effective date—2005 c 409:`, begins a note.
+/// Turns paragraphs after the law into notes. A paragraph with a lead, such as
+/// `Effective date—2005 c 409:`, begins a note.
 pub(crate) fn notes<S: AsRef<str>>(lines: &[S]) -> Vec<ContentNote> {
     let lead = Pattern::fixed(r#"^\*?[A-Z][^:."]{2,160}:"#);
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();

@@ -1,7 +1,8 @@
-//! White space of sources: within a line any run of it is one space.
+//! Normalizes white space: within a line, any run of white space becomes one space.
 
-/// Pushes the words of a piece of text in stretches that have single spaces alone. `space` says whether white space was read
-/// since the last word, here or in the piece before; each stretch comes with it.
+/// Passes the words of a piece of text to `push`, in runs that contain only single spaces. `space`
+/// records whether white space occurred since the last word, in this piece or the one before; each
+/// run is passed with it.
 pub(crate) fn fold<'w>(words: &'w str, space: &mut bool, mut push: impl FnMut(bool, &'w str)) {
     let mut rest = words;
     loop {
@@ -16,7 +17,7 @@ pub(crate) fn fold<'w>(words: &'w str, space: &mut bool, mut push: impl FnMut(bo
     }
 }
 
-/// The end of the words that follow one another with one space between them.
+/// The end of a run of words separated by single spaces.
 fn stretch_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,8 +1,8 @@
-//! HTML of publishers as a tree, built by html5ever as the standard says: what a page leaves out is put in, and what lies
-//! where it cannot lie is moved to where a browser shows it.
+//! Parses the HTML of publishers into a tree. html5ever builds it according to the standard: it
+//! adds omitted elements, and moves misplaced ones to where a browser shows them.
 //!
-//! Scripts, styles and comments are left out. Names of elements and attributes are in lower case. Depth and size of a tree are
-//! bounded, so that whoever walks it may do it by recursion.
+//! Scripts, styles and comments are left out. Names of elements and attributes are in lower case.
+//! Depth and size of a tree are limited, so that it can be walked recursively.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,13 @@ use crate::import::html_sink::{DEPTH_MAX, Node, Sink};
 use crate::import::xml::text_of;
 use crate::report::WarningKind;
 
-/// After so many bytes the parser is asked whether the tree is too deep or too large.
+/// The number of bytes after which depth and size of the tree are checked.
 const STEP_BYTES: usize = 4_096;
-/// Every element has a tag of some bytes, but those that are put in: more nodes than bytes are an attack.
+/// Every element has a tag of several bytes, except those that the parser adds. Many more nodes
+/// than bytes are an attack.
 const NODES_BEYOND_BYTES_MAX: usize = 10_000;
 
-/// Whether a file is HTML by its name.
+/// Whether a file is HTML, by its name.
 pub(crate) fn wants(path: &str) -> bool {
     path.ends_with(".html") || path.ends_with(".htm")
 }
@@ -28,11 +29,11 @@ pub(crate) fn wants(path: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
-    /// The line of the first element of each name that is not of HTML, if it has words.
+    /// The elements that are not HTML, by name, with the line of the first one.
     unknown: BTreeMap<String, u32>,
 }
 
-/// What stands in an element.
+/// A part of an element: an element or words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'t> {
     Element(Element<'t>),
@@ -40,7 +41,7 @@ pub(crate) enum Part<'t> {
 }
 
 impl Part<'_> {
-    /// Empty for words.
+    /// The element name; empty for words.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Element(element) => element.name(),
@@ -48,7 +49,7 @@ impl Part<'_> {
         }
     }
 
-    /// All its words, with single spaces.
+    /// All its words, separated by single spaces.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Element(element) => element.text(),
@@ -63,11 +64,11 @@ pub(crate) struct Element<'t> {
     node: usize,
 }
 
-/// Parses a document, or says what is wrong with it, and where.
+/// Parses a document. An error contains the reason and position.
 pub(crate) fn parse(document: &Document) -> Result<Tree, Refusal> {
     let text = text_of(document)?;
     let mut options = ParseOpts::default();
-    // Words for browsers without scripts are words.
+    // Text for browsers without scripts counts as text.
     options.tree_builder.scripting_enabled = false;
     let mut parser = parse_document(Sink::new(), options);
     let mut rest = text;
@@ -84,7 +85,7 @@ pub(crate) fn parse(document: &Document) -> Result<Tree, Refusal> {
     }
 }
 
-/// Warns once of each kind of element that HTML does not have: its words are kept, but what it means is not known.
+/// Warns once for each unknown element name. The words of such elements are kept, but their meaning is unknown.
 pub(crate) fn warn_of_unknown(tree: &Tree, document: &Document, parsed: &mut Parsed) {
     for (name, line) in tree.unknown_elements() {
         let what = format!("HTML has no element '{name}'; its words are kept as text");
@@ -112,18 +113,19 @@ impl Tree {
         Element { tree: self, node: 0 }
     }
 
-    /// The elements that are not of HTML: each name once, with the line of the first. What they say is kept.
+    /// The names of elements that are not HTML, each once with the line of the first. Their words are kept.
     fn unknown_elements(&self) -> impl Iterator<Item = (&str, u32)> {
         self.unknown.iter().map(|(name, line)| (name.as_str(), *line))
     }
 
-    /// Walks the whole tree once: joins words, notes unknown elements, and returns the line of an element that lies too
-    /// deep, since the parser may move elements after it put them in.
+    /// Walks the whole tree once: joins words, records unknown elements, and returns the line of an
+    /// element that is nested too deeply. This is checked here because the parser may move elements
+    /// after inserting them.
     fn tidy(&mut self) -> Option<u32> {
         let mut gap = Gap::default();
         let mut open = vec![(0, 0)];
         while let Some((place, depth)) = open.pop() {
-            // What lies behind an element that ends a paragraph is not behind its words.
+            // A block element ends here, so the words that follow belong to another paragraph.
             let Some(node) = self.nodes.get(place) else {
                 gap = Gap::default();
                 continue;
@@ -146,16 +148,16 @@ impl Tree {
     }
 }
 
-/// In place of a node: here an element of blocks ends.
+/// Marks the end of a block element, in place of a node index.
 const END: usize = usize::MAX;
 
-/// Words of one paragraph that only tags of inline elements divide, and the white space there.
+/// The words of one paragraph that only inline tags separate, with the white space there.
 ///
-/// The programs that make these pages put a line break before and behind each tag: `§ <a>1-1</a>⏎.` So white space with a line
-/// break says nothing before a full stop.
+/// The programs that generate these pages put a line break before and after each tag:
+/// `§ <a>1-1</a>⏎.` White space with a line break before a full stop is therefore ignored.
 #[derive(Debug, Default)]
 struct Gap {
-    /// The last words, and the white space since, by their places.
+    /// The indexes of the last words and of the white space since.
     places: Vec<usize>,
 }
 
@@ -176,7 +178,7 @@ impl Gap {
                 || nodes[place].words[..cut].contains('\n')
                 || blank.iter().any(|&blank| nodes[blank].words.contains('\n'));
             if is_broken && joins(before, bare) {
-                // A sentence behind a link begins right behind the full stop: `<a>1-1</a>⏎.The owner`.
+                // A sentence after a link begins directly after the full stop: `<a>1-1</a>⏎.The owner`.
                 let sentence = bare.strip_prefix('.').filter(|rest| begins_with_word(rest));
                 let words = sentence.map_or_else(|| StrTendril::from(bare), |rest| format!(". {rest}").into());
                 nodes[last].words = StrTendril::from(before);
@@ -189,12 +191,13 @@ impl Gap {
     }
 }
 
-/// Whether words on both sides of a tag are one word, or a word and its punctuation, whatever line breaks are there.
+/// Whether the words on both sides of a tag belong together, as one word or as a word and its
+/// punctuation, despite line breaks.
 fn joins(before: &str, after: &str) -> bool {
     let mut letters = after.chars();
     let (first, second) = (letters.next(), letters.next());
     let goes_on = match first {
-        // Three points in a row are a word of their own, and `.5` is a number unless it ends one: `<a>55.1-1202</a>⏎.1`
+        // Three dots are a separate word. `.5` is a number, unless it continues one: `<a>55.1-1202</a>⏎.1`.
         Some('.' | ':') => match second {
             Some(c) if c.is_ascii_digit() => before.ends_with(|c: char| c.is_ascii_digit()),
             second => second != Some('.') && !after.starts_with(". ."),
@@ -210,14 +213,14 @@ fn begins_with_word(text: &str) -> bool {
     letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
 }
 
-/// How an element lies among words.
+/// How an element behaves among words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// Its words are part of the paragraph around it.
     Words,
     /// It begins and ends a paragraph.
     Block,
-    /// HTML has no such element; browsers show it as words.
+    /// HTML has no such element; browsers show it inline.
     Unknown,
 }
 
@@ -272,7 +275,7 @@ impl<'t> Element<'t> {
         })
     }
 
-    /// All its words, with single spaces.
+    /// All its words, separated by single spaces.
     pub(crate) fn text(self) -> String {
         let mut words = String::new();
         self.gather(&mut words);
@@ -350,7 +353,7 @@ mod tests {
         parsed("<p>\u{0}</p>");
     }
 
-    /// Programs that lay out pages put a line break before and behind each tag.
+    /// Programs that generate pages put a line break before and after each tag.
     #[test]
     fn line_breaks_at_tags_part_no_punctuation_from_its_word() {
         let text = |html: &str| parsed(html).root().text();
@@ -363,7 +366,7 @@ mod tests {
             text("<p>§ <a>55.1-1202</a>\n.1 and <a>8.01</a>\n:1; <b>pay</b>\n.5 percent"),
             "§ 55.1-1202.1 and 8.01:1; pay .5 percent"
         );
-        // White space without a line break is the author's, and three points are a word.
+        // White space without a line break is intended by the author, and three dots are a word.
         assert_eq!(text("<p><i>a</i> , b <i>c</i>\n. . . d <i>e</i>\nf"), "a , b c . . . d e f");
         assert_eq!(text("<p><i>a</i>\n<p>, b"), "a , b");
     }

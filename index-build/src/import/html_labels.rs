@@ -1,23 +1,24 @@
-//! The labels of an ordered list. HTML has positions alone, and they are wrong where a list skips letters or one item is
-//! `(a) through (d) Repealed`. Some publishers write each label at the end of the item's `id`, behind the id of the item
-//! around the list: `…35-8-301ol1a` holds `…35-8-301ol1ai`. Such ids decide where they fit together.
+//! The labels of an ordered list. HTML only has positions, and they are wrong if a list skips
+//! letters or one item is `(a) through (d) Repealed`. Some publishers write each label at the end
+//! of the item's `id`, after the id of the parent item: `…35-8-301ol1a` contains `…35-8-301ol1ai`.
+//! The ids are used if they are consistent.
 
 use crate::import::html::{Element, Part};
 use crate::pattern::Pattern;
 
-/// The labels of a list's items, in order; none if it is not an ordered list.
+/// The labels of the items of a list, in order; empty if the list is not ordered.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ListLabels {
     pub(crate) labels: Vec<String>,
-    /// What in them is doubtful.
+    /// Describes a doubt about the labels, if there is one.
     pub(crate) doubt: Option<String>,
 }
 
-/// A list that skips more labels than this is none: its ids mean something else.
+/// A list does not skip more labels than this. If the ids do, they are not labels.
 const STEP_MAX: u32 = 25;
 
 impl ListLabels {
-    /// `around` is the id of the item that the list lies in, if any.
+    /// `around` is the id of the item that contains the list, or empty.
     pub(crate) fn of(list: Element<'_>, around: &str) -> Self {
         if list.name() != "ol" {
             return Self::default();
@@ -44,7 +45,7 @@ impl ListLabels {
         own
     }
 
-    /// An item may say itself which labels it stands for: the next one comes after them.
+    /// Checks items that state a range of labels: the next label must come after the range.
     fn checked(labels: Vec<String>, items: &[Element<'_>], style: &str) -> Self {
         let mut doubt = None;
         for (pair, item) in labels.windows(2).zip(items) {
@@ -57,7 +58,7 @@ impl ListLabels {
     }
 }
 
-/// Labels counted as `type`, `start` and `value` say.
+/// Labels by position, according to `type`, `start` and `value`.
 fn positions(list: Element<'_>, items: &[Element<'_>], style: &str) -> Vec<String> {
     let number = |value: Option<&str>| value.and_then(|value| value.trim().parse::<u32>().ok());
     let mut next = number(list.attribute("start")).unwrap_or(1);
@@ -70,19 +71,20 @@ fn positions(list: Element<'_>, items: &[Element<'_>], style: &str) -> Vec<Strin
     labels
 }
 
-/// What an id has behind the id of the item around the list, or, in an outermost list, behind `ol` and the list's number.
+/// The part of an id after the parent id or, in an outermost list, after `ol` and the number of the list.
 fn label_in_id<'i>(id: &'i str, around: &str, style: &str) -> Option<&'i str> {
     if !around.is_empty() {
         return id.strip_prefix(around).filter(|label| !label.is_empty());
     }
     let numbered = &id[id.rfind("ol")? + 2..];
     let digits = numbered.bytes().take_while(u8::is_ascii_digit).count();
-    // The labels of a numbered list are digits themselves: its number is taken for one digit.
+    // In a numbered list the labels are digits too, so the number of the list is assumed to have one digit.
     let label = if style == "1" { numbered.get(1..) } else { numbered.get(digits..) };
     label.filter(|label| digits > 0 && !label.is_empty())
 }
 
-/// A program that made ids took some items with a list in them for parents of the items behind: `a`, `ab`, `ac`.
+/// Whether a program that generated the ids treated items that contain a list as parents of the
+/// items that follow: `a`, `ab`, `ac`.
 fn are_nested(by_id: &[&str], by_position: &[String], items: &[Element<'_>]) -> bool {
     (1..items.len()).any(|place| {
         let (id, position) = (by_id[place], by_position[place].as_str());
@@ -95,9 +97,9 @@ fn has_list(element: Element<'_>) -> bool {
     element.elements().any(|inner| inner.name() == "ol" || has_list(inner))
 }
 
-/// Whether labels are of a list's style and grow, without great leaps.
+/// Whether labels match the style of the list and increase without large gaps.
 fn fit_together(labels: &[&str], style: &str) -> bool {
-    // One point among numbers without points tells two items of one label apart.
+    // A single label with a dot among labels without dots only distinguishes two items with the same label.
     let points = labels.iter().filter(|label| label.contains('.')).count();
     if style == "1" && (points == 0 || points == labels.len()) {
         let numbers: Option<Vec<Vec<u32>>> = labels.iter().map(|label| numbers(label)).collect();
@@ -116,7 +118,7 @@ fn numbers(label: &str) -> Option<Vec<u32>> {
     label.split('.').map(|number| number.parse().ok()).collect()
 }
 
-/// Which in its list a label is, by its style; `bb` follows `aa`, as `ab` does.
+/// The position of a label by its style. Both `bb` and `ab` can follow `aa`.
 fn value(label: &str, style: &str) -> Option<u32> {
     const LETTERS_MAX: usize = 3;
     let is_in_case = |label: &str| match style {
@@ -240,7 +242,7 @@ mod tests {
         assert_eq!(of_ids("a", &["a", "e", "b"]), doubtful("a b c"));
         assert_eq!(of_ids("a", &["a", "b", "b.1", "c"]), doubtful("a b c d"));
         assert_eq!(of_ids("1", &["1.1", "2", "3"]), sure("1 2 3"));
-        // Ids that hold the labels before, or positions, say nothing else.
+        // Ids that contain the earlier labels, or positions, add no information.
         assert_eq!(of_ids("A", &["iiiA", "iiiB"]), sure("A B"));
         assert_eq!(of_ids("I", &["1", "2"]), sure("I II"));
         assert_eq!(of_ids("a", &["a", "ab", "abc"]), sure("a b c"));

@@ -1,4 +1,4 @@
-//! The nodes of an HTML document as html5ever asks for them: places in one list.
+//! The nodes of an HTML document in the form that html5ever requires: indexes into one list.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -9,10 +9,10 @@ use html5ever::tendril::StrTendril;
 use html5ever::tree_builder::TreeSink;
 use html5ever::{Attribute, ExpandedName, QualName, local_name, ns};
 
-/// The deepest nesting of elements.
+/// The maximum nesting of elements.
 pub(super) const DEPTH_MAX: usize = 200;
 
-/// An element, or words, or neither: the document, or a comment.
+/// An element or words. The document and comments are neither.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     pub(super) name: Option<Rc<QualName>>,
@@ -20,7 +20,7 @@ pub(super) struct Node {
     pub(super) attributes: Vec<Attribute>,
     pub(super) parent: Option<usize>,
     pub(super) children: Vec<usize>,
-    /// How deep it lay when it was put in.
+    /// Its depth when it was inserted.
     pub(super) depth: usize,
     pub(super) line: u32,
 }
@@ -31,7 +31,7 @@ impl Node {
     }
 }
 
-/// A node for the parser: its place, and its name, which the parser asks for all the time.
+/// A node for the parser: its index, and its name, which the parser requests often.
 #[derive(Clone)]
 pub(super) struct Handle {
     place: usize,
@@ -41,10 +41,10 @@ pub(super) struct Handle {
 /// The nodes so far; the first is the document.
 pub(super) struct Sink {
     nodes: RefCell<Vec<Node>>,
-    /// What comments are called, and the document.
+    /// The name of comments and of the document.
     no_name: Rc<QualName>,
     line: Cell<u32>,
-    /// The line of the first element that lies too deep.
+    /// The line of the first element that is nested too deeply.
     too_deep: Cell<Option<u32>>,
 }
 
@@ -67,14 +67,14 @@ impl Sink {
         self.nodes.borrow().len()
     }
 
-    /// A node that lies nowhere yet.
+    /// Adds a node without a parent.
     fn add(&self, node: Node, name: Rc<QualName>) -> Handle {
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(node);
         Handle { place: nodes.len() - 1, name }
     }
 
-    /// Puts a node or words among the children of a parent, before the child at `index`.
+    /// Inserts a node or words among the children of a parent, before the child at `index`.
     fn insert(&self, parent: usize, index: usize, new: NodeOrText<Handle>) {
         let nodes = &mut *self.nodes.borrow_mut();
         let place = match new {
@@ -110,7 +110,7 @@ impl Sink {
     }
 }
 
-/// Where a child is among its siblings: near the end, as a rule.
+/// The index of a child among its siblings. The search starts at the end, where it usually is.
 fn index_in(nodes: &[Node], parent: usize, child: usize) -> Option<usize> {
     nodes[parent].children.iter().rposition(|&own| own == child)
 }
@@ -140,7 +140,7 @@ impl TreeSink for Sink {
         self.add(node, name)
     }
 
-    /// A node without a name and without words, which nobody sees.
+    /// A comment becomes a node without a name and words, which is never shown.
     fn create_comment(&self, _: StrTendril) -> Handle {
         self.add(Node::default(), self.no_name.clone())
     }
@@ -165,7 +165,7 @@ impl TreeSink for Sink {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    /// What lies in a template is law like anything else.
+    /// The content of a template is law like all other content.
     fn get_template_contents(&self, target: &Handle) -> Handle {
         target.clone()
     }

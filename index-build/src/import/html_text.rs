@@ -1,7 +1,9 @@
-//! Blocks of HTML as a text with its layout: paragraphs, lists with the labels of their items, definitions and tables.
+//! Turns blocks of HTML into a text with its layout: paragraphs, lists with the labels of their
+//! items, definitions and tables.
 //!
-//! No word is lost, wherever it stands: a block within an inline element ends the line and begins its own, words directly in
-//! a list are a paragraph, and an element that HTML does not have is words.
+//! No word is lost, wherever it is. A block within an inline element ends the line and begins its
+//! own. Words directly in a list form a paragraph. An element that HTML does not have is treated as
+//! words.
 
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 
@@ -10,23 +12,23 @@ use crate::import::html_labels::ListLabels;
 use crate::import::table_spans::{Span, TableRows};
 use crate::import::text_builder::TextBuilder;
 
-/// Sets parts of a document one after the other.
+/// Adds parts of a document one after the other.
 #[derive(Debug)]
 pub(crate) struct HtmlSetter<'l> {
     builder: TextBuilder,
-    /// How items of lists are labelled, with `{}`, by depth. The last one is for all further depths.
+    /// The label templates of list items, with `{}`, by depth. The last one applies to all greater depths.
     labels: &'l [String],
     line: OpenLine,
-    /// Marks that are open, from the outermost.
+    /// The open marks, outermost first.
     marks: Vec<MarkKind>,
     doubts: Vec<(u32, String)>,
 }
 
-/// The line that words go to.
+/// The state of the current line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenLine {
     None,
-    /// Nothing but a label is in it: the first paragraph of an item belongs to its label.
+    /// It contains only a label: the first paragraph of an item follows on the same line.
     Label,
     Words,
 }
@@ -36,23 +38,23 @@ impl<'l> HtmlSetter<'l> {
         Self { builder: TextBuilder::default(), labels, line: OpenLine::None, marks: Vec::new(), doubts: Vec::new() }
     }
 
-    /// From here on items are labelled so.
+    /// Changes the label templates for the following items.
     pub(crate) fn set_labels(&mut self, labels: &'l [String]) {
         self.labels = labels;
     }
 
-    /// A part that stands among paragraphs, or in one that has begun.
+    /// Adds a part, either between paragraphs or within one.
     pub(crate) fn part(&mut self, part: Part<'_>) {
         self.part_within(part, 0, "");
     }
 
-    /// Text, layout, and by line what is doubtful in it.
+    /// Returns the text, the layout, and doubtful places by line.
     pub(crate) fn finish(self) -> (String, Layout, Vec<(u32, String)>) {
         let (text, layout) = self.builder.finish();
         (text, layout, self.doubts)
     }
 
-    /// `item` is the id of the item of a list that it lies in.
+    /// `item` is the id of the list item that contains the part.
     fn part_within(&mut self, part: Part<'_>, depth: usize, item: &str) {
         match part {
             Part::Words(words) => self.words(words, depth),
@@ -96,7 +98,7 @@ impl<'l> HtmlSetter<'l> {
         self.marks.pop();
         self.builder.end_mark();
     }
-    /// A block ends the marks of the words around it: a mark lies within one line.
+    /// A block ends the open marks, because a mark must be within one line. They are reopened afterwards.
     fn block(&mut self, element: Element<'_>, depth: usize, item: &str) {
         let marks = std::mem::take(&mut self.marks);
         marks.iter().for_each(|_| self.builder.end_mark());
@@ -116,7 +118,7 @@ impl<'l> HtmlSetter<'l> {
                 self.parts(element, depth, item);
                 self.end_line();
             }
-            // Elements that only group: what lies in them ends lines itself.
+            // Elements that only group others, whose content ends lines itself.
             _ => {
                 if self.line != OpenLine::Label {
                     self.end_line();
@@ -142,7 +144,7 @@ impl<'l> HtmlSetter<'l> {
                     self.parts(item, depth + 1, item.attribute("id").unwrap_or_default());
                     self.end_line();
                 }
-                // A list directly in a list belongs to the item before it.
+                // A list directly within a list belongs to the item before it.
                 Part::Element(inner) if is_list(inner.name()) => self.block(inner, depth + 1, item),
                 part => self.part_within(part, depth, item),
             }
@@ -150,7 +152,7 @@ impl<'l> HtmlSetter<'l> {
         self.end_line();
     }
 
-    /// A list of terms: each with what it means is a paragraph.
+    /// A list of terms: each term with its definition is a paragraph.
     fn definitions(&mut self, list: Element<'_>, depth: usize, item: &str) {
         for part in list.parts() {
             match part {
@@ -177,7 +179,7 @@ impl<'l> HtmlSetter<'l> {
             let element = match part {
                 Part::Element(element) => element,
                 Part::Words(words) if words.trim().is_empty() => continue,
-                // Words may not stand between rows; where they do, they are a remark.
+                // Words between rows are not valid HTML. They are treated as a remark.
                 Part::Words(words) => {
                     rows.begin_line(LineKind::TableNote, &mut self.builder);
                     self.builder.push(words);
@@ -201,7 +203,7 @@ impl<'l> HtmlSetter<'l> {
     }
 }
 
-/// Whether an element ends the paragraph that it stands in.
+/// Whether an element ends the paragraph around it.
 pub(crate) fn is_block(name: &str) -> bool {
     name != "br" && flow(name) == Flow::Block
 }
@@ -231,7 +233,7 @@ fn set_row(row: Element<'_>, form: &str, rows: &mut TableRows, builder: &mut Tex
     rows.end_row(builder);
 }
 
-/// A cell is one line: its paragraphs follow one another, and items keep their labels.
+/// Writes a cell as one line: its paragraphs follow each other, and list items keep their labels.
 fn set_cell(cell: Element<'_>, form: &str, builder: &mut TextBuilder) {
     let mut labels = ListLabels::of(cell, "").labels.into_iter();
     for part in cell.parts() {
@@ -266,7 +268,7 @@ mod tests {
     use crate::import::document::Document;
     use crate::import::html;
 
-    /// Lines with their depths, `0|(a) text`, and the marks.
+    /// Lines with their depths, such as `0|(a) text`, and the marks.
     fn set_with_marks(source: &str) -> (String, Vec<String>) {
         let labels = ["({})", "({})", "[{}]"].map(str::to_owned);
         let tree = html::parse(&Document { place: "a.html".into(), bytes: source.into() }).unwrap();

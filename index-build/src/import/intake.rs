@@ -1,4 +1,4 @@
-//! Where importers put what they read, and how reading can fail.
+//! The receiver of everything that importers read, and the errors of reading.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::report::{WarningKind, Warnings};
 use crate::source_files::SourceError;
 use crate::spool::SpoolError;
 
-/// Where an importer puts what it read: nodes, warnings about them, and mistakes that keep the build from ending well.
+/// Receives the output of an importer: nodes, warnings, and mistakes that make the build fail.
 #[derive(Debug)]
 pub struct Intake<'a> {
     pub gatherer: &'a mut Gatherer,
@@ -24,7 +24,7 @@ pub struct Intake<'a> {
 impl Intake<'_> {
     pub fn add(&mut self, node: NewNode) -> Result<(), ImportError> {
         if let Some(bytes) = too_long(&node.content) {
-            // Kept out of the gatherer: no step behind it expects such a text.
+            // Not passed to the gatherer, because later steps do not expect such a long text.
             let what = format!(
                 "'{}' has a text of {bytes} bytes, and {TEXT_BYTES_MAX} is the most; check whether the file is damaged, \
                  or divide the provision",
@@ -34,7 +34,7 @@ impl Intake<'_> {
             return if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) };
         }
         if let Some(what) = layout_mistake(&node.content) {
-            // A reader would cut the text in the wrong places.
+            // With a wrong layout, a reader would split the text in the wrong places.
             self.mistakes.add(&node.position, format!("'{}' was set wrongly: {what}; please report this", node.key));
         }
         for content in std::iter::once(&node.content).chain(&node.content.wordings) {
@@ -49,7 +49,7 @@ impl Intake<'_> {
         Ok(self.gatherer.add(node, self.mistakes)?)
     }
 
-    /// Takes everything that was found in a document.
+    /// Processes everything that was found in a document.
     pub fn take(&mut self, parsed: Parsed) -> Result<(), ImportError> {
         for (kind, position, what) in parsed.warnings {
             self.warnings.add(kind, position, what);
@@ -72,14 +72,14 @@ impl Intake<'_> {
         if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }
     }
 
-    /// Reports every mistake of a line. Reading goes on, unless there are too many.
+    /// Reports every mistake of a line. Reading continues unless there are too many.
     pub fn refuse(&mut self, position: &impl fmt::Display, mistakes: Vec<String>) -> Result<(), ImportError> {
         mistakes.into_iter().for_each(|what| self.mistakes.add(position, what));
         if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }
     }
 }
 
-/// The length of the first text of a node, or of a wording of it, that is longer than a snapshot holds.
+/// The length of the first text of a node, or of its wordings, that is longer than a snapshot allows.
 fn too_long(content: &Content) -> Option<usize> {
     let own = [Some(&content.heading), content.text.as_ref(), content.source_credit.as_ref()];
     let notes = content.notes.iter().flat_map(|note| [&note.topic, &note.text]);
@@ -87,7 +87,7 @@ fn too_long(content: &Content) -> Option<usize> {
     lengths.find(|length| *length > TEXT_BYTES_MAX).or_else(|| content.wordings.iter().find_map(too_long))
 }
 
-/// What is wrong with how an importer set the texts of a node.
+/// The first error in the layouts that an importer made for the texts of a node.
 fn layout_mistake(content: &Content) -> Option<String> {
     let of_text = (&content.layout, content.text.as_deref().unwrap_or_default());
     let of_notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
@@ -96,12 +96,12 @@ fn layout_mistake(content: &Content) -> Option<String> {
     own.or_else(|| content.wordings.iter().find_map(layout_mistake))
 }
 
-/// Why reading a source ended early. Mistakes in single lines do not end it.
+/// Why reading a source stopped early. Mistakes in single lines do not stop it.
 #[derive(Debug)]
 pub enum ImportError {
     Source(SourceError),
     Spool(SpoolError),
-    /// They are in the intake.
+    /// The mistakes are in the intake.
     TooManyMistakes,
 }
 

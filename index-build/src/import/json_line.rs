@@ -1,7 +1,7 @@
-//! Says what is wrong with a line of JSON in the words of the format: which field, what was expected, what was found.
+//! Reports errors in a line of JSON in terms of the format: the field, the expected value and the value found.
 //!
-//! Lines are parsed into typed structs first. Only a line that this refuses is looked at here again, field by field, so
-//! that all its mistakes are reported at once and good lines cost nothing.
+//! Lines are parsed into typed structs first. Only a line that fails is examined here again, field
+//! by field, so that all its mistakes are reported at once and valid lines cost nothing.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ pub(crate) struct Field {
     presence: Presence,
 }
 
-/// What a field may hold.
+/// The allowed values of a field.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
     Text,
@@ -45,12 +45,12 @@ pub(crate) const fn nullable(name: &'static str, shape: Shape) -> Field {
     Field { name, shape, presence: Presence::Nullable }
 }
 
-/// Parses a line, or says everything that is wrong with it.
+/// Parses a line, or returns all its mistakes.
 pub(crate) fn parse<L: DeserializeOwned>(line: &str, fields: &[Field]) -> Result<L, Vec<String>> {
     serde_json::from_str(line).map_err(|error| mistakes_in(line, fields, &error))
 }
 
-/// Everything that is wrong with a line that could not be parsed; `error` is what the parser said.
+/// All mistakes of a line that could not be parsed. `error` is the error of the parser.
 fn mistakes_in(line: &str, fields: &[Field], error: &serde_json::Error) -> Vec<String> {
     let mut mistakes = Vec::new();
     match serde_json::from_str(line) {
@@ -59,7 +59,7 @@ fn mistakes_in(line: &str, fields: &[Field], error: &serde_json::Error) -> Vec<S
         Err(_) => mistakes.push(format!("this is not valid JSON ({})", without_line(error))),
     }
     if mistakes.is_empty() {
-        // Such as a field that occurs twice.
+        // For example, a field that occurs twice.
         mistakes.push(without_line(error));
     }
     mistakes
@@ -136,7 +136,8 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The parser's message with the column alone: each line is parsed by itself, so its line number is always 1.
+/// The message of the parser with only the column. Each line is parsed separately, so the line
+/// number is always 1.
 fn without_line(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);

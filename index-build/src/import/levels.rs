@@ -1,4 +1,4 @@
-//! The levels of codes, and how keys abbreviate them: `title` is `t`, so that title 20 has the key `t20`.
+//! The levels of codes and their abbreviations in keys: `title` is `t`, so title 20 has the key `t20`.
 
 use crate::import::slug::slug;
 
@@ -17,7 +17,7 @@ const LEVELS: [(&str, &str); 12] = [
     ("unit", "u"),
 ];
 
-/// None for a word that names no level, in any case.
+/// The abbreviation of a level, in any case; None for other words.
 pub(crate) fn short(level: &str) -> Option<&'static str> {
     LEVELS.iter().find(|(name, _)| level.eq_ignore_ascii_case(name)).map(|(_, short)| *short)
 }
@@ -28,7 +28,7 @@ pub(crate) fn capitalised(level: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The level and number that a container's heading begins with: `CHAPTER 21—CIVIL RIGHTS`.
+/// The level and number at the start of a container heading: `CHAPTER 21—CIVIL RIGHTS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label<'a> {
     pub(crate) level: &'a str,
@@ -58,7 +58,7 @@ impl<'a> Label<'a> {
         if part.is_empty() { "x".to_owned() } else { part }
     }
 
-    /// As a citation of what lies in it abbreviates it: `art. I`.
+    /// The abbreviated form in the citation of a provision: `art. I`.
     pub(crate) fn short_citation(self, heading: &str) -> String {
         const SHORT: [(&str, &str); 5] =
             [("article", "art."), ("chapter", "ch."), ("part", "pt."), ("title", "tit."), ("appendix", "app.")];

@@ -1,5 +1,6 @@
-//! Importers: one for each source format. Each reads its format's files and hands nodes to the gatherer; none knows how
-//! a snapshot is written. [`IMPORTERS`] is the table of them: a new format is one file here and one row.
+//! Importers, one per source format. Each reads the files of its format and passes nodes to the
+//! gatherer, and does not know how a snapshot is written. [`IMPORTERS`] is the table of them: a new
+//! format needs one file here and one row.
 
 pub(crate) mod batch;
 pub(crate) mod cfr;
@@ -48,18 +49,19 @@ use document::ParseDocument;
 use intake::{ImportError, Intake};
 use target::Target;
 
-/// Reads one file of a source of law; returns how many nodes it had.
+/// Reads one file of a source of law and returns its number of nodes.
 pub type ReadLines = fn(SourceFile<'_>, Target<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;
 
 /// How the files of a source are read.
 #[derive(Clone, Copy)]
 pub enum Read {
-    /// Line by line, files of any length.
+    /// Line by line; files can have any length.
     Lines(ReadLines),
     /// Each file as a whole, many at a time.
     Documents {
         parse: ParseDocument,
-        /// Whether a file with this path belongs to the law. Others, such as licences and pictures, are passed over.
+        /// Whether the file at this path belongs to the law. Others, such as licences and pictures,
+        /// are skipped.
         wants: fn(&str) -> bool,
     },
 }
@@ -71,17 +73,17 @@ pub struct Importer {
     pub content: SourceContent,
 }
 
-/// What sources of a format hold.
+/// The content of sources of a format.
 pub enum SourceContent {
     Law {
         read: Read,
-        /// Where its files have words of the law, for the account of them.
+        /// Where its files contain words of the law, for the word account.
         words: Form,
-        /// What is wrong with the `[source.options]` of a plan.
+        /// Checks the `[source.options]` of a plan.
         check_options: fn(&toml::Table) -> Result<(), String>,
-        /// Citations are stored in their canonical form. Otherwise they are stored as the source writes them.
+        /// Whether citations are stored in canonical form. Otherwise they are stored as the source writes them.
         canonical_citations: bool,
-        /// Nodes can have tags of their own, besides those that the plan gives to the whole source.
+        /// Whether nodes can have their own tags, besides those that the plan gives to the whole source.
         own_tags: bool,
     },
     /// A zoning layer, read after all law, because its zones cite provisions.
@@ -92,7 +94,7 @@ const METADATA: &str = "metadata of the file";
 const CONTENTS: &str = "tables of contents, which repeat headings";
 const BOOK: &str = "what is printed around the law: front and back matter, running heads";
 const HTML_PAGE: Form = Form::Html(&[("head", METADATA), ("nav", CONTENTS)]);
-/// The elements' names are in lower case.
+/// Element names are in lower case.
 const USLM_XML: Form = Form::Xml(&[
     ("meta", METADATA),
     ("toc", CONTENTS),
@@ -245,7 +247,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer { name: "geojson-zoning", content: SourceContent::Zoning },
 ];
 
-/// For formats that need none.
+/// For formats without options.
 fn no_options(options: &toml::Table) -> Result<(), String> {
     match options.keys().next() {
         Some(key) => Err(format!("this format has no options, but the plan sets '{key}'")),
@@ -275,7 +277,7 @@ impl Importer {
     }
 }
 
-/// By name alone: the text form of a plan is part of the hash that shows whether anything changed.
+/// Shows only the name. The debug text of a plan is part of the hash that detects changes.
 impl fmt::Debug for Importer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

@@ -1,10 +1,12 @@
-//! Municipal codes as HTML, a document for each title: `h1` is the title, and a `section` holds an `h3` with number and
-//! heading, paragraphs, lists, definitions, tables, and the history under an `h4`.
+//! Municipal codes as HTML, one document per title. `h1` is the title. A `section` contains an `h3`
+//! with number and heading, then paragraphs, lists, definitions and tables, and the history under
+//! an `h4`.
 //!
-//! The headings of parts and chapters stand at the end of the section before them, alone or as a list.
+//! The headings of parts and chapters are at the end of the section before them, alone or as a list.
 //!
-//! Pages of contents in JSON give the same order as the numbers, and nothing more: they are passed over. A section that
-//! occurs twice, once without text, is a line of a chapter's list of contents. See FORMAT.md for the options.
+//! Contents pages in JSON only repeat the order of the numbers and are skipped. A section that
+//! occurs twice, once without text, is a line of a chapter's list of contents. See FORMAT.md for
+//! the options.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,19 +24,19 @@ use crate::report::WarningKind;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Options {
-    /// Number and heading of a section, its two groups.
+    /// Matches number and heading of a section, in two groups.
     #[serde(default = "section")]
     section: Pattern,
-    /// A last paragraph like this is the source credit.
+    /// If a last paragraph matches, it is the source credit.
     #[serde(default = "credit")]
     credit: Pattern,
     /// The heading of the list of acts.
     #[serde(default = "history")]
     history: String,
-    /// How a list item is labelled, with `{}`.
+    /// The label template of list items, with `{}`.
     #[serde(default = "label")]
     label: String,
-    /// Documents, by path, that are of another code body.
+    /// Matches the paths of documents that belong to another code body.
     skip: Option<Pattern>,
 }
 
@@ -116,7 +118,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
     })
 }
 
-/// A section as the document has it.
+/// A section as read from the document.
 struct Piece<'t> {
     line: u32,
     number: String,
@@ -155,18 +157,18 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// The heading of a part or chapter, which stood at the end of the section before it: `14.12 Plumbing Code`.
+/// The heading of a part or chapter, found at the end of the section before it: `14.12 Plumbing Code`.
 struct Heading {
     number: String,
     container: FlatContainer,
 }
 
-/// The parts and chapters of a document by their numbers, as far as their headings were read.
+/// The parts and chapters of a document by number, as far as their headings were read.
 struct Containers {
-    /// The place of the last section in each, whether or not it has a heading.
+    /// The index of the last section in each part or chapter, whether or not it has a heading.
     last_sections: HashMap<String, usize>,
     open: HashMap<String, FlatContainer>,
-    /// Those that say themselves that nothing is left of them, with the containers around them.
+    /// Repealed or reserved parts and chapters without sections, each with its containers.
     without_sections: Vec<(String, Vec<FlatContainer>)>,
 }
 
@@ -178,7 +180,7 @@ impl Containers {
         let mut listed = HashSet::new();
         for (place, piece) in pieces.iter().enumerate() {
             let number = piece.number.as_str();
-            // A line of a list of contents is no section.
+            // A line of a list of contents is not a section.
             if piece.blocks.is_empty() && (with_blocks.contains(number) || !listed.insert(number)) {
                 continue;
             }
@@ -187,7 +189,8 @@ impl Containers {
         Self { last_sections, open: HashMap::new(), without_sections: Vec::new() }
     }
 
-    /// A paragraph that only heads a part or chapter: some section of it follows, or it says that there is none.
+    /// Reads a paragraph that only contains the heading of a part or chapter. One of its sections
+    /// must follow, or the heading must state that it is repealed or reserved.
     fn heading(&self, block: Part<'_>, section: &str, place: usize) -> Option<Heading> {
         let heading = block.text();
         let form = Pattern::fixed(r"^(?:(?P<number>\d+(?:\.\d+)+)|Part (?P<part>\d+)) [A-Z][^.;:]{2,100}$");
@@ -218,13 +221,13 @@ impl Containers {
         self.open.insert(number, container);
     }
 
-    /// The containers around a number, from the title.
+    /// The containers around a number, starting with the title.
     fn path(&self, title: &[FlatContainer], number: &str) -> Vec<FlatContainer> {
         title.iter().chain(around(number).filter_map(|container| self.open.get(container))).cloned().collect()
     }
 }
 
-/// The numbers of the containers around a number: `15.3.04.010` lies in `15`, `15.3` and `15.3.04`.
+/// The numbers of the containers around a number: `15.3.04.010` is in `15`, `15.3` and `15.3.04`.
 fn around(number: &str) -> impl Iterator<Item = &str> {
     number.match_indices('.').map(|(end, _)| &number[..end])
 }
@@ -233,7 +236,8 @@ fn is_gone(heading: &str) -> bool {
     ["(Repealed)", "(Reserved)"].iter().any(|remark| heading.ends_with(remark))
 }
 
-/// The blocks of the law, and the history: what stands under its heading, and the paragraphs before it that name ordinances.
+/// Splits the blocks into the law and the history. The history is everything under its heading, and
+/// the paragraphs before it that name ordinances.
 fn divide<'s, 't>(blocks: &'s [Part<'t>], options: &Options) -> (&'s [Part<'t>], Option<String>) {
     let is_history = |block: &Part<'_>| {
         let may_be = block.name().starts_with('h') || block.name() == "p";

@@ -1,8 +1,8 @@
-//! The native interchange form: JSON Lines that anyone can write for any law they have.
+//! The native interchange format: JSON Lines that anyone can write for any law.
 //!
-//! Each line is an object, each object a node, in any order; `corpus/FORMAT.md` lists the fields. Unknown fields are
-//! refused, so that a misspelt one is not silently lost. A line with mistakes does not end the reading: all mistakes of
-//! all lines are reported together.
+//! Each line is an object, and each object is a node, in any order; `corpus/FORMAT.md` lists the
+//! fields. Unknown fields are refused, so that a misspelled field is not silently lost. A line with
+//! mistakes does not stop the reading: the mistakes of all lines are reported together.
 
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
@@ -151,7 +151,7 @@ const FIELDS: &[Field] = &[
     nullable("order", Shape::TextOrNumber),
 ];
 
-/// Reads one file of the native form.
+/// Reads one file of the native format.
 pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
     let name = file.place.clone();
     let mut count = 0;
@@ -291,7 +291,7 @@ fn check(line: &Line) -> Vec<String> {
     mistakes
 }
 
-/// Warns of what is allowed but is hardly meant.
+/// Warns about valid input that is probably unintended.
 fn warn(node: &NewNode, intake: &mut Intake<'_>) {
     let NewNode { content, position, .. } = node;
     let Intake { gatherer, warnings, .. } = intake;
@@ -382,7 +382,7 @@ mod tests {
         );
         let labels: Vec<_> = contents[0].layout.lines.iter().map(|line| (line.depth, line.label_bytes())).collect();
         assert_eq!(labels, [(0, 3), (1, 3), (0, 3)]);
-        // With those of the plan.
+        // Together with the tags of the plan.
         assert_eq!(contents[0].tags, ["own", "statute"]);
     }
 

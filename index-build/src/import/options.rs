@@ -6,10 +6,10 @@ use crate::import::document::{Document, Parsed, Refusal};
 use crate::import::target::Target;
 use crate::pattern::Pattern;
 
-/// Reads the options of a format; the message names the option.
+/// Reads the options of a format. An error message names the option.
 pub(crate) fn read<O: DeserializeOwned>(options: &toml::Table) -> Result<O, String> {
     options.clone().try_into().map_err(|error: toml::de::Error| {
-        // The span is of a table without its file: what matters is the key, which the whole message names.
+        // The span refers to a table without its file, so the message names the key instead.
         let key = error_key(options, error.message());
         match key {
             Some(key) => format!("option '{key}': {}", error.message()),
@@ -18,22 +18,22 @@ pub(crate) fn read<O: DeserializeOwned>(options: &toml::Table) -> Result<O, Stri
     })
 }
 
-/// Settings made of the options of a plan.
+/// Settings made from the options of a plan.
 pub(crate) trait FromOptions: Sized {
     fn from_options(options: &toml::Table) -> Result<Self, String>;
 
-    /// Documents, by path, that are of another code body.
+    /// Matches the paths of documents that belong to another code body.
     fn skip(&self) -> Option<&Pattern> {
         None
     }
 }
 
-/// What is wrong with the options of a plan.
+/// Checks the options of a plan.
 pub(crate) fn check<S: FromOptions>(options: &toml::Table) -> Result<(), String> {
     S::from_options(options).map(|_| ())
 }
 
-/// What `read` finds in a document by these settings, unless they leave it out. It may refuse the document.
+/// Runs `read` on a document with these settings, unless they skip the document. `read` may refuse it.
 pub(crate) fn read_by<S: FromOptions>(
     document: &Document,
     target: Target<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn read_by<S: FromOptions>(
     Parsed { is_read_by_forms: true, ..parsed }
 }
 
-/// The option whose value a message complains about.
+/// The option whose value a message is about.
 fn error_key<'o>(options: &'o toml::Table, message: &str) -> Option<&'o str> {
     let holds = |value: &toml::Value| value.as_str().is_some_and(|text| message.starts_with(&format!("'{text}'")));
     fn any(value: &toml::Value, holds: &impl Fn(&toml::Value) -> bool) -> bool {

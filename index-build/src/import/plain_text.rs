@@ -1,5 +1,6 @@
-//! Codes that exist only as text: a plan says by regular expressions which lines begin sections and containers, and which
-//! are furniture of pages. See FORMAT.md for the options, with an example.
+//! Codes that exist only as text. The regular expressions of a plan decide which lines begin
+//! sections and containers, and which are page furniture. See FORMAT.md for the options, with an
+//! example.
 
 use serde::Deserialize;
 
@@ -17,35 +18,35 @@ use crate::report::WarningKind;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Options {
-    /// The first line of a section: its groups are number and heading. Groups can have these names; the group `remark` says
-    /// when the wording is law.
+    /// Matches the first line of a section. Its groups are number and heading. A group can also be
+    /// named `heading`. The group `remark` states when the wording is law.
     section: Pattern,
-    /// From the outermost.
+    /// The levels of containers, outermost first.
     #[serde(default)]
     container: Vec<ContainerOptions>,
-    /// The first line of the law; lines before it are left out.
+    /// Matches the first line of the law. Lines before it are left out.
     begin: Option<Pattern>,
-    /// Lines that belong to pages, not to the law.
+    /// Match lines that belong to pages, not to the law.
     #[serde(default)]
     furniture: Vec<Pattern>,
-    /// The first line of the source credit.
+    /// Matches the first line of the source credit.
     credit: Option<Pattern>,
-    /// A longer source credit ends with its first paragraph.
+    /// A source credit with more words than this ends after its first paragraph.
     #[serde(default = "credit_words_max")]
     credit_words_max: usize,
     #[serde(default)]
     paragraphs: Paragraphs,
-    /// Sections, containers and furniture begin in the first column, their text does not, and an empty line precedes the source
-    /// credit.
+    /// Sections, containers and furniture begin in the first column, their text is indented, and an
+    /// empty line precedes the source credit.
     #[serde(default)]
     indented_text: bool,
     #[serde(default)]
     encoding: Encoding,
-    /// Documents, by path, that are of another code body.
+    /// Matches the paths of documents that belong to another code body.
     skip: Option<Pattern>,
 }
 
-/// Longer than any credit that was seen.
+/// More words than any known credit has.
 fn credit_words_max() -> usize {
     1_000
 }
@@ -54,17 +55,17 @@ fn credit_words_max() -> usize {
 #[serde(deny_unknown_fields)]
 struct ContainerOptions {
     level: String,
-    /// The line that begins it: its groups are number and heading.
+    /// Matches the line that begins the container. Its groups are number and heading.
     pattern: Option<Pattern>,
-    /// Without a line that begins it: what the number of a section in it begins with.
+    /// For containers without such a line: matches the start of a section number in the container.
     number: Option<Pattern>,
 }
 
-/// What ends a paragraph.
+/// The rule by which paragraphs end.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Paragraphs {
-    /// Each line is one.
+    /// Each line is a paragraph.
     #[default]
     Lines,
     /// An empty line, or a label at the start of a line.
@@ -123,7 +124,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
         for (number, line) in (1..).zip(text.lines()).skip(begin as usize - 1) {
             let is_heading =
                 !options.indented_text || !line.trim_start_matches('\u{c}').starts_with(char::is_whitespace);
-            // A page break before the first line of a page is white space too.
+            // A page break before the first line of a page counts as white space.
             let line = line.trim();
             if !reader.line(number, line, is_heading) && stray.is_none() {
                 stray = Some((number, line.to_owned()));
@@ -163,15 +164,15 @@ fn first_line(options: &Options, text: &str) -> Result<u32, String> {
     })
 }
 
-/// Lines that do not come into the snapshot.
+/// Lines that are not in the snapshot.
 #[derive(Debug, Default)]
 struct LeftOut {
     before_law: u32,
-    /// For each pattern of furniture the number of its lines, and the first.
+    /// For each furniture pattern: how many lines it matched, and the number and text of the first.
     furniture: Vec<Option<(u32, u32, String)>>,
-    /// Furniture that reads as law.
+    /// Furniture that reads like law.
     doubtful: Vec<(u32, String)>,
-    /// Every line, by the option that leaves it out.
+    /// Every line, with the reason for leaving it out.
     lines: Vec<(&'static str, String)>,
 }
 
@@ -212,7 +213,7 @@ impl LeftOut {
 
 struct Reader<'o> {
     options: &'o Options,
-    /// The container of each level that is open.
+    /// The open container of each level.
     path: Vec<Option<FlatContainer>>,
     open: Option<(FlatSection, Vec<String>)>,
     sections: Vec<FlatSection>,
@@ -227,7 +228,7 @@ impl<'o> Reader<'o> {
         Self { options, path, open: None, sections: Vec::new(), left_out, long_credits: Vec::new() }
     }
 
-    /// Takes a line; false if it belongs to nothing.
+    /// Processes a line. Returns false if it belongs to nothing.
     fn line(&mut self, number: u32, line: &str, may_be_heading: bool) -> bool {
         if may_be_heading && self.heading(number, line) {
             return true;
@@ -239,7 +240,7 @@ impl<'o> Reader<'o> {
         true
     }
 
-    /// Takes a line if it is furniture, or begins a section or container.
+    /// Processes a line if it is furniture, or begins a section or container.
     fn heading(&mut self, number: u32, line: &str) -> bool {
         let options = self.options;
         if let Some(pattern) = options.furniture.iter().position(|furniture| furniture.is_match(line)) {
@@ -251,7 +252,7 @@ impl<'o> Reader<'o> {
         };
         if let Some(found) = options.section.captures(line) {
             self.end_section();
-            // A space in a number is where its hyphen was lost.
+            // A space within a number replaces a lost hyphen.
             let own = group(&found, 1).split_whitespace().collect::<Vec<_>>().join("-");
             let path = self.path_of(&own, number);
             let heading =
@@ -275,7 +276,7 @@ impl<'o> Reader<'o> {
         false
     }
 
-    /// The containers of a section: those whose lines come before it, and those that its number names.
+    /// The containers of a section: those whose lines precede it, and those that its number implies.
     fn path_of(&self, number: &str, line: u32) -> Vec<FlatContainer> {
         let levels = self.options.container.iter().zip(&self.path);
         let of_level = |(container, open): (&ContainerOptions, &Option<FlatContainer>)| {
@@ -293,7 +294,7 @@ impl<'o> Reader<'o> {
         let begins = |at: usize| !self.options.indented_text || at == 0 || lines[at - 1].is_empty();
         let end = (0..lines.len()).find(|&at| begins(at) && is_credit(&lines[at])).unwrap_or(lines.len());
         let credit_end = self.credit_end(&section, &lines, end);
-        // Behind the bound of a credit there is law again.
+        // The lines after the end of the credit are law again.
         let law = [
             paragraphs(&lines[..end], self.options.paragraphs),
             paragraphs(&lines[credit_end..], self.options.paragraphs),
@@ -305,7 +306,8 @@ impl<'o> Reader<'o> {
         self.sections.push(section);
     }
 
-    /// Where a credit ends: with its section, or, if it is longer than any credit, with its first paragraph or line.
+    /// The end of a credit: the end of its section or, if it is too long for a credit, the end of
+    /// its first paragraph or line.
     fn credit_end(&mut self, section: &FlatSection, lines: &[String], begin: usize) -> usize {
         let words = |lines: &[String]| lines.iter().flat_map(|line| line.split_whitespace()).count();
         let (all, most) = (words(&lines[begin..]), self.options.credit_words_max);

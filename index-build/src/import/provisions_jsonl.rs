@@ -1,9 +1,9 @@
-//! Flat provisions as JSON Lines, one provision per line: jurisdiction, code body, path of ancestor headings, citation,
-//! heading, text, a reference into the source and a status.
+//! Flat provisions as JSON Lines, one provision per line: jurisdiction, code body, path of ancestor
+//! headings, citation, heading, text, a reference into the source and a status.
 //!
-//! Containers are made from the paths. The status is refined beyond the two words of the format. A number that the
-//! citation lacks is taken from the heading. Two lines with the same citation become wordings of one provision if they
-//! are.
+//! Containers are made from the paths. The status is refined beyond the two values of the format. A
+//! number that the citation lacks is taken from the heading. Two lines with the same citation
+//! become wordings of one provision if they are different wordings.
 
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
@@ -93,7 +93,7 @@ fn check(line: &Line, target: Target<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes sure that every container on the path exists; returns the innermost.
+/// Makes sure that every container on the path exists, and returns the innermost.
 fn add_containers(
     line: &Line,
     target: Target<'_>,
@@ -144,7 +144,7 @@ fn provision(
         warnings.add(WarningKind::EmptyProvision, position, format!("'{citation}' is in force but has no text"));
     }
     let number = number_of(&citation).to_owned();
-    // The line number keeps handles apart; keys, which ids are made from, come from citations alone.
+    // The line number keeps handles distinct. Keys, from which ids are made, depend only on citations.
     let handle = Handle::new(target.key, &format!("line\n{position}"));
     let is_url = line.reference.starts_with("https://") || line.reference.starts_with("http://");
     let mut tags = target.tags.to_vec();
@@ -178,7 +178,7 @@ fn provision(
     }
 }
 
-/// Some citations end where the number should be; then the heading has it: `§ 20-13.1.`
+/// Some citations end where the number should be. Then the number is taken from the heading: `§ 20-13.1.`
 fn with_number(
     citation: &str,
     heading: String,
@@ -210,7 +210,7 @@ fn with_number(
     (format!("{citation} {stand_in}"), heading)
 }
 
-/// What follows the section sign, or the name of the code.
+/// The text after the section sign, or after the name of the code.
 fn number_of(citation: &str) -> &str {
     match citation.rsplit_once('§') {
         Some((_, number)) => number.trim(),
@@ -218,7 +218,8 @@ fn number_of(citation: &str) -> &str {
     }
 }
 
-/// The stable end of a provision's key: `t42/s1983` where the source has such an identifier, else from the citation.
+/// The stable end of a provision key: `t42/s1983` if the source has such an identifier, otherwise
+/// made from the citation.
 fn key_of(citation: &str, reference: &str) -> String {
     let by_identifier = reference.strip_prefix("/us/usc/").filter(|_| !reference.contains(' '));
     if let Some(rest) = by_identifier {
@@ -234,14 +235,16 @@ fn key_of(citation: &str, reference: &str) -> String {
     }
 }
 
-/// In `35 U.S.C. § 1` the title comes first, and every title counts its sections from 1: it is a part of the key.
+/// The title before the code, as in `35 U.S.C. § 1`. Every title numbers its sections from 1, so
+/// the title is part of the key.
 fn title_before(citation: &str) -> Option<String> {
     let (before, _) = citation.rsplit_once('§')?;
     let title = slug(before);
     title.starts_with(|c: char| c.is_ascii_digit()).then(|| title.chars().take(120).collect())
 }
 
-/// The format knows `in force` and `repealed`, and uses the latter for everything dead; heading and text say more.
+/// The status of a provision. The format only knows `in force` and `repealed`, which it uses for
+/// everything no longer in force. Heading and text are more precise.
 fn read_status(word: &str, heading: &str, text: &str, position: &SourcePosition, warnings: &mut Warnings) -> Status {
     let by_heading = named_status(heading).filter(|_| text.len() <= REMARK_BYTES_MAX);
     let by_text = named_status(text).filter(|_| text.len() <= REMARK_BYTES_MAX);
@@ -368,20 +371,20 @@ mod tests {
             .collect();
         let (nodes, warnings) = import_lines(&lines).unwrap();
         assert_eq!((nodes.len(), warnings), (40 + 200, 0));
-        // The same without containers: nothing is taken for a repeat or another wording of anything.
+        // The same without containers: nothing is treated as a repeat or another wording.
         let flat: Vec<String> = (1..=40)
             .map(|title| line(&format!("{title} U.S.C. § 1"), "Repealed", "Repealed.", "made up", "repealed", &[]))
             .collect();
         let (nodes, warnings) = import_lines(&flat).unwrap();
         assert_eq!((nodes.len(), warnings), (40, 0));
-        // Nor where the key has no room for the title.
+        // The same where the key does not contain the title.
         let articles: Vec<String> = ["Crim. Law", "Family Law", "Tax - General"]
             .map(|article| line(&format!("Md. Code, {article} § 1-101"), "Definitions", "Words.", "x", "in force", &[]))
             .to_vec();
         let (nodes, warnings) = import_lines(&articles).unwrap();
         assert_eq!((nodes.len(), warnings), (3, 0));
         assert_eq!(nodes[1].0, "xa/code/s1-101~2");
-        // A true double is still warned of.
+        // A real duplicate still causes a warning.
         let double = ["A.", "B."].map(|text| line("35 U.S.C. § 1", text, text, "x", "in force", &[])).to_vec();
         let (nodes, warnings) = import_lines(&double).unwrap();
         assert_eq!((nodes.len(), warnings), (2, 1));

@@ -1,9 +1,10 @@
-//! Ranges of numbers, such as `1-6-24 to 1-6-28`, which one provision stands for: it is found by each of them.
+//! Ranges of numbers, such as `1-6-24 to 1-6-28`, that one provision represents. The provision is
+//! found by each number.
 
 /// A longer range is a mistake of the source, or spans a whole title.
 const NUMBERS_MAX: u32 = 500;
 
-/// The numbers after the first up to the last, if the two differ in their last digits alone.
+/// The numbers after the first up to the last, if the two differ only in their last digits.
 pub(crate) fn numbers_after(first: &str, last: &str) -> Vec<String> {
     let last_digits = |number: &str| number.len() - number.bytes().rev().take_while(u8::is_ascii_digit).count();
     let (first_stem, first_tail) = first.split_at(last_digits(first));

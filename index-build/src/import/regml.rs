@@ -1,8 +1,10 @@
-//! RegML, in which the Bureau of Consumer Financial Protection published its regulations: nested `paragraph`s with markers,
-//! definitions and references marked, and official interpretations.
+//! RegML, the format in which the Bureau of Consumer Financial Protection published its
+//! regulations: nested `paragraph`s with markers, marked definitions and references, and official
+//! interpretations.
 //!
-//! An interpretation is a provision of its own, below the supplement of its part: it is published and cited as a part of
-//! the code, but it is long, and readers who look for a rule must find the rule. The analysis of the rulemaking is no law.
+//! An interpretation is a separate provision below the supplement of its part. It is published and
+//! cited as a part of the code, but it is long, and readers who search for a rule must find the
+//! rule. The analysis of the rulemaking is not law.
 
 use hornbook_corpus::layout::{LineKind, MarkKind};
 use roxmltree::{Document as Tree, Node};
@@ -59,7 +61,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     }
     introduce(&mut reading, &place, own, part);
     let mut parsed = reading.parsed;
-    // Each document is of another day: that of the last rule that is in it.
+    // Each document has its own date: that of the last rule included in it.
     let published = Some(facts("date")).filter(|date| is_date(date));
     for node in parsed.nodes.iter_mut().filter(|node| node.content.text.is_some()) {
         node.content.current_through.clone_from(&published);
@@ -78,12 +80,12 @@ const VOCABULARY: Vocabulary = Vocabulary {
     is_left_out,
 };
 
-/// What is about the rulemaking, or repeats headings.
+/// Whether an element is about the rulemaking, or repeats headings.
 fn is_left_out(node: Node<'_, '_>) -> bool {
     matches!(node.tag_name().name(), "analysis" | "fdsys" | "preamble" | "tableOfContents")
 }
 
-/// What a container holds. Words in no section or appendix are its own text.
+/// Reads the content of a container. Words outside sections and appendices are its own text.
 fn below(reading: &mut Reading<'_>, content: Node<'_, '_>, place: &Place, part: &str) {
     let mut own = TextBuilder::default();
     for node in content.children().filter(|node| !is_left_out(*node)) {
@@ -102,7 +104,7 @@ fn introduce(reading: &mut Reading<'_>, place: &Place, own: TextBuilder, node: N
     }
 }
 
-/// Words right in an element that has paragraphs, and elements that are not known: a paragraph each.
+/// Adds words and unknown elements directly in an element that contains paragraphs, as one paragraph each.
 fn loose(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     if is_words(node) {
         builder.paragraph(depth);
@@ -129,7 +131,7 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
     let heading = |name: &str| child(node, name).map(words_of).unwrap_or_default();
     match node.tag_name().name() {
         "subpart" => {
-            // A part without subparts has one without a title.
+            // A part without subparts has one subpart without a title.
             let heading = heading("title");
             let letter = node.attribute("subpartLetter").filter(|_| !heading.is_empty());
             let inner = letter.map(|letter| enter(reading, place, Level::Subpart, letter, &heading, node));
@@ -178,7 +180,8 @@ fn comments(reading: &mut Reading<'_>, section: Node<'_, '_>, place: &Place, par
     reading.interpretation(place, &comment, text_of(section), section);
 }
 
-/// The supplement that interpretations stand in. Those of appendices have a heading of their own within it.
+/// The supplement that contains interpretations. Interpretations of appendices have their own
+/// heading within it.
 fn supplement(reading: &mut Reading<'_>, place: &Place, heading: &str, node: Node<'_, '_>) -> Place {
     let words: Vec<&str> = heading.split_whitespace().collect();
     if let ["Supplement", number, ..] = words.as_slice() {
@@ -228,12 +231,12 @@ fn text_of(node: Node<'_, '_>) -> Text {
 }
 
 fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
-    // Paragraphs without a label are sometimes marked by a word.
+    // Paragraphs without a label sometimes have a word as their marker.
     let marker =
         node.attribute("marker").map(str::trim).filter(|marker| !["none", "Interp", "HMDANotice."].contains(marker));
     let marker = marker.unwrap_or_default();
     let title = child(node, "title").filter(|title| title.descendants().any(|part| part.is_text()));
-    // Some texts repeat the heading that stands before them.
+    // Some texts repeat the heading before them.
     let title = title.filter(|title| !repeats(node, *title));
     let runs_in = title.is_some_and(|title| title.attribute("type") == Some("keyterm"));
     match title {
@@ -263,7 +266,7 @@ fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     builder.end_line();
 }
 
-/// Names the words that the source has twice: in a heading, and in the text after it.
+/// Records the words that the source contains twice: in a heading, and in the text after it.
 fn name_left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
     for title in root.descendants().filter(|node| node.tag_name().name() == "title") {
         if title.parent_element().is_some_and(|paragraph| repeats(paragraph, title)) {
@@ -283,7 +286,7 @@ fn line(builder: &mut TextBuilder, kind: LineKind, node: Node<'_, '_>, depth: us
     builder.end_line();
 }
 
-/// Words, and what interrupts them as a line of its own.
+/// Adds words. Content that interrupts them becomes a separate line.
 fn inline(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     for part in node.children() {
         if part.is_text() {
@@ -318,7 +321,7 @@ fn inline(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     }
 }
 
-/// What an image shows, and its name: of `![Form](ER20DE11.001)` the words in both.
+/// The description of an image, and its name: for `![Form](ER20DE11.001)`, the words of both.
 fn image_name(node: Node<'_, '_>) -> String {
     let of = |name: &str| child(node, name).map(words_of).unwrap_or_default();
     let text = of("text");
@@ -347,7 +350,7 @@ fn table(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     }
 }
 
-/// What holds rows. Elements in a row are its cells.
+/// Whether an element contains rows. The elements in a row are its cells.
 fn is_frame(node: Node<'_, '_>) -> bool {
     matches!(node.tag_name().name(), "header" | "table")
 }

@@ -1,26 +1,28 @@
-//! Words that say what became of a provision, where a source has no field for it: `Repealed by Acts 1995`, `[Reserved]`.
+//! Words that state the status of a provision, if a source has no field for it:
+//! `Repealed by Acts 1995`, `[Reserved]`.
 
 use hornbook_corpus::outline::Status;
 
 use crate::pattern::Pattern;
 
-/// A longer text is law, whatever it begins with.
+/// A longer text is law, whatever its first words are.
 pub(crate) const REMARK_BYTES_MAX: usize = 300;
 
-/// The status that a heading begins with, or that is in brackets at its end: `Dogs. [Repealed, § 2 ch 1 SLA 1963.]`
+/// The status at the start of a heading, or in brackets at its end: `Dogs. [Repealed, § 2 ch 1 SLA 1963.]`
 pub(crate) fn heading_status(heading: &str) -> Option<Status> {
     let bare = heading.trim_end().trim_end_matches('.');
     let square = || bare.strip_suffix(']')?.rsplit_once('[');
     let bracketed = || square().or_else(|| bare.strip_suffix(')')?.rsplit_once('('));
-    // What is repealed on a day that is named may be law yet.
+    // Something repealed on a stated day may still be law.
     let is_planned =
         |remark: &str| remark.get(..18).is_some_and(|start| start.eq_ignore_ascii_case("repealed effective"));
     let remark = || bracketed().map(|(_, remark)| remark.trim()).filter(|remark| !is_planned(remark));
     named_status(heading).or_else(|| named_status(remark()?))
 }
 
-/// The status that a heading is, with nothing behind it but how it came about: `[Amended and Renumbered.]`, `Repealed by Acts
-/// 1995.` What stands under it is a remark, however long it is. But `Reserved name.` heads law.
+/// The status of a heading that consists only of a status and its cause:
+/// `[Amended and Renumbered.]`, `Repealed by Acts 1995.` The text under it is a remark, however
+/// long it is. But `Reserved name.` is the heading of law.
 pub(crate) fn whole_status(heading: &str) -> Option<Status> {
     const WORDS: [(&str, Status); 14] = [
         ("repealed and renumbered", Status::Renumbered),
@@ -31,7 +33,7 @@ pub(crate) fn whole_status(heading: &str) -> Option<Status> {
         ("renumbered", Status::Renumbered),
         ("redesignated", Status::Renumbered),
         ("reserved", Status::Reserved),
-        // Never law.
+        // It was never law.
         ("vetoed", Status::Reserved),
         ("omitted", Status::Omitted),
         ("transferred", Status::Transferred),
@@ -60,7 +62,7 @@ pub(crate) fn named_status(text: &str) -> Option<Status> {
         ("redesignated", Status::Renumbered),
         ("amended and renumbered", Status::Renumbered),
         ("expired", Status::Expired),
-        // Enacted, and not law.
+        // Enacted, but not law.
         ("not effective.", Status::Reserved),
         ("not in effect.", Status::Reserved),
         ("defeated at referendum", Status::Reserved),
@@ -71,8 +73,9 @@ pub(crate) fn named_status(text: &str) -> Option<Status> {
     says_what_became_of_it(word, &bare[word.len()..]).then_some(status)
 }
 
-/// Whether a word is a remark, by what follows it: `Reserved for future use`, and not `Reserved seats are sold first`; and
-/// what was transferred from another number is law here.
+/// Whether a word states a status, judged by the words after it: `Reserved for future use`, but not
+/// `Reserved seats are sold first`. A provision that was transferred from another number is law
+/// here.
 fn says_what_became_of_it(word: &str, after: &str) -> bool {
     let next = after.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     let next = next.trim_matches(|c: char| !c.is_alphanumeric());

@@ -1,6 +1,6 @@
-//! Parts of source keys, made from what people write.
+//! Parts of source keys, made from human-readable text.
 
-/// Lower-case letters, digits, dots and underscores; everything else becomes a dash.
+/// Keeps lower-case letters, digits, dots and underscores; everything else becomes a dash.
 pub(crate) fn slug(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Columns and rows that the cells of a table span: read as HTML and CALS write them, and laid out row by row, so that
-//! every cell stays in its column.
+//! Cells that span several columns and rows of a table. Reads the spans as HTML and CALS write
+//! them, and lays them out row by row, so that every cell stays in its column.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,16 @@ use roxmltree::Node;
 
 use crate::import::text_builder::TextBuilder;
 
-/// A cell spans no more columns: wider ones are mistakes, or attacks. Rows need no bound, because only rows that exist count.
+/// The maximum number of columns of a cell. Wider cells are mistakes or attacks. Rows need no
+/// limit, because only existing rows count.
 pub(crate) const SPAN_MAX: usize = 100;
-/// Beyond so many columns no cell spans another one.
+/// Beyond this many columns, cells do not span further columns.
 const COLUMNS_MAX: usize = 500;
 
-/// What a cell spans.
+/// The columns and rows that a cell spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its first column, if the cell names it; otherwise the first that is free.
+    /// Its first column, if the cell names it; otherwise the first free one.
     pub(crate) column: Option<usize>,
     pub(crate) columns: usize,
     pub(crate) rows: usize,
@@ -25,7 +26,7 @@ pub(crate) struct Span {
 impl Span {
     pub(crate) const ONE: Self = Self { column: None, columns: 1, rows: 1 };
 
-    /// `colspan` and `rowspan` of HTML.
+    /// Reads `colspan` and `rowspan` of HTML.
     pub(crate) fn of_html<'v>(attribute: impl Fn(&str) -> Option<&'v str>) -> Self {
         let number = |name: &str| attribute(name).and_then(number).unwrap_or(1);
         Self { column: None, columns: number("colspan").clamp(1, SPAN_MAX), rows: number("rowspan").max(1) }
@@ -36,16 +37,16 @@ fn number(text: &str) -> Option<usize> {
     text.trim().parse().ok()
 }
 
-/// An attribute, in whatever case its name is.
+/// The value of an attribute, whatever the case of its name.
 fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     node.attributes().find(|attribute| attribute.name().eq_ignore_ascii_case(name)).map(|attribute| attribute.value())
 }
 
-/// The names of columns and spans of a CALS table; of tables without such names, nothing.
+/// The names of columns and spans of a CALS table; empty for other tables.
 #[derive(Debug, Default)]
 pub(crate) struct Columns<'a> {
     columns: HashMap<&'a str, usize>,
-    /// By name, the first and the last column.
+    /// The first and the last column, by span name.
     spans: HashMap<&'a str, (usize, usize)>,
 }
 
@@ -78,7 +79,7 @@ impl<'a> Columns<'a> {
         Some((first, named("nameend").unwrap_or(first)))
     }
 
-    /// What a cell spans.
+    /// The columns and rows that a cell spans.
     pub(crate) fn span(&self, cell: Node<'a, '_>) -> Span {
         if cell.tag_name().name() != "entry" {
             return Span::of_html(|name| attribute(cell, name));
@@ -91,10 +92,10 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A place of a row that is no cell of its own: which cell covers it, or none.
+/// A place of a row without its own cell: the direction of the cell that covers it, or None.
 pub(crate) type Filler = Option<MarkKind>;
 
-/// A table whose rows go into a text one after the other.
+/// Writes the rows of a table into a text one after the other.
 #[derive(Debug)]
 pub(crate) struct TableRows {
     table: usize,
@@ -107,12 +108,12 @@ impl TableRows {
         Self { table: builder.begin_table(), depth, spans: Spans::default() }
     }
 
-    /// A line that is no row: a title or a remark. Its words follow.
+    /// Begins a line that is not a row: a title or a remark. Its words follow.
     pub(crate) fn begin_line(&self, kind: LineKind, builder: &mut TextBuilder) {
         builder.begin_in_table(kind, self.depth, self.table);
     }
 
-    /// A cell of the row at hand, with its words by `set`.
+    /// Adds a cell to the current row. `set` writes its words.
     pub(crate) fn cell(&mut self, span: Span, builder: &mut TextBuilder, set: impl FnOnce(&mut TextBuilder)) {
         self.spans.before(span, |filler| builder.empty_cell(filler));
         builder.begin_cell();
@@ -125,23 +126,23 @@ impl TableRows {
         builder.end_line();
     }
 
-    /// The head, the body or the foot of the table begins: no cell reaches into it.
+    /// Begins the head, the body or the foot of the table. Spans do not continue into it.
     pub(crate) fn begin_part(&mut self) {
         self.spans.begin_part();
     }
 }
 
-/// Columns that cells of rows above reach into.
+/// The columns that cells of earlier rows extend into.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
-    /// For each column, how many further rows a cell covers.
+    /// For each column, how many more rows a cell covers.
     below: Vec<usize>,
-    /// The next column of the row at hand.
+    /// The next column of the current row.
     column: usize,
 }
 
 impl Spans {
-    /// Before a cell: fills the columns before it.
+    /// Called before a cell: fills the columns before it.
     pub(crate) fn before(&mut self, span: Span, mut fill: impl FnMut(Filler)) {
         let named = span.column.filter(|column| *column < COLUMNS_MAX).unwrap_or(0);
         while self.is_covered() || self.column < named {
@@ -149,7 +150,7 @@ impl Spans {
         }
     }
 
-    /// After it: the columns that it covers.
+    /// Called after a cell: fills the columns that it covers.
     pub(crate) fn after(&mut self, span: Span, mut fill: impl FnMut(Filler)) {
         let room = COLUMNS_MAX.saturating_sub(self.column).max(1);
         let end = self.column + span.columns.min(room);
@@ -161,7 +162,7 @@ impl Spans {
         self.column = end;
     }
 
-    /// At the end of a row: what cells above cover behind its last cell.
+    /// Called at the end of a row: fills the columns after the last cell that earlier cells cover.
     pub(crate) fn end_row(&mut self, mut fill: impl FnMut(Filler)) {
         let end = self.below.iter().rposition(|rows| *rows > 0).map_or(0, |last| last + 1);
         while self.column < end {
@@ -170,7 +171,7 @@ impl Spans {
         self.column = 0;
     }
 
-    /// No cell reaches into what follows: a new part of the table begins.
+    /// Ends all spans, because a new part of the table begins.
     pub(crate) fn begin_part(&mut self) {
         self.below.clear();
     }

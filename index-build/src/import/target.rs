@@ -1,6 +1,6 @@
-//! What an importer is told of the code body that it fills.
+//! The code body that an importer fills, as the plan describes it.
 
-/// The longest line of a JSON Lines source.
+/// The maximum length of a line of a JSON Lines source.
 pub(crate) const LINE_BYTES_MAX: usize = hornbook_corpus::texts::TEXT_BYTES_MAX;
 
 /// The code body that an importer fills, from the plan.
@@ -9,11 +9,11 @@ pub struct Target<'a> {
     pub jurisdiction: &'a str,
     pub code_body: &'a str,
     pub key: &'a str,
-    /// With `{number}`.
+    /// The citation template, with `{number}`.
     pub citation: Option<&'a str>,
-    /// Index into the catalogue's sources.
+    /// Index into the sources of the catalogue.
     pub source: u16,
     pub tags: &'a [String],
-    /// What the plan sets for this format; checked when the plan was read.
+    /// The options of the plan for this format, already checked.
     pub options: &'a toml::Table,
 }

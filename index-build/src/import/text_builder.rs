@@ -1,28 +1,28 @@
-//! Builds a text and its layout together, line by line, as importers walk a document.
+//! Builds a text and its layout together, line by line, while an importer walks a document.
 
 use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
 
 use crate::import::folding::fold;
 
-/// A text that grows. White space is folded: within a line any run of it is one space, and no line begins or ends with
-/// one. Lines without words are dropped.
+/// A growing text. Within a line, any run of white space becomes one space, and no line begins or
+/// ends with a space. Lines without words are dropped.
 #[derive(Debug, Default)]
 pub struct TextBuilder {
     text: String,
     layout: Layout,
-    /// Where the line that is being written starts, and what it is.
+    /// The start and kind of the current line.
     line: Option<(usize, Line)>,
-    /// Marks that began and have not ended.
+    /// Open marks with their start.
     open: Vec<(MarkKind, usize)>,
-    /// White space was read that is written only if words follow.
+    /// White space was read. It is written only if words follow.
     space: bool,
     tables: usize,
-    /// How many cells of the row at hand have begun.
+    /// The number of cells begun in the current row.
     cells: usize,
 }
 
 impl TextBuilder {
-    /// Begins a paragraph or heading with its label, such as `(a)`; an empty label is none.
+    /// Begins a paragraph or heading with a label such as `(a)`. The label may be empty.
     pub fn begin(&mut self, kind: LineKind, depth: usize, label: &str) {
         self.end_line();
         let start = self.text.len();
@@ -40,7 +40,7 @@ impl TextBuilder {
         self.begin(LineKind::Paragraph, depth, "");
     }
 
-    /// Words of the line at hand; a paragraph begins if there is none.
+    /// Adds words to the current line. Begins a paragraph if there is no line.
     pub fn push(&mut self, words: &str) {
         if self.line.is_none() {
             self.line = Some((self.text.len(), Line::labelled(LineKind::Paragraph, 0, 0)));
@@ -55,7 +55,7 @@ impl TextBuilder {
         });
     }
 
-    /// Leaves room before the next word.
+    /// Adds a space before the next word.
     pub fn space(&mut self) {
         self.space = true;
     }
@@ -64,22 +64,22 @@ impl TextBuilder {
         self.open.push((kind, self.next_word()));
     }
 
-    /// Ends the innermost mark; one without words is dropped.
+    /// Ends the innermost mark. A mark without words is dropped.
     pub fn end_mark(&mut self) {
         let Some((kind, start)) = self.open.pop() else { return };
-        // White space before its first word does not belong to it.
+        // White space before the first word does not belong to the mark.
         let start = start + self.text.get(start..).map_or(0, |run| run.len() - run.trim_start().len());
         if start < self.text.len() {
             self.layout.marks.push(Mark::new(kind, start, self.text.len() - start));
         }
     }
 
-    /// The text refers to the note at this place among the node's notes.
+    /// Adds a reference to the note with this index among the notes of the node.
     pub fn footnote(&mut self, note: usize) {
         self.layout.marks.push(Mark::footnote(self.text.len(), note));
     }
 
-    /// The number of the next table.
+    /// Begins a table and returns its number.
     pub fn begin_table(&mut self) -> usize {
         self.end_line();
         self.tables += 1;
@@ -93,7 +93,7 @@ impl TextBuilder {
         self.cells = 0;
     }
 
-    /// Begins a cell. Tabs and line feeds among its words become spaces.
+    /// Begins a cell. Tabs and line feeds within its words become spaces.
     pub fn begin_cell(&mut self) {
         if self.cells > 0 {
             self.text.push('\t');
@@ -102,7 +102,7 @@ impl TextBuilder {
         self.space = false;
     }
 
-    /// An empty cell, and which mark covers it.
+    /// Adds an empty cell, with the mark of the cell that covers it, if any.
     pub fn empty_cell(&mut self, cover: Option<MarkKind>) {
         self.begin_cell();
         if let Some(cover) = cover {
@@ -110,7 +110,7 @@ impl TextBuilder {
         }
     }
 
-    /// Ends the line at hand. A line without words is dropped, with its marks.
+    /// Ends the current line. A line without words is dropped, with its marks.
     pub fn end_line(&mut self) {
         self.space = false;
         let Some((start, line)) = self.line.take() else { return };

@@ -1,8 +1,9 @@
-//! One rule for elements that an importer of XML does not know: their words are kept as text where they stand, and each
-//! kind is a warning, once in a file, with the line of the first and how many there are.
+//! The common rule for elements that an XML importer does not know: their words are kept as text in
+//! place, and each name causes one warning per file, with the line of the first element and the
+//! count.
 //!
-//! Importers set what they do not know like plain text. This module only looks for it, apart from them, so that no
-//! importer can forget the warning.
+//! Importers treat unknown elements as plain text. This module searches for them separately, so
+//! that no importer can forget the warning.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,21 +12,22 @@ use roxmltree::Node;
 use crate::import::document::{Document, Parsed};
 use crate::report::WarningKind;
 
-/// What an importer knows.
+/// The elements that an importer knows.
 pub(crate) struct Vocabulary {
-    /// Names of elements, with spaces between them.
+    /// Element names, separated by spaces.
     pub(crate) names: &'static str,
-    /// Parts that are no law by a named reason, such as tables of contents: nothing within them is looked at.
+    /// Whether a part is not law for a stated reason, such as a table of contents. Nothing within
+    /// it is checked.
     pub(crate) is_left_out: fn(Node<'_, '_>) -> bool,
 }
 
-/// The first element of a kind, and how many there are.
+/// The first element with a name, and the number of them.
 struct Found {
     start: usize,
     count: usize,
 }
 
-/// Warns of every kind of element that has words and is not known.
+/// Warns about every unknown element name that occurs with words.
 pub(crate) fn warn(root: Node<'_, '_>, vocabulary: &Vocabulary, document: &Document, parsed: &mut Parsed) {
     let known: HashSet<&str> = vocabulary.names.split_whitespace().collect();
     let mut found = BTreeMap::new();
@@ -53,7 +55,7 @@ fn look<'a>(
     }
 }
 
-/// Whether there are words anywhere within an element.
+/// Whether an element contains words at any depth.
 pub(crate) fn has_words(node: Node<'_, '_>) -> bool {
     node.descendants().any(is_words)
 }

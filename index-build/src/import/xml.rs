@@ -1,21 +1,22 @@
-//! XML documents of publishers, read with care: no document types, so no entities of one's own and nothing from elsewhere;
-//! a bounded depth, so that whoever walks a document may do it by recursion; every fault with its line.
+//! Parses the XML of publishers defensively. Document types are refused, so there are no custom
+//! entities and no external content. The depth is limited, so that documents can be walked
+//! recursively. Every error has a line number.
 
 use roxmltree::{Document as Tree, Node, ParsingOptions};
 
 use crate::import::document::{Document, Parsed, Refusal};
 
-/// The deepest nesting of elements.
+/// The maximum nesting of elements.
 pub const DEPTH_MAX: usize = 200;
-/// More nodes than any document of its size has.
+/// More nodes than any real document has.
 const NODES_MAX: u32 = 50_000_000;
 
-/// Whether a file is XML by its name: archives of law also hold style sheets, schemas, guides and licences.
+/// Whether a file is XML, by its name. Archives of law also contain style sheets, schemas, guides and licences.
 pub fn wants(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
 }
 
-/// What `read` finds in the tree of a document. A document that is no XML is refused.
+/// Parses a document and passes its tree to `read`. A document that is not XML is refused.
 pub(crate) fn read(document: &Document, read: impl FnOnce(&Tree<'_>) -> Parsed) -> Parsed {
     match parse(document) {
         Ok(tree) => read(&tree),
@@ -23,7 +24,7 @@ pub(crate) fn read(document: &Document, read: impl FnOnce(&Tree<'_>) -> Parsed) 
     }
 }
 
-/// Parses a document, or says what is wrong with it, and where.
+/// Parses a document. An error contains the reason and position.
 pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, Refusal> {
     let text = text_of(document)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_MAX, ..ParsingOptions::default() };
@@ -45,7 +46,7 @@ pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, Refusal> {
     }
 }
 
-/// A document's text: UTF-8, without a byte order mark.
+/// The text of a document: UTF-8, without a byte order mark.
 pub fn text_of(document: &Document) -> Result<&str, Refusal> {
     let text = std::str::from_utf8(&document.bytes).map_err(|error| {
         let before = &document.bytes[..error.valid_up_to()];
@@ -56,7 +57,7 @@ pub fn text_of(document: &Document) -> Result<&str, Refusal> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// The line that a node begins on. Counts from the start of the document: for messages alone.
+/// The line that a node begins on. Counts from the start of the document, so it is only for messages.
 pub fn line_of(tree: &Tree<'_>, node: Node<'_, '_>) -> u32 {
     tree.text_pos_at(node.range().start).row
 }

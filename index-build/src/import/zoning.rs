@@ -1,8 +1,10 @@
-//! The importer `geojson-zoning`: a city's zoning map becomes a layer whose zones cite the provisions that define them.
+//! The importer `geojson-zoning` turns the zoning map of a city into a layer whose zones cite the
+//! provisions that define them.
 //!
-//! Zone codes are trimmed, rewritten by the plan's rules and looked up in the plan's table of zones, which names the
-//! provision of each. A code that is not in the table is never guessed unless the plan allows it: its features keep a
-//! placeholder, and the layer is `pending`. The builder resolves provisions to nodes (`Resolve`).
+//! Zone codes are trimmed, rewritten by the rules of the plan and looked up in the zone table of
+//! the plan, which names the provision of each zone. A code that is not in the table is never
+//! guessed unless the plan allows it: its features keep a placeholder, and the layer is `pending`.
+//! The builder resolves provisions to nodes (`Resolve`).
 
 mod input;
 mod options;
@@ -24,14 +26,14 @@ use options::{Citing, Normaliser};
 pub use options::{NormaliseRule, ZoneRow, ZoningOptions};
 use table::{Lookup, ZoneTable};
 
-/// A source of the plan, opened.
+/// An opened zoning source of the plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ZoningSource<'a> {
     pub jurisdiction: &'a ShortCode,
-    /// `file` is the layer's name in messages.
+    /// `file` is the name of the layer in messages.
     pub provenance: &'a LayerSource,
     pub options: &'a ZoningOptions,
-    /// Given when the options have `zones`.
+    /// Present if the options contain `zones`.
     pub table: Option<ZoneTableFile<'a>>,
 }
 
@@ -42,7 +44,8 @@ pub struct ImportedLayer {
     pub warnings: Vec<Problem>,
 }
 
-/// Reads, checks and maps one layer. The bytes read are bounded, so a source that unpacks without end is refused.
+/// Reads, checks and maps one layer. The number of bytes read is limited, so a source that unpacks
+/// without end is refused.
 pub fn import_layer(
     input: impl Read,
     source: ZoningSource<'_>,
@@ -72,13 +75,13 @@ pub fn import_layer(
 
 fn read_bounded(input: impl Read, limits: &Limits, file: &str) -> Result<Vec<u8>, ZoningImportError> {
     let mut bytes = Vec::new();
-    // One byte more than allowed distinguishes a file at the limit from one beyond it.
+    // One byte more than allowed distinguishes a file at the limit from a larger one.
     let read = input.take(limits.bytes_max + 1).read_to_end(&mut bytes);
     read.map_err(|source| ZoningImportError::Read { file: file.to_owned(), source })?;
     Ok(bytes)
 }
 
-/// The code of each feature as the source has it. All features without one are reported together.
+/// The source code of each feature. All features without one are reported together.
 fn zone_codes(
     features: &[SourceFeature],
     property: &str,
@@ -104,7 +107,7 @@ fn zone_codes(
     }
 }
 
-/// A property as trimmed text; None when it is absent, null, blank, or no text or number.
+/// A property as trimmed text; None if it is absent, null, blank, or neither text nor number.
 fn property_text(feature: &SourceFeature, property: &str) -> Option<String> {
     let text = match feature.properties.get(property)? {
         Value::String(text) => text.trim().to_owned(),
@@ -114,7 +117,7 @@ fn property_text(feature: &SourceFeature, property: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The zones of a layer by ascending code, and how each normalised code of the source was read.
+/// The zones of a layer by ascending code, and how each normalised source code was interpreted.
 struct Zones {
     zones: Vec<Zone>,
     place_of: BTreeMap<String, ZoneIndex>,
@@ -197,7 +200,8 @@ fn unknown_zone(code: &str, near: Vec<String>) -> Zone {
     Zone { code: code.to_owned(), name: None, category: None, citation }
 }
 
-/// Zones with the same reason for a placeholder, in one warning: the complete list is in the layer's entry.
+/// Summarizes the zones with the same reason for a placeholder in one warning. The entry of the
+/// layer has the complete list.
 #[derive(Default)]
 struct Tally {
     zones: usize,

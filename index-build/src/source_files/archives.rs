@@ -1,4 +1,4 @@
-//! Archives and packed files, as streams: tar, zip, gzip and zstd, never larger than any source of law.
+//! Archives and compressed files as streams: tar, zip, gzip and zstd, with limits on the unpacked size.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -8,17 +8,18 @@ use std::rc::Rc;
 use super::file::{READ_BUFFER_BYTES, SourceError, SourceFile};
 use super::packing::{Compression, Packing};
 
-/// No single source file, and no archive, is larger than this when unpacked.
+/// No source file and no archive may be larger than this when unpacked.
 const UNPACKED_BYTES_MAX: u64 = 64 << 30;
-/// Real law packs 5 to 50 times; a thousandfold beyond the grace below is a bomb.
+/// Real law compresses 5 to 50 times. Beyond the allowance below, a ratio over a thousand is a
+/// decompression bomb.
 const UNPACK_RATIO_MAX: u64 = 1_000;
 const UNPACK_RATIO_GRACE_BYTES: u64 = 16 << 20;
 const ARCHIVE_ENTRIES_MAX: usize = 2_000_000;
-/// A tar archive consists of such blocks, and ends with two of zeros.
+/// A tar archive consists of blocks of this size, and ends with two blocks of zeros.
 const TAR_BLOCK_BYTES: u64 = 512;
 const TAR_END_BYTES: u64 = 2 * TAR_BLOCK_BYTES;
 
-/// Undoes what a stream is compressed with. The output is bounded.
+/// Decompresses a stream. The output size is limited.
 pub(crate) fn unpack<'a>(
     compression: Option<Compression>,
     packed: Box<dyn Read + 'a>,
@@ -34,7 +35,7 @@ pub(crate) fn unpack<'a>(
     })
 }
 
-/// Visits one entry of an archive, unpacked if it is compressed itself. An archive in an archive is not opened.
+/// Visits one entry of an archive, unpacked if it is itself compressed. Nested archives are not opened.
 fn visit_entry<E: From<SourceError>>(
     entry: Box<dyn Read + '_>,
     entry_len: u64,
@@ -48,8 +49,9 @@ fn visit_entry<E: From<SourceError>>(
     visit(SourceFile { place, reader: &mut reader })
 }
 
-/// Visits the files of an archive, and returns the places of its links. An archive without its end mark is refused: it may
-/// have been cut between two entries, and then the rest of the law is missing.
+/// Visits the files of an archive, and returns the places of its links. An archive without an end
+/// mark is refused: it may have been truncated between two entries, so that the rest of the law is
+/// missing.
 pub(super) fn for_each_in_tar<E: From<SourceError>>(
     reader: impl Read,
     place: &str,
@@ -58,7 +60,7 @@ pub(super) fn for_each_in_tar<E: From<SourceError>>(
 ) -> Result<Vec<String>, E> {
     let io = |source| SourceError::Io { place: place.to_owned(), doing: "unpack it", source };
     let mut archive = tar::Archive::new(TarBytes::new(reader));
-    // Beside that of the archive itself, because entries may be compressed again.
+    // A second limit, besides that of the archive, because entries may be compressed again.
     let allowance = Allowance::for_archive(packed_len);
     let mut entries_end = 0;
     let mut links = Vec::new();
@@ -74,7 +76,8 @@ pub(super) fn for_each_in_tar<E: From<SourceError>>(
                 visit_entry(Box::new(entry), length, &allowance, format!("{place}!{name}"), visit)?;
             }
             tar::EntryType::Directory | tar::EntryType::XGlobalHeader | tar::EntryType::XHeader => {}
-            // Repositories have links; what they point at may lie anywhere, or is in the archive anyhow.
+            // Archives of repositories contain links. Their target may be outside the archive or is
+            // an entry anyway.
             tar::EntryType::Symlink | tar::EntryType::Link => links.push(format!("{place}!{name}")),
             other => {
                 let what =
@@ -93,7 +96,7 @@ pub(super) fn for_each_in_tar<E: From<SourceError>>(
     Err(SourceError::Refused { place: place.to_owned(), what: what.to_owned() }.into())
 }
 
-/// The bytes of a tar archive: counts them, and the zeros since the last other byte.
+/// The bytes of a tar archive. Counts them, and the zeros at the end.
 pub(crate) struct TarBytes<R> {
     inner: R,
     count: u64,
@@ -105,8 +108,9 @@ impl<R: Read> TarBytes<R> {
         Self { inner, count: 0, zeros_at_end: 0 }
     }
 
-    /// Reads to the end, past the checksum of what packs the archive, and returns whether the end mark is behind the
-    /// last entry, whose content ends at `entries_end`. Zeros that belong to the entry are no mark.
+    /// Reads to the end, including the checksum of the compressed archive. Returns whether the end
+    /// mark follows the last entry, whose content ends at `entries_end`. Zeros that belong to the
+    /// entry do not count.
     pub(crate) fn ends_whole(&mut self, entries_end: u64) -> io::Result<bool> {
         io::copy(self, &mut io::sink())?;
         let behind_entries = self.count.saturating_sub(entries_end.next_multiple_of(TAR_BLOCK_BYTES));
@@ -126,7 +130,7 @@ impl<R: Read> Read for TarBytes<R> {
     }
 }
 
-/// The same of a zip archive, whose files come in the order of their names.
+/// Visits the files of a zip archive in the order of their names, and returns the places of its links.
 pub(super) fn for_each_zipped<E: From<SourceError>>(
     file: File,
     place: &str,
@@ -160,7 +164,7 @@ pub(super) fn for_each_zipped<E: From<SourceError>>(
     Ok(links)
 }
 
-/// That the archive may have a further entry after the first `n`.
+/// Checks that the archive may have another entry after the first `n`.
 pub(crate) fn check_entry_count(n: usize) -> io::Result<()> {
     if n < ARCHIVE_ENTRIES_MAX {
         return Ok(());
@@ -179,7 +183,7 @@ fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
     Err(SourceError::Refused { place: place.to_owned(), what })
 }
 
-/// How much may still be unpacked from one file, or from all entries of one archive.
+/// How many bytes may still be unpacked from one file, or from all entries of one archive.
 pub(crate) struct Allowance {
     what: &'static str,
     limit: u64,
@@ -191,7 +195,7 @@ impl Allowance {
         Self::new("it unpacks", packed_len)
     }
 
-    /// Entries may overlap, and each may be compressed once more, so that a limit for each of them is no limit for all.
+    /// One limit for all entries, because entries may overlap, and each may be compressed once more.
     pub(crate) fn for_archive(packed_len: u64) -> Rc<Self> {
         Self::new("the entries of the archive unpack", packed_len)
     }
@@ -213,7 +217,7 @@ impl Allowance {
     }
 }
 
-/// Stops a stream that unpacks to more than it may.
+/// Fails a stream that unpacks to more than its allowance.
 pub(crate) struct Bounded<R> {
     inner: R,
     allowance: Rc<Allowance>,

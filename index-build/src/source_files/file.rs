@@ -1,4 +1,4 @@
-//! One file of a source as a stream, and why a source could not be read.
+//! One file of a source as a stream, and the errors of reading sources.
 
 use std::fmt;
 use std::io::{self, BufRead};
@@ -41,7 +41,7 @@ impl std::error::Error for SourceError {
 
 /// One file of a source: its name in messages, and its unpacked bytes.
 pub struct SourceFile<'a> {
-    /// The path, and within an archive `archive!entry`.
+    /// The path, or `archive!entry` for a file within an archive.
     pub place: String,
     pub reader: &'a mut dyn BufRead,
 }

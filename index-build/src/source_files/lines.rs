@@ -1,4 +1,4 @@
-//! Files of lines, each of bounded length and in UTF-8.
+//! Reads files of UTF-8 lines with a maximum length.
 
 use std::io::{BufRead, Read};
 
@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use super::file::{SourceError, SourceFile};
 
-/// What is parsed at a time.
+/// The lines and bytes that are parsed at a time.
 const BATCH_LINES_MAX: usize = 4_096;
 const BATCH_BYTES_MAX: usize = 8 << 20;
 
-/// Reads lines of bounded length; each is handed over without its line end, with its number from 1.
+/// Reads lines of limited length. `visit` receives each line without its line end, with its number from 1.
 pub fn for_each_line<E: From<SourceError>>(
     file: SourceFile<'_>,
     line_bytes_max: usize,
@@ -47,8 +47,8 @@ pub fn for_each_line<E: From<SourceError>>(
     Ok(())
 }
 
-/// Reads lines like `for_each_line`, parses batches of them on all cores, and takes the results in the order of the lines.
-/// Empty lines are skipped.
+/// Reads lines like `for_each_line`, parses them in batches on all cores, and passes the results to
+/// `take` in line order. Empty lines are skipped.
 pub fn parse_lines<T: Send, E: From<SourceError>>(
     file: SourceFile<'_>,
     line_bytes_max: usize,
@@ -73,7 +73,7 @@ pub fn parse_lines<T: Send, E: From<SourceError>>(
         bytes = 0;
         work_off(&mut batch)
     });
-    // The waiting lines come before the one that could not be read, so they are taken first.
+    // The lines read so far come before the unreadable one, so they are processed first.
     work_off(&mut batch)?;
     read
 }

@@ -1,27 +1,27 @@
-//! How a file is packed, by the end of its name: the one table that fetching, checking and building read.
+//! How a file is packed, by the suffix of its name. Fetching, checking and building all use this table.
 
-/// What a stream of bytes is compressed with.
+/// The compression of a byte stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     Gzip,
     Zstd,
 }
 
-/// What holds several files in one.
+/// An archive format that stores several files in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Container {
     Tar,
     Zip,
 }
 
-/// What has to be undone to get at the files in a file.
+/// The steps needed to get at the files within a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Packing {
     pub compression: Option<Compression>,
     pub container: Option<Container>,
 }
 
-/// The ends of names, in lower case. The first that fits counts, so longer ends come before their own ends.
+/// Suffixes in lower case. The first match counts, so longer suffixes come before shorter ones.
 const PACKINGS: [(&str, Packing); 7] = [
     (".tar.gz", packing(Some(Compression::Gzip), Some(Container::Tar))),
     (".tgz", packing(Some(Compression::Gzip), Some(Container::Tar))),
@@ -37,7 +37,7 @@ const fn packing(compression: Option<Compression>, container: Option<Container>)
 }
 
 impl Packing {
-    /// By a file's name, and the name without the end that says it. Whether its letters are capitals does not matter.
+    /// The packing of a file, and its name without the suffix that shows it. Upper and lower case are the same.
     pub fn of(name: &str) -> (&str, Self) {
         for (end, packing) in PACKINGS {
             let Some((rest, found)) = name.len().checked_sub(end.len()).and_then(|at| name.split_at_checked(at)) else {
@@ -50,7 +50,7 @@ impl Packing {
         (name, Self::default())
     }
 
-    /// The ends of the names of packed files, for messages and documents.
+    /// The suffixes of packed files, for messages and documents.
     pub fn ends() -> impl Iterator<Item = &'static str> {
         PACKINGS.iter().map(|(end, _)| *end)
     }

@@ -1,6 +1,6 @@
-//! The account of the words of finished snapshots.
+//! Tests the word account of finished snapshots.
 //!
-//! With `HORNBOOK_ACCOUNT_PLANS`, a list of plans with commas between them, the account of each is printed.
+//! If `HORNBOOK_ACCOUNT_PLANS` contains a comma-separated list of plans, the account of each is printed.
 
 use std::env;
 use std::fs;
@@ -20,7 +20,7 @@ fn every_word_of_the_sample_is_in_its_snapshot() {
     let words = &built.report.words;
     assert_eq!(words.len(), built.report.code_bodies.len(), "a source for each code, and none for zoning");
     for report in words {
-        // A further wording without a heading of its own has that of the first, which the source says once.
+        // A further wording without its own heading has that of the first, which the source contains only once.
         let inherited = if report.source == "Arden Revised Statutes" { 9 } else { 0 };
         assert_eq!((report.unaccounted, report.added), (0, inherited), "{report:?}");
         assert!(report.law > 0 && report.headings > 0, "{report:?}");
@@ -51,7 +51,7 @@ fn words_that_are_not_kept_have_a_reason() {
     assert_eq!(report.from_set_aside, 2, "the heading 'Title 1'");
 }
 
-/// What is known of a plan's words. A strict build ends with the account if words are lost.
+/// The word account of a plan. A strict build fails with the account if words are lost.
 fn account_of(plan: &Path, sources: &Path) -> Result<Vec<WordsReport>, BuildError> {
     let out = tempfile::tempdir().unwrap();
     let strict =

@@ -1,5 +1,6 @@
-//! The table of acts against the United States Code itself: its places exist, and they are those that the law prints next to the
-//! sections of acts, as in "section 502 of the Employee Retirement Income Security Act of 1974 (29 U.S.C. 1132)".
+//! Tests the table of acts against the United States Code: its places exist, and they match the
+//! places that the law prints next to sections of acts, as in "section 502 of the Employee
+//! Retirement Income Security Act of 1974 (29 U.S.C. 1132)".
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -13,10 +14,11 @@ use crate::corpora::corpora;
 
 const TABLE: &str = include_str!("../../../corpus/src/citation/acts.tsv");
 
-/// How far before its parallel citation an act may be named.
+/// The maximum distance between the name of an act and its parallel citation.
 const NAME_BYTES_MAX: usize = 160;
 
-/// So many places differ at most: the law of 2016 also prints some places from before sections moved to title 52.
+/// The maximum number of differing places. The law of 2016 also prints some places from before
+/// sections moved to title 52.
 const ODD_MAX: usize = 20;
 
 fn each_section(corpora: &Path, name: &str, mut sink: impl FnMut(&Value)) {
@@ -26,7 +28,7 @@ fn each_section(corpora: &Path, name: &str, mut sink: impl FnMut(&Value)) {
     }
 }
 
-/// The section of the code that a text means by an act's name.
+/// The section of the code that a text refers to by the name of an act.
 fn place_of(text: &str) -> Option<Citation> {
     match Grammar::built_in().parse_popular(text)?.as_slice() {
         [Popular::Citation(citation)] => Some(citation.clone()),
@@ -34,7 +36,7 @@ fn place_of(text: &str) -> Option<Citation> {
     }
 }
 
-/// The sections of acts in a text that have a parallel citation: as written, and where the law says they are.
+/// The sections of acts in a text that have a parallel citation: as written, and the place that the law states.
 fn parallels(text: &str) -> Vec<(&str, CitationKey)> {
     let grammar = Grammar::built_in();
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! Bounds of the importers: nesting far beyond any law, chains of footnotes, and texts that no snapshot holds end in a
-//! text or in a message with its place, never in a panic or a full stack.
+//! Tests the limits of the importers: extreme nesting, chains of footnotes, and texts too long for
+//! a snapshot give a text or a message with its place, never a panic or a stack overflow.
 
 use std::fmt::Write;
 
@@ -13,7 +13,8 @@ fn source(format: &'static str) -> Source<'static> {
     Source { format, key: "us/x", code_body: "Code", citation: None, options: toml::Table::new() }
 }
 
-/// Of each format that is XML: what comes before and after elements nested in a provision, and which elements nest.
+/// For each XML format: the markup before and after elements nested in a provision, and the
+/// elements that can nest.
 const FORMS: [(&str, &str, &str, &[&str]); 5] = [
     (
         "uslm",
@@ -73,7 +74,7 @@ fn every_form_of_xml_is_read_to_the_deepest_level_and_refused_beyond_it() {
     }
 }
 
-/// Each footnote cites the next one; the last cites the first.
+/// Each footnote cites the next one; the last one cites the first.
 #[test]
 fn footnotes_that_cite_footnotes_need_no_stack() {
     const CHAIN: usize = 20_000;

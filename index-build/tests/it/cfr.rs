@@ -1,4 +1,5 @@
-//! The Code of Federal Regulations in its published forms, on small files with the traps of the real ones.
+//! Tests the published formats of the Code of Federal Regulations on small files with the
+//! difficulties of real ones.
 
 use std::fs;
 
@@ -29,7 +30,7 @@ pub(crate) fn parse_bytes(parse: ParseDocument, place: &str, bytes: Vec<u8>) -> 
     parse(&Document { place: place.to_owned(), bytes }, target)
 }
 
-/// A document without mistakes.
+/// Parses a document that must have no mistakes.
 fn parsed(parse: ParseDocument, text: &str) -> Parsed {
     let parsed = parse_bytes(parse, "x.xml", text.as_bytes().to_vec());
     assert!(parsed.mistakes.is_empty(), "{:?}", parsed.mistakes);
@@ -44,7 +45,7 @@ fn by_citation<'p>(parsed: &'p Parsed, citation: &str) -> &'p NewNode {
     })
 }
 
-/// Each line as depth, kind and what it says: `1P (1) One.`
+/// Each line as depth, kind and words: `1P (1) One.`
 fn lines(node: &NewNode) -> Vec<String> {
     let text = node.content.text.as_deref().unwrap();
     assert_eq!(node.content.layout.mistake_for(text).filter(|_| !node.content.layout.is_empty()), None);
@@ -65,7 +66,7 @@ fn lines(node: &NewNode) -> Vec<String> {
         .collect()
 }
 
-/// What is marked in a text, with its kind.
+/// The marked words of a kind in a text.
 fn marked(node: &NewNode, kind: MarkKind) -> Vec<&str> {
     let text = node.content.text.as_deref().unwrap();
     let marks = node.content.layout.marks.iter().filter(|mark| mark.kind() == Some(kind));
@@ -288,7 +289,7 @@ fn regml_keeps_its_nesting_and_interpretations_are_provisions() {
     assert_eq!(parsed.nodes.iter().filter(|node| node.content.level == "subpart").count(), 0);
 }
 
-/// The paragraph that begins 14 C.F.R. § 61.3(j), with a dash behind its heading and without.
+/// The paragraph at the start of 14 C.F.R. § 61.3(j), with and without a dash after its heading.
 #[test]
 fn a_run_in_heading_ends_at_the_first_label_below_it() {
     for dash in ["—", ""] {
@@ -312,7 +313,7 @@ fn a_run_in_heading_ends_at_the_first_label_below_it() {
     }
 }
 
-/// Paragraphs, a table with its footnote and an extract right below a part and a subpart.
+/// Paragraphs, a table with its footnote and an extract directly below a part and a subpart.
 #[test]
 fn text_right_below_a_container_is_its_first_provision() {
     let parsed = electronic(
@@ -330,7 +331,7 @@ fn text_right_below_a_container_is_its_first_provision() {
     assert_eq!(ponds.content.notes[0].text, "And pools.");
     assert_eq!(ponds.content.layout.marks.iter().map(|mark| mark.target).collect::<Vec<_>>(), [0]);
     assert!(ponds.sort < by_citation(&parsed, "9 C.F.R. § 7.1").sort);
-    // A subpart that has nothing else.
+    // A subpart without anything else.
     let frogs = by_citation(&parsed, "9 C.F.R. pt. 7, subpt. A, text");
     assert_eq!((lines(frogs), frogs.content.heading.as_str()), (vec!["0B Frogs croak.".to_owned()], "Subpart A—Frogs"));
     assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
@@ -359,7 +360,7 @@ fn signs_mean_their_own_footnotes_and_labels_count_anew_below_headings() {
     assert_eq!(signs.map(|mark| mark.target).collect::<Vec<_>>(), [0, 1]);
 }
 
-/// A note that prints the section as it will be has a wording; one that prints a paragraph of it has none.
+/// A note that prints the whole future section gives a wording; a note that prints one paragraph does not.
 #[test]
 fn a_revised_text_of_the_whole_section_is_its_next_wording() {
     let volume = |revised: &str| {
@@ -421,7 +422,7 @@ fn terms_run_in_without_a_marker_and_images_say_what_they_show() {
 const FORMS: [(&str, ParseDocument, &str); 3] =
     [("ecfr", ecfr::parse, ECFR), ("cfr-annual", cfr_annual::parse, ANNUAL), ("regml", regml::parse, REGML)];
 
-/// Either it was read, or refused with the place.
+/// Asserts that a document was parsed, or refused with its place.
 fn assert_sound(parsed: &Parsed) {
     assert!(parsed.nodes.is_empty() || parsed.mistakes.is_empty());
     for (position, what) in &parsed.mistakes {
@@ -471,7 +472,7 @@ fn documents_of_other_forms_are_refused_with_what_they_are() {
 fn two_editions_fill_one_code_and_ranges_are_found_by_each_number() {
     let dir = tempfile::tempdir().unwrap();
     let mut plan = "name = \"CFR\"\n".to_owned();
-    // The annual edition in two volumes, so that they share their title.
+    // The annual edition is in two volumes, so that they share their title.
     let second = ANNUAL.replace(" 8.", " 18.").replace(" 9.", " 19.").replace("-9.3", "-19.3");
     let second = second
         .replace("PART 8—", "PART 18—")
@@ -507,7 +508,7 @@ fn two_editions_fill_one_code_and_ranges_are_found_by_each_number() {
     assert_eq!(cited("9 C.F.R. pt. 9, App."), "9 C.F.R. pt. 9, App.");
     let range = cited("9 CFR §§ 9.1-9.3");
     assert!(range.starts_with("9 C.F.R. §"), "{range}");
-    // As a range it is found by every number in it.
+    // As a range, it is found by every number in it.
     assert_eq!(Grammar::built_in().key_or_folded(&range).as_str(), "us/cfr/9/9.1...9.3");
     let titles = (0..snapshot.outline.len()).filter(|&node| snapshot.outline.depth(NodeOrdinal(node)) == 0).count();
     assert_eq!(titles, 2, "volumes of one title share it");

@@ -1,5 +1,5 @@
-//! The published forms of the Code of Federal Regulations on the real files, where they are at hand: counts, no words lost
-//! or invented, and provisions that were once checked by eye.
+//! Tests the published formats of the Code of Federal Regulations on the real files, if present:
+//! counts, lost or invented words, and provisions that were once checked by eye.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::cfr::parse_bytes;
 use crate::common::build_at;
 use crate::corpora::corpora;
 
-/// A form, the part of a path that its sample files have, and what was counted in them.
+/// A format, the path part of its sample files, and their counts.
 struct Sample {
     name: &'static str,
     parse: ParseDocument,
@@ -30,7 +30,8 @@ struct Sample {
 
 const SAMPLES: [Sample; 3] = [
     Sample { name: "ecfr", parse: ecfr::parse, path: "cfr/ecfr/", sections: 288, attachments: 0, comments: 0 },
-    // 1,438 SECTION elements: two are tables of control numbers, nine are wordings to come in notes, three were removed.
+    // 1,438 SECTION elements: two are tables of control numbers, nine are future wordings in notes,
+    // three were removed.
     Sample {
         name: "cfr-annual",
         parse: cfr_annual::parse,
@@ -39,7 +40,7 @@ const SAMPLES: [Sample; 3] = [
         attachments: 5,
         comments: 0,
     },
-    // 591 section elements: 24 stand in preambles and name the part.
+    // 591 section elements: 24 are in preambles and name the part.
     Sample {
         name: "regml",
         parse: regml::parse,
@@ -50,7 +51,7 @@ const SAMPLES: [Sample; 3] = [
     },
 ];
 
-/// The archive of samples; None, said aloud, where it is not there.
+/// The archive of samples. Prints a message and returns None if it is missing.
 fn archive() -> Option<PathBuf> {
     corpora().map(|folder| folder.join("cfr-samples.tar.zst"))
 }
@@ -97,7 +98,8 @@ fn every_section_appendix_and_interpretation_is_counted() {
     }
 }
 
-/// Six sections of volume 3 are printed as they were until October 13, 2011; two more notes except some paragraphs.
+/// Six sections of volume 3 are printed as they were until October 13, 2011; two more notes exclude
+/// some paragraphs.
 #[test]
 fn dates_are_read_where_notes_state_them() {
     let Some(archive) = archive() else { return };
@@ -131,7 +133,7 @@ fn ranges_and_reserved_sections_are_one_record_each() {
     assert_eq!(ranges(annual), (24, "47 C.F.R. § 22.203...22.211".to_owned()));
 }
 
-/// Words and how often they occur.
+/// Words with their number of occurrences.
 type Words = BTreeMap<String, i64>;
 
 fn add(words: &mut Words, text: &str, times: i64) {
@@ -140,7 +142,7 @@ fn add(words: &mut Words, text: &str, times: i64) {
     }
 }
 
-/// The words of nodes. Images are left out on both sides: they are named after their files.
+/// The words of nodes. Images are left out on both sides, because they are named after their files.
 fn imported(nodes: &[NewNode]) -> Words {
     let mut words = Words::new();
     for node in nodes {
@@ -162,7 +164,7 @@ fn imported(nodes: &[NewNode]) -> Words {
     words
 }
 
-/// Why words of a source are not among those of the nodes.
+/// The reason why words of a source are not among those of the nodes.
 fn rule_of(node: Node<'_, '_>) -> Option<&'static str> {
     let parent = node.parent().map_or("", |parent| parent.tag_name().name());
     match node.tag_name().name() {
@@ -180,7 +182,7 @@ fn rule_of(node: Node<'_, '_>) -> Option<&'static str> {
     }
 }
 
-/// A section within the note of the section with the same number.
+/// Whether a section is within the note of the section with the same number.
 fn is_wording(section: Node<'_, '_>) -> bool {
     let number = |node: Node<'_, '_>| {
         let number = node.children().find(|child| child.tag_name().name() == "SECTNO");
@@ -191,7 +193,7 @@ fn is_wording(section: Node<'_, '_>) -> bool {
     in_note && host.is_some_and(|host| number(host) == number(section))
 }
 
-/// Within the subpart that a note prints although it was removed.
+/// Whether a node is within the subpart that a note prints although it was removed.
 fn is_removed(node: Node<'_, '_>) -> bool {
     node.ancestors().any(|around| {
         let note = around.parent_element().filter(|note| note.tag_name().name() == "REVTXT");
@@ -201,7 +203,7 @@ fn is_removed(node: Node<'_, '_>) -> bool {
     })
 }
 
-/// A run-in heading in RegML that its text begins with again.
+/// Whether the text after a run-in heading in RegML begins with the same words.
 fn is_repeated(title: Node<'_, '_>) -> bool {
     let words = |node: Node<'_, '_>| {
         let text: String = node.descendants().filter_map(|part| part.text().filter(|_| part.is_text())).collect();
@@ -219,7 +221,8 @@ fn is_sign(node: Node<'_, '_>) -> bool {
     next || (in_footnote && node.prev_sibling_element().is_none())
 }
 
-/// The text of an element without what a rule takes away; words run on only through elements within a line.
+/// The text of an element without the parts that a rule leaves out. Only elements within a line do
+/// not separate words.
 fn text_of(node: Node<'_, '_>, into: &mut String, rules: &mut BTreeMap<&'static str, usize>) {
     for child in node.children() {
         if child.is_text() {
@@ -265,12 +268,12 @@ fn no_words_are_lost_or_invented_but_by_named_rules() {
             text_of(tree.root_element(), &mut text, &mut rules);
             add(&mut difference, &text, -1);
         }
-        // Headings of titles, parts and chapters come from what is printed around them.
+        // Headings of titles, parts and chapters come from the printed matter around them.
         for node in &nodes {
             let content = &node.content;
             let around = match (sample.name, content.level.as_str()) {
                 ("cfr-annual", "title" | "chapter") | ("regml", "title" | "part") => content.heading.clone(),
-                // The number that stands before a heading becomes the citation.
+                // The number before a heading becomes the citation.
                 ("ecfr" | "regml", "section") => {
                     let number = content.number.as_deref().unwrap_or_default();
                     add(&mut difference, number, 1);
@@ -284,10 +287,10 @@ fn no_words_are_lost_or_invented_but_by_named_rules() {
         let expected: &[(&str, i64)] = match sample.name {
             // `--Volume 1` after the heading of the title.
             "ecfr" => &[("1", -1), ("Volume", -1)],
-            // `(Continued)` after the heading of a subchapter that began in another volume.
-            // The topic of ten notes on authority that have no heading.
+            // `(Continued)` after the heading of a subchapter that began in another volume. The
+            // topic of ten notes on authority without a heading.
             "cfr-annual" => &[("Authority", 10), ("CONTINUED", -1)],
-            // Two headings without the number that their sections have.
+            // Two headings without the number of their sections.
             _ => &[("1003", 2), ("2", 1), ("3", 1)],
         };
         let expected: Words = expected.iter().map(|(word, count)| ((*word).to_owned(), *count)).collect();
@@ -295,7 +298,7 @@ fn no_words_are_lost_or_invented_but_by_named_rules() {
     }
 }
 
-/// What is kept of a provision that was checked: its structure, and hashes and lengths of its texts.
+/// The recorded data of a checked provision: its structure, and hashes and lengths of its texts.
 fn fingerprint(node: &NewNode) -> String {
     let content = &node.content;
     let text = content.text.as_deref().unwrap_or_default();
@@ -328,7 +331,7 @@ fn provisions_that_were_checked_by_eye_stay_as_they_are() {
         let mut fields = line.split('\t');
         let (form, key) = (fields.next().unwrap(), fields.next().unwrap());
         let of_form = SAMPLES.iter().position(|sample| sample.name == form).unwrap();
-        // Two sections of a part may have one number.
+        // Two sections of a part may have the same number.
         let of_key = nodes[of_form].iter().filter(|node| node.key == key);
         let prints: Vec<String> = of_key.map(|node| format!("{form}\t{}", fingerprint(node))).collect();
         let same = prints.iter().find(|print| *print == line).or(prints.first());
@@ -372,7 +375,8 @@ fn the_plan_of_the_samples_builds_one_code() {
     let dir = tempfile::tempdir().unwrap();
     let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/real-files/cfr-samples.toml");
     let text = std::fs::read_to_string(plan).unwrap();
-    // The titles of the annual edition take long to build without optimisation; the others show what fits together.
+    // The titles of the annual edition take long to build without optimisation. The other sources
+    // are enough to test the combination.
     let (head, rest) = text.split_once("[[source]]").unwrap();
     let picked = rest.split("[[source]]").filter(|source| !source.contains("cfr-annual"));
     let sources: String = picked.map(|source| format!("[[source]]{source}")).collect();

@@ -1,4 +1,4 @@
-//! Building small snapshots in temporary folders.
+//! Builds small snapshots in temporary folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) fn build_at(plan: &Path, out: &Path) -> Result<Built, BuildError> {
     build(&options(plan, out))
 }
 
-/// Copies a folder of plain files.
+/// Copies a folder of regular files.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -47,7 +47,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Paths of all files below a folder, relative, ascending.
+/// Relative paths of all files below a folder, ascending.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -61,7 +61,7 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A small generator of repeatable numbers, so that a failing run can be run again.
+/// A small generator of reproducible numbers, so that a failing run can be repeated.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -87,7 +87,7 @@ pub(crate) fn documents_in(source: &Path, wants: fn(&str) -> bool) -> Vec<Docume
     found
 }
 
-/// A code body for parsers that are called by themselves.
+/// A code body for parsers that are called directly.
 pub(crate) fn target(code_body: &'static str, key: &'static str) -> Target<'static> {
     static OPTIONS: LazyLock<toml::Table> = LazyLock::new(toml::Table::new);
     Target { jurisdiction: "US", code_body, key, citation: None, source: 0, tags: &[], options: &OPTIONS }

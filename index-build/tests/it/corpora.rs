@@ -1,13 +1,13 @@
-//! Where the real files are.
+//! Finds the real files.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Tests that need the real files are skipped without them, unless this is set.
+/// Tests that need the real files are skipped without them, unless this variable is set.
 const REQUIRED: &str = "HORNBOOK_TEST_CORPORA";
 
-/// The folder of the real files: `HORNBOOK_CORPORA`, or `shared/corpora` beside the repository. None, said aloud, where it is
-/// not there.
+/// The folder of the real files: `HORNBOOK_CORPORA`, or `shared/corpora` next to the repository.
+/// Prints a message and returns None if it is missing.
 pub(crate) fn corpora() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
     let path = env::var_os("HORNBOOK_CORPORA").map_or_else(beside, PathBuf::from);

@@ -1,4 +1,4 @@
-//! Damage on purpose: no flipped bit and no cut goes unnoticed, and each is told with the name of the file.
+//! Tests deliberate damage: every flipped bit and every cut is detected and reported with the name of the file.
 
 use std::fs;
 use std::panic::catch_unwind;
@@ -20,8 +20,8 @@ fn built() -> (tempfile::TempDir, PathBuf) {
     (dir, out)
 }
 
-/// Verifies the snapshot with one file's bytes exchanged; the error must name the file (or the manifest, whose own two
-/// files vouch for each other).
+/// Verifies the snapshot with the bytes of one file replaced. The error must name the file, or the
+/// manifest, whose two files verify each other.
 fn assert_refused(snapshot: &Path, file: &Path, damaged: &[u8], what: &str) {
     let path = snapshot.join(file);
     let whole = fs::read(&path).unwrap();
@@ -40,7 +40,7 @@ fn flipped_bits_are_refused_by_file() {
     let (_dir, snapshot) = built();
     let files = files_below(&snapshot);
     let mut numbers = Numbers(1);
-    // Every file is hit often, however small.
+    // Every file is damaged often, however small it is.
     for n in 0..FLIPS {
         let file = &files[n % files.len()];
         let mut bytes = fs::read(snapshot.join(file)).unwrap();
@@ -80,16 +80,17 @@ fn a_missing_and_a_foreign_file_are_refused_by_name() {
     assert!(message.contains("stranger"), "{message}");
 }
 
-/// So many damages for each file that is opened as it is.
+/// The number of damages for each file that is opened without verification.
 const DAMAGES: u64 = 40;
 
-/// One to four changes, as `damages` reads them.
+/// One to four changes, in the format that `damages` reads.
 fn changes(numbers: &mut Numbers) -> Vec<u8> {
     let count = 1 + 6 * (1 + numbers.below(4));
     (0..count).map(|_| numbers.below(256) as u8).collect()
 }
 
-/// A snapshot whose manifest fits its damaged files opens and answers, or is refused with the name of a file: nothing panics.
+/// A snapshot whose manifest matches its damaged files opens and answers, or is refused with the
+/// name of a file. Nothing panics.
 fn assert_survives(snapshot: &Path, file: &Path, how: &[u8]) {
     let manifest = Manifest::open(snapshot).unwrap();
     let path = snapshot.join(file);
@@ -108,7 +109,7 @@ fn assert_survives(snapshot: &Path, file: &Path, how: &[u8]) {
     }
 }
 
-/// Without a verification, damaged bytes may mislead readers but must not crash them.
+/// Without verification, damaged bytes may give wrong results but must not cause a panic.
 #[test]
 fn unverified_damage_never_panics() {
     let (_dir, snapshot) = built();
@@ -125,7 +126,7 @@ fn unverified_damage_never_panics() {
     assert!(panicked.is_empty(), "{count} panics over damaged {panicked:?}");
 }
 
-/// Records are read after the file was opened: hundreds of damages of it alone.
+/// Records are read after the file was opened, so that file alone gets hundreds of damages.
 #[test]
 fn damaged_records_never_panic() {
     let (_dir, snapshot) = built();

@@ -1,4 +1,4 @@
-//! Plans with a sentence encoder: a tiny one, made on the spot.
+//! Tests plans with a tiny sentence encoder, which is generated here.
 
 use std::fs;
 use std::path::Path;
@@ -57,21 +57,21 @@ fn passages_are_found_in_the_space_of_the_encoder() {
         let above = above.into_iter().find(|heading| !heading.is_empty()).unwrap_or_default();
         let whole = [vec![TokenId(101)], tokens(&format!("{heading}. {above}. {text}"))].concat();
         let whole = [&whole[..whole.len().min(79)], &[TokenId(102)]].concat();
-        // What the file has is what the encoder says of the passage.
+        // The file contains the vector that the encoder computes for the passage.
         let expected: Vec<f32> = tiny.projected(&tiny.pooled(&whole)).iter().map(|&value| value as f32).collect();
         let scored = encoded.vectors().nearest_exact(&expected, OrdinalRange::new(chunk.0, chunk.0 + 1), 1);
         assert!(scored[0].score > 0.999, "{heading}: {scored:?}");
-        // And its own words find it.
+        // A query with its own words finds it.
         let inner = &whole[1..whole.len() - 1];
         let query = encoded.query(inner).unwrap();
-        // The encoder of the snapshot has rounded weights, and says nearly the same.
+        // The encoder in the snapshot has rounded weights and gives nearly the same vector.
         let deep = encoded.deep_query(inner).unwrap();
         let alike: f32 = deep.iter().zip(&expected).map(|(deep, exact)| deep * exact).sum();
         assert!(alike > 0.999, "{heading}: {alike}");
         let nearest = encoded.vectors().nearest(&query, all, 5, Effort::default());
         found_by_words += usize::from(nearest.iter().any(|near| near.chunk == chunk));
     }
-    // Few dimensions blur much; one in fifty would be found by chance.
+    // Few dimensions are imprecise; one in fifty would be found by chance.
     assert!(found_by_words * 5 > asked.len() * 2, "{found_by_words} of {}", asked.len());
 }
 
@@ -86,7 +86,7 @@ fn the_same_law_and_encoder_give_the_same_bytes_and_what_did_not_change_is_not_e
         assert!(fs::read(out.join(name)).unwrap() == fs::read(again.join(name)).unwrap(), "{name} differs");
     }
     assert!(build_at(&plan, &out).unwrap().unchanged);
-    // One word of one provision.
+    // Changes one word of one provision.
     let law = plan.with_file_name("hollis").join("code.jsonl");
     fs::write(&law, fs::read_to_string(&law).unwrap().replacen("county", "country", 1)).unwrap();
     let replace = |plan: &Path| build(&BuildOptions { replace: true, ..options(plan, &out) }).unwrap();
@@ -108,7 +108,7 @@ fn the_same_law_and_encoder_give_the_same_bytes_and_what_did_not_change_is_not_e
     let other = replace(&plan);
     assert!(!other.unchanged && other.report.encoded.unwrap().taken_over == 0);
     assert_ne!(other.manifest.embedders[1], first.manifest.embedders[1]);
-    // Without one the space is gone, and the law is found as before.
+    // Without an encoder the second space is gone, and the law is found as before.
     set_encoder(&plan, "");
     let without = replace(&plan);
     assert!(without.report.encoded.is_none() && without.manifest.embedders.len() == 1);

@@ -1,5 +1,5 @@
-//! Small parts of real files, which are in the repository: every word of them has its place, and what they say of the time in
-//! which they are law is read.
+//! Tests small extracts of real files, which are in the repository: every word is accounted for,
+//! and their statements on effective time are read.
 
 use std::path::Path;
 

@@ -1,8 +1,9 @@
-//! Provisions picked at random once and compared with their source by eye, kept as figures and hashes, never as law.
+//! Provisions picked at random once and compared with their source by eye, stored as numbers and
+//! hashes, never as law.
 //!
-//! A row is: key, status, bytes of heading and text, lines, labelled lines, greatest depth, rows of tables, notes, bytes of
-//! the source credit, wordings, and a hash of all texts. `HORNBOOK_RENEW_GOLDEN=1` writes the rows again, for a change of an
-//! importer that was looked at.
+//! A row contains: key, status, bytes of heading and text, lines, labelled lines, greatest depth,
+//! table rows, notes, bytes of the source credit, wordings, and a hash of all texts.
+//! `HORNBOOK_RENEW_GOLDEN=1` writes the rows again after a reviewed change of an importer.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,7 @@ pub(crate) fn check(name: &str, imported: &Imported) {
     assert!(golden.lines().count() >= 30, "{name} has {} rows", golden.lines().count());
 }
 
-/// Thirty keys, where there are none yet.
+/// Thirty keys, if there are none yet.
 fn picked(imported: &Imported) -> String {
     let keys: Vec<&String> = imported.provisions().map(|(key, _, _)| key).collect();
     let mut numbers = Numbers(20_261_122);

@@ -1,5 +1,5 @@
-//! No word lost or invented: Virginia's release and Spanish Fork's code, cut out of their tags by a reader of a few lines,
-//! against the nodes made of them.
+//! Tests that no word is lost or invented: compares the nodes of Virginia's release and Spanish
+//! Fork's code with words that a short, independent reader extracts from the markup.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,12 +19,12 @@ fn text_of(document: &Document) -> &str {
     std::str::from_utf8(&document.bytes).unwrap()
 }
 
-/// The words of an element that begins a piece of markup, such as its heading.
+/// The words of the element at the start of a piece of markup, such as its heading.
 fn first_element(piece: &str, name: &str) -> String {
     strip(piece.split_once(&format!("</{name}>")).map_or(piece, |(first, _)| first)).text
 }
 
-/// Settles every document, and adds up how many words each rule explains.
+/// Settles every document, and counts the words that each rule explains.
 fn settle_all(documents: &[Document], settle: fn(&Document) -> Account) -> Vec<(&'static str, u64)> {
     let accounts: Vec<(&Document, Account)> =
         documents.par_iter().map(|document| (document, settle(document))).collect();
@@ -39,12 +39,12 @@ fn settle_all(documents: &[Document], settle: fn(&Document) -> Account) -> Vec<(
     rules.into_iter().collect()
 }
 
-/// What stands between the sign of a section and its heading, beyond its number: `through 50-43.12`.
+/// Adds the text between section number and heading: `through 50-43.12`.
 fn add_numbers_of_ranges(title: &str, node: &NewNode, account: &mut Account) {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(number) = &node.content.number else { return };
     let before = title.strip_suffix(node.content.heading.as_str()).expect("the heading ends the title");
-    // A remark about its validity is before the heading.
+    // A remark about its validity precedes the heading.
     let remark = remark_at_heading(&node.content).map(|remark| format!("({})", remark.replace("; ", ") (")));
     let before = remark.and_then(|remark| before.trim_end().strip_suffix(&remark)).unwrap_or(before);
     let further = before.split_once(number.as_str()).expect("the number begins it").1;
@@ -71,7 +71,7 @@ fn settle_virginia(document: &Document) -> Account {
     assert_eq!(titles.len(), parsed.nodes.len(), "{}", document.place);
     for (title, node) in titles.iter().zip(&parsed.nodes) {
         add_numbers_of_ranges(title, node, &mut account);
-        // Older releases have it in parentheses instead.
+        // Older releases have the credit in parentheses instead.
         if node.content.source_credit.as_ref().is_some_and(|credit| !credit.starts_with('(')) {
             account.imported_as("the word before a source credit", "History");
         }
@@ -142,7 +142,8 @@ fn settle_spanish_fork(document: &Document) -> Account {
             account.imported_as("the heading of the history", "HISTORY");
         }
     }
-    // A part begins with a list of its chapters; the heading of each stands again where the chapter begins.
+    // A part begins with a list of its chapters. The heading of each chapter is repeated where the
+    // chapter begins.
     let headings: HashSet<String> = parsed.inferred.iter().map(|node| words(&node.content.heading).join(" ")).collect();
     let mut headed = HashSet::new();
     for line in markup.split("<p>").skip(1).map(|piece| words(&first_element(piece, "p")).join(" ")) {

@@ -1,4 +1,4 @@
-//! A source read by its importer alone: the nodes as they were gathered, without building a snapshot.
+//! Reads a source with its importer only: the gathered nodes, without building a snapshot.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::{Warning, WarningKind, Warnings};
 use hornbook_index_build::source_files::{self, SourceError};
 
-/// What a plan says about a source.
+/// The fields of a source in a plan.
 pub(crate) struct Source<'a> {
     pub(crate) format: &'a str,
     pub(crate) key: &'a str,
@@ -24,7 +24,7 @@ pub(crate) struct Source<'a> {
 
 #[derive(Debug)]
 pub(crate) struct Imported {
-    /// Keys with their contents, in code order, and how deep they lie.
+    /// Keys with their contents and depths, in code order.
     pub(crate) nodes: Vec<(String, Content, u8)>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) counts: BTreeMap<WarningKind, u64>,
@@ -46,7 +46,7 @@ impl Imported {
     }
 }
 
-/// Every file of a source that its importer wants and a test picks.
+/// Every file of a source that its importer wants and the test picks.
 pub(crate) fn documents(path: &Path, format: &str, picks: impl Fn(&str) -> bool) -> Vec<Document> {
     let (_, wants) = reader(format);
     let mut documents = Vec::new();
@@ -89,12 +89,12 @@ pub(crate) fn import(documents: &[Document], source: &Source<'_>) -> Imported {
     Imported { nodes, warnings: kept, counts, mistakes }
 }
 
-/// A single document of a name and a content.
+/// Imports a single document with this name and content.
 pub(crate) fn import_one(name: &str, text: &str, source: &Source<'_>) -> Imported {
     import(&[Document { place: name.into(), bytes: text.into() }], source)
 }
 
-/// Parses a document as its importer does: it is refused with its place, or its layouts fit its texts.
+/// Parses a document as its importer does. Either it is refused with its place, or its layouts fit its texts.
 pub(crate) fn parse_and_check(document: &Document, source: &Source<'_>) {
     let (parse, _) = reader(source.format);
     let parsed = parse(document, target(source));
@@ -107,7 +107,8 @@ pub(crate) fn parse_and_check(document: &Document, source: &Source<'_>) {
     }
 }
 
-/// Cuts a document at every byte and damages bytes of it: it is refused with its place, or read, and never a panic.
+/// Cuts a document at every byte and damages bytes of it. It must be refused with its place, or
+/// read, but never cause a panic.
 pub(crate) fn survives_damage(document: &Document, source: &Source<'_>) {
     let check = |bytes: Vec<u8>| parse_and_check(&Document { place: document.place.clone(), bytes }, source);
     (0..document.bytes.len()).for_each(|end| check(document.bytes[..end].to_vec()));

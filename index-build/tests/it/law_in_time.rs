@@ -1,5 +1,5 @@
-//! Facts of real law on days before and after it changed, by the rule that a service follows. Publishers' remarks tell the
-//! wordings apart, so that no law is repeated here.
+//! Facts about real law on days before and after it changed, by the rule that the service uses.
+//! Publishers' remarks identify the wordings, so that no law is repeated here.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn all_of(content: &Content) -> Vec<Content> {
     wordings::in_order_of_time(content.clone(), Vec::new())
 }
 
-/// Number, day, the remark of the wording that is shown, and what it is.
+/// Number, day, the remark of the displayed wording, and its status.
 type Fact = (&'static str, &'static str, &'static str, Status);
 
 fn check(imported: &Imported, sections: &str, facts: &[Fact]) {
@@ -30,7 +30,8 @@ fn check(imported: &Imported, sections: &str, facts: &[Fact]) {
     }
 }
 
-/// Provisions with several wordings, with an uncertain one, and wordings that begin and that end on a day.
+/// Counts of provisions with several wordings, of provisions with an uncertain wording, and of
+/// wordings with a first and with a last day.
 fn counts(imported: &Imported) -> [usize; 4] {
     let all: Vec<_> = imported.provisions().map(|(_, content, _)| all_of(content)).collect();
     let wordings = || all.iter().flatten().filter(|wording| !wording.effect.uncertain);
@@ -90,7 +91,7 @@ fn virginia_in_time() {
         let text = imported.node(&format!("va/code/s{number}")).text.as_deref().unwrap_or_default();
         assert!(text.contains(words), "{number}: {text}");
     };
-    // A line break stood behind the link, and no blank before the next sentence.
+    // A line break followed the link, and no blank preceded the next sentence.
     has("55.1-1254", "§ 55.1-1202. The tenant");
     let is_torn = |text: &str| text.contains("§ 55.1-1202 .") || text.contains("§ 55.1-1202.T");
     assert!(!imported.provisions().any(|(_, own, _)| own.text.as_deref().is_some_and(is_torn)));
@@ -110,7 +111,7 @@ fn wyoming_in_time() {
         ("14-6-601", "2022-05-31", from, NotYetEffective),
         ("14-6-601", "2024-06-30", from, NotYetEffective),
         ("14-6-601", "2024-07-01", from, InForce),
-        // The later wording alone has a remark.
+        // Only the later wording has a remark.
         ("26-9-202", "2022-12-31", "", InForce),
         ("26-9-202", "2023-01-01", "Effective January 1, 2023", InForce),
         ("26-9-202", "2026-11-24", "Effective January 1, 2023", InForce),
@@ -120,7 +121,7 @@ fn wyoming_in_time() {
         ("19-9-701", "2025-06-29", "Repealed effective June 30, 2025.", InForce),
         ("19-9-701", "2025-06-30", "Repealed effective June 30, 2025.", Repealed),
         ("19-9-701", "2026-11-24", "Repealed effective June 30, 2025.", Repealed),
-        // It says so itself.
+        // Its own text states this.
         ("9-3-219", "2022-05-31", sunset, InForce),
         ("9-3-219", "2023-06-30", sunset, InForce),
         ("9-3-219", "2023-07-01", sunset, Repealed),
@@ -194,7 +195,7 @@ fn federal_law_in_time() {
     assert_eq!(["t41/s3302", "t41/s1127", "t41/s1902", "t44/s3583"].map(is_uncertain), [true, true, false, false]);
     let regulations =
         read("cfr-samples.tar.zst", "cfr-annual", "us/cfr", |path| path.ends_with("CFR-2011-title47-vol3.xml"));
-    // A note has some paragraphs as they will read.
+    // A note contains some paragraphs as they will read.
     let facts = [
         ("t47/s54.500", "2011-10-01", "", InForce),
         ("t47/s54.500", "2011-10-12", "", InForce),
@@ -203,7 +204,8 @@ fn federal_law_in_time() {
     check(&regulations, "us/cfr/", &facts);
 }
 
-/// The service warns of old editions: a plan for these files says through when they are current, or the files do.
+/// The service warns of old editions. A plan for these files, or the files themselves, state
+/// through when they are current.
 #[test]
 fn plans_of_the_real_files_say_through_when_they_are_current() {
     let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/real-files");

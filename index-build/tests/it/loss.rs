@@ -1,4 +1,5 @@
-//! Sources that lack law: an empty one is an error, and a snapshot that loses law does not replace the one in use.
+//! Sources that lack law: an empty source is an error, and a snapshot that loses law does not
+//! replace the one in use.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,7 +13,7 @@ use hornbook_index_build::report::Report;
 
 use crate::common::{build_at, options, sample};
 
-/// A plan of one code with so many sections, and a second code of one section.
+/// A plan of one code with this many sections, and a second code with one section.
 fn plan(folder: &Path, sections: u32) -> PathBuf {
     let mut text = "name = \"t\"\n".to_owned();
     for (file, count) in [("a", sections), ("b", 1)] {
@@ -45,7 +46,7 @@ fn a_snapshot_that_loses_law_is_built_but_does_not_become_current() {
     let current = || fs::canonicalize(data.join("current")).unwrap();
     let whole = build_with(20, false).unwrap().path;
     assert_eq!(fs::canonicalize(&whole).unwrap(), current());
-    // A tenth is no reason to stop.
+    // Losing a tenth is accepted.
     let smaller = build_with(18, false).unwrap().path;
     assert_eq!(fs::canonicalize(smaller).unwrap(), current());
 

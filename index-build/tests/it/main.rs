@@ -1,4 +1,4 @@
-//! The builder from outside: one program of tests over whole snapshots.
+//! Tests the builder from outside: one test program for whole snapshots.
 
 mod account;
 mod acts_real;

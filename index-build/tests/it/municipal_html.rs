@@ -1,4 +1,4 @@
-//! Municipal codes as HTML: traps on a small file, and Spanish Fork whole.
+//! Municipal codes as HTML: difficult cases in a small file, and the whole code of Spanish Fork.
 
 use hornbook_corpus::layout::{LineKind, MarkKind};
 use hornbook_corpus::outline::Status;
@@ -44,7 +44,7 @@ fn lists_of_contents_are_dropped_and_ordinances_are_the_credit() {
         (appeals.text.as_deref(), appeals.source_credit.as_deref()),
         (Some("To the council."), Some("Ord. 24-2023 on 12/12/2023"))
     );
-    // A section that is nowhere but in the list is kept, and said to be empty.
+    // A section that occurs only in the list is kept, with a warning that it is empty.
     assert_eq!((imported.provisions().count(), imported.count(WarningKind::EmptyProvision)), (3, 1));
     assert_eq!(imported.nodes[0].0, "ut-spanish-fork/code/t5");
 }
@@ -63,7 +63,8 @@ fn terms_captions_and_heads_are_marked_and_a_section_must_begin_with_its_heading
     assert!(bare.starts_with("a.html:1: this section does not begin with an h3"), "{bare}");
 }
 
-/// Where the publisher's own page had the heading of a chapter between two sections, the first one got it.
+/// Where the publisher's page had the heading of a chapter between two sections, it became part of
+/// the first one.
 #[test]
 fn headings_of_chapters_and_histories_without_headings_are_no_law() {
     let html = "<h1>Title 14 - Houses</h1><section><h3>14.12.010 Pipes</h3></section>
@@ -91,7 +92,7 @@ fn headings_of_chapters_and_histories_without_headings_are_no_law() {
     assert_eq!(imported.node("ut-spanish-fork/code/s14.16.010").text.as_deref(), Some("See\n14.16 Wires And Poles"));
 }
 
-/// A heading that no section follows is kept as words, and one of a chapter that is gone as a container.
+/// A heading that no section follows is kept as text, and the heading of a repealed chapter as a container.
 #[test]
 fn headings_of_parts_and_of_chapters_without_sections_are_not_lost() {
     let html = "<h1>Title 15 - Land</h1>
@@ -154,14 +155,15 @@ fn spanish_fork_is_read_whole() {
     let archive = corpora.join("spanish-fork-ut-code-html-2024.tar.zst");
     let imported = import(&documents(&archive, source.format, |_| true), &source);
     assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
-    // 901 sections with text, of which six are repeated word for word and two are further wordings; and five without.
+    // 901 sections with text, of which six are repeated word for word and two are further wordings;
+    // and five without text.
     assert_eq!(imported.provisions().count(), 901 - 6 - 2 + 5);
     let counts = [WarningKind::RepeatedProvision, WarningKind::SecondWording, WarningKind::EmptyProvision];
-    // 8.20.020, 2.72.030 and 5.48.040 are lost in the source.
+    // 8.20.020, 2.72.030 and 5.48.040 are missing in the source.
     assert_eq!(counts.map(|kind| imported.count(kind)), [6, 2, 3]);
     let with_status = |status| imported.provisions().filter(|(_, content, _)| content.status == Some(status)).count();
     assert_eq!([Status::Repealed, Status::Reserved].map(with_status), [61, 8]);
-    // Five chapters of title 2 of which nothing is left.
+    // Five repealed chapters of title 2 without sections.
     let bare = imported
         .nodes
         .iter()

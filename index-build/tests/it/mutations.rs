@@ -1,7 +1,9 @@
-//! Real documents, mutated at random: each importer refuses them with their place, or reads them, soon and without a panic.
+//! Mutates real documents at random. Each importer must refuse them with their place, or read them,
+//! quickly and without a panic.
 //!
-//! Bytes, numbers and labels are replaced, and whole elements are dropped, repeated and moved, so that many results are
-//! still well-formed and reach the deeper parts of a parser. The same seed gives the same mutations.
+//! Bytes, numbers and labels are replaced, and whole elements are dropped, repeated and moved, so
+//! that many results are still well-formed and reach the deeper parts of a parser. The same seed
+//! gives the same mutations.
 
 use std::time::{Duration, Instant};
 
@@ -15,13 +17,13 @@ use crate::state_html::virginia;
 use crate::state_json::{south_dakota, washington};
 
 const ROUNDS: usize = 150;
-/// Documents up to this size are mutated, and if there are none, the smallest.
+/// Documents up to this size are mutated. If there are none, the smallest is.
 const DOCUMENT_BYTES_MAX: usize = 150_000;
 const DOCUMENTS: usize = 5;
 /// Far more than the slowest machine needs for a megabyte.
 const PARSING_MAX: Duration = Duration::from_secs(20);
 
-/// What replaces a few bytes.
+/// Replacements for a few bytes.
 const TOKENS: [&[u8]; 24] = [
     b"(a)",
     b"(1)",
@@ -77,7 +79,7 @@ impl Mutator {
         bytes.splice(start..end, token.iter().copied());
     }
 
-    /// Another digit in place of one.
+    /// Replaces a digit with another one.
     fn renumber(&mut self, bytes: &mut [u8]) {
         let from = self.below(bytes.len());
         let digit = b'0' + self.below(10) as u8;
@@ -86,7 +88,7 @@ impl Mutator {
         }
     }
 
-    /// Drops, repeats or moves an element, or where there are none, a line.
+    /// Drops, repeats or moves an element or, if there is none, a line.
     fn shuffle(&mut self, bytes: &mut Vec<u8>) {
         let from = self.below(bytes.len());
         let Some((start, end)) = element(bytes, from).or_else(|| line(bytes, from)) else { return };
@@ -104,7 +106,7 @@ impl Mutator {
     }
 }
 
-/// The first element that begins after a place: where it starts and ends.
+/// The start and end of the first element after a place.
 fn element(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
     let is_start = |&at: &usize| bytes[at] == b'<' && bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic);
     let start = (from..bytes.len()).find(is_start)?;

@@ -1,4 +1,4 @@
-//! Plans with a sentence encoder, where the program was built without what runs one.
+//! Plans with a sentence encoder in a program that was built without encoder support.
 
 use std::fs;
 

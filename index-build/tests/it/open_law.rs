@@ -1,5 +1,6 @@
-//! The District of Columbia Code and the Code of Maryland Regulations from their official files, where those are at hand:
-//! counts, keys, words, and provisions that were compared by eye with their source.
+//! Tests the District of Columbia Code and the Code of Maryland Regulations from their official
+//! files, if present: counts, keys, words, and provisions that were compared by eye with their
+//! source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,7 @@ use crate::open_law_golden;
 use crate::open_law_source::{Node, Plan, district, documents, import, maryland};
 use crate::words::Words;
 
-/// The tree, and how many warnings of each kind there were.
+/// The tree, and the number of warnings of each kind.
 fn imported(plan: &Plan) -> Option<(Vec<Node>, BTreeMap<WarningKind, u64>)> {
     let corpora = corpora()?;
     let (nodes, warnings) = import(&documents(&corpora.join(plan.archive)), plan).unwrap();
@@ -42,7 +43,7 @@ fn total(nodes: &[Node], count: impl Fn(&Content) -> usize) -> usize {
     nodes.iter().flat_map(|node| std::iter::once(&node.content).chain(&node.wordings)).map(count).sum()
 }
 
-/// How many provisions have the date of their present wording.
+/// The number of provisions with the date of their present wording.
 fn dated(nodes: &[Node]) -> usize {
     nodes.iter().filter(|node| node.content.effect.from.is_some()).count()
 }
@@ -55,7 +56,7 @@ fn of_status(nodes: &[Node], provisions: bool, status: Status) -> usize {
 /// The provisions of a tree by key, with their headings and texts.
 type Provisions = BTreeMap<String, Option<(String, String)>>;
 
-/// What the flat provisions of the same law give. Containers have no text.
+/// The nodes from the flat provisions of the same law. Containers have no text.
 fn of_lines(plan: &Plan) -> Provisions {
     let dir = tempfile::tempdir().unwrap();
     let mut gatherer = Gatherer::new(dir.path()).unwrap();
@@ -74,7 +75,7 @@ fn of_lines(plan: &Plan) -> Provisions {
     tree.into_iter().map(|node| (node.key, provision(node.content.read(&spool).unwrap()))).collect()
 }
 
-/// Keys that only one of the two has, and provisions of both whose words differ.
+/// Keys that only one of the two contains, and provisions of both whose words differ.
 struct Compared {
     only_lines: Vec<String>,
     only_own: Vec<(String, bool)>,
@@ -107,24 +108,27 @@ fn the_district_code_is_whole_and_its_ids_are_those_of_the_converted_lines() {
     let Some((nodes, warnings)) = imported(&district()) else { return };
     let provisions = nodes.iter().filter(|node| node.is_provision()).count();
     let wordings: usize = nodes.iter().map(|node| node.wordings.len()).sum();
-    // Each section element is a provision or another wording of one. One of the 194 that stand in title 99 is numbered
-    // 6B and belongs to no other section.
+    // Each section element is a provision or another wording of one. One of the 194 elements in
+    // title 99 is numbered 6B and belongs to no other section.
     assert_eq!((provisions + wordings, wordings), (23_923, 193));
     assert_eq!(warnings[&WarningKind::SecondWording], 193);
-    // Brackets of editors in headings, such as `Commissioner`: the law is in force.
+    // Headings with an editor's bracket such as `Commissioner`: the law is in force.
     assert_eq!(warnings[&WarningKind::UnknownStatus], 9);
     assert_eq!((total(&nodes, tables), total(&nodes, images)), (74, 7));
     let of_status = Status::STATED.map(|status| of_status(&nodes, true, status));
-    // In force (with 21 that apply from a day on), repealed, reserved (also not funded and not applicable), omitted, transferred, renumbered, expired.
+    // In force (including 21 that apply from a later day), repealed, reserved (including not funded
+    // and not applicable), omitted, transferred, renumbered, expired.
     assert_eq!(of_status, [18_361, 4_794, 176, 46, 109, 1, 243]);
-    // A script of its own found them by the same rule, and two more, whose headings say that they are repealed.
+    // A separate script with the same rule found these, and two more whose headings state that they
+    // are repealed.
     assert_eq!(dated(&nodes), 4_587);
     let compared = compared(&district(), &nodes);
-    // The converter kept remarks and commands of editors as text, and left out what articles of compacts are called.
+    // The converter kept remarks and commands of editors as text, and left out the names of
+    // articles of compacts.
     assert_eq!((compared.headings, compared.texts.len()), (0, 161));
     assert_eq!(compared.only_lines.len(), 193);
     assert!(compared.only_lines.iter().all(|key| key.ends_with("-perm")));
-    // The lines have no sections without text, and no containers without any section that has some.
+    // The lines contain no sections without text, and no containers without sections with text.
     assert_eq!(compared.only_own.iter().filter(|(_, has_text)| *has_text).count(), 0);
     assert_eq!(compared.only_own.len(), 95);
     open_law_golden::check("district", &nodes);
@@ -134,24 +138,24 @@ fn the_district_code_is_whole_and_its_ids_are_those_of_the_converted_lines() {
 fn maryland_regulations_are_whole_and_their_ids_are_those_of_the_converted_lines() {
     let Some((nodes, warnings)) = imported(&maryland()) else { return };
     let provisions = nodes.iter().filter(|node| node.is_provision()).count();
-    // 224 of the 29,534 section elements are of other laws that regulations quote.
+    // 224 of the 29,534 section elements belong to other laws that regulations quote.
     assert_eq!(provisions, 29_534 - 224);
-    // Two models of local ethics laws number their sections alike, as the source cites them.
+    // Two models of local ethics laws use the same section numbers, as the source cites them.
     assert_eq!(warnings[&WarningKind::SharedCitation], 17);
     // 168 images and the names of 60 attached files.
     assert_eq!((total(&nodes, tables), total(&nodes, images)), (1_462, 168 + 60));
     let of_status = |provisions| Status::STATED.map(|status| of_status(&nodes, provisions, status));
     assert_eq!(of_status(true), [29_032, 255, 20, 0, 3, 0, 0]);
-    // Of the repealed containers 239 say so with this word alone.
+    // Of the repealed containers, 239 state it only with this word.
     assert_eq!(of_status(false)[1..5], [273, 30, 0, 74]);
     assert_eq!(dated(&nodes), 22_317);
     let compared = compared(&maryland(), &nodes);
-    // The converter glued words together that a line break parts, and left out images.
+    // The converter joined words that a line break separates, and left out images.
     assert_eq!((compared.headings, compared.texts.len()), (0, 222));
-    // Model laws stand in appendices, which the lines leave out of their paths.
+    // Model laws are in appendices, which the lines leave out of their paths.
     assert_eq!(compared.only_lines.len(), 3, "{:?}", compared.only_lines);
     assert!(compared.only_lines.iter().all(|key| key.contains("ethics-provisions")));
-    // Regulations that are nothing but an image have its description as text here.
+    // Regulations that consist only of an image have its description as text here.
     let with_text = || compared.only_own.iter().filter(|(_, has_text)| *has_text);
     assert_eq!(with_text().count(), 5);
     assert_eq!(compared.only_own.len(), 754);

@@ -1,5 +1,5 @@
-//! Thirty provisions of each code, picked at random once and compared by eye with their source: how they are set, hashes
-//! and lengths, no law text.
+//! Thirty provisions of each code, picked at random once and compared by eye with their source.
+//! Stores their layout, hashes and lengths, but no law text.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::open_law_source::Node;
 
 const PICKED: usize = 30;
 
-/// Compares with the golden file, or writes it where the environment asks for that.
+/// Compares with the golden file, or writes it if the environment variable is set.
 pub(crate) fn check(name: &str, nodes: &[Node]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/open-law-{name}.txt"));
     if std::env::var_os("HORNBOOK_RENEW_GOLDEN").is_some() {
@@ -28,7 +28,7 @@ pub(crate) fn check(name: &str, nodes: &[Node]) {
     assert_eq!(golden.lines().count(), again.lines().count());
 }
 
-/// Any provisions with text, most of them longer than a line.
+/// Provisions with text, most of them longer than a line.
 fn picked(nodes: &[Node]) -> Vec<&Node> {
     let mut numbers = Numbers(2_024);
     let mut picked: Vec<&Node> = Vec::new();
@@ -72,7 +72,8 @@ fn sum(text: &str) -> String {
     format!("{} {}", text.len(), &blake3::hash(text.as_bytes()).to_hex()[..12])
 }
 
-/// A line each: `1(A)` is a paragraph labelled so at depth 1, `H0` a heading, `T0.3` a row of table 0 with three cells.
+/// One entry per line: `1(A)` is a paragraph with this label at depth 1, `H0` a heading, `T0.3` a
+/// row of table 0 with three cells.
 fn set(text: &str, layout: &Layout) -> String {
     let lines = text.split('\n').zip(&layout.lines).map(|(text, line)| {
         let label = &text[..line.label_bytes()];

@@ -1,5 +1,5 @@
-//! Codes of two cities and a tribe, which publish in the form of the District of Columbia: the real files, where they are
-//! at hand.
+//! Tests the codes of two cities and a tribe, which publish in the same format as the District of
+//! Columbia, with the real files, if present.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use hornbook_index_build::import::document::Document;
 use crate::corpora::corpora;
 use crate::open_law_source::{Node, Plan, baltimore, documents, import, san_mateo, turtle_mountain};
 
-/// The code of a publisher, without its ordinances and registers; None, said aloud, where the files are not there.
+/// The code of a publisher, without its ordinances and registers. Prints a message and returns None
+/// if the files are missing.
 fn code(plan: &Plan) -> Option<Vec<Document>> {
     let all = documents(&corpora()?.join(plan.archive));
     Some(all.into_iter().filter(|document| document.path().contains(plan.folder)).collect())
@@ -23,7 +24,8 @@ fn statuses(nodes: &[Node]) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-/// Two of the 1,773 section elements of San Mateo, and four of the 6,117 of Baltimore, are quoted in another section.
+/// Two of the 1,773 section elements of San Mateo, and four of the 6,117 of Baltimore, are quoted
+/// in another section.
 #[test]
 fn the_codes_of_san_mateo_and_turtle_mountain_are_read_whole() {
     for (plan, sections) in [(san_mateo(), 1_771), (turtle_mountain(), 3_753)] {
@@ -36,7 +38,8 @@ fn the_codes_of_san_mateo_and_turtle_mountain_are_read_whole() {
     }
 }
 
-/// Its sections count anew in each article, which no template of a citation can say yet: the parser alone is tested.
+/// Its section numbers start again in each article, which no citation template can express yet, so
+/// only the parser is tested.
 #[test]
 fn the_code_of_baltimore_is_parsed_without_a_mistake() {
     let plan = baltimore();

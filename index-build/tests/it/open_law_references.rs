@@ -1,5 +1,6 @@
-//! How well citations are found: those of a hundred provisions of the District of Columbia Code, picked at random once,
-//! were written down by eye, ids and targets only, and are compared with what the citation grammar finds in the texts.
+//! Tests how well citations are found. The citations of a hundred provisions of the District of
+//! Columbia Code, picked at random once, were written down by eye (ids and targets only), and are
+//! compared with what the citation grammar finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +10,7 @@ use hornbook_corpus::citation::{Grammar, Home, Locator};
 use crate::corpora::corpora;
 use crate::open_law_source::{district, documents};
 
-/// The sections of the same code that a text cites; of a range the first and the last.
+/// The sections of the same code that a text cites. For a range, the first and the last.
 fn found(grammar: &Grammar, own: &str, text: &str) -> BTreeSet<String> {
     let citation = grammar.parse(&format!("D.C. Code § {own}")).unwrap();
     let cited = grammar.find_in_provision(text, Home::of(&citation).unwrap());

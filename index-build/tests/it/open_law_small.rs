@@ -1,4 +1,4 @@
-//! The traps of the open.law form, each in a small code that we wrote.
+//! The difficult cases of the open.law format, each in a small code that we wrote.
 
 use hornbook_corpus::layout::{LineKind, set_lines};
 use hornbook_corpus::outline::Status;
@@ -20,7 +20,7 @@ fn plan() -> Plan {
     Plan { key: "xa/code", code_body: "Arden Code", citation: "Arden Code § {number}", ..district() }
 }
 
-/// A code of one title with one chapter, in which these sections stand.
+/// A code of one title with one chapter that contains these sections.
 fn code(sections: &[(&str, &str)]) -> Vec<Document> {
     let includes: String = sections.iter().map(|(file, _)| format!("<xi:include href='./{file}'/>")).collect();
     let chapter =
@@ -108,7 +108,7 @@ fn includes_that_lead_nowhere_or_elsewhere_are_refused_with_their_line() {
     assert!(pointer.contains("an include with 'xpointer' is not read"), "{pointer}");
     let circle = broken("./1-101.xml", "./index.xml");
     assert!(circle.contains("already included"), "{circle}");
-    // Two titles that include each other, and that nobody else includes.
+    // Two titles that include each other, but that no other document includes.
     let title = |num: &str, other: &str| {
         element("container", &format!("<prefix>Title</prefix><num>{num}</num><xi:include href='{other}'/>"))
     };
@@ -217,14 +217,14 @@ fn a_permanent_wording_joins_the_section_in_its_own_title() {
         (wording.text.as_deref(), wording.effect.remark.as_deref()),
         (Some("Nine feet."), Some("Permanent wording"))
     );
-    // It is whole, with its own credit and no date: it is law where the other one is not.
+    // It is complete, with its own credit and no date: it is law whenever the other one is not.
     assert_eq!((wording.source_credit.as_deref(), wording.effect.uncertain), (Some("1901"), false));
-    // Without another section it is the provision.
+    // Without another section, it is the provision itself.
     let alone = nodes.iter().find(|node| node.key == "xa/code/s7").unwrap();
     assert_eq!((alone.content.citation.as_str(), alone.depth), ("Arden Code § 7", 2));
 }
 
-/// As in D.C. Code §§ 42-851.11 and 8-403 (2024): behind the heading and before it.
+/// As in D.C. Code §§ 42-851.11 and 8-403 (2024): after the heading and before it.
 #[test]
 fn remarks_of_editors_are_notes_and_say_until_when_a_wording_is_law() {
     let remark =
@@ -357,7 +357,7 @@ fn absurd_spans_and_numbers_do_no_harm() {
     assert!(other.contains("a.zip!c/x.xml:1: the outermost element"), "{other}");
 }
 
-/// Documents with everything in them, for damage.
+/// Documents with many kinds of elements, to be damaged.
 fn rich() -> Vec<Document> {
     let mut documents = code(&[(
         "1-101.xml",

@@ -1,4 +1,4 @@
-//! Sources of the open.law form read by their importer alone: the nodes as they were gathered, without a snapshot.
+//! Reads sources in the open.law format with their importer only: the gathered nodes, without a snapshot.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use hornbook_index_build::report::Warnings;
 use hornbook_index_build::source_files::{self, SourceError};
 use rayon::prelude::*;
 
-/// What a plan says about a source.
+/// The fields of a source in a plan.
 pub(crate) struct Plan {
     pub(crate) archive: &'static str,
     pub(crate) lines: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Plan {
     pub(crate) code_body: &'static str,
     pub(crate) citation: &'static str,
     pub(crate) options: toml::Table,
-    /// What the path of a document of the code contains.
+    /// A part of the path of every document of the code.
     pub(crate) folder: &'static str,
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn documents(path: &Path) -> Vec<Document> {
     documents
 }
 
-/// Documents written in a test, each by its path.
+/// Documents written in a test, each with its path.
 pub(crate) fn written(files: &[(&str, &str)]) -> Vec<Document> {
     let document = |(path, text): &(&str, &str)| Document { place: format!("a.zip!{path}"), bytes: (*text).into() };
     files.iter().map(document).collect()
@@ -140,7 +140,7 @@ impl Node {
     }
 }
 
-/// The tree of a source in code order, with the number of its warnings; or its mistakes.
+/// The tree of a source in code order with its warnings, or its mistakes.
 pub(crate) fn import(documents: &[Document], plan: &Plan) -> Result<(Vec<Node>, Warnings), String> {
     let dir = tempfile::tempdir().unwrap();
     let mut gatherer = Gatherer::new(dir.path()).unwrap();

@@ -1,4 +1,5 @@
-//! No word lost or invented: the words of every document of the open.law form against those of the nodes made of it.
+//! Tests that no word is lost or invented: compares the words of every document in the open.law
+//! format with those of its nodes.
 
 use hornbook_corpus::layout::LineKind;
 use hornbook_index_build::content::{Content, OnRepeat};
@@ -11,7 +12,7 @@ use crate::corpora::corpora;
 use crate::open_law_source::{Plan, baltimore, district, documents, maryland, san_mateo, turtle_mountain};
 use crate::words::Account;
 
-/// Elements within a line; around all others there is room between words.
+/// Elements within a line. All other elements separate words.
 const WITHIN_LINES: [&str; 13] =
     ["cite", "Cite", "em", "strong", "b", "u", "underline", "e", "s", "span", "sup", "sub", "a"];
 
@@ -23,7 +24,7 @@ fn is_of_editors(node: Node<'_, '_>) -> bool {
     node.tag_name().namespace().is_some_and(|namespace| namespace.contains("codif"))
 }
 
-/// What the importer does not make text of, by rule.
+/// The rule by which the importer does not turn a node into text.
 fn rule(node: Node<'_, '_>) -> Option<&'static str> {
     let parent = node.parent().map(name).unwrap_or_default();
     let is_quoted = || node.ancestors().any(|around| name(around) == "include");
@@ -32,7 +33,8 @@ fn rule(node: Node<'_, '_>) -> Option<&'static str> {
         "meta" => Some("data about the code"),
         "heading" if parent == "document" => Some("the name of the code"),
         "prefix" if parent == "section" && !is_quoted() => Some("words before the number of a section"),
-        // That of a paragraph or an attachment is a text (`(c) Repealed`), and a second one says more.
+        // The reason of a paragraph or an attachment is text (`(c) Repealed`), and a second reason
+        // contains more.
         "reason" if matches!(parent, "section" | "container") && is_first_of_its_name(node) => {
             Some("reasons, which are the status")
         }
@@ -44,7 +46,7 @@ fn is_first_of_its_name(node: Node<'_, '_>) -> bool {
     node.prev_siblings().skip(1).all(|before| name(before) != name(node))
 }
 
-/// The words of a node, less those that a rule leaves out.
+/// Adds the words of a node, except those that a rule leaves out.
 fn read(node: Node<'_, '_>, account: &mut Account, text: &mut String) {
     for child in node.children() {
         if child.is_text() {
@@ -67,7 +69,7 @@ fn read(node: Node<'_, '_>, account: &mut Account, text: &mut String) {
     }
 }
 
-/// What the nodes say beyond the text of the document, by rule.
+/// Adds the words of nodes that are not in the text of the document, by rule.
 fn add_what_is_not_text(content: &Content, is_wording: bool, account: &mut Account) {
     for note in &content.notes {
         if note.topic.starts_with("Status") {
@@ -86,7 +88,7 @@ fn add_what_is_not_text(content: &Content, is_wording: bool, account: &mut Accou
     }
 }
 
-/// The history that stands in attributes alone: what an act of a date did, once for each act.
+/// Adds the history that is only in attributes: the date and the act, once for each act.
 fn add_history_of_attributes(tree: &roxmltree::Document<'_>, account: &mut Account) {
     let only_words = |text: &str| text.split(|c: char| !c.is_alphanumeric()).collect::<String>();
     let mut last = String::new();

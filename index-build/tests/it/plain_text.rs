@@ -1,4 +1,5 @@
-//! Codes that exist only as text: traps on a small file, and Spanish Fork's text files against its HTML.
+//! Codes that exist only as text: difficult cases in a small file, and Spanish Fork's text files
+//! compared with its HTML.
 
 use std::collections::BTreeSet;
 
@@ -75,7 +76,7 @@ fn marks_furniture_and_paragraphs_are_options() {
     assert_eq!(keys, [first.as_slice(), &["xa/code/t2", "xa/code/s2.1"]].concat());
 }
 
-/// Lines that are left out are counted, and named where they read as law.
+/// Lines that are left out are counted, and shown if they read like law.
 #[test]
 fn what_is_left_out_is_counted_and_law_in_it_is_named() {
     let options = format!("begin = '^TITLE 1'\n{OPTIONS}").replace("furniture = [", "furniture = ['^Notice', ");
@@ -98,7 +99,7 @@ fn what_is_left_out_is_counted_and_law_in_it_is_named() {
     assert!(none.starts_with("code.txt:1: no line is the first of the law as the option 'begin' says"), "{none}");
 }
 
-/// What follows a credit is credit, but no credit is as long as a charter.
+/// Everything after a credit belongs to it, but no credit is as long as a charter.
 #[test]
 fn a_credit_has_a_bound() {
     let law = "The council shall meet.\n".repeat(4);
@@ -136,8 +137,8 @@ fn damaged_files_are_refused_with_their_place() {
     survives_damage(&Document { place: "code.txt".into(), bytes: TEXT.into() }, &arden(OPTIONS));
 }
 
-/// The city publishes these titles in both forms: each has the sections of the other. In the text files of the others,
-/// lines of the law look like headings of chapters.
+/// The city publishes these titles in both forms, with the same sections. In its text files of
+/// other titles, lines of the law look like chapter headings.
 #[test]
 fn spanish_fork_as_text_has_the_sections_of_its_html() {
     const TITLES: [&str; 8] = ["1", "2", "4", "5", "8", "9", "10", "12"];
@@ -161,7 +162,8 @@ container = [{ level = 'title', pattern = '^(\d+) ([A-Z, ]+)$' }, { level = 'cha
     assert_eq!(of_text, keys(&spanish_fork()));
 }
 
-/// A code with a file for each section: numbers name the containers, and a remark says until when a wording is law.
+/// A code with one file per section: numbers name the containers, and a remark states until when a
+/// wording is law.
 #[test]
 fn numbers_name_containers_and_a_group_is_a_remark() {
     let options = r"

@@ -1,5 +1,5 @@
-//! What every plan for the real files finds in them: how many wordings say when they are law, and no word without its place.
-//! `HORNBOOK_RENEW_GOLDEN` writes the table anew.
+//! The counts of every plan for the real files: how many wordings state when they are law, and that
+//! every word is accounted for. `HORNBOOK_RENEW_GOLDEN` writes the table again.
 
 use std::env;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::corpora::corpora;
 const TABLE: &str = "tests/it/real_counts.tsv";
 const COLUMNS: &str = "plan and source\tprovisions\twith several wordings\twordings\tfrom a day\tuntil a day\tboth\tuncertain\t\
                        undated\tstatuses\twords lost";
-/// It has all that the plans of single sources have.
+/// It contains everything that the plans of single sources contain.
 const ALL_TOGETHER: &str = "everything.toml";
 
 fn plans() -> Vec<PathBuf> {
@@ -55,7 +55,8 @@ fn rows_of(plan: &Path, sources: &Path) -> Vec<String> {
     rows.collect()
 }
 
-/// With `HORNBOOK_REAL_PLANS`, parts of the names of plans with commas between them, only these are read and shown.
+/// If `HORNBOOK_REAL_PLANS` contains comma-separated parts of plan names, only these plans are read
+/// and displayed.
 #[test]
 fn the_counts_of_the_real_files_are_those_of_the_table() {
     let Some(corpora) = corpora() else { return };

@@ -1,4 +1,4 @@
-//! Real law, where the shared corpora are at hand: code order, wordings, citations and a city built whole.
+//! Tests real law, if the shared corpora are present: code order, wordings, citations and a complete city.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,13 @@ use hornbook_corpus::zoning::layer::CitationQuality;
 use crate::common::build_at;
 use crate::corpora::corpora;
 
-/// The sources of the plan for real law that the filter picks, built.
+/// Builds the sources that the filter selects from the plan for real law.
 pub(crate) fn built(corpora: &Path, pick: impl Fn(&str) -> bool) -> (tempfile::TempDir, Snapshot) {
     let dir = tempfile::tempdir().unwrap();
     let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/plans");
     let plan = fs::read_to_string(plans.join("real-law.toml")).unwrap();
     let (head, rest) = plan.split_once("[[source]]").unwrap();
-    // Jurisdictions stand between the sources; each part is kept if it defines one or is picked.
+    // Jurisdictions are between the sources. Each part is kept if it defines one or is selected.
     let parts: Vec<&str> = rest.split("[[source]]").collect();
     let mut text = head.to_owned();
     for part in parts {
@@ -76,7 +76,7 @@ fn virginia_stands_in_code_order_with_its_second_wordings_joined() {
     assert_eq!((cited.len(), record.wordings.len()), (1, 2));
     let remark = record.wordings[1].remark.as_deref().unwrap_or_default();
     assert!(remark.starts_with("Effective "), "{remark}");
-    // A citation whose number the source put into the heading.
+    // The source put the number of this citation into the heading.
     let repealed = snapshot.cited("Va. Code § 20-13.1").unwrap();
     assert_eq!(snapshot.outline.status(repealed[0].0), Status::Repealed);
 }

@@ -1,4 +1,5 @@
-//! Cross references of the sample corpus and of real law: known ones, which were found by reading the texts, and the rules.
+//! Cross references of the sample corpus and of real law: known ones, which were found by reading
+//! the texts, and the general rules.
 
 use std::path::Path;
 
@@ -19,7 +20,8 @@ fn outgoing(snapshot: &Snapshot, cited: &str) -> Vec<String> {
     snapshot.references.outgoing(node).map(|cited| citation(snapshot, cited)).collect()
 }
 
-/// Only provisions, each once, never its own; incoming lists are the transpose, in order.
+/// Asserts that only provisions are cited, each once, and never by themselves, and that incoming
+/// lists are the transpose, in order.
 fn assert_sound(snapshot: &Snapshot) {
     let total = snapshot.outline.len();
     let mut incoming: Vec<Vec<NodeOrdinal>> = vec![Vec::new(); total as usize];
@@ -57,7 +59,7 @@ fn the_sample_cites_as_its_texts_say() {
     let snapshot = sample_snapshot(dir.path());
     assert_sound(&snapshot);
     let out = |cited: &str| outgoing(&snapshot, cited);
-    // By number alone in its own code, by name from a city's, in order of mention.
+    // By number only in the same code, by name from the code of a city, in order of mention.
     assert_eq!(out("Arden Rev. Stat. § 47-2-201"), ["Arden Rev. Stat. § 47-2-202"]);
     assert!(out("Port Arden Mun. Code § 17.28.020").contains(&"Arden Rev. Stat. § 47-2-202".to_owned()));
     assert_eq!(
@@ -68,7 +70,7 @@ fn the_sample_cites_as_its_texts_say() {
         out("Arden Rev. Stat. § 18-2-210"),
         ["18-2-202", "18-2-205"].map(|number| format!("Arden Rev. Stat. § {number}"))
     );
-    // 12-2-102 and 12-2-103 cite each other; a chapter is no provision.
+    // 12-2-102 and 12-2-103 cite each other. A chapter is not a provision.
     let both = |a: &str, b: &str| out(a).iter().any(|cited| cited == b) && out(b).iter().any(|cited| cited == a);
     assert!(both("Arden Rev. Stat. § 12-2-102", "Arden Rev. Stat. § 12-2-103"));
     assert!(!out("Arden Rev. Stat. § 12-2-104a").iter().any(|cited| cited.contains("47-")));
@@ -84,7 +86,7 @@ fn virginia_cites_its_own_code_and_what_is_not_held_is_left_out() {
         ("Va. Code § 53.1-24", va(&["42.1-76"])),
         ("Va. Code § 56-231.41", va(&["13.1-620", "13.1-825"])),
         ("Va. Code § 13.1-345", va(&[])),
-        // It cites § 15.2-5101 too, of a title that is not among the sources.
+        // It also cites § 15.2-5101, in a title that is not among the sources.
         ("Va. Code § 56-232", va(&["56-233", "56-235", "56-240", "56-246", "56-250", "13.1-620"])),
     ];
     for (cited, expected) in all {

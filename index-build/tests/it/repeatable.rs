@@ -1,5 +1,5 @@
-//! The same law gives the same snapshot, whatever order its files, lines and sources come in; and an unchanged plan is
-//! not built twice.
+//! The same law gives the same snapshot, whatever the order of its files, lines and sources. An
+//! unchanged plan is not built twice.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use hornbook_corpus::manifest::{self, Manifest};
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::report::Report;
 
-/// Every file but the report (which tells times) and the manifest (which hashes the report and names the inputs).
+/// Every file except the report, which contains durations, and the manifest, which contains the
+/// hash of the report and the inputs.
 fn content(snapshot: &Path) -> Vec<(String, Vec<u8>)> {
     files_below(snapshot)
         .into_iter()
@@ -49,7 +50,7 @@ fn shuffled_sources_and_lines_give_the_same_bytes() {
         assert_eq!(expected.len(), found.len());
         for ((name, expected), (other_name, found)) in expected.iter().zip(&found) {
             assert_eq!(name, other_name);
-            // The catalogue tells the hash of each source's files, which shuffling changes.
+            // The catalogue contains the hash of the files of each source, which shuffling changes.
             assert!(name == "catalogue.json" || expected == found, "{name} differs");
         }
         assert_eq!(first.manifest.counts, again.manifest.counts);
@@ -86,7 +87,7 @@ fn what_did_not_change_is_not_built_again() {
     let (plan, out) = (sources.join("plan.toml"), dir.path().join("out"));
     assert!(!build_at(&plan, &out).unwrap().unchanged);
     assert!(build_at(&plan, &out).unwrap().unchanged);
-    // Only zoning changes: the vectors are the same, so the graph is taken over.
+    // Only zoning changes: the vectors are the same, so the graph is reused.
     let zoning = sources.join("millbrook/zoning.geojson");
     fs::write(&zoning, fs::read_to_string(&zoning).unwrap().replace("R-2O", "R-20")).unwrap();
     let changed = build(&BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
@@ -97,10 +98,11 @@ fn what_did_not_change_is_not_built_again() {
         let words = report.reused[0].strip_prefix("vectors of ").unwrap();
         words.split(' ').next().unwrap().parse().unwrap()
     };
-    // All but those of provisions with several wordings.
+    // All except those of provisions with several wordings.
     let of_one_wording = vectors(&changed.report);
     assert!(of_one_wording > chunks * 9 / 10, "{of_one_wording} of {chunks}");
-    // And the law changes: the links of most points are taken over, and everything but the graph is as if built anew.
+    // Then the law changes: the links of most points are reused, and everything but the graph
+    // equals a new build.
     let law = sources.join("hollis/code.jsonl");
     fs::write(&law, fs::read_to_string(&law).unwrap().replacen("county", "country", 1)).unwrap();
     let changed = build(&BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
@@ -137,7 +139,7 @@ fn a_damaged_snapshot_is_not_reused() {
     hornbook_corpus::snapshot::Snapshot::verify(&out, |_| ()).unwrap();
 }
 
-/// The manifest of a snapshot as another program would have written it.
+/// Rewrites the manifest of a snapshot as another program would have written it.
 fn reseal(snapshot: &Path, change: impl FnOnce(&mut Manifest)) {
     let mut manifest = Manifest::open(snapshot).unwrap();
     for name in [manifest::FILE_NAME, manifest::HASH_FILE_NAME] {
@@ -158,7 +160,7 @@ fn what_another_program_built_is_built_again() {
         sources.all.len() == 32 && sources.without_importers.len() == 32 && sources.all != sources.without_importers
     );
     let replacing = || BuildOptions { replace: true, ..options(&plan, &out) };
-    // The importers differ alone: what depends on texts and headings is taken over where these are the same.
+    // Only the importers differ: data that depends on texts and headings is reused where these are the same.
     let other_importers = |manifest: &mut Manifest| {
         manifest.builder_sources.all = "other importers".to_owned();
         manifest.inputs = "other importers".to_owned();
@@ -168,7 +170,7 @@ fn what_another_program_built_is_built_again() {
     assert!(!again.unchanged);
     assert_eq!(again.report.reused.len(), 2, "{:?}", again.report.reused);
     assert_eq!(again.manifest.builder_sources, first.manifest.builder_sources);
-    // Anything else may have made other chunks of the same text.
+    // Any other difference may have produced other chunks from the same text.
     reseal(&out, |manifest| {
         other_importers(manifest);
         manifest.builder_sources.without_importers = "other chunker".to_owned();

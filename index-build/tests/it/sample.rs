@@ -1,4 +1,4 @@
-//! The sample corpus, built: everything in it is found, cited, placed and told truthfully.
+//! Tests the built sample corpus: everything in it is found, cited, placed and described correctly.
 
 use std::collections::HashSet;
 
@@ -123,7 +123,7 @@ fn the_oddities_of_the_sample_are_kept() {
         assert!(rules.iter().all(|&count| count <= 1));
         let statuses: HashSet<Status> = all(snapshot).map(|node| snapshot.outline.status(node)).collect();
         assert_eq!(statuses.len(), Status::STATED.len(), "every status that a source can state occurs");
-        // Near misses stay apart.
+        // Similar citations stay separate.
         assert_ne!(record("3 S.F.C. § 232").source_key, record("3 S.F.C. § 232a").source_key);
     });
 }

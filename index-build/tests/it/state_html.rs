@@ -1,4 +1,4 @@
-//! State codes as HTML: traps on small files, and Virginia whole.
+//! State codes as HTML: difficult cases in small files, and the whole code of Virginia.
 
 use std::path::Path;
 
@@ -140,7 +140,7 @@ fn a_source_credit_in_parentheses_ends_the_law_of_older_releases() {
     assert_eq!(imported.node("va/code/s9-3").text.as_deref(), Some(""));
 }
 
-/// Where the program that made an older release moved a list or a form behind the credit, it is still law.
+/// If the program that generated an older release moved a list or a form behind the credit, it is still law.
 #[test]
 fn law_behind_its_source_credit_stays_law() {
     let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3><ol type=A><li>A cart stops for:</li>
@@ -166,7 +166,7 @@ fn law_behind_its_source_credit_stays_law() {
     assert_eq!((texts, node("9-4").notes.len()), ([Some("It was."), Some("It goes on.")], 1));
 }
 
-/// Other releases of the family have other classes and credits: the plan says so.
+/// Other releases of the family have other classes and credits, which the plan defines.
 #[test]
 fn levels_credit_and_labels_are_options() {
     let options = "levels = ['ch']\ncredit = '^Source:'\nlabel = '({})'\nsection = '^Sec\\. (\\d+)\\.'";
@@ -178,7 +178,7 @@ fn levels_credit_and_labels_are_options() {
     assert_eq!(imported.nodes[1].0, "va/code/t1/ch1");
 }
 
-/// A source credit comes before all annotations, and names the year of an act.
+/// A source credit precedes all annotations and names the year of an act.
 #[test]
 fn law_that_begins_like_annotations_or_a_credit_stays_law() {
     let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3>\n<p>Carts stop.</p>\n<p><b>Effective date.</b></p><p>Now.</p>
@@ -197,7 +197,7 @@ fn law_that_begins_like_annotations_or_a_credit_stays_law() {
             "t9.html:4: 'History. of carts is kept.' begins like a source credit, but names no year: it is kept as law",
         ]
     );
-    // Under a heading that begins annotations, it is one of them.
+    // Under a heading that begins annotations, it is an annotation.
     let past = imported.node("va/code/s9-2");
     assert_eq!((past.text.as_deref(), past.source_credit.as_deref()), (Some("It was."), None));
 }
@@ -220,7 +220,7 @@ fn sections_have_the_time_that_their_container_names() {
     assert_eq!(days("va/code/s9-11"), [("Oats.".to_owned(), Some("2023-01-01".to_owned()), day())], "both");
 }
 
-/// Links in the pages of these releases have a line break before and behind them.
+/// Links in the pages of these releases have a line break before and after them.
 #[test]
 fn line_breaks_at_links_part_no_punctuation() {
     let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Notice.</h3><p>\n As § \n<cite>\n<a href=x>\n9-2\n</a>\n</cite>\n.The tenant\n (\n<i>\nall\n</i>\n), so\n</p>";
@@ -288,7 +288,7 @@ fn of_plan(plan: &toml::Table) -> Source<'_> {
     }
 }
 
-/// A release read whole by its plan in `corpus/plans/real-files`, if the files are there.
+/// A complete release, read by its plan in `corpus/plans/real-files`, if the files are present.
 pub(crate) fn release(name: &str) -> Option<Imported> {
     let corpora = corpora()?;
     let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/real-files");
@@ -299,7 +299,7 @@ pub(crate) fn release(name: &str) -> Option<Imported> {
     Some(imported)
 }
 
-/// Wordings with a source credit, and those whose law still begins a line with one.
+/// The number of wordings with a source credit, and of those whose law still has a line that begins with one.
 fn credits(imported: &Imported) -> (usize, usize) {
     let begins_credit = |line: &str| ["History:", "History.", "HISTORY:"].iter().any(|lead| line.starts_with(lead));
     let in_law = |own: &&Content| own.text.as_ref().is_some_and(|text| text.lines().any(begins_credit));
@@ -307,7 +307,7 @@ fn credits(imported: &Imported) -> (usize, usize) {
     (wordings().filter(|own| own.source_credit.is_some()).count(), wordings().filter(in_law).count())
 }
 
-/// The days from and until which each wording is law.
+/// The first day of each wording, and the day on which it ends.
 fn effects(content: &Content) -> Vec<(Option<&str>, Option<&str>)> {
     let wordings = std::iter::once(content).chain(&content.wordings);
     wordings.map(|own| (own.effect.from.as_deref(), own.effect.to.as_deref())).collect()
@@ -323,7 +323,8 @@ fn wyoming_is_read_whole() {
     let Some(imported) = release("wy-statutes-html") else { return };
     assert_eq!(credits(&imported), (15_987, 0));
     assert_eq!([WarningKind::MissingNumber, WarningKind::DoubtfulLabel].map(|kind| imported.count(kind)), [0, 4]);
-    // Letters that positions in the lists do not give: they skip (i), or one item is for several.
+    // Letters that differ from the positions in the lists: a list skips (i), or one item represents
+    // several labels.
     for (number, label, words) in [
         ("6-2-102", "(j)", "Mitigating circumstances"),
         ("31-5-233", "(m)", "Any person eighteen"),
@@ -367,28 +368,28 @@ fn virginia_is_read_whole() {
     assert_eq!(headings(|_| true), 20_227);
     let imported = import(&documents, &source);
     assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
-    // Every section is a provision, a wording of one, or repeats one word for word.
+    // Every section is a provision, a wording of one, or an exact repeat.
     let joined = imported.count(WarningKind::SecondWording) + imported.count(WarningKind::RepeatedProvision);
     let of_code = headings(|document| !document.path().contains("constitution"));
-    // Eighteen of these headings stand in the navigation of a document of title 3.2, which only repeats headings.
+    // Eighteen of these headings are in the navigation of a document of title 3.2, which only repeats headings.
     assert_eq!(imported.provisions().count() + joined as usize, of_code - 18);
     let (missing, _) = state_twins::keys_that_differ(&corpora.join("va-code.jsonl.zst"), &imported, "va/code");
-    // Sections of the constitutions have a plain number or a letter behind it (`8-A`); the odd one was made from
-    // `30-19.1, 30-19.1`.
+    // Sections of the constitutions have a plain number, or a number followed by a letter (`8-A`).
+    // The odd one was made from `30-19.1, 30-19.1`.
     let is_of_code = |key: &&String| {
         let last = key.rsplit_once('-').map_or("", |(_, last)| last);
         last.starts_with(|c: char| c.is_ascii_digit()) && !key.contains('~') && !key.contains("unnumbered")
     };
     let of_code: Vec<&String> = missing.iter().filter(is_of_code).collect();
     assert_eq!(of_code, ["va/code/s30-19.1-30-19.1"]);
-    // Pairs of wordings whose day lay in the future.
+    // Pairs of wordings whose day was in the future.
     let days =
         [("4.1-119", "2024-07-01"), ("5.1-1", "2025-09-01"), ("23.1-815.1", "2026-07-01"), ("28.2-618", "2035-07-01")];
     for (number, day) in days {
         let effects = effects(imported.node(&format!("va/code/s{number}")));
         assert_eq!(effects, [(None, Some(day)), (Some(day), None)], "{number}");
     }
-    // From a day until the later of two: nobody knows which.
+    // From a day until the later of two events: the end is unknown.
     let rent = imported.node("va/code/s55.1-1245");
     assert!(rent.effect.uncertain && rent.wordings.len() == 1 && effects(rent) == [(None, None); 2]);
     golden::check("va", &imported);

@@ -1,4 +1,5 @@
-//! State codes as JSON: the faults that reading web pages left, on small files, and Washington and South Dakota.
+//! State codes as JSON: the faults of extraction from web pages, in small files, and Washington and
+//! South Dakota.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +42,7 @@ pub(crate) fn south_dakota() -> Source<'static> {
     }
 }
 
-/// The source that a plan for real files names.
+/// The source of a plan for real files.
 pub(crate) fn of_plan<'p>(plan: &'p toml::Table) -> Source<'p> {
     let source = plan["source"][0].as_table().unwrap();
     let text = |name: &str| source[name].as_str().unwrap();
@@ -59,7 +60,7 @@ pub(crate) fn idaho_plan() -> toml::Table {
     toml::from_str(&fs::read_to_string(plans.join("id-statutes-json.toml")).unwrap()).unwrap()
 }
 
-/// A chapter of entries, each number, heading and text.
+/// A chapter with these entries: number, heading and text.
 pub(crate) fn chapter(path: &str, entries: &[(&str, &str, &str)]) -> String {
     let entry = |(number, heading, text): &(&str, &str, &str)| serde_json::json!({"id": "x", "number": number, "heading": heading, "text": text, "source_url": ""});
     let sections: Vec<_> = entries.iter().map(entry).collect();
@@ -87,7 +88,7 @@ fn number_and_heading_are_not_law_and_the_credit_ends_it() {
     assert_eq!(imported.counts.values().sum::<u64>(), 0);
 }
 
-/// Forms have equal lines to be filled in. Only what the document shows to be written twice is kept once.
+/// Forms contain equal lines to be filled in. Only repetitions that the document proves are removed.
 #[test]
 fn equal_lines_of_a_form_stay() {
     let form = "1-2A-1. Form.\n\nTo:\n\n____\n\n____\n\n____\n\nTO: ____\n\nTO: ____\n\nSource:SL 1980, ch 1.";
@@ -97,7 +98,7 @@ fn equal_lines_of_a_form_stay() {
     assert_eq!(imported.counts.values().sum::<u64>(), 0);
 }
 
-/// Words that are left out with nothing to show that the source wrote them twice are in a warning with file and line.
+/// Words left out without evidence that the source wrote them twice cause a warning with file and line.
 #[test]
 fn words_left_out_without_proof_are_named() {
     let text = "1-2A-1. Pets.\n\nA pet is:(1)A dog;(2)A cat.\n\nA pet is:\n\n(1)A dog;\n\n(2)A cat.\n\nA cat.\n\nSource:SL 1980, ch 1.";
@@ -140,7 +141,7 @@ fn a_wording_that_takes_effect_later_is_one() {
     assert_eq!((later.effect.from.as_deref(), later.source_credit.as_deref()), (Some("2027-07-01"), Some("SL 2023.")));
 }
 
-/// A rule with forms has a source behind each form; only the last one ends the section.
+/// A rule with forms has a source credit after each form. Only the last one ends the section.
 #[test]
 fn a_credit_with_law_behind_it_is_law_and_named() {
     let forms = "1-2A-1. Forms.\n\nForm 1. Summons\n\nSource:SL 1980, ch 1.\n\n(1) You shall answer.\n\nSource:SL 1981, ch 2.\n\nCommission Note: Kept.";
@@ -180,7 +181,8 @@ fn a_second_wording_without_a_heading_is_one() {
     assert_eq!(imported.count(WarningKind::SecondWording), 1);
 }
 
-/// Mostly there are notes between the wordings of a page, as in RCW 9.94A.030 and 18.79.030: the law behind them is no note.
+/// Usually there are notes between the wordings of a page, as in RCW 9.94A.030 and 18.79.030. The
+/// law after them is not a note.
 #[test]
 fn a_wording_behind_the_notes_of_another_is_one() {
     let notes = "Findings—2024 c 1: \"The people find:\n\n(1) Dogs are kind.\n\n(2) It is so.\" [ 2024 c 1 s 1.]\n\n*Reviser's note: *(1) RCW 1.2.4 is gone.\n\n(2) See above.";
@@ -208,19 +210,19 @@ fn a_wording_behind_the_notes_of_another_is_one() {
         let ends: Vec<_> = all.iter().filter_map(|wording| wording.effect.to.as_deref()).collect();
         assert_eq!(ends, ["2026-01-01"]);
     }
-    // Without days, a wording behind notes begins as the other does; each act knows nothing of the other.
+    // Without days, a wording after notes begins like the other one. Each act is unaware of the other.
     let same =
         ["It may lease land, and all that is built on it.", "It may lease land, and all that is built on the land."];
     let all = of("Powers (as amended by 2024 c 2).", &same);
     assert_eq!((all.len(), all[0].heading.as_str()), (2, "Powers"));
     assert_eq!((all[0].effect.uncertain, all[0].effect.remark.as_deref()), (true, Some("as amended by 2024 c 2")));
     assert_eq!(of("Powers.", &[same[0]]).len(), 1);
-    // What follows a wording that ends nobody knows when begins nobody knows when.
+    // If the end of a wording is unknown, so is the beginning of the next one.
     let all = of("Powers. (Contingent expiration date.)", &laws[..2]);
     assert!(all.iter().all(|wording| wording.effect.uncertain), "{all:?}");
 }
 
-/// Words of the publisher on the time in which a section is law, in forms of their own.
+/// The publisher's own statements about the time in which a section is law.
 #[test]
 fn remarks_in_notes_and_headings_are_read_or_make_a_section_uncertain() {
     let section = |number: &str, heading: &str, rest: &str| format!("{number}. {heading}\n\n{rest}");
@@ -240,7 +242,7 @@ fn remarks_in_notes_and_headings_are_read_or_make_a_section_uncertain() {
     let heading = "(Text of section effective until the first plan year on or after January 1, 2019) Dogs.";
     let text = of(heading, &section("1-2A-1", heading, "None."));
     assert_eq!((text.effect.uncertain, text.heading.as_str()), (true, "Dogs."));
-    // What was law until then is not printed.
+    // The wording that was law until then is not printed.
     let heading = "[Effective until July 1, 2025] Dogs.";
     let gone = of(heading, &section("1-2A-1", "Repealed.", "Source: SL 2020, ch 3, § 1, eff. Jul. 1, 2025."));
     assert_eq!((gone.status, gone.effect.from.as_deref()), (Some(Status::Repealed), Some("2025-07-01")));
@@ -276,7 +278,7 @@ fn a_repeal_that_takes_effect_later_is_a_wording() {
     assert!(gone.source_credit.as_ref().is_some_and(|acts| acts.ends_with("eff. Jan. 1, 2026.")));
 }
 
-/// Idaho has no headings of its own: number, catchline in capitals and law are one paragraph.
+/// Idaho has no separate headings: number, catchline in capitals and law are one paragraph.
 #[test]
 fn catchlines_in_capitals_are_cut_from_the_law() {
     let plan = idaho_plan();
@@ -330,7 +332,7 @@ fn catchlines_in_capitals_are_cut_from_the_law() {
     assert_eq!(imported.counts.values().sum::<u64>(), 0, "{:?}", imported.warnings);
 }
 
-/// A first line that has law behind its first sentence is no heading.
+/// A first line that continues with law after its first sentence is not a heading.
 #[test]
 fn a_heading_of_the_text_ends_with_its_sentence() {
     let long = format!("1-2A-2. {} shall pay.\n\nNone.", "The owner of a dog ".repeat(20));
@@ -418,10 +420,10 @@ fn south_dakota_is_read_whole_without_its_faults() {
     let source = south_dakota();
     let imported = import(&documents(&corpora.join("sd-statutes-json-2026.tar.zst"), source.format, |_| true), &source);
     assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
-    // 45,606 entries, four of which are no sections: the manifest counts 45,602 too.
+    // 45,606 entries, four of which are not sections; the manifest also counts 45,602.
     assert_eq!((imported.provisions().count(), imported.count(WarningKind::JunkEntry)), (45_602, 4));
     assert_eq!(imported.count(WarningKind::ContentsAsText), 237);
-    // Appendices of forms, each of which has a source of its own.
+    // Appendices of forms, each with its own source credit.
     assert_eq!((imported.count(WarningKind::DoubtfulCredit), imported.count(WarningKind::DoubtfulRepeat)), (54, 5));
     assert_eq!(imported.count(WarningKind::PoorFit), 0);
     let (missing, extra) = state_twins::keys_that_differ(&corpora.join("sd-statutes.jsonl.zst"), &imported, "sd/sdcl");
@@ -448,7 +450,7 @@ fn south_dakota_is_read_whole_without_its_faults() {
     golden::check("sd", &imported);
 }
 
-/// Washington's archive has 195 MB: all numbers are counted, and some titles read as law.
+/// Washington's archive has 195 MB. All numbers are counted, and some titles are read completely.
 #[test]
 fn some_titles_of_washington_are_read_without_their_faults() {
     let Some(corpora) = corpora() else { return };
@@ -473,14 +475,14 @@ fn some_titles_of_washington_are_read_without_their_faults() {
     assert_eq!((imported.count(WarningKind::RepeatedProvision), imported.count(WarningKind::SecondWording)), (631, 22));
     let commercial = imported.provisions().filter(|(key, _, _)| key.starts_with("wa/rcw/s62a.")).count();
     assert_eq!(commercial, 633 + 23);
-    // The entry of 876,342 characters has each of its words up to nine times.
+    // The entry of 876,342 characters contains each of its words up to nine times.
     let compact = imported.node("wa/rcw/s18.59.180");
     assert_eq!(compact.text.as_ref().map(|text| text.chars().count() < 50_000), Some(true));
     assert_eq!(imported.node("wa/rcw/t10/ch10.22").heading, "Compromise of misdemeanors.");
     golden::check("wa", &imported);
 }
 
-/// Four characters are one brace, and one is not known.
+/// Four characters together are one brace, and one is unknown.
 #[test]
 fn characters_of_one_font_become_the_signs_they_stand_for_or_are_left_out() {
     let text = "RCW 1.2.3\n\nOath.\n\nState of\u{f0fc}\u{f0ef}\u{f0fd}\u{f0ef}\u{f0fe}ss.A\u{f041}B\u{f041}\n\n[ 1999 c 1 s 1.]";
@@ -504,7 +506,7 @@ fn a_history_of_its_own_is_the_source_credit() {
     assert_eq!((credit(&text), credit(&with)), (None, Some("SL 1980, ch 1.".to_owned())));
 }
 
-/// Of two editions of one section the newest of the chapter is law, wherever it stands.
+/// Of two editions of one section, the newest in the chapter is law, wherever it is.
 #[test]
 fn an_older_edition_is_left_out() {
     let text = |words: &str| format!("RCW 62A.1-101\n\nScope.\n\n{words}\n\n[ 2012 c 214 s 1.]");
@@ -515,7 +517,7 @@ fn an_older_edition_is_left_out() {
     assert_eq!((node.text.as_deref(), node.wordings.len()), (Some("New."), 0));
 }
 
-/// The numbers of a form are not those of the section.
+/// The numbers of a form do not belong to the section.
 #[test]
 fn the_numbers_of_a_form_are_words_of_the_form() {
     let form = "(1) Serve it.\n\n(2) The summons shall be in the following form:\n\nTO: . . . . (Name)\n\n(1) You must answer\n\n(2) Within . . . . days\n\n";
@@ -526,7 +528,7 @@ fn the_numbers_of_a_form_are_words_of_the_form() {
     assert_eq!(lines, [(0, 3), (0, 3), (1, 0), (1, 0), (1, 0), (0, 3)]);
 }
 
-/// Each section of Idaho has its catchline, its law and its credit.
+/// Each section of Idaho has a catchline, its law and a credit.
 #[test]
 fn idaho_is_read_by_its_plan() {
     let Some(corpora) = corpora() else { return };

@@ -1,8 +1,9 @@
-//! No word lost or invented: the entries of Washington and South Dakota against the nodes made of them, letter by letter and
-//! in order, which a multiset of words would not see.
+//! Tests that no word is lost or invented: compares the entries of Washington and South Dakota with
+//! their nodes, letter by letter and in order, which a multiset of words would not detect.
 //!
-//! The source's side reads each entry from the top: a paragraph whose letters are all in the one before it repeats a part of
-//! it. The importer reads from the bottom. White space and signs are left out on both sides, because repetition lost them.
+//! This test reads each entry from the top: a paragraph whose letters are all in the one before it
+//! repeats a part of it. The importer reads from the bottom. White space and punctuation are
+//! ignored on both sides, because the repetition lost them.
 
 use std::collections::BTreeMap;
 
@@ -33,23 +34,23 @@ fn said_once(text: &str) -> String {
     said
 }
 
-/// Everything that a node says, in the order of the source; `lead` is the word before its source credit.
+/// All words of a node, in the order of the source. `lead` is the word before its source credit.
 fn said_by(content: &Content, lead: &str) -> String {
     let own = [content.text.as_deref().unwrap_or_default(), lead, content.source_credit.as_deref().unwrap_or_default()];
-    // Notes without a lead have a topic of ours.
+    // Notes without a lead have a topic that the importer added.
     let topic = |topic: &str| if topic == "Note" { String::new() } else { topic.to_owned() };
     let notes = content.notes.iter().flat_map(|note| [topic(&note.topic), note.text.clone()]);
     own.into_iter().map(str::to_owned).chain(notes).map(|text| letters(&text)).collect()
 }
 
-/// How the entry and its node agree: the name of a rule, or where they part.
+/// How the entry and its node agree: the name of a rule, or the place where they differ.
 fn compare(entry: &Value, content: &Content) -> Result<&'static str, String> {
     let text = entry["text"].as_str().unwrap_or_default();
     let said = said_once(text);
     let number = letters(content.number.as_deref().unwrap_or_default());
     let rest = said.strip_prefix("RCW").unwrap_or(&said);
     let rest = rest.strip_prefix(number.as_str()).unwrap_or(rest);
-    // A remark about its validity is before the heading or behind it.
+    // A remark about its validity is before or after the heading.
     let remark = letters(content.effect.remark.as_deref().unwrap_or_default());
     let heading = letters(&content.heading);
     let headings = [heading.clone(), format!("{remark}{heading}"), format!("{heading}{remark}")];
@@ -73,7 +74,8 @@ fn compare(entry: &Value, content: &Content) -> Result<&'static str, String> {
     Err(format!("the first {same} letters are the same, then '{}' is '{}' {lengths:?}", at(rest), at(&best)))
 }
 
-/// What an entry may say, by rule: most texts repeat the heading, and some have a word before the source credit.
+/// The possible words of an entry, by rule: most texts repeat the heading, and some have a word
+/// before the source credit.
 fn wholes(content: &Content, heading: &str, number: &str) -> Vec<(&'static str, String)> {
     if let [_, ..] = &content.wordings[..] {
         return wholes_of_several(content, number);
@@ -89,7 +91,7 @@ fn wholes(content: &Content, heading: &str, number: &str) -> Vec<(&'static str, 
     wholes
 }
 
-/// The wordings one after another, each behind its number, or the later ones behind the heading of the first.
+/// The wordings one after another, each after its number, or the later ones after the heading of the first.
 fn wholes_of_several(content: &Content, number: &str) -> Vec<(&'static str, String)> {
     let remark_of = |wording: &Content| letters(wording.effect.remark.as_deref().unwrap_or_default());
     let (mut numbered, mut unnumbered) = (String::new(), String::new());
@@ -107,7 +109,7 @@ fn wholes_of_several(content: &Content, number: &str) -> Vec<(&'static str, Stri
     vec![("two wordings", numbered), ("two wordings under one heading", unnumbered)]
 }
 
-/// `to 1-6-28`, as letters.
+/// Whether the letters are further numbers, such as `to 1-6-28`.
 fn is_number(further: &str) -> bool {
     let rest = ["to", "and", "through"].iter().find_map(|word| further.strip_prefix(word)).unwrap_or(further);
     rest.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
@@ -163,7 +165,7 @@ const SAID_AGAIN: &str = "the law says a line again that stands within the one b
 const CELL_AGAIN: &str = "a table in one line, with some of its cells again, and nothing to show that they are";
 const WORDINGS: &str = "two wordings, with notes between them or after the second";
 
-/// What differs for another reason than a rule.
+/// Provisions that differ for a reason other than a rule.
 const OF_SOUTH_DAKOTA: [(&str, &str); 21] = [
     ("SDCL § 10-18A-6", CELL_AGAIN),
     ("SDCL § 10-45-27.2", WORDINGS),

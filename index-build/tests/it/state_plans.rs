@@ -1,4 +1,5 @@
-//! The ready plans of releases and copies of state codes, each on a small file in the form of its state.
+//! The ready plans for releases and copies of state codes, each tested on a small file in the
+//! format of its state.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ fn plan(name: &str) -> toml::Table {
     toml::from_str(&std::fs::read_to_string(plans.join(format!("{name}.toml"))).unwrap()).unwrap()
 }
 
-/// The source of a plan that has the law of a jurisdiction.
+/// The source of a plan with the law of a jurisdiction.
 fn of_plan<'p>(plan: &'p toml::Table, jurisdiction: &str) -> Source<'p> {
     let mut sources = plan["source"].as_array().unwrap().iter();
     let source = sources.find(|source| source["jurisdiction"].as_str() == Some(jurisdiction)).unwrap();
@@ -28,20 +29,20 @@ fn of_plan<'p>(plan: &'p toml::Table, jurisdiction: &str) -> Source<'p> {
     }
 }
 
-/// A document read by the ready plan of an annotated state code.
+/// Reads a document with the ready plan of an annotated state code.
 fn annotated(state: &str, html: &str) -> Imported {
     let plan = plan(&format!("{state}-code-unicourt"));
     import_one("title.html", html, &of_plan(&plan, &state.to_uppercase()))
 }
 
-/// A chapter read by the ready plan of statutes as JSON.
+/// Reads a chapter with the ready plan of statutes as JSON.
 fn statutes(jurisdiction: &str, path: &str, entries: &[(&str, &str, &str)]) -> Imported {
     let plan = plan("states-statutes-json");
     import_one("content/a.json", &chapter(path, entries), &of_plan(&plan, jurisdiction))
 }
 
-/// The forms of releases that nobody has built whole: how sections are headed, lists labelled, credits and annotations
-/// begun, and dead sections named.
+/// The formats of releases that were never built completely: section headings, list labels, the
+/// starts of credits and annotations, and the statuses of sections not in force.
 #[test]
 fn each_untried_plan_reads_the_form_of_its_state() {
     let lists = "<ol><li>One:<ol type=a><li>Two:<ol><li>Three.</ol></ol></ol>";
@@ -141,8 +142,9 @@ fn each_untried_plan_reads_the_form_of_its_state() {
     }
 }
 
-/// Releases of Wyoming: the title in the navigation, annotations before the first chapter, labels in parentheses, notes
-/// that begin in bold with a dash, lists of case notes, a credit without bold.
+/// Releases of Wyoming: the title in the navigation, annotations before the first chapter, labels
+/// in parentheses, notes that begin in bold with a dash, lists of case notes, a credit without
+/// bold.
 #[test]
 fn wyoming_is_read_by_its_plan() {
     let html = r##"<!DOCTYPE html><html><body><nav><p class="transformation">Release 84</p><h1 class="title" id="t09"><b>
@@ -184,7 +186,8 @@ fn wyoming_is_read_by_its_plan() {
     assert_eq!(gone.notes[0].text, "See § 9-1-101.");
 }
 
-/// Wyoming prints lists whose labels skip letters, numbers without their sign, and sections that are a status alone.
+/// Wyoming prints lists whose labels skip letters, numbers without a section sign, and sections
+/// that consist only of a status.
 #[test]
 fn labels_of_wyoming_are_those_of_its_ids() {
     let html = r#"<nav><h1>Title 9 Ways</h1></nav><main><h3 id="t9s9-1-101">9-1-101. Carts.</h3><ol type="a">
@@ -198,13 +201,13 @@ fn labels_of_wyoming_are_those_of_its_ids() {
     assert_eq!((carts.text.as_deref(), carts.source_credit.as_deref()), (Some(law), Some("Laws 1978, ch. 37, § 1.")));
     assert_eq!(imported.node("wy/stat/s9-1-102").status, Some(Status::Renumbered));
     assert_eq!(imported.counts.values().sum::<u64>(), 0, "{:?}", imported.warnings);
-    // Without ids, positions are all there is: the text that says otherwise is a warning.
+    // Without ids, only positions are available. The contradicting text causes a warning.
     let bare = annotated("wy", &html.replace(" id=", " data-id="));
     assert!(bare.node("wy/stat/s9-1-101").text.as_ref().is_some_and(|text| text.contains("\n(b) Carts:")));
     assert_eq!(bare.count(WarningKind::DoubtfulLabel), 1);
 }
 
-/// Vermont's release 85 begins source credits with a word of their own, and has letters in italics in numbers.
+/// Vermont's release 85 begins source credits with its own word, and has letters in italics in numbers.
 #[test]
 fn histories_of_vermont_are_credits_and_letters_belong_to_numbers() {
     let html = r#"<nav><h1><b>TITLE 16 Schools</b></h1></nav><main>
@@ -230,7 +233,7 @@ fn histories_of_vermont_are_credits_and_letters_belong_to_numbers() {
     assert_eq!(cats.notes.len(), 1);
 }
 
-/// Remarks on the time in which a wording is law stand behind the headings of Wyoming and before those of Vermont.
+/// Remarks on effective time are after the headings of Wyoming and before those of Vermont.
 #[test]
 fn wordings_of_wyoming_and_vermont_are_joined_whatever_the_form_of_their_remarks() {
     let effects = |content: &Content| {
@@ -278,7 +281,7 @@ fn wordings_of_wyoming_and_vermont_are_joined_whatever_the_form_of_their_remarks
     assert_eq!((penalty.uncertain, penalty.remark.as_deref()), (true, Some(remark)));
 }
 
-/// Vermont cites by title, and has source credits as the last paragraph of the last item of a list.
+/// Vermont is cited by title. Its source credits are the last paragraph of the last list item.
 #[test]
 fn vermont_is_cited_by_title_and_its_credits_in_lists_are_found() {
     let html = r#"<nav><h1 class="title"><b>TITLE 28 Pets</b></h1><p>Chapter</p></nav><main>
@@ -307,8 +310,8 @@ fn vermont_is_cited_by_title_and_its_credits_in_lists_are_found() {
     assert_eq!((hens.status, hens.text.as_deref()), (Some(Status::Repealed), Some("")));
 }
 
-/// North Carolina labels subsections with letters in parentheses, subdivisions with numbers in parentheses, and what is in
-/// them with letters and numbers alone, whether or not there are subsections.
+/// North Carolina labels subsections with letters in parentheses and subdivisions with numbers in
+/// parentheses. Deeper levels have plain letters and numbers, whether or not there are subsections.
 #[test]
 fn lists_of_north_carolina_begin_with_subsections_or_subdivisions() {
     let list = "<li>Two:<ol type=a><li>Three;<ol><li>Four.</ol></ol>";
@@ -365,7 +368,8 @@ fn an_annotation_that_goes_on_behind_its_bold_name_is_a_note_of_its_own() {
     assert_eq!(notes, [("Cross references. —", "See § 28-1-2."), amendment]);
 }
 
-/// Hawaii has neither a space behind a heading nor a line of its own for a source credit; headings run on into numbers alone.
+/// Hawaii has no space after a heading, and its source credits are not on a separate line. Headings
+/// continue with plain numbers.
 #[test]
 fn hawaii_is_read_by_its_plan() {
     let entries = [
@@ -442,11 +446,11 @@ fn numbers_of_connecticut_end_with_a_full_stop_and_its_repeals_are_sentences() {
     assert_eq!((range.heading.as_str(), range.status), ("Short title", Some(Status::Repealed)));
     assert_eq!(range.parallel_citations, ["Conn. Gen. Stat. § 1-43", "Conn. Gen. Stat. § 1-44"]);
     assert_eq!(imported.node("ct/gs/s1-55").parallel_citations, ["Conn. Gen. Stat. § 1-56"]);
-    // A section may repeal another.
+    // A section may repeal another section.
     assert_eq!(imported.node("ct/gs/s1-60").status, Some(Status::InForce));
 }
 
-/// The section as it will read is a wording, if the note has the whole of it.
+/// The future section is a wording if the note contains the whole of it.
 #[test]
 fn connecticuts_notes_of_amended_versions_are_wordings() {
     let note = |what: &str| {
@@ -557,7 +561,7 @@ fn pages_of_contents_and_older_copies_are_passed_over() {
     }
 }
 
-/// New Jersey's file has headings in the first column, indented text, and the western European code page.
+/// New Jersey's file has headings in the first column, indented text, and the Western European code page.
 #[test]
 fn new_jersey_is_read_by_its_plan() {
     let text = "NEW JERSEY GENERAL AND PERMANENT STATUTES\n(UPDATED THROUGH P.L.2025, c.271)\n\nTITLE 1         PETS\n\n\

@@ -1,4 +1,5 @@
-//! The keys of an importer against those that the flat JSON Lines of the same source give: ids must stay.
+//! Compares the keys of an importer with those from the flat JSON Lines of the same source, because
+//! ids must not change.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +15,7 @@ use hornbook_index_build::source_files;
 
 use crate::imported::Imported;
 
-/// The provisions that the flat file has and the importer lacks, and the other way round.
+/// The provisions that only the flat file contains, and those that only the importer found.
 pub(crate) fn keys_that_differ(flat: &Path, imported: &Imported, key: &str) -> (Vec<String>, Vec<String>) {
     let own: BTreeSet<String> = imported.provisions().map(|(key, _, _)| key.clone()).collect();
     let flat = flat_keys(flat, key);

@@ -1,5 +1,5 @@
-//! A word put between any two tags of a document, alone or in an element that nobody knows, is found again in what the
-//! importer hands over, once; and the element is a warning, once.
+//! Inserts a word between any two tags of a document, alone or in an unknown element. The
+//! importer's output must contain the word once, and the element must cause one warning.
 
 use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::{Document, ParseDocument, Parsed};
@@ -22,7 +22,7 @@ const OPEN_LAW: &str = r#"<document xmlns="https://open.law/schemas/library"><he
 <annotations><annotation type="History">Apr. 1, 2001</annotation><annotation type="Note"><text>See.</text></annotation></annotations></section>
 </container></document>"#;
 
-/// A form, and the elements within which words are left out or are no words, by a named reason.
+/// A format, and its elements whose words are left out, or are not words, for a stated reason.
 struct Form {
     parse: ParseDocument,
     text: &'static str,
@@ -41,7 +41,7 @@ const FORMS: [Form; 6] = [
             "AMDDATE", "FMTR", "LRH", "CFRTITLE", "TOC", "EAR", "CONTENTS", "BMTR", "SU", "FTREF", "PRTPAGE", "SECTNO",
         ],
     },
-    // What `text` says of an image is its name.
+    // The `text` of an image is its name.
     Form {
         parse: regml::parse,
         text: REGML,
@@ -64,14 +64,14 @@ fn is_sign_of_footnote(node: Node<'_, '_>) -> bool {
         && node.parent_element().is_some_and(|note| note.attribute("type") == Some("footnote"))
 }
 
-/// How often the word occurs in what readers see of a node.
+/// How often the word occurs in the displayed parts of a node.
 fn count(content: &Content) -> usize {
     let notes = content.notes.iter().flat_map(|note| [note.topic.as_str(), note.text.as_str()]);
     let own = [Some(content.heading.as_str()), content.text.as_deref(), content.source_credit.as_deref()];
     own.into_iter().flatten().chain(notes).map(|text| text.matches(WORD).count()).sum()
 }
 
-/// What is wrong with how a document with a stray word was read.
+/// The error in reading a document with a stray word.
 fn mistake(form: &Form, text: &str, is_element: bool) -> Option<String> {
     let tree = roxmltree::Document::parse(text).ok()?;
     let word = tree.descendants().find(|node| node.is_text() && node.text().is_some_and(|text| text.contains(WORD)))?;

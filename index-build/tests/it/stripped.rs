@@ -1,19 +1,20 @@
-//! HTML read by a reader of its own, of a few lines, against which the importers' reader is compared: tags are cut out,
-//! positions in lists are counted, and nothing else is known of the document.
+//! A short, independent HTML reader for comparison with the reader of the importers. It removes
+//! tags, counts positions in lists, and knows nothing else about the document.
 
-/// The words of a document, with spaces where a tag of a block stood, and the labels of list items, which stand nowhere.
+/// The words of a document, with spaces in place of block tags, and the labels of list items, which
+/// the document does not contain.
 #[derive(Debug, Default)]
 pub(crate) struct Stripped {
     pub(crate) text: String,
     pub(crate) labels: Vec<String>,
 }
 
-/// Tags that may stand within a word.
+/// Tags that may occur within a word.
 const WITHIN_WORDS: [&str; 11] = ["b", "i", "em", "strong", "a", "cite", "span", "sup", "sub", "u", "dfn"];
 
 pub(crate) fn strip(html: &str) -> Stripped {
     let mut stripped = Stripped::default();
-    // Each list that is open: how it counts, and how far it has.
+    // Each open list: its style, and its current position.
     let mut lists: Vec<(Option<char>, u32)> = Vec::new();
     let mut rest = html;
     while let Some(start) = rest.find('<') {
@@ -46,7 +47,7 @@ pub(crate) fn strip(html: &str) -> Stripped {
     stripped
 }
 
-/// A document without some of its elements, and the markup of those.
+/// A document without some of its elements, and the markup of those elements.
 pub(crate) fn without(html: &str, names: &[&str]) -> (String, Vec<String>) {
     let (mut kept, mut cut) = (html.to_owned(), Vec::new());
     for name in names {

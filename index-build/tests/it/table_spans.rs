@@ -1,4 +1,4 @@
-//! Columns and rows that cells of tables span, in every format that has them, on small files.
+//! Tests columns and rows that table cells span, in every format that has them, on small files.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const ANNUAL: &str = r#"<CFRDOC><FMTR><TITLEPG><TITLENUM>Title 9</TITLENUM></TIT
 <PART><HD>PART 8—RIVERS</HD><SECTION><SECTNO>§ 8.1</SECTNO><SUBJECT>Rivers.</SUBJECT>{}</SECTION></PART></TITLE></CFRDOC>"#;
 const MUNICIPAL: &str = "<h1>Title 5 - Shops</h1><section><h3>5.04.010 Fees</h3>{}</section>";
 
-/// The only provision of a document with this table in it.
+/// The only provision of a document that contains this table.
 fn content(format: &str, table: &str) -> Content {
     let (name, document) = match format {
         "uslm" => ("t.xml", USLM),
@@ -40,7 +40,7 @@ fn content(format: &str, table: &str) -> Content {
     content.clone()
 }
 
-/// The rows of a table; of each cell its words, first column, columns and rows.
+/// The rows of a table. Each cell is its first column, its words, and its columns and rows.
 fn cells(content: &Content) -> Vec<String> {
     let text = content.text.as_deref().unwrap();
     let lines = set_lines(text, Some(content.layout.as_ref()));
@@ -78,7 +78,7 @@ fn columns_rows_and_both_keep_every_cell_in_its_column() {
 fn spans_beyond_the_table_end_with_it() {
     let table = r#"<table><tr><td>a</td><td colspan="9">b</td></tr><tr><td>c</td><td>d</td><td rowspan="9">e</td></tr><tr><td>f</td></tr></table>"#;
     for format in HTML_FORMATS {
-        // In the last row, the cell that is missing is an empty one.
+        // In the last row, the missing cell is an empty one.
         assert_eq!(cells(&content(format, table)), ["0:a, 1:b 2x1", "0:c, 1:d, 2:e 1x2", "0:f, 1:"], "{format}");
     }
 }
@@ -151,7 +151,7 @@ fn heads_of_printed_tables_span_the_heads_below_them() {
     };
     let three = [(1, "River"), (1, "Length"), (2, "up"), (3, "day"), (3, "night"), (2, "down"), (1, "Width")];
     assert_eq!(heads(&three), ["0:River 1x3, 1:Length 3x1, 4:Width 1x3", "1:up 2x1, 3:down 1x2", "1:day, 2:night"]);
-    // A level is left out, and the first one is deeper than the next.
+    // A level is skipped, and the first one is deeper than the next.
     assert_eq!(heads(&[(1, "A"), (3, "b"), (3, "c")]), ["0:A 2x1", "0:b, 1:c"]);
     assert_eq!(heads(&[(2, "a"), (1, "B")]), ["0:, 1:B 1x2", "0:a"]);
     assert_eq!(heads(&[(9999, "a"), (0, "B")]).last().unwrap(), "0:a");

@@ -1,5 +1,5 @@
-//! A sentence encoder of two layers and thirty-two dimensions, made on the spot, with a table of queries that fits it; and its
-//! forward pass again, written plainly and in double precision.
+//! A generated sentence encoder with two layers and thirty-two dimensions, a matching query table,
+//! and a simple second implementation of its forward pass in double precision.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,16 +15,16 @@ pub(crate) const LAYERS: usize = 2;
 pub(crate) const HEADS: usize = 4;
 pub(crate) const WIDE: usize = 24;
 pub(crate) const POSITIONS: usize = 80;
-/// Of the space that queries and passages meet in.
+/// The dimensions of the common space of queries and passages.
 pub(crate) const DIMS: usize = 64;
 const NORM_EPS: f64 = 1e-12;
 
 /// Its weights by name, each with its shape.
 pub(crate) struct TinyEncoder {
     pub(crate) weights: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
-    /// Before each name in the file.
+    /// The prefix of each name in the file.
     pub(crate) prefix: &'static str,
-    /// From the dimensions of the encoder to those of the space.
+    /// Maps the dimensions of the encoder to those of the space.
     pub(crate) projection: Vec<f32>,
 }
 
@@ -73,7 +73,8 @@ impl TinyEncoder {
         Self { weights, prefix: "", projection }
     }
 
-    /// Lays the encoder out in `dir/encoder` and its table in `dir/queries.safetensors`; gives the table `[encoder]` of a plan.
+    /// Writes the encoder to `dir/encoder` and its table to `dir/queries.safetensors`. Returns the
+    /// table `[encoder]` of a plan.
     pub(crate) fn write(&self, dir: &Path) -> String {
         let folder = dir.join("encoder");
         fs::create_dir_all(folder.join("1_Pooling")).unwrap();
@@ -102,7 +103,7 @@ impl TinyEncoder {
         safetensors::serialize(views, None).unwrap()
     }
 
-    /// The layers change little, so the row of a token is its word embedding, projected.
+    /// The layers change little, so the row of a token is its projected word embedding.
     fn queries_file(&self) -> Vec<u8> {
         let words = &self.weights["embeddings.word_embeddings.weight"].1;
         let (mut codes, mut scales) = (Vec::with_capacity(TOKEN_COUNT * DIMS), Vec::with_capacity(TOKEN_COUNT));
@@ -122,7 +123,7 @@ impl TinyEncoder {
         safetensors::serialize(views, None).unwrap()
     }
 
-    /// A vector of the encoder in the space of the queries, of length one.
+    /// A vector of the encoder in the space of the queries, with length one.
     pub(crate) fn projected(&self, pooled: &[f64]) -> Vec<f64> {
         let column = |dim: usize| -> f64 {
             pooled.iter().enumerate().map(|(at, value)| value * f64::from(self.projection[at * DIMS + dim])).sum()
@@ -132,7 +133,7 @@ impl TinyEncoder {
         all.into_iter().map(|value| value / length).collect()
     }
 
-    /// The mean over the tokens of a passage after the last layer, number by number.
+    /// The mean over the tokens of a passage after the last layer, computed value by value.
     pub(crate) fn pooled(&self, tokens: &[TokenId]) -> Vec<f64> {
         let row = |name: &str, place: usize| -> Vec<f64> {
             self.weights[name].1[place * HIDDEN..][..HIDDEN].iter().map(|&value| f64::from(value)).collect()
@@ -204,7 +205,7 @@ impl TinyEncoder {
     }
 }
 
-/// The table `[encoder]` of a plan for the files in `dir`, as they are now.
+/// The table `[encoder]` of a plan for the current files in `dir`.
 pub(crate) fn planned(dir: &Path) -> String {
     let weights = fs::read(dir.join("encoder/model.safetensors")).unwrap();
     let sha256: String = Sha256::digest(&weights).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -222,7 +223,7 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// With the error function as its Taylor series, which is exact enough for the small numbers here.
+/// Uses the Taylor series of the error function, which is exact enough for the small numbers here.
 fn gelu(x: f64) -> f64 {
     let z = x / 2.0_f64.sqrt();
     let (mut term, mut erf) = (z, z);

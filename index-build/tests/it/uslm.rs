@@ -1,4 +1,4 @@
-//! The traps of United States Legislative Markup, each in a small document written for it.
+//! The difficult cases of United States Legislative Markup, each in a small document written for it.
 
 use hornbook_corpus::layout::{LineKind, MarkKind, set_lines};
 use hornbook_corpus::outline::Status;
@@ -38,7 +38,7 @@ pub(crate) fn content<'p>(parsed: &'p Parsed, key: &str) -> &'p Content {
     &node(parsed, key).content
 }
 
-/// The lines of a text: how deep they lie, their anchor, their words.
+/// The lines of a text: depth, anchor and words.
 pub(crate) fn lines(content: &Content) -> Vec<(u8, String, String)> {
     let text = content.text.as_deref().unwrap();
     let set = set_lines(text, Some(content.layout.as_ref())).into_iter();
@@ -66,7 +66,7 @@ fn sections_become_provisions_and_quoted_law_does_not() {
     let chapter = content(&parsed, "us/usc/t90/ch1");
     assert_eq!((chapter.heading.as_str(), chapter.level.as_str()), ("CHAPTER 1—PIERS", "chapter"));
     assert_eq!((chapter.citation.as_str(), &chapter.text), ("United States Code, Title 90, Chapter 1", &None));
-    // The group's heading and the contents are left out, the note stays.
+    // The heading of the group and the contents are left out; the note stays.
     assert_eq!(notes(chapter), [("Amendments", "2020—Added item 2.")]);
     assert_eq!(notes(content(&parsed, "us/usc/t90")), [("Enacting", "This title was enacted by law.")]);
 }
@@ -97,7 +97,7 @@ fn enumerated_paragraphs_footnotes_and_run_in_headings_are_set() {
             (MarkKind::RunInHeading, 0),
             (MarkKind::Emphasis, 0),
             (MarkKind::Footnote, 0),
-            // The second sign means the same footnote.
+            // The second sign refers to the same footnote.
             (MarkKind::Footnote, 0)
         ]
     );
@@ -203,7 +203,7 @@ fn appendices_hold_acts_plans_and_rules() {
             (&format!("{rules}/appendix"), &format!("{rules_citation}, APPENDIX")),
         ]
     );
-    // The publisher's heading of the appendix is that of its first act.
+    // The publisher's heading of the appendix is the heading of its first act.
     assert_eq!(content(&parsed, "us/usc/t90a").heading, "Title 90—APPENDIX");
     let rule = content(&parsed, "us/usc/t90a/rule1001");
     assert_eq!((rule.number.as_deref(), rule.effect.from.as_deref()), (Some("1001"), Some("2017-12-01")));
@@ -292,7 +292,7 @@ fn a_built_title_answers_to_every_number_and_keeps_its_layouts() {
         let found = snapshot.cited(cited).unwrap();
         found.iter().map(|(node, _)| snapshot.nodes.get(*node).unwrap().source_key).collect::<Vec<_>>()
     };
-    // Title 90 is beyond the titles that the grammar knows, so its citations stay as they are.
+    // Title 90 is beyond the titles that the grammar knows, so its citations stay unchanged.
     assert_eq!(named("90 U.S.C. § 6"), ["us/usc/t90/s6"]);
     assert_eq!(named("90 U.S.C. § 7"), ["us/usc/t90/s6"]);
     assert_eq!(named("90 U.S.C. § 8"), ["us/usc/t90/s8", "us/usc/t90/s8~2"]);
@@ -371,7 +371,7 @@ fn deep_documents_are_read_to_the_limit_and_refused_beyond_it() {
         )
     };
     for element in ["paragraph", "content", "note", "quotedContent", "i", "p", "table", "td", "heading", "section"] {
-        // Root, main, section; below the innermost a number with its words.
+        // Root, main, section; below the innermost element, a number with its words.
         let deepest = DEPTH_MAX - 5;
         let parsed = parse(nested(element, deepest));
         assert!(parsed.mistakes.is_empty(), "{element}: {:?}", parsed.mistakes);
@@ -379,7 +379,7 @@ fn deep_documents_are_read_to_the_limit_and_refused_beyond_it() {
     }
 }
 
-/// Whatever is read from damaged bytes must at least be sound.
+/// Nodes read from damaged bytes must at least be valid.
 fn assert_read_or_refused(bytes: Vec<u8>) {
     let parsed = parse(bytes);
     for (position, _) in &parsed.mistakes {
@@ -474,6 +474,6 @@ fn paragraphs_that_are_enumerated_in_words_alone_get_their_labels() {
         ]
     );
     assert_eq!(plan.layout.lines[7].kind(), Some(LineKind::Heading));
-    // With a message the President sent it to Congress: it is no part of the plan.
+    // The President sent it to Congress with a message, which is not a part of the plan.
     assert_eq!(notes(plan), [("Message of the President", "To the Congress:\n(1) I send this plan.")]);
 }

@@ -1,4 +1,4 @@
-//! Traps of United States Legislative Markup that the larger documents of `uslm` do not have.
+//! Difficult cases of United States Legislative Markup that the larger documents of `uslm` do not contain.
 
 use hornbook_corpus::layout::{LineKind, MarkKind};
 use hornbook_corpus::outline::Status;
@@ -8,7 +8,7 @@ use crate::uslm::{content, keys, line, lines, notes, parse};
 
 const NAMESPACE: &str = r#"xmlns="http://xml.house.gov/schemas/uslm/1.0""#;
 
-/// A title with these sections and chapters; `meta` is about the file.
+/// A title with these sections and chapters. `meta` is data about the file.
 fn title(meta: &str, within: &str) -> Parsed {
     parse(format!(
         "<uscDoc {NAMESPACE}><meta><docNumber>90</docNumber>{meta}</meta><main><title identifier='/us/usc/t90'>\
@@ -88,7 +88,7 @@ fn notes_on_changes_to_come_end_a_section_or_make_it_uncertain() {
     assert!(!effect("Amendment of Analysis", "Item 12 is struck out.", "").is_stated());
 }
 
-/// The date of the present wording, where the source credit names these laws and the notes say this.
+/// The date of the present wording if the source credit names these laws and the notes contain these texts.
 fn effective_from(meta: &str, laws: &[&str], topic: &str, notes: &[&str]) -> Option<String> {
     let law =
         |law: &&str| format!("<ref href='/us/pl/99/1'>{law}</ref>, <date date='1985-03-04'>Mar. 4, 1985</date>; ");

@@ -1,4 +1,4 @@
-//! The real titles and the volume of regulations, where the shared corpora are at hand.
+//! Tests the real titles and the volume of regulations, if the shared corpora are present.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ mod edition_2016;
 mod golden;
 mod references;
 
-/// The titles with what was read from them.
+/// The titles with their parse results.
 pub(crate) fn titles() -> Option<&'static [(Document, Parsed)]> {
     static READ: OnceLock<Option<Vec<(Document, Parsed)>>> = OnceLock::new();
     READ.get_or_init(|| {
@@ -54,7 +54,7 @@ fn all_sections_rules_and_plans_are_there() {
             *counts.entry(level).or_default() += count;
         }
     }
-    // 3,398 sections with an identifier, and 20 dead ones of appendices without.
+    // 3,398 sections with an identifier, and 20 sections of appendices, not in force, without one.
     assert_eq!(counts[&("section", true)], 3_398 + 20, "{counts:?}");
     assert_eq!(counts[&("rule", true)], 306);
     assert_eq!(counts[&("reorganization plan", true)], 107);
@@ -72,8 +72,9 @@ fn all_sections_rules_and_plans_are_there() {
     println!("{} warnings", warnings.len());
 }
 
-/// Counted with a reader of its own: 343 sections have a note in a form that is read, 15 of them two dates, 14 a note about a
-/// part of the last law alone. The 91 different paragraphs that date the others, and 12 with exceptions, were read by eye.
+/// Counted with a separate reader: 343 sections have a note in a known form. 15 of them have two
+/// dates, and 14 have a note about only a part of the last law. The 91 different paragraphs that
+/// date the others, and 12 with exceptions, were read by eye.
 #[test]
 fn dates_of_present_wordings_are_those_of_notes() {
     let Some(titles) = titles() else { return };
@@ -90,10 +91,10 @@ fn dates_of_present_wordings_are_those_of_notes() {
     assert_eq!(date("us/usc/t35/s132"), Some("2012-09-16"));
     assert_eq!(date("us/usc/t44/s3563"), Some("2019-07-13"));
     assert_eq!(date("us/usc/t4/s119"), Some("2000-07-28"));
-    // Exceptions, of which one has an earlier date; and words on the cases that the wording governs.
+    // Exceptions, one of which has an earlier date; and words on the cases that the wording governs.
     assert_eq!((date("us/usc/t35/s6"), date("us/usc/t35/s326")), (None, None));
     assert_eq!(date("us/usc/t35/s119"), Some("2013-12-18"));
-    // Two sections of the last law took effect on different days, and a later date of two.
+    // Two sections of the last law took effect on different days; and the later of two dates.
     assert_eq!((date("us/usc/t17/s104"), date("us/usc/t35/s381")), (None, None));
 }
 
@@ -106,7 +107,8 @@ fn all_sections_of_the_regulations_are_there() {
     assert_eq!(counts[&("part", false)], 11);
 }
 
-/// 74 reorganization plans and six sections of older acts have labels in their words alone. Court rules have none such.
+/// 74 reorganization plans and six sections of older acts have labels only in their words. Court
+/// rules have none.
 #[test]
 fn enumerated_words_have_labels_in_the_layout() {
     let Some(titles) = titles() else { return };

@@ -1,5 +1,5 @@
-//! Which wording is the law, on three days each: real sections as their importers hand them over, by the rule that decides
-//! for all sources.
+//! Tests which wording is the law on three days each: real sections as their importers deliver
+//! them, with the rule that decides for all sources.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::imported::{Imported, documents, import};
 use crate::open_law_source;
 use crate::state_json::{idaho_plan, of_plan, south_dakota, washington};
 
-/// A day; what the section is then; how the text that is shown begins.
+/// A day, the status of the section on it, and the start of the displayed text.
 type Fact = (&'static str, &'static str, &'static str);
 
 fn check(wordings: Vec<(Validity, hornbook_index_build::content::Content)>, name: &str, facts: [Fact; 3]) {
@@ -200,7 +200,7 @@ fn the_district_changes_on_its_days() {
                 ("2026-11-24", "in force", "(a) The Mayor shall issue"),
             ],
         ),
-        // Only the heading of their subchapter says so.
+        // Only the heading of their subchapter states this.
         (
             "dc/code/s32-1691.02",
             [

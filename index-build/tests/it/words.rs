@@ -1,14 +1,16 @@
-//! The words of a source against the words of the nodes that were imported from it: nothing lost, nothing invented.
+//! Compares the words of a source with the words of the nodes imported from it: nothing may be lost
+//! or invented.
 //!
-//! A test walks the source in its own way and tells an [`Account`] every word of it. What an importer leaves out or adds
-//! on purpose is told under the name of a rule. What is left when the books are closed are mistakes.
+//! A test walks the source independently and reports every word of it to an [`Account`]. Words that
+//! an importer leaves out or adds on purpose are reported under the name of a rule. Any remaining
+//! difference is a mistake.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use hornbook_index_build::content::Content;
 
-/// A multiset of words; a word is a run of letters and digits.
+/// A multiset of words. A word is a run of letters and digits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words(HashMap<String, i64>);
 
@@ -19,7 +21,7 @@ impl Words {
         words
     }
 
-    /// Adds or, with a negative number, takes away the words of a text so many times.
+    /// Adds the words of a text `times` times; a negative number removes them.
     pub(crate) fn add(&mut self, text: &str, times: i64) {
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
             match self.0.get_mut(word) {
@@ -35,7 +37,7 @@ impl Words {
         self.0.values().map(|count| count.abs()).sum()
     }
 
-    /// What this has beyond the other (above zero) and lacks (below).
+    /// The difference to the other multiset: words in surplus here (above zero) and missing words (below zero).
     pub(crate) fn less(mut self, other: &Self) -> Self {
         for (word, count) in &other.0 {
             *self.0.entry(word.clone()).or_default() -= count;
@@ -53,7 +55,7 @@ impl Words {
     }
 }
 
-/// The words of a source less those of its nodes, and what was explained by rules.
+/// The words of a source minus those of its nodes, and the words that rules explain.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     balance: Words,
@@ -61,35 +63,36 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Words that stand in the source.
+    /// Adds words of the source.
     pub(crate) fn source(&mut self, text: &str) {
         self.balance.add(text, 1);
     }
 
-    /// Words that stand in the source and that the importer leaves out.
+    /// Records words of the source that the importer leaves out.
     pub(crate) fn left_out(&mut self, rule: &'static str, text: &str) {
         *self.rules.entry(rule).or_default() += Words::of(text).count() as u64;
     }
 
-    /// Words that do not stand in the source and that the importer adds.
+    /// Records words that are not in the source and that the importer adds.
     pub(crate) fn added(&mut self, rule: &'static str, text: &str) {
         self.balance.add(text, 1);
         *self.rules.entry(rule).or_default() += Words::of(text).count() as u64;
     }
 
-    /// Words that stand in the source and that the importer keeps otherwise than as words.
+    /// Records words of the source that the importer keeps in another form.
     pub(crate) fn imported_as(&mut self, rule: &'static str, text: &str) {
         self.balance.add(text, -1);
         *self.rules.entry(rule).or_default() += Words::of(text).count() as u64;
     }
 
-    /// Takes the words of a node: heading, text, remark, notes, source credit, other wordings; and the number of a
-    /// provision, which is in the heading of a container.
+    /// Subtracts the words of a node: heading, text, remark, notes, source credit, other wordings,
+    /// and the number of a provision. The number of a container is in its heading.
     pub(crate) fn imported(&mut self, content: &Content) {
         self.take(content, remark_at_heading);
     }
 
-    /// The same of a source that prints its remarks apart from text and notes, whether or not these say them again.
+    /// Does the same for a source that prints its remarks outside text and notes, whether or not
+    /// these repeat them.
     pub(crate) fn imported_with_remarks_apart(&mut self, content: &Content) {
         self.take(content, |content| content.effect.remark.clone());
     }
@@ -105,12 +108,12 @@ impl Account {
         content.wordings.iter().for_each(|wording| self.take(wording, remark_of));
     }
 
-    /// How many words each rule explains.
+    /// The number of words that each rule explains.
     pub(crate) fn rules(&self) -> &BTreeMap<&'static str, u64> {
         &self.rules
     }
 
-    /// The words that are lost (above zero) or invented (below), if there are any.
+    /// The lost words (above zero) and invented words (below zero), if any.
     pub(crate) fn unsettled(&self, what: &str) -> Option<String> {
         let open = self.balance.listed();
         let first = &open[..open.len().min(60)];
@@ -123,7 +126,7 @@ impl Account {
     }
 }
 
-/// A remark without what it repeats of the text or of a note.
+/// A remark, without the parts that repeat the text or a note.
 pub(crate) fn remark_at_heading(content: &Content) -> Option<String> {
     let remark = content.effect.remark.as_deref()?;
     let text = content.text.as_deref().unwrap_or_default();

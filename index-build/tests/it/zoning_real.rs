@@ -1,4 +1,4 @@
-//! Two real zoning maps, from the file to the stored answer. Skipped where the shared corpora are not at hand.
+//! Two real zoning maps, from the file to the stored answer. Skipped if the shared corpora are missing.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -45,7 +45,7 @@ fn workspace() -> PathBuf {
     Path::new("..").to_owned()
 }
 
-/// A member of a shared archive, unpacked; None where the archive is not there.
+/// A member of a shared archive, unpacked; None if the archive is missing.
 fn member(archive: &str, name: &str) -> Option<Vec<u8>> {
     let file = File::open(corpora()?.join(archive)).unwrap();
     let mut archive = tar::Archive::new(zstd::Decoder::new(file).unwrap());
@@ -94,7 +94,7 @@ fn store(layer: &ImportedLayer) -> (LayerEntry, Vec<Vec<u8>>) {
     (opened.entry().clone(), bodies)
 }
 
-/// Codes that the table does not have: how many features, and which known code is alike.
+/// Codes that the table lacks, with the number of their features and a similar known code.
 fn unknown(entry: &LayerEntry) -> Vec<(&str, usize, &str)> {
     let placeholders = entry.placeholders.iter().filter(|zone| zone.reason == PlaceholderReason::UnknownZoneCode);
     placeholders.map(|zone| (zone.code.as_str(), zone.features, zone.near.first().map_or("", String::as_str))).collect()

@@ -1,8 +1,9 @@
-//! Decides between words that a misspelt one may stand for by the other words of the query.
+//! Uses the other words of a query to decide which word a misspelt one stands for.
 //!
-//! A word goes with another if the provisions that have one have the other more often than provisions do on average, and more
-//! so if the two stand in a row there as they do in the query: a fone next to a cell is a phone. That is counted only where
-//! several words are likely, and over the searched range, so that a query without errors costs nothing.
+//! A candidate fits another word if provisions that contain the one contain the other more often
+//! than provisions do on average. It fits better still if the two are in a row there as they are in
+//! the query: next to `cell`, `fone` means `phone`. This is counted only if several candidates are
+//! likely, and only in the searched range, so a query without errors costs nothing.
 
 use hornbook_corpus::ranges::OrdinalRanges;
 
@@ -11,41 +12,42 @@ use crate::search::error::SearchError;
 use crate::search::keyword::DocumentsWith;
 use crate::search::understand::{ParsedQuery, is_stop_word, term_of};
 
-/// Among so many words the rest of the query decides, if none is more likely than the others by so much.
+/// The rest of the query decides among at most this many candidates, whose scores are within this
+/// margin below the best one.
 pub(super) const CONTESTED_MAX: usize = 6;
 pub(super) const CONTEST_MARGIN: f32 = 6.0;
 
-/// For so many words of a query the rest of it is asked; what follows becomes the likeliest word. In a corpus of millions of
-/// passages each costs most of a millisecond.
+/// The rest of the query is used for at most this many misspelt words; later ones become their
+/// likeliest candidate. In a corpus of millions of passages, each costs most of a millisecond.
 const CONTESTS_MAX: usize = 4;
 
-/// Of the other words of a query so many are looked up, and so many of the rarest show what goes with them.
+/// At most this many other words of the query are looked up, and this many of the rarest are used
+/// for the comparison.
 const LOOKED_UP_MAX: usize = 16;
 const OTHERS_MAX: usize = 4;
 
-/// What the logarithm of how much more often a word stands with another counts, and the bounds of that logarithm.
+/// The weight of a lift (see `KeywordLeg::lifts`), and the bounds that it is clamped to.
 const LIFT_WEIGHT: f32 = 0.7;
 const LIFT_MIN: f32 = -1.0;
 const LIFT_MAX: f32 = 4.0;
 
-/// What it counts if a word stands in a row with the one before or behind it, in so many documents or wherever the rarer of
-/// the two stands.
+/// The weight of standing in a row with the previous or next word. The full weight is reached if
+/// that many documents show it, or all sampled documents of the rarer word.
 const ROW_WEIGHT: f32 = 4.0;
 const ROWS_MAX: usize = 4;
 
-/// A word that may be misspelt.
 pub(super) struct Suspect<'s> {
     pub word: String,
-    /// The words before and behind it, if nothing but a space or a hyphen is between.
+    /// The previous and the next word, if only a space or a hyphen is between.
     pub neighbours: [Option<String>; 2],
-    /// What it may stand for, the likeliest first.
+    /// The words that it may stand for, likeliest first.
     pub candidates: Vec<Candidate<'s>>,
-    /// Nothing speaks for the word as it was typed.
+    /// There is no evidence that the word is right as it was typed.
     pub may_be_another: bool,
 }
 
 impl Suspect<'_> {
-    /// How much likelier the first candidate is than the second.
+    /// By how much the score of the first candidate exceeds that of the second.
     fn lead(&self) -> f32 {
         match self.candidates.as_slice() {
             [first, second, ..] if !second.needs_row => first.score - second.score,
@@ -54,18 +56,18 @@ impl Suspect<'_> {
     }
 }
 
-/// A word that another may stand for.
+/// A word that a misspelt one may stand for.
 pub(super) struct Candidate<'s> {
     pub word: &'s str,
     pub stem: String,
-    /// How likely it is, whatever else the query says.
+    /// How likely it is, without the rest of the query.
     pub score: f32,
-    /// Only a word of the query next to it makes it likely at all.
+    /// It counts only if the corpus has it in a row with a neighbouring word of the query.
     pub needs_row: bool,
 }
 
 impl Engine {
-    /// The word that each suspect stands for; none for those without candidates.
+    /// The word that each suspect stands for; `None` for a suspect without candidates.
     pub(super) fn meant_by<'s>(
         &self,
         suspects: &[Suspect<'s>],
@@ -76,12 +78,12 @@ impl Engine {
             suspects.iter().map(|suspect| suspect.candidates.first().map(|best| best.word)).collect();
         let mut contested: Vec<usize> =
             (0..suspects.len()).filter(|&place| suspects[place].candidates.len() > 1).take(CONTESTS_MAX).collect();
-        // Looked up only if somebody needs them.
+        // Looked up only if needed.
         let mut others: Option<Vec<DocumentsWith>> = None;
-        // The surest first: what it means helps to understand the rest.
+        // The clearest case first: its result helps to decide the others.
         contested.sort_by(|&a, &b| suspects[b].lead().total_cmp(&suspects[a].lead()));
         for place in contested {
-            // A neighbour that is misspelt, too, is what it means as far as that is known.
+            // If a neighbour is misspelt too, the word it currently stands for is used.
             let neighbours = suspects[place].neighbours.each_ref().map(|neighbour| {
                 let neighbour = neighbour.as_deref()?;
                 let other = suspects.iter().position(|suspect| suspect.word == neighbour);
@@ -113,7 +115,7 @@ impl Engine {
         Ok(meant)
     }
 
-    /// How well a word goes with others. The most frequent words go with all.
+    /// How well a candidate goes with the other words. Stop words go with every word and count 0.
     fn fit(
         &self,
         candidate: &Candidate<'_>,
@@ -127,7 +129,7 @@ impl Engine {
         Ok(lifts.into_iter().map(|lift| lift.clamp(LIFT_MIN, LIFT_MAX)).sum())
     }
 
-    /// What it counts that a word stands in a row with the ones before and behind it. The most frequent words say nothing.
+    /// The score for standing in a row with the previous and the next word. Stop words count 0.
     fn fit_in_a_row(
         &self,
         candidate: &Candidate<'_>,
@@ -148,7 +150,8 @@ impl Engine {
         Ok(fit)
     }
 
-    /// Where the words of the query stand that are rightly spelt, or that can only be one word: the rarest of them.
+    /// The documents of other words of the query: words that are spelt right, or that can stand for
+    /// only one word. Only the rarest of these are used.
     fn others(
         &self,
         suspects: &[Suspect<'_>],

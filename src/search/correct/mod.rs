@@ -1,12 +1,19 @@
-//! Corrects the misspelt words of a query before it is searched for.
+//! Corrects the misspelt words of a query before the search.
 //!
-//! A word is misspelt if the corpus has it nowhere as it is spelt, or hardly anywhere while a word near to it is found several
-//! hundred times as often, and if it is no English word that the embedder knows whole and no word of the tables of synonyms:
-//! who asks for kittens or a prenup means them, whether or not a law names them. It becomes the near word that the searched range says most often, weighed against how
-//! likely the slip is (`slip`) and how often it is found with the rest of the query (`context`). Where the range has none that
-//! an easy slip leads to, it becomes an English word, which has a meaning to search by; then a word that a harder slip leads
-//! to; and if there is none, the two words that were run together. Citations, numbers, phrases and exclusions stay as they
-//! were typed, and so do words of fewer than four letters. What is corrected depends on query and range alone.
+//! A word counts as misspelt if the corpus does not contain it in this spelling, or only in very
+//! few places while a similar word is found several hundred times as often. It must also be neither
+//! an English word that the embedder has as one token, nor in the synonym tables. So `kittens` and
+//! `prenup` are searched as typed, whether or not a law contains them.
+//!
+//! The word is replaced by a similar word that is frequent in the searched range. The choice also
+//! depends on how likely the slip (the typing or spelling error) is (`slip`) and on how often the
+//! word occurs with the rest of the query (`context`). If no easy slip leads to a word in the
+//! range, the replacement is, in this order: an English word that an easy slip leads to, which has
+//! a meaning to search by; a word in the range that a harder slip leads to; or two words that were
+//! run together.
+//!
+//! Citations, numbers, phrases and exclusions stay as typed, and so do words of fewer than four
+//! letters. The correction depends on query and range alone.
 
 mod context;
 mod slip;
@@ -23,43 +30,45 @@ use super::understand::{ParsedQuery, has_synonym_entry, is_quote, is_stop_word, 
 use context::{CONTEST_MARGIN, CONTESTED_MAX, Candidate, Suspect};
 use slip::{cost_of_slip, sounds_like};
 
-/// So many misspelt words of a query are looked up; what follows stays as it was typed. Each costs some 50
-/// microseconds, and as much again for each other spelling of its sounds.
+/// At most this many misspelt words of a query are looked up; later ones stay as typed. Each costs
+/// about 50 microseconds, and as much again for each alternative spelling of its sounds.
 const LOOKED_UP_MAX: usize = 8;
 
-/// A word that the corpus has may be misspelt only if it stands in no more than one document of so many.
+/// A word that the corpus contains may be misspelt only if at most one in this many nodes contains
+/// it.
 const RARE_ONE_IN: u32 = 50_000;
 
-/// And only if the word that is meant is found so many times as often.
+/// In addition, the replacement must be found this many times as often.
 const RARE_RATIO: u32 = 500;
 
-/// Of the words near to a misspelt one so many are looked up in the range.
+/// At most this many similar words of a misspelt one are looked up in the range.
 const CHOICES_MAX: usize = 12;
 
-/// Documents are counted up to here; a word that more have is common enough.
+/// Documents are counted up to this number. A word in more documents is common enough.
 const COUNTED_MAX: u32 = 1 << 12;
 
-/// A slip that costs more than this must lead to a word that several documents have.
+/// A slip with a higher cost than this must lead to a word in at least [`HARD_SLIP_DOCUMENTS`]
+/// documents.
 const EASY_SLIP: f32 = 1.1;
 const HARD_SLIP_DOCUMENTS: u32 = 3;
 
-/// Two slips in a word of six or seven letters cost no more than this: they are easily made, both of them.
+/// Maximum cost of two slips in a word of six or seven letters, so that both must be easy ones.
 const TWO_SLIPS: f32 = 1.35;
 
-/// What one letter wrong takes from the likelihood of a word, against the logarithm of how often it is found.
+/// How much a slip of cost 1 lowers the score of a word, which is the logarithm of its frequency.
 const SLIP_WEIGHT: f32 = 5.0;
 
-/// Of everybody's most frequent words hardly one is what a search is about: what their frequency counts.
+/// Searches are seldom about a stop word, so the logarithm of its frequency is multiplied by this.
 const STOP_WORD_WEIGHT: f32 = 0.35;
 
-/// Endings that the index does not take off, and that make a right word of any that fits.
+/// Endings that the stemmer does not remove, and that form a correct word from any suitable root.
 const REGULAR_ENDINGS: [&str; 5] = ["er", "ee", "ish", "less", "like"];
 
-/// Each half of two words run together has so many letters.
+/// Minimum number of letters in each half of two words that were run together.
 const HALF_LETTERS_MIN: usize = 3;
 
 impl Engine {
-    /// The query with its misspelt words corrected; none if it has none.
+    /// The query with its misspelt words corrected; `None` if nothing was corrected.
     pub(super) fn corrected(
         &self,
         query: &str,
@@ -74,7 +83,7 @@ impl Engine {
         if grammar.parse_popular(query).is_some() || grammar.parse_container(query).is_some() {
             return Ok(None);
         }
-        // Also those of law that is not held.
+        // This includes citations of law that the snapshot does not contain.
         let cited = grammar.find_in(query).chain(grammar.acts_in(query));
         let cited: Vec<Range<usize>> = cited.map(|(bytes, _)| bytes).collect();
         let mut corrected = String::with_capacity(query.len() + 8);
@@ -114,7 +123,7 @@ impl Engine {
         Ok((copied > 0).then_some(corrected))
     }
 
-    /// In how many documents a misspelt word may stand.
+    /// The highest number of documents in which a word may occur and still count as misspelt.
     fn rare_documents(&self) -> u32 {
         self.snapshot().outline.len() / RARE_ONE_IN
     }
@@ -125,7 +134,7 @@ impl Engine {
             && !has_synonym_entry(word)
     }
 
-    /// What a word may stand for that may be misspelt.
+    /// Finds the candidates for a word that may be misspelt.
     fn suspect(
         &self,
         word: String,
@@ -134,23 +143,24 @@ impl Engine {
     ) -> Result<Suspect<'_>, SearchError> {
         let spelling = &self.snapshot().spelling;
         let own = spelling.nodes_with(&word);
-        // `detecter` is found by the stem of `detect`: only a word very near to it is more likely meant.
+        // `detecter` is found by the stem of `detect`, so only words one edit away are candidates.
         let is_found = self.keyword.documents_with(&term_of(&word))? > self.rare_documents();
         let root = self.root_of(&word);
         let mut choices = self.near(&word, if is_found { 1 } else { edits_allowed(&word) });
         choices.retain(|&Choice { word: choice, nodes, .. }| {
-            // Who asks for a renter means nobody's rented home, but who asks for an inspecter means an inspector.
+            // `renter` is correct, so `rented` is no candidate for it. `inspecter` may still mean
+            // `inspector`.
             let is_doer = root.is_none_or(|root| choice.strip_prefix(root).is_some_and(|end| end.starts_with("or")));
             is_doer && nodes >= own.saturating_mul(RARE_RATIO) && !(is_found && is_form(&word, choice))
         });
         choices.truncate(CHOICES_MAX);
-        // Of the words that the range has, those that an easy slip leads to; those of a hard one; and English words that it
-        // does not have.
+        // Words in the range that an easy slip leads to, words in the range that a hard slip leads
+        // to, and English words that are not in the range.
         let (mut easy, mut hard, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
         for Choice { word: choice, nodes, cost } in choices {
             let stem = term_of(choice);
             let found = self.keyword.count_in(&stem, ranges, COUNTED_MAX)?;
-            // The index counts all forms of a word.
+            // The index counts all forms of a word, so only the share of this form is used.
             let share = nodes as f32 / self.keyword.documents_with(&stem)?.max(nodes).max(1) as f32;
             let score = likelihood(choice, found as f32 * share, cost);
             let is_easy = cost <= EASY_SLIP;
@@ -166,7 +176,8 @@ impl Engine {
         if !may_be_another {
             elsewhere.clear();
         }
-        // If an easy slip leads to a word of the range, a harder one needs better evidence: the word next to it.
+        // If an easy slip leads to a word in the range, a harder one needs better evidence: the
+        // word next to it.
         let mut candidates = match easy.is_empty() {
             true if elsewhere.is_empty() => hard,
             true => elsewhere,
@@ -183,11 +194,12 @@ impl Engine {
         Ok(Suspect { word, neighbours, candidates, may_be_another })
     }
 
-    /// The words that a misspelt one may stand for, the likeliest first as far as can be known without looking into the index.
+    /// The words that a misspelt one may stand for. Their order is a first estimate without the
+    /// index, likeliest first.
     fn near(&self, word: &str, edits_max: u8) -> Vec<Choice<'_>> {
         let mut choices: Vec<Choice<'_>> = Vec::new();
         for (spelt, cost) in sounds_like(word) {
-            // Another spelling of the same sound is a slip already.
+            // An alternative spelling of the same sound already counts as one edit.
             let edits_max = if cost > 0.0 { edits_max - 1 } else { edits_max };
             for NearWord { word: choice, nodes, edits } in self.snapshot().spelling.near(&spelt, edits_max) {
                 let cost = cost + cost_of_slip(&spelt, choice);
@@ -206,8 +218,8 @@ impl Engine {
         choices
     }
 
-    /// The word of the corpus that a word is regularly made of, as `renter` is of `rent`: it is rightly spelt, though no law
-    /// has it.
+    /// The root in the corpus that a word is regularly derived from, as `renter` is from `rent`.
+    /// Such a word is spelt right even if no law contains it.
     fn root_of<'w>(&self, word: &'w str) -> Option<&'w str> {
         let forms = [Some(word), word.strip_suffix('s')].into_iter().flatten();
         let mut roots =
@@ -218,8 +230,8 @@ impl Engine {
         })
     }
 
-    /// The two words that were run together, each an English word that the range has; of several pairs the one whose rarer
-    /// word is found most often.
+    /// The two words that were run together. Each must be an English word in the range. Of several
+    /// pairs, the one whose rarer word is found most often.
     fn halves_of(&self, word: &str, ranges: &OrdinalRanges) -> Result<Option<String>, SearchError> {
         let mut best: Option<(u32, usize)> = None;
         for middle in HALF_LETTERS_MIN..word.len().saturating_sub(HALF_LETTERS_MIN - 1) {
@@ -236,47 +248,50 @@ impl Engine {
     }
 }
 
-/// A word that another may stand for.
+/// A word that a misspelt one may stand for.
 struct Choice<'s> {
     word: &'s str,
-    /// How many nodes of the corpus have it.
+    /// The number of nodes of the corpus that contain it.
     nodes: u32,
-    /// How unlikely the slip is.
+    /// The cost of the slip: higher if the slip is less likely.
     cost: f32,
 }
 
-/// How many letters of a word may be wrong.
+/// Maximum number of edits between a misspelt word and its candidates.
 fn edits_allowed(word: &str) -> u8 {
     if word.len() < MIDDLE_WORD { 1 } else { 2 }
 }
 
-/// From so many letters on a word is corrected at all, from so many on in two places if both slips are easily made, and from so
-/// many on in any two.
+/// Minimum number of letters of a word that is corrected at all, of one that is corrected in two
+/// places if both slips are easy, and of one that is corrected in any two places.
 const SHORT_WORD: usize = 4;
 const MIDDLE_WORD: usize = 6;
 const LONG_WORD: usize = 8;
 
-/// Whether a word is another with an ending, as `kayaks` is. A letter typed twice is none.
+/// Whether `word` is `of` with an ending, as `kayaks` is. A doubled last letter is not an ending.
 fn is_form(word: &str, of: &str) -> bool {
     word.strip_prefix(of).is_some_and(|ending| !of.ends_with(ending))
 }
 
-/// How likely a word was meant.
+/// How likely it is that a word was meant.
 fn likelihood(word: &str, found: f32, cost: f32) -> f32 {
     let frequency = found.max(1.0).ln();
     let frequency = if is_stop_word(&term_of(word)) { frequency * STOP_WORD_WEIGHT } else { frequency };
     frequency - SLIP_WEIGHT * cost
 }
 
-/// Whether the embedder has a word in one piece: then it is rightly spelt, and has a meaning to search by.
+/// Whether the embedder has the word as one token. Then it is spelt right, and has a meaning to
+/// search by.
 fn is_english(word: &str) -> bool {
     let mut tokens = Vec::with_capacity(4);
     embedder().tokenize(word, &mut tokens);
     tokens.len() == 1
 }
 
-/// Where the words stand that may be misspelt: runs of English letters, not too short, in the plain parts of a query. What is
-/// all capitals and short is an abbreviation, and what is behind a quote that was never closed may be meant as it stands.
+/// The byte ranges of the words that may be misspelt: runs of English letters of suitable length,
+/// in the plain parts of a query. Short words in capitals are abbreviations and are left out. A
+/// part that contains a quotation mark is left out too, because an unclosed quote may be meant
+/// literally.
 fn words_in(query: &str, plain: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     for piece in plain {
@@ -286,7 +301,7 @@ fn words_in(query: &str, plain: &[Range<usize>]) -> Vec<Range<usize>> {
         }
         let mut start = 0;
         for (end, sign) in text.char_indices().chain([(text.len(), ' ')]) {
-            // A possessive ends a word, too: what is left of it is short.
+            // An apostrophe also ends a word. The possessive `s` after it is too short to count.
             if sign.is_alphanumeric() {
                 continue;
             }
@@ -302,8 +317,8 @@ fn words_in(query: &str, plain: &[Range<usize>]) -> Vec<Range<usize>> {
     words
 }
 
-/// The words before and behind a place, in small letters, if nothing but a space or a hyphen is between and they are long
-/// enough to mean something.
+/// The previous and the next word in lower case, if only a space or a hyphen is between and the
+/// word has more than two letters.
 fn neighbours(query: &str, place: &Range<usize>) -> [Option<String>; 2] {
     let is_gap = |sign: char| sign == ' ' || sign == '-';
     let is_other = |sign: char| !sign.is_alphanumeric();
@@ -312,7 +327,7 @@ fn neighbours(query: &str, place: &Range<usize>) -> [Option<String>; 2] {
     [before, behind].map(|word| word.filter(|word| word.len() > 2).map(str::to_ascii_lowercase))
 }
 
-/// A word in capitals where the typed one was.
+/// Writes a word in capitals, or with a first capital, if the typed word was written so.
 fn in_case_of(typed: &str, mut meant: String) -> String {
     if typed.bytes().all(|byte| byte.is_ascii_uppercase()) {
         meant.make_ascii_uppercase();

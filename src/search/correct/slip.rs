@@ -1,36 +1,39 @@
-//! How likely a slip of the fingers is: what lies behind a word that was typed for another.
+//! The cost of typing errors: how unlikely it is that one word was typed for another.
 
-/// A consonant that is not the word's, or not where it belongs. Hardly any slip is less likely than one certain letter of so many.
+/// A wrong, missing or extra consonant, or a vowel in place of a consonant or the reverse. Hardly
+/// any slip is less likely.
 const LETTER: f32 = 1.2;
 
-/// A vowel too many or too few.
+/// A missing or extra vowel.
 const VOWEL: f32 = 0.8;
 
-/// Two letters in the wrong order.
+/// Two adjacent letters in the wrong order.
 const SWAPPED: f32 = 0.5;
 
-/// `ie` for `ei`, or the other way round.
+/// `ie` for `ei`, or the reverse.
 const IE: f32 = 0.25;
 
-/// A neighbouring key.
+/// A neighbouring key, pressed instead of the right one or in addition to it.
 const KEY: f32 = 0.75;
 
-/// Another letter that sounds the same.
+/// A consonant that is easily confused with the right one, or another vowel after the first vowel
+/// of the word. Also an alternative spelling of a sound.
 const SOUND: f32 = 0.55;
 
-/// Another vowel in the first syllable, which is spoken clearly.
+/// Another vowel up to the first vowel of the word. This vowel is spoken clearly, so errors are
+/// rarer.
 const CLEAR_VOWEL: f32 = 0.75;
 
-/// A letter once instead of twice, or twice instead of once.
+/// A single letter instead of a double one, or the reverse.
 const DOUBLED: f32 = 0.5;
 
-/// A letter too many or too few that nobody hears.
+/// A missing or extra silent letter.
 const SILENT: f32 = 0.55;
 
-/// Hardly anybody gets the first letter wrong.
+/// Added for an error in the first letter, which is rare.
 const FIRST: f32 = 0.5;
 
-/// Pairs of letters whose first, or whose second, is not heard: `switch`, `foreign`, `debt`.
+/// Pairs of letters of which the first, or the second, is silent: `switch`, `foreign`, `debt`.
 const FIRST_SILENT: [&[u8; 2]; 27] = [
     b"bt", b"ck", b"cq", b"dg", b"dj", b"gm", b"gn", b"kn", b"lf", b"lk", b"lm", b"lv", b"ld", b"mn", b"nm", b"pn",
     b"ps", b"pt", b"rp", b"tc", b"wr", b"wh", b"hm", b"ht", b"gh", b"xc", b"st",
@@ -38,19 +41,20 @@ const FIRST_SILENT: [&[u8; 2]; 27] = [
 const SECOND_SILENT: [&[u8; 2]; 14] =
     [b"bu", b"ch", b"ck", b"gh", b"gu", b"kh", b"mb", b"mn", b"qu", b"rh", b"sc", b"th", b"wh", b"xc"];
 
-/// Consonants that are written for one another.
+/// Consonants that are often written for one another.
 const ALIKE: [&[u8; 2]; 12] = [b"cs", b"sz", b"ck", b"gj", b"cq", b"kq", b"dt", b"mn", b"fv", b"bp", b"cz", b"st"];
 
 const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
 
-/// Letters that are written for the same sound.
+/// Different letters for the same sound.
 const SOUNDS: [(&str, &str); 2] = [("f", "ph"), ("ph", "f")];
 
-/// Vowels that are written for the same sound before a consonant: with an `e` behind it, as in `sale`, or without, as in `sail`.
+/// Two spellings of the same vowel sound before a consonant: with an `e` at the end, as in `sale`,
+/// or with two vowels, as in `sail`.
 const LONG_VOWELS: [(u8, &str); 3] = [(b'a', "ai"), (b'e', "ea"), (b'o', "oa")];
 
-/// A word as it was typed, and with other letters for a sound in one place, each with what that costs. Only the first places,
-/// because each spelling is looked up.
+/// The word as it was typed, and with alternative spellings of one of its sounds, each with its
+/// cost. Only the first few places are tried, because each spelling is looked up.
 pub(super) fn sounds_like(word: &str) -> Vec<(String, f32)> {
     const PLACES_MAX: usize = 2;
     let places = SOUNDS.iter().flat_map(|(typed, meant)| word.match_indices(typed).map(move |found| (found, meant)));
@@ -60,7 +64,7 @@ pub(super) fn sounds_like(word: &str) -> Vec<(String, f32)> {
     [(word.to_owned(), 0.0)].into_iter().chain(other).chain(long_vowel(word).map(|word| (word, SOUND))).collect()
 }
 
-/// `jail` for `jale`.
+/// For example `jail` for `jale`.
 fn long_vowel(word: &str) -> Option<String> {
     let &[.., vowel, consonant, b'e'] = word.as_bytes() else { return None };
     let (_, pair) = LONG_VOWELS.iter().find(|&&(long, _)| long == vowel)?;
@@ -68,12 +72,12 @@ fn long_vowel(word: &str) -> Option<String> {
     (!is_vowel(consonant)).then(|| format!("{}{pair}{}", &word[..end], char::from(consonant)))
 }
 
-/// The cost of typing a word for another: about one for each letter that is wrong, less for slips that are easily made. Both are
-/// English letters in lower case.
+/// The cost of typing one word for another: about 1 for each wrong letter, and less for easy slips.
+/// Both words must be English letters in lower case.
 pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
     let (typed, meant) = (typed.as_bytes(), meant.as_bytes());
     let width = meant.len() + 1;
-    // Up to here every vowel is spoken clearly.
+    // Vowels up to this column are spoken clearly.
     let first_vowel = meant.iter().position(|&letter| is_vowel(letter)).map_or(0, |at| at + 1);
     let mut costs = vec![0.0_f32; (typed.len() + 1) * width];
     for row in 0..=typed.len() {
@@ -119,7 +123,7 @@ fn left_out(meant: &[u8], at: usize) -> f32 {
     missed(meant, at) + if at == 0 { FIRST } else { 0.0 }
 }
 
-/// What it costs to miss that a letter belongs to a word, or that it does not.
+/// The cost of leaving out a letter of a word, or of adding it.
 fn missed(word: &[u8], at: usize) -> f32 {
     let (letter, after) = (word[at], word.get(at + 1).copied());
     let before = if at == 0 { 0 } else { word[at - 1] };
@@ -135,7 +139,7 @@ fn missed(word: &[u8], at: usize) -> f32 {
     }
 }
 
-/// Whether another letter of the word is the one that is written twice, as in `refugge`.
+/// Whether the typed word doubles the wrong letter, as in `refugge` for `refugee`.
 fn is_doubled_instead(typed: &[u8], row: usize, meant: &[u8], column: usize) -> bool {
     let is_twice = |word: &[u8], at: usize| at > 0 && word[at] == word[at - 1];
     is_twice(typed, row)
@@ -159,7 +163,8 @@ fn is_vowel(letter: u8) -> bool {
     b"aeiouy".contains(&letter)
 }
 
-/// Whether two keys touch: in a row next to each other, in the next row straight below or half a key to the left.
+/// Whether two keys are adjacent: side by side in one row, or in the next row directly below or
+/// half a key to the left.
 fn is_neighbour(one: u8, other: u8) -> bool {
     let place = |key: u8| {
         let found = ROWS.iter().enumerate().find_map(|(row, keys)| Some((row, keys.iter().position(|&k| k == key)?)));
@@ -234,7 +239,7 @@ mod tests {
     }
 
     proptest! {
-        /// The cost orders words within the bounds that the plain distance sets.
+        /// The cost stays within the bounds that the plain edit distance sets.
         #[test]
         fn a_cost_stays_near_the_distance(typed in "[a-e]{1,9}", meant in "[a-e]{1,9}") {
             let distance = f32::from(edit_distance(&typed, &meant, 20).unwrap());

@@ -1,24 +1,26 @@
-//! Collects from the candidates of a window: the best ones, and counts of all.
+//! Collects the candidates of each window: counts the matches and keeps the top k.
 
 use super::found::{KeywordFound, KeywordQuery, Scored, by_rank};
 use super::window::{Cell, Window};
 use crate::search::bits::each_bit;
 
-/// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
+/// Upper bounds of what the remaining words can still add, slightly increased to cover the rounding
+/// of floating-point sums.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rest {
     pub mass: f32,
     pub score: f32,
 }
 
-/// So many candidates, evenly spread, show whether it pays to settle.
+/// At most this many candidates, evenly spread, are sampled to decide whether pruning pays.
 const SAMPLED: usize = 32;
 
-/// Keeps the best, counts all.
+/// Keeps the top k and counts all matches.
 pub(super) struct Collector<'q> {
     query: &'q KeywordQuery<'q>,
     mass_required: f32,
-    /// Documents whose scores are asked for whatever their rank, ascending, and how many of them lie behind.
+    /// Documents whose scores are reported whatever their rank, ascending, and the number of them
+    /// already passed.
     watched: &'q [u32],
     watched_at: usize,
     found: KeywordFound,
@@ -40,22 +42,23 @@ impl<'q> Collector<'q> {
         }
     }
 
-    /// From here on these are asked for whatever their rank, ascending.
+    /// Sets the documents whose scores are reported whatever their rank, ascending.
     pub(super) fn watch(&mut self, watched: &'q [u32]) {
         (self.watched, self.watched_at) = (watched, 0);
     }
 
-    /// Those of them from a document on.
+    /// The watched documents at or after `doc`.
     pub(super) fn watched_from(&self, doc: u32) -> &'q [u32] {
         &self.watched[self.watched.partition_point(|&watched| watched < doc)..]
     }
 
-    /// What is not better than this is not among the best living, or dead.
+    /// The threshold scores for law in force and for law no longer in force. Only a higher score
+    /// enters the top k.
     pub(super) fn bars(&self) -> [f32; 2] {
         [self.living.bar, self.dead.bar]
     }
 
-    /// Which documents of a group of 64 can be found at all, of those that are handed over.
+    /// The documents of a group of 64 that neither exclusions nor filters remove.
     pub(super) fn admitted(&self, group: usize, docs: u64) -> u64 {
         let mut admitted = docs & !self.query.constraints.excluded.group(group);
         if self.query.admission.is_some() {
@@ -67,12 +70,12 @@ impl<'q> Collector<'q> {
         admitted
     }
 
-    /// Which documents of a group of 64 are law no longer in force.
+    /// The documents of a group of 64 that are law no longer in force.
     pub(super) fn dead(&self, group: usize) -> u64 {
         self.query.dead.group(group)
     }
 
-    /// Counts matches of a group of 64.
+    /// Counts the matches of a group of 64.
     pub(super) fn count_group(&mut self, group: usize, matches: u64) {
         self.found.total += matches.count_ones();
         if self.query.list_matches {
@@ -80,7 +83,7 @@ impl<'q> Collector<'q> {
         }
     }
 
-    /// Takes what is left of a window, where all is known of every candidate.
+    /// Collects the remaining candidates of a window once their scores are complete.
     pub(super) fn take(&mut self, window: &Window) {
         for (doc, cell) in window.iter() {
             if !window.is_match(doc) {
@@ -98,8 +101,9 @@ impl<'q> Collector<'q> {
         self.dead.prune();
     }
 
-    /// Lets go of those candidates of a window of which what is still to come can decide nothing: they cannot match any
-    /// more, or they do and can be neither among the best nor watched.
+    /// Prunes the candidates that need no further scoring: those that can no longer match, and
+    /// those that match but can neither reach the top k nor are watched. The latter are counted
+    /// unless they already were.
     pub(super) fn settle(&mut self, window: &mut Window, rest: Rest) {
         if !self.is_worth_settling(window, rest) {
             return;
@@ -126,7 +130,8 @@ impl<'q> Collector<'q> {
         });
     }
 
-    /// Samples a few candidates: whether enough of them could be dropped to pay for checking all.
+    /// Checks a sample of the candidates: whether enough of them can be pruned to pay for checking
+    /// all.
     fn is_worth_settling(&self, window: &Window, rest: Rest) -> bool {
         let step = window.candidates.len().div_ceil(SAMPLED).max(1);
         let is_settled = |&(doc, cell): &(u32, &Cell)| {
@@ -139,7 +144,7 @@ impl<'q> Collector<'q> {
         window.iter().step_by(step).filter(is_settled).count() * 8 >= sampled
     }
 
-    /// What is not better than this is not among the best.
+    /// The threshold score for the list that a document belongs to.
     fn bar(&self, doc: u32) -> f32 {
         if self.query.dead.has(doc) { self.dead.bar } else { self.living.bar }
     }
@@ -161,21 +166,21 @@ impl<'q> Collector<'q> {
         }
     }
 
-    /// `possible` is what a provision would score that could not say the words more often.
+    /// `possible` is the value of [`KeywordFound::possible`].
     pub(super) fn finish(mut self, possible: f32) -> KeywordFound {
         self.found.possible = possible;
         self.found.living = self.living.finish();
         self.found.dead = self.dead.finish();
-        // Some were counted before others of their window.
+        // Within a window, some matches are counted before others.
         self.found.matches.sort_unstable();
         self.found
     }
 }
 
-/// The best so many, by score and then by ordinal. Documents are offered in ascending order.
+/// The top k by score, then by ordinal. Documents must be offered in ascending order.
 struct Best {
     keep: usize,
-    /// What is not better than this cannot get in.
+    /// The threshold: only a higher score enters the list.
     bar: f32,
     found: Vec<Scored>,
 }

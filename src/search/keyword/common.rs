@@ -1,7 +1,8 @@
-//! Common terms, held in memory once they are asked for again: which documents have them, and what they count there.
+//! Cache of common terms: which documents contain them, and their weighted term frequencies.
 //!
-//! The lists of a common term are long, and what is read of them for one query is read for the next one too. Held, a term
-//! takes a bit for each document and four bytes for each that has it.
+//! The posting lists of a common term are long, and consecutive queries read the same parts. A term
+//! is cached when it is requested for the second time. It takes 2.5 bits for each document of the
+//! corpus and 4 bytes for each document that contains it.
 
 use std::io;
 use std::sync::Arc;
@@ -10,42 +11,42 @@ use crate::byte_cache::{ByteCache, ByteSize};
 use crate::search::bits::each_bit;
 use crate::search::postings::Cursor;
 
-/// A term is common if one in so many documents has it.
+/// A term is common if at least one in this many documents contains it.
 const COMMON_IN_ONE_OF: u32 = 32;
 
-/// All common terms together take at most 320 bytes for each document of the corpus: some 400 of them fit. The common terms of
-/// 200 everyday questions take 146.
+/// Maximum size of the cache in bytes, per document of the corpus. About 400 terms fit. The common
+/// terms of 200 everyday questions take 146 bytes per document.
+/// A term has a high frequency in about one in this many of the documents that contain it.
 const BYTES_PER_DOCUMENT: usize = 320;
 
-/// And at most 112 MiB, whatever the corpus. A corpus of 367,000 documents reaches it.
 const BYTES_MAX: usize = 112 << 20;
 
-/// In one of so many documents that have it, a term counts much.
 const MUCH_IN_ONE_OF: usize = 16;
 
-/// How much that is, so many documents show.
+/// The high-frequency limit is estimated from a sample of at most this many documents.
 const SAMPLED: usize = 4096;
 
-/// So many documents at a time are added up. A multiple of 64.
+/// Documents per batch when the term frequencies of all fields are summed. A multiple of 64.
 const STRETCH: u32 = 1 << 14;
 
-/// One of them.
+/// A common term, summed over all fields.
 pub(super) struct CommonTerm {
-    /// A bit for each document.
+    /// Bitmap of the documents that contain it.
     has: Box<[u64]>,
-    /// How many documents have it before each group of 64.
+    /// For each group of 64 documents: how many documents before the group contain it.
     before: Box<[u32]>,
-    /// What it counts in those that have it, over all fields.
+    /// The weighted term frequency in each document that contains it.
     worths: Box<[f32]>,
-    /// Those documents in which it counts more than in nearly all others, a bit each.
+    /// Bitmap of the documents in which its weighted term frequency is above
+    /// [`Self::most_elsewhere`].
     much: Box<[u64]>,
-    /// The most that it counts in the others, and in any.
+    /// The highest weighted term frequency outside the `much` bitmap, and the highest of all.
     pub(super) most_elsewhere: f32,
     pub(super) most: f32,
 }
 
 impl CommonTerm {
-    /// Reads its lists in all fields through.
+    /// Reads its posting lists in all fields.
     pub(super) fn read(mut cursors: Vec<Cursor<'_>>, document_count: u32) -> Self {
         let groups = document_count.div_ceil(64) as usize;
         let (mut has, mut before) = (vec![0_u64; groups], Vec::with_capacity(groups));
@@ -55,7 +56,7 @@ impl CommonTerm {
             let end = document_count.min(start + STRETCH);
             for cursor in &mut cursors {
                 cursor.each_until(end, |doc, worth| {
-                    // A damaged list is out of order.
+                    // A damaged list may be out of order.
                     let sum = doc.checked_sub(start).and_then(|place| stretch.get_mut(place as usize));
                     if let (Some(docs), Some(sum)) = (has.get_mut(doc as usize / 64), sum) {
                         *docs |= 1 << (doc % 64);
@@ -72,17 +73,17 @@ impl CommonTerm {
         Self { has: has.into(), before: before.into(), worths: worths.into(), much, most_elsewhere, most }
     }
 
-    /// Those documents from a group of 64 on in which it counts more than [`Self::most_elsewhere`], a bit each.
+    /// The high-frequency bitmap, from a group of 64 documents on.
     pub(super) fn documents_with_much(&self, group: usize) -> &[u64] {
         self.much.get(group..).unwrap_or_default()
     }
 
-    /// The documents that have it from a group of 64 on, a bit each.
+    /// Bitmap of the documents that contain it, from a group of 64 documents on.
     pub(super) fn documents(&self, group: usize) -> &[u64] {
         self.has.get(group..).unwrap_or_default()
     }
 
-    /// The first document at or after one that has it.
+    /// The first document at or after `from` that contains it.
     pub(super) fn next(&self, from: u32) -> Option<u32> {
         let group = from as usize / 64;
         let first = self.has.get(group)? & (!0 << (from % 64));
@@ -91,11 +92,12 @@ impl CommonTerm {
         groups.find(|&(_, docs)| docs != 0).map(|(group, docs)| group as u32 * 64 + docs.trailing_zeros())
     }
 
-    /// Hands over the places of those of some documents that have it, with what it counts there. `room` is room to work in.
+    /// Calls `sink` for each of `docs` that contains the term, with its index in `docs` and the
+    /// weighted term frequency. `room` is a scratch buffer.
     #[inline]
     pub(super) fn each_of(&self, docs: &[u32], room: &mut Vec<(u32, u32)>, mut sink: impl FnMut(usize, f32)) {
         room.resize(room.len().max(docs.len()), (0, 0));
-        // Without a branch on what nobody could foresee, so that the memory is asked for many at a time.
+        // Without an unpredictable branch, so that many memory accesses run at the same time.
         let mut count = 0;
         for (own, &doc) in (0..).zip(docs) {
             let (group, bit) = (doc as usize / 64, doc % 64);
@@ -109,8 +111,8 @@ impl CommonTerm {
     }
 }
 
-/// About one document in [`MUCH_IN_ONE_OF`] of those that have a term, where it counts most; the most that it counts in the
-/// others, and in any.
+/// The bitmap of the about one in [`MUCH_IN_ONE_OF`] documents where the term is most frequent, the
+/// highest weighted term frequency outside this bitmap, and the highest of all.
 fn much_of(has: &[u64], worths: &[f32]) -> (Box<[u64]>, f32, f32) {
     let mut sampled: Vec<f32> = worths.iter().step_by(worths.len().div_ceil(SAMPLED).max(1)).copied().collect();
     let place = sampled.len().saturating_sub(1 + sampled.len() / MUCH_IN_ONE_OF);
@@ -128,7 +130,7 @@ fn much_of(has: &[u64], worths: &[f32]) -> (Box<[u64]>, f32, f32) {
     (much, bar, worths.iter().copied().fold(0.0, f32::max))
 }
 
-/// A term that was asked for: once, or more often.
+/// Whether a term was requested once or several times. From the second request on it is cached.
 #[derive(Clone)]
 enum Asked {
     Once,
@@ -144,7 +146,7 @@ impl ByteSize for Asked {
     }
 }
 
-/// The common terms that were asked for lately.
+/// The recently requested common terms.
 pub(super) struct CommonTerms {
     document_count: u32,
     held: ByteCache<u64, Asked>,
@@ -167,8 +169,10 @@ impl CommonTerms {
         self.held.entries()
     }
 
-    /// A term that so many documents have, for a search among so many: if it is held, or if it is worth to be, where all
-    /// documents are searched, and not for the first time.
+    /// Returns a term from the cache, or reads and caches it on its second request. `documents` is
+    /// the document frequency of the term and `searched` the number of documents to search.
+    /// Requests count only if at least half of all documents are searched. `None` if the term is
+    /// rare or not cached.
     pub(super) fn get<'a>(
         &self,
         key: u64,

@@ -1,4 +1,4 @@
-//! What the keyword leg is asked in one pass, and what it found.
+//! The query and the result of one pass of the keyword leg.
 
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
@@ -7,29 +7,29 @@ use super::known::KnownWord;
 use crate::search::bits::Bits;
 use crate::search::filter::TagStatusFilter;
 
-/// Of law no longer in force so many fewer matches are looked at: it is seldom what is looked for.
+/// The top matches of law no longer in force are fewer than those of law in force by this factor:
+/// users seldom look for them.
 const DEAD_ONE_OF: usize = 3;
 
-/// A scored document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::search) struct Scored {
     pub doc: u32,
     pub score: f32,
 }
 
-/// Best first, equal scores by ordinal.
+/// Orders the best score first, and equal scores by ordinal.
 pub(in crate::search) fn by_rank(a: &Scored, b: &Scored) -> std::cmp::Ordering {
     b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc))
 }
 
-/// What is asked of one pass.
+/// The query of one pass.
 pub(in crate::search) struct KeywordQuery<'a> {
     pub words: &'a [KnownWord],
     pub constraints: &'a Constraints,
     pub ranges: &'a OrdinalRanges,
-    /// What the filters leave of them; none for all.
+    /// The filters of the request. `None` admits all documents of the ranges.
+    /// How many top matches to keep, each for law in force and for law no longer in force.
     pub admission: Option<&'a TagStatusFilter<'a>>,
-    /// How many of the best living and of the best dead are kept.
     pub keep: usize,
     /// Whether to list all matches.
     pub list_matches: bool,
@@ -42,23 +42,24 @@ impl KeywordQuery<'_> {
     }
 }
 
-/// What one pass found.
+/// The result of one pass.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::search) struct KeywordFound {
     pub total: u32,
-    /// What a provision would score that could not say the words more often.
+    /// The limit of a score as the frequency of every query word grows. Only the heaviest term of
+    /// each word counts.
     pub possible: f32,
     /// Best first, equal scores by ordinal.
     pub living: Vec<Scored>,
     pub dead: Vec<Scored>,
-    /// Those of the watched that match, ascending by document.
+    /// The watched documents that match, ascending by document.
     pub watched: Vec<Scored>,
-    /// All of them, ascending, if they were asked for.
+    /// All matches, ascending, if the query asked to list them.
     pub matches: Vec<u32>,
 }
 
 impl KeywordFound {
-    /// Takes a match away that is none after all.
+    /// Removes a match that turned out not to be one.
     pub(in crate::search) fn forget(&mut self, doc: u32) {
         for scored in [&mut self.living, &mut self.dead, &mut self.watched] {
             scored.retain(|scored| scored.doc != doc);
@@ -67,7 +68,7 @@ impl KeywordFound {
         self.total -= 1;
     }
 
-    /// Adds what was found in other documents, where so many of the best are kept.
+    /// Adds the result for other documents. `keep` is the number of top matches to keep.
     pub(super) fn add(&mut self, other: Self, keep: usize) {
         self.total += other.total;
         for (best, others) in [(&mut self.living, other.living), (&mut self.dead, other.dead)] {
@@ -80,8 +81,9 @@ impl KeywordFound {
         self.matches.sort_unstable();
     }
 
-    /// Adds what was found elsewhere than in the place that is preferred. A match elsewhere ranks by a part of its score, and
-    /// keeps all of it. Nothing is dropped, so the best of both together are complete as far as those of each are.
+    /// Adds the result for documents outside the preferred place. Those matches rank by `share`
+    /// times their score, but their score stays unchanged. Nothing is dropped, so the merged list
+    /// is as complete as the two lists.
     pub(in crate::search) fn add_elsewhere(&mut self, elsewhere: Self, share: f32) {
         self.total += elsewhere.total;
         self.possible = self.possible.max(elsewhere.possible);
@@ -97,20 +99,20 @@ impl KeywordFound {
         self.watched.sort_unstable_by_key(|scored| scored.doc);
     }
 
-    /// So many of the best living matches, and fewer of the best dead ones.
+    /// The top `living` matches in force, and fewer of the top matches no longer in force.
     pub(in crate::search) fn best(&self, living: usize) -> [&[Scored]; 2] {
         [(&self.living, living), (&self.dead, living / DEAD_ONE_OF)].map(|(list, most)| &list[..list.len().min(most)])
     }
 
-    /// How near the best match comes to what is possible, from 0 to 1.
+    /// The best score as a share of the possible score, from 0 to 1.
     pub(in crate::search) fn coverage(&self) -> f32 {
-        // The first is not the best where a place is preferred.
+        // The first match need not have the best score if a place is preferred.
         let best = self.living.iter().chain(&self.dead).fold(0.0_f32, |best, scored| best.max(scored.score));
         if self.possible > 0.0 { (best / self.possible).min(1.0) } else { 0.0 }
     }
 }
 
-/// Two lists as one, of which the second ranks by a part of its scores.
+/// Merges two lists; the second ranks by `share` times its scores. The scores stay unchanged.
 fn merged(here: &[Scored], elsewhere: &[Scored], share: f32) -> Vec<Scored> {
     let ranked = |list: &[Scored], share: f32| -> Vec<(f32, Scored)> {
         list.iter().map(|&scored| (share * scored.score, scored)).collect()
@@ -121,10 +123,10 @@ fn merged(here: &[Scored], elsewhere: &[Scored], share: f32) -> Vec<Scored> {
     all.into_iter().map(|(_, scored)| scored).collect()
 }
 
-/// What phrases and exclusions leave over; it holds in every mode.
+/// The documents that phrases and exclusions allow, in every search mode.
 #[derive(Debug, Default)]
 pub(in crate::search) struct Constraints {
-    /// Ascending; `None` if there is no phrase.
+    /// The documents that contain all phrases, ascending; `None` if there is no phrase.
     pub(super) required: Option<Vec<u32>>,
     pub(super) excluded: Bits,
 }

@@ -1,43 +1,45 @@
-//! Which documents of a window could have a score above a bar, decided with bits from the most that each word counts.
+//! Upper bounds: which documents of a window can score above the threshold of the top k. Bitmaps
+//! decide this from the upper bound of each word's contribution.
 
 use super::sums::Sums;
 use super::threshold::Threshold;
 use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP};
 
-/// Of no more words than this it is asked which documents have much of each.
+/// Only queries with at most this many words use the high-frequency bitmaps.
 const TOLD_APART_MAX: usize = 4;
 
-/// Which documents could still be among the best is decided anew once the bar has risen by so much.
+/// The steps for a threshold are built again once the threshold has risen by this factor.
 const BAR_RISEN: f32 = 1.02;
 
-/// Which documents can be among the best, of living and of dead law.
+/// Finds the documents that can reach the top k, for law in force and for law no longer in force.
 pub(super) struct Hope {
     shares: Vec<Share>,
     how: How,
 }
 
 enum How {
-    /// Few shares.
+    /// For few words.
     Steps(Box<[Steps; 2]>),
-    /// Many: what living and what dead documents must count, of the same sums.
+    /// For many words. The minimum sums are those for law in force and for law no longer in force.
     Sums(Sums, [u32; 2]),
 }
 
-/// The steps for one bar.
+/// The decision steps for one threshold score.
 #[derive(Default)]
 struct Steps {
-    /// The one that they were made for; none yet, as long as every document may be among the best.
+    /// The score that they were built for. `None` as long as every document can reach the top k.
     bar: Option<f32>,
     threshold: Threshold,
 }
 
-/// What a document may have of a word: any of it, or much.
+/// A part of a word's upper bound: for containing the word at all, or in addition for a high term
+/// frequency.
 #[derive(Clone, Copy)]
 struct Share {
     word: usize,
     is_much: bool,
-    /// What it adds to the score at most, in addition to having any.
+    /// Upper bound of what this part adds to the score.
     most: f32,
 }
 
@@ -57,7 +59,8 @@ impl Hope {
         Self { shares, how }
     }
 
-    /// Decides for the documents of the window whose words can add up to more than the bar of living and of dead law.
+    /// Finds the documents of the window whose upper bounds add up to at least the threshold of
+    /// their list. `bars` are the thresholds for law in force and for law no longer in force.
     pub(super) fn decide(&mut self, bars: [f32; 2], words: &[PlannedWord<'_>], window: &Window) {
         let Self { shares, how } = self;
         let shares = &*shares;
@@ -75,7 +78,8 @@ impl Hope {
         }
     }
 
-    /// The documents of a group that were found, by which of them are dead.
+    /// The documents of a group that can reach the top k. `is_dead` marks the law no longer in
+    /// force.
     pub(super) fn group(&self, group: usize, is_dead: u64) -> u64 {
         let [living, dead] = match &self.how {
             How::Steps(both) => both.each_ref().map(|steps| steps.group(group)),
@@ -106,7 +110,8 @@ fn mosts(shares: &[Share]) -> Vec<f32> {
     shares.iter().map(|share| share.most * ROUNDED_UP).collect()
 }
 
-/// The shares of all words: any of each, weightiest first; then much of each, where that is known and few words leave room.
+/// The shares of all words: first one per word for containing it, heaviest word first; then one per
+/// word for its high term frequency, if a bitmap for it exists and the query has few words.
 fn shares(words: &[PlannedWord<'_>]) -> Vec<Share> {
     let is_told_apart = words.len() <= TOLD_APART_MAX;
     let elsewhere = |word: &PlannedWord<'_>| word.most_elsewhere.filter(|_| is_told_apart).unwrap_or(word.most);

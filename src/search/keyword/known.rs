@@ -1,4 +1,5 @@
-//! The words of a query with their postings and weights. Each is looked up once per query.
+//! The words of a query with their dictionary entries and weights. Each is looked up once per
+//! query.
 
 use std::io;
 
@@ -9,33 +10,34 @@ use super::leg::KeywordLeg;
 use crate::search::postings::{Cursor, FieldReader};
 use crate::search::understand::QueryWord;
 
-/// One word of a query.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct KnownWord {
     pub whole: Option<KnownTerm>,
     pub parts: Vec<KnownTerm>,
-    /// What it is also found by, each with what it counts against the word's own terms.
+    /// Alternative terms, such as synonyms, each with its share of the weight of the word's own
+    /// terms.
     pub also: Vec<(KnownTerm, f32)>,
 }
 
 impl KnownWord {
-    /// All of its terms that stand somewhere, its own and others.
+    /// All terms that the corpus contains, the word's own terms and the alternative ones.
     pub(super) fn terms(&self) -> impl Iterator<Item = &KnownTerm> {
         let own = self.whole.iter().chain(&self.parts);
         own.chain(self.also.iter().map(|(term, _)| term)).filter(|term| term.weight.is_some())
     }
 
-    /// What the weightiest of its terms carries; nothing if the corpus has none of them.
+    /// The weight of its heaviest own term, or else of its heaviest alternative term; `None` if the
+    /// corpus contains none of them.
     pub(in crate::search) fn weight(&self) -> Option<f32> {
         let own = self.whole.iter().chain(&self.parts).filter_map(|term| term.weight).reduce(f32::max);
         own.or_else(|| self.also.iter().filter_map(|(term, _)| term.weight).reduce(f32::max))
     }
 }
 
-/// One term, with its entry in each field.
+/// A term with its dictionary entry in each field.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct KnownTerm {
-    /// What it carries; nothing if it stands nowhere.
+    /// Its inverse document frequency; `None` if the corpus does not contain it.
     pub weight: Option<f32>,
     entries: [Option<TermInfo>; 4],
 }
@@ -48,7 +50,8 @@ impl KnownTerm {
         }
         let [text, heading, citation, breadcrumb] =
             [0, 1, 2, 3].map(|field: usize| entries[field].as_ref().map_or(0, |entry| entry.doc_freq));
-        // A word that only headings above have counts as rare as it is in those.
+        // If neither text nor heading contains the term, the document frequency in the other fields
+        // counts.
         let found = match text.max(heading) {
             0 => citation.max(breadcrumb),
             said => said,
@@ -58,17 +61,17 @@ impl KnownTerm {
         Ok(Self { weight, entries })
     }
 
-    /// In how many documents it stands, in the field that has it most often.
+    /// Its highest document frequency in any field.
     pub(super) fn documents(&self) -> u32 {
         self.entries.iter().flatten().map(|entry| entry.doc_freq).max().unwrap_or_default()
     }
 
-    /// How many entries its lists have.
+    /// The number of postings in all fields.
     pub(super) fn postings(&self) -> u32 {
         self.entries.iter().flatten().map(|entry| entry.doc_freq).sum()
     }
 
-    /// No other term of the index has the same.
+    /// A key that no other term of the index has.
     pub(super) fn key(&self) -> u64 {
         let entries = (0_u64..).zip(&self.entries);
         let mut starts =
@@ -76,7 +79,7 @@ impl KnownTerm {
         starts.next().unwrap_or(u64::MAX)
     }
 
-    /// In every field that has it: its documents alone.
+    /// A cursor without frequencies for each field that contains the term.
     pub(super) fn documents_in_fields<'a>(&self, leg: &'a KeywordLeg) -> io::Result<Vec<Cursor<'a>>> {
         let mut cursors = Vec::with_capacity(self.entries.len());
         for (field, entry) in leg.fields().into_iter().zip(&self.entries) {
@@ -85,7 +88,7 @@ impl KnownTerm {
         Ok(cursors)
     }
 
-    /// Its documents in every field that has it, with what it counts in them.
+    /// A cursor with frequencies for each field that contains the term.
     pub(super) fn cursors<'a>(&self, leg: &'a KeywordLeg) -> io::Result<Vec<Cursor<'a>>> {
         let mut cursors = Vec::with_capacity(self.entries.len());
         for (field, entry) in leg.fields().into_iter().zip(&self.entries) {
@@ -113,12 +116,13 @@ impl KeywordLeg {
         words.iter().map(look_up).collect()
     }
 
-    /// In how many documents a term stands, in the field that has it most often.
+    /// The highest document frequency of a term in any field.
     pub(in crate::search) fn documents_with(&self, term: &str) -> io::Result<u32> {
         Ok(KnownTerm::look_up(self, term)?.documents())
     }
 
-    /// How many documents of some ranges say a term in their text, or in their heading if more do there; counted up to `most`.
+    /// The number of documents of the ranges that contain a term in the text or in the heading,
+    /// whichever is higher; counted up to `most`.
     pub(in crate::search) fn count_in(&self, term: &str, ranges: &OrdinalRanges, most: u32) -> io::Result<u32> {
         let mut found = 0;
         for field in [&self.text, &self.heading] {
@@ -129,7 +133,7 @@ impl KeywordLeg {
         Ok(found)
     }
 
-    /// Whether any provision has the term.
+    /// Whether the corpus contains the term.
     pub(in crate::search) fn has(&self, term: &str) -> io::Result<bool> {
         Ok(KnownTerm::look_up(self, term)?.weight.is_some())
     }

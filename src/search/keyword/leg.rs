@@ -8,7 +8,7 @@ use super::said::SaidTerms;
 use crate::search::postings::FieldReader;
 use crate::search::tuning::Tuning;
 
-/// The fields of the index with their statistics.
+/// The fields of the index with their statistics, and the caches of common terms.
 pub(in crate::search) struct KeywordLeg {
     pub(super) document_count: u32,
     pub(super) heading: FieldReader,
@@ -17,7 +17,8 @@ pub(in crate::search) struct KeywordLeg {
     pub(super) breadcrumb: FieldReader,
     pub(super) saturation: f32,
     pub(super) share_required: f32,
-    /// So much more the synonyms of a word count that at most one of `rare_one_of` documents has.
+    /// Factor for the shares of the alternative terms of a rare word. A word is rare if at most one
+    /// in `rare_one_of` documents contains it.
     pub(super) rare_lift: f32,
     pub(super) rare_one_of: u32,
     pub(super) common: CommonTerms,
@@ -42,13 +43,13 @@ impl KeywordLeg {
         })
     }
 
-    /// Gives back the memory in which terms are held; searches read them from the index again.
+    /// All fields: first the provision's own words, then the fields that say where it belongs.
+    /// `KnownTerm` relies on this order.
     pub(in crate::search) fn release_memory(&self) {
         self.common.close();
         self.said_terms.close();
     }
 
-    /// What is said first, then where it stands.
     pub(super) fn fields(&self) -> [&FieldReader; 4] {
         [&self.text, &self.heading, &self.citation, &self.breadcrumb]
     }

@@ -1,15 +1,16 @@
-//! Which documents of a window match, decided with bits from the words that they have.
+//! Decides with bitmaps which documents of a window match.
 
 use super::sums::Sums;
 use super::threshold::Threshold;
 use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP};
 
-/// Which documents have so much of a query that they match.
+/// Decides which documents contain enough of the query to match.
 pub(super) enum Matching {
-    /// Few words: which match whatever else they have; and which can match, if that is not the same.
+    /// For few words: the certain matches, and the possible ones if they are not the same.
     Steps { sure: Threshold, possible: Option<Threshold> },
-    /// Many words: the same by sums, from which count on documents match and from which on they can.
+    /// For many words: the same with sums. `least` are the minimum counts of a certain match and of
+    /// a possible match.
     Sums { sure: Box<Sums>, possible: Option<Box<Sums>>, least: [u32; 2] },
 }
 
@@ -27,7 +28,7 @@ impl Matching {
         Self::Sums { possible: is_graded.then(sums), sure, least }
     }
 
-    /// Decides for the documents of a marked window.
+    /// Evaluates the documents of a marked window.
     pub(super) fn decide(&mut self, words: &[PlannedWord<'_>], window: &Window) {
         let groups = window.groups();
         let surely = |word: usize| words[word].surely(window);
@@ -48,7 +49,7 @@ impl Matching {
         }
     }
 
-    /// The documents of a group that match whatever else they have; and those that can match, these among them.
+    /// The certain matches of a group, and the possible matches, which include the certain ones.
     pub(super) fn group(&self, group: usize) -> [u64; 2] {
         let (sure, possible) = match self {
             Self::Steps { sure, possible } => {

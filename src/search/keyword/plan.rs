@@ -1,8 +1,9 @@
-//! How the words of a query are looked up.
+//! The query plan: which words are looked up, and how a window is evaluated.
 //!
-//! For each window it is first decided with bits which documents match: common words have theirs in memory, rarer ones
-//! are read. So the matches are counted without being scored. Bits also say which of them could be among the best, with
-//! the most that each word counts. Only those are scored, with the rarest words first.
+//! Bitmaps first decide which documents of a window match. The bitmaps of common words are in
+//! memory; for rarer words the posting lists are read. So matches are counted without being scored.
+//! The same bitmaps, with the upper bound of each word's contribution, then show which matches can
+//! reach the top k. Only these are scored, rarest words first.
 
 use std::io;
 
@@ -15,41 +16,43 @@ use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP, is_sparse};
 use crate::search::bits::set;
 
-/// More words than this are not looked up: the rarest are.
+/// Only this many words are looked up: the rarest.
 const WORDS_MAX: usize = 32;
 
-/// Nor more postings than this for each document of the corpus: the commonest words are left out. Everyday questions have
-/// one at most.
+/// Maximum number of postings to read, per document of the corpus. The most common words beyond it
+/// are left out. Everyday questions need at most one posting per document.
 const POSTINGS_PER_DOCUMENT_MAX: u64 = 2;
 
-/// Fewer candidates are not worth asking which of them are settled.
+/// Candidates are pruned only if a window has at least this many.
 const SETTLED_FROM: usize = if cfg!(test) { 1 } else { 32 };
 
-/// Of so few documents of a window that may match, each is looked up in full: that costs less than deciding by bits.
+/// If at most this many documents of a window can match, all of them are scored. That costs less
+/// than deciding with bitmaps.
 const FEW: u32 = if cfg!(test) { 3 } else { 48 };
 
-/// In a small corpus everything is read.
+/// The maximum number of postings is never lower than this, however small the corpus.
 const POSTINGS_ALWAYS_READ: u64 = 1 << 16;
 
 /// The words of a query, rarest first.
 pub(super) struct Plan<'a> {
     document_count: u32,
     words: Vec<PlannedWord<'a>>,
-    /// Only a provision with one of the first so many words can match.
+    /// The number of essential words: only a document with one of the first `essential` words can
+    /// match.
     essential: usize,
     pub(super) mass_required: f32,
     matching: Matching,
     hope: Hope,
-    /// The documents of the window that may match.
+    /// Bitmap of the documents in the window that can match.
     may: Vec<u64>,
 }
 
 impl<'a> Plan<'a> {
-    /// For a search among so many documents.
+    /// Plans a search in `searched` documents.
     pub(super) fn new(leg: &'a KeywordLeg, words: &'a [KnownWord], searched: u32) -> io::Result<Self> {
         let mut weighed = Vec::with_capacity(words.len());
         for (place, word) in words.iter().enumerate() {
-            // A compound carries what the rarest of its parts does, so that one word stays one word.
+            // A compound has the mass of its rarest part, so that it counts as one word.
             let rarest_part = word.parts.iter().filter_map(|part| part.weight).reduce(f32::max);
             let own = rarest_part.or(word.whole.as_ref().and_then(|whole| whole.weight));
             if let Some(mass) = own.or(word.weight()) {
@@ -64,7 +67,7 @@ impl<'a> Plan<'a> {
         for (mass, place) in weighed {
             let word = PlannedWord::open(leg, &words[place], mass, searched)?;
             postings += u64::from(word.postings);
-            // Whatever is asked, so much is read and no more; of everyday queries nothing is left out.
+            // Bounds the postings read for any query. Everyday queries stay within the bound.
             if postings > postings_max && !planned.is_empty() {
                 break;
             }
@@ -75,7 +78,7 @@ impl<'a> Plan<'a> {
 
     fn of(leg: &KeywordLeg, mut words: Vec<PlannedWord<'a>>) -> Self {
         let mass_total: f32 = words.iter().map(|word| word.mass).sum();
-        // A hair less, so that the order of sums decides nothing.
+        // Slightly less, so that the order of floating-point additions does not decide.
         let mass_required = mass_total * leg.share_required * 0.9999;
         let mut rest = mass_total;
         let essential = words.iter().take_while(|word| {
@@ -111,12 +114,12 @@ impl<'a> Plan<'a> {
         self.words.iter().map(|word| word.postings).sum()
     }
 
-    /// What a document would score that could not say the words more often, a compound in one way.
+    /// The sum of [`PlannedWord::possible`] over all words.
     pub(super) fn possible(&self) -> f32 {
         self.words.iter().map(PlannedWord::possible).sum()
     }
 
-    /// The first document from here on that may match, where there is one.
+    /// The first document at or after `from` that can match.
     pub(super) fn next(&mut self, required: Option<&[u32]>, from: u32) -> io::Result<Option<u32>> {
         if let Some(required) = required {
             return Ok(required[required.partition_point(|&doc| doc < from)..].first().copied());
@@ -128,7 +131,8 @@ impl<'a> Plan<'a> {
         Ok(first)
     }
 
-    /// Counts the matches of the window, and sums up the scores of those among them that may be wanted.
+    /// Counts the certain matches of the window, selects the candidates and accumulates their
+    /// scores.
     pub(super) fn fill(
         &mut self,
         window: &mut Window,
@@ -157,7 +161,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Notes which documents of the window may match, and says how many.
+    /// Marks the documents of the window that can match, and returns their number.
     fn mark_essential(&mut self, window: &Window, required: Option<&[u32]>) -> io::Result<u32> {
         self.may.clear();
         self.may.resize(window.groups(), 0);
@@ -177,7 +181,8 @@ impl<'a> Plan<'a> {
         Ok(self.may.iter().map(|docs| docs.count_ones()).sum())
     }
 
-    /// Notes which documents of the window have the words that were not needed to know which may match.
+    /// Marks the documents of the window that contain the words which `mark_essential` did not
+    /// mark.
     fn mark_others(&mut self, window: &Window, are_required: bool, count: u32) -> io::Result<()> {
         let known = if are_required { 0 } else { self.essential };
         for word in &mut self.words[known..] {
@@ -187,7 +192,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Makes every document a candidate that may match.
+    /// Makes every document that can match a candidate.
     fn choose_all(&self, window: &mut Window, collector: &Collector<'_>) {
         let first = window.start as usize / 64;
         let some = self.may.iter().enumerate().filter(|&(_, &may)| may != 0);
@@ -196,7 +201,8 @@ impl<'a> Plan<'a> {
         });
     }
 
-    /// Counts the matches, and chooses those documents of which more must be known.
+    /// Counts the certain matches. Selects as candidates those certain matches that can reach the
+    /// top k or are watched, and all documents whose match is still open.
     fn choose(&mut self, window: &mut Window, collector: &mut Collector<'_>) {
         let (groups, first) = (window.groups(), window.start as usize / 64);
         self.hope.decide(collector.bars(), &self.words, window);

@@ -1,6 +1,8 @@
-//! Which documents say a common term in their heading or their text, a bit each: for phrases and exclusions of such terms.
+//! Cache of bitmaps: which documents contain a common term in heading or text. It serves phrases
+//! and exclusions of common terms.
 //!
-//! The list of a common term is long. What was read of it where everything is searched is held for the next query.
+//! The posting list of a common term is long. If a search covers at least half of the corpus, the
+//! bitmap of the whole list is cached for later queries.
 
 use std::io;
 use std::sync::Arc;
@@ -12,16 +14,16 @@ use crate::byte_cache::ByteCache;
 use crate::search::bits::Bits;
 use crate::search::postings::FieldReader;
 
-/// All that are held take at most 16 bytes for each document of the corpus: 64 terms in both fields.
+/// Maximum size of the cache in bytes, per document of the corpus. It holds 64 terms in both
+/// fields.
+/// The index of a field, and a term.
 const BYTES_PER_DOCUMENT: usize = 16;
 
-/// And at most 16 MiB, whatever the corpus.
 const BYTES_MAX: usize = 16 << 20;
 
-/// A field by its place, and a term.
 pub(super) type Key = (usize, String);
 
-/// The terms that were asked for lately.
+/// The recently requested terms.
 pub(super) struct SaidTerms {
     document_count: u32,
     held: ByteCache<Key, Arc<Bits>>,
@@ -44,7 +46,7 @@ impl SaidTerms {
         self.held.entries()
     }
 
-    /// Those documents of the ranges whose field has the term; of others it may not be known.
+    /// The documents that contain the term in this field. It is complete only within the ranges.
     pub(super) fn get(&self, key: &Key, field: &FieldReader, ranges: &OrdinalRanges) -> io::Result<Arc<Bits>> {
         if let Some(held) = self.held.get(key) {
             return Ok(held);

@@ -1,7 +1,8 @@
-//! One search by several threads: each goes through the next part of the ranges that none has taken, until none is left.
+//! One search on several threads. Each thread takes the next free part of the ranges until none is
+//! left.
 //!
-//! A thread may begin before it is known which documents are watched. Those of them that lie in parts which were done before
-//! are scored at the end.
+//! A thread may begin before the watched documents are known. Watched documents in parts that were
+//! searched before that are scored at the end.
 
 use std::io;
 use std::sync::OnceLock;
@@ -14,10 +15,11 @@ use super::found::{KeywordFound, KeywordQuery, Scored};
 use super::leg::KeywordLeg;
 use super::plan::Plan;
 
-/// The most documents of a part: several windows, and few enough that threads end at nearly the same time.
+/// Maximum number of documents of a part: several windows, but few enough that all threads end at
+/// nearly the same time.
 const PART: u32 = if cfg!(test) { 32 } else { 1 << 16 };
 
-/// A search that is under way.
+/// A search in progress.
 pub(in crate::search) struct SharedSearch<'a> {
     leg: &'a KeywordLeg,
     query: &'a KeywordQuery<'a>,
@@ -26,10 +28,10 @@ pub(in crate::search) struct SharedSearch<'a> {
     watched: OnceLock<Vec<u32>>,
 }
 
-/// What one thread found.
+/// The result of one thread.
 pub(in crate::search) struct Taken {
     found: KeywordFound,
-    /// The parts that it went through without knowing what is watched.
+    /// The parts that it searched before the watched documents were known.
     unwatched: Vec<OrdinalRange>,
 }
 
@@ -42,17 +44,18 @@ impl<'a> SharedSearch<'a> {
         Self { leg, query, parts: parts.collect(), next: AtomicUsize::new(0), watched: OnceLock::new() }
     }
 
-    /// Whose scores are asked for whatever their rank, ascending; what is said first counts.
+    /// Sets the documents whose scores are reported whatever their rank, ascending. Only the first
+    /// call has an effect.
     pub(in crate::search) fn watch(&self, docs: Vec<u32>) {
         self.watched.get_or_init(|| docs);
     }
 
-    /// Nobody takes another part.
+    /// Makes sure that no thread takes another part.
     pub(in crate::search) fn stop(&self) {
         self.next.store(self.parts.len(), Ordering::Relaxed);
     }
 
-    /// Goes through parts while there are any.
+    /// Searches parts until none is left.
     pub(in crate::search) fn take_parts(&self) -> io::Result<Taken> {
         let mut plan = self.plan()?;
         let mut collector = Collector::new(self.query, plan.mass_required);
@@ -72,7 +75,7 @@ impl<'a> SharedSearch<'a> {
         Ok(Taken { found: collector.finish(plan.possible()), unwatched })
     }
 
-    /// What all threads found together.
+    /// Merges the results of all threads.
     pub(in crate::search) fn finish(&self, taken: [Taken; 2]) -> io::Result<KeywordFound> {
         let watched = self.watched.get().map_or(&[][..], Vec::as_slice);
         let [mut first, second] = taken;
@@ -82,7 +85,7 @@ impl<'a> SharedSearch<'a> {
         Ok(first.found)
     }
 
-    /// Those of some documents that lie in the parts and match.
+    /// The scores of those documents that are in the parts and match. `docs` is ascending.
     fn scores_of(&self, docs: &[u32], parts: &[OrdinalRange]) -> io::Result<Vec<Scored>> {
         let mut wanted: Vec<u32> = Vec::new();
         for part in parts {

@@ -1,20 +1,21 @@
-//! Adds up what documents have of many words, for 64 documents at a time.
+//! Adds up the weights of the words that documents contain, for 64 documents at a time.
 //!
-//! Each weight becomes a small whole number, and each bit of the sums of 64 documents lies in one word of the processor. Adding
-//! takes a few operations for each bit of each weight, where the steps of `threshold` double with every word or two. What
-//! rounding the weights may add or take away is known, so a sum is surely reached, possibly, or not at all.
+//! Each weight is rounded to a small integer. The sums are bit-sliced: one machine word holds the
+//! same bit of the sums of 64 documents. An addition takes a few operations per bit of each weight,
+//! while the steps of `threshold` double with every word or two. The rounding error is known, so a
+//! document reaches a sum certainly, possibly, or not at all.
 
-/// Weights are rounded to so many bits.
+/// Weights are rounded to this many bits.
 const WEIGHT_BITS: usize = 4;
 const WEIGHT_MAX: f32 = ((1 << WEIGHT_BITS) - 1) as f32;
 
-/// Groups of 64 documents that are added up together.
+/// Groups of 64 documents that are added at the same time.
 const LANES: usize = 8;
 
-/// Sums have at most so many bits.
+/// Maximum number of bits of a sum.
 const PLANES_MAX: usize = 12;
 
-/// So much of a unit is more than sums of rounded numbers can be wrong by.
+/// Safety margin in units, larger than any error of floating-point sums.
 const HAIR: f32 = 0.01;
 
 type Lanes = [u64; LANES];
@@ -22,15 +23,15 @@ type Lanes = [u64; LANES];
 /// Sums over the documents of a window.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// What counts one.
+    /// The weight that counts as 1.
     unit: f32,
-    /// How much the rounded weights can be too large or too small in all, in units.
+    /// By how much all rounded weights together can be too large or too small, in units.
     over: f32,
     under: f32,
-    /// By bit: whose weights have it.
+    /// For each bit: the words whose rounded weight has it set.
     words: [Vec<usize>; WEIGHT_BITS],
     planes: usize,
-    /// The bits of the sums, the lowest first, of some groups at a time.
+    /// The bits of the sums, lowest bit first, for [`LANES`] groups each.
     sums: Vec<[Lanes; PLANES_MAX]>,
     carried: [Vec<Lanes>; 2],
 }
@@ -57,17 +58,17 @@ impl Sums {
         Self { unit, over, under, words, planes, sums: Vec::new(), carried: Default::default() }
     }
 
-    /// The count from which on a document surely reaches a sum.
+    /// The smallest count with which a document certainly reaches `sum`.
     pub(super) fn surely(&self, sum: f32) -> u32 {
         (sum / self.unit + self.over + HAIR).ceil().max(0.0) as u32
     }
 
-    /// The count below which it cannot reach it.
+    /// The smallest count with which a document can reach `sum`.
     pub(super) fn possibly(&self, sum: f32) -> u32 {
         (sum / self.unit - self.under - HAIR).ceil().max(0.0) as u32
     }
 
-    /// Counts, where `has` gives the documents that have a word.
+    /// Adds up the counts; `has` gives the bitmap of the documents that contain a word.
     pub(super) fn add_up<'w>(&mut self, has: impl Fn(usize) -> &'w [u64], groups: usize) {
         self.sums.clear();
         let Self { words, planes, sums, carried: [carried, carries], .. } = self;
@@ -90,7 +91,7 @@ impl Sums {
         }
     }
 
-    /// Those documents of a group that count so much.
+    /// The documents of a group whose count is at least `least`.
     #[inline]
     pub(super) fn at_least(&self, least: u32, group: usize) -> u64 {
         if least >> self.planes != 0 {
@@ -114,7 +115,7 @@ fn lanes(documents: &[u64], start: usize) -> Lanes {
     })
 }
 
-/// Adds two bits to a sum, and gives what is carried.
+/// A full adder: adds two bits to a sum, and returns the carry.
 #[inline]
 fn add(sum: &mut Lanes, first: Lanes, second: Lanes) -> Lanes {
     std::array::from_fn(|lane| {
@@ -150,7 +151,7 @@ mod tests {
                 let sum: f32 = own.map(|(_, weight)| weight).sum();
                 prop_assert!(sum >= wanted || !bit(sums.at_least(surely, doc / 64)), "{sum} of {wanted}");
                 prop_assert!(sum < wanted || bit(sums.at_least(possibly, doc / 64)), "{sum} of {wanted}");
-                // Rounding leaves open what is near to the bar, and nothing else.
+                // Rounding leaves only sums near the limit undecided.
                 let is_clear = (sum - wanted).abs() > sums.unit * (weights.len() as f32 + 1.0);
                 prop_assert!(!is_clear || bit(sums.at_least(surely, doc / 64)) == (sum >= wanted), "{sum} of {wanted}");
             }

@@ -1,4 +1,4 @@
-//! The common terms of one query's phrases and exclusions, as the documents that say them.
+//! Bitmaps of the common terms in the phrases and exclusions of one query.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,12 +11,13 @@ use super::said::Key;
 use crate::search::bits::Bits;
 use crate::search::postings::FieldReader;
 
-/// The terms of one query: phrases of the same words share them.
+/// The bitmaps of one query, by field and term. All its phrases share them.
 #[derive(Default)]
 pub(super) struct TermBits(HashMap<Key, Arc<Bits>>);
 
 impl TermBits {
-    /// Adds the documents of the ranges that have a term; of others it may add some.
+    /// Adds the documents of the ranges that contain a term. It may also add documents outside the
+    /// ranges.
     pub(super) fn add_to(
         &mut self,
         leg: &KeywordLeg,
@@ -30,7 +31,8 @@ impl TermBits {
         Ok(())
     }
 
-    /// The documents of the ranges in whose heading, or in whose text, all the terms stand, ascending.
+    /// The documents of the ranges that contain all terms in the heading or all in the text,
+    /// ascending.
     pub(super) fn with_all(
         &mut self,
         leg: &KeywordLeg,

@@ -1,4 +1,4 @@
-//! Compares the leg with a simple version that scores every document from its words.
+//! Compares the leg with a simple reference that scores every document from its words.
 
 mod best;
 mod common;
@@ -18,7 +18,7 @@ use crate::search::{FieldTuning, Tuning};
 
 const TUNING: Tuning = Tuning::MEASURED;
 
-/// Few words, so that they meet; compounds and numbers among them.
+/// Few words, so that they often occur together. They include compounds and numbers.
 const WORDS: [&str; 12] = [
     "fence",
     "height",
@@ -95,12 +95,12 @@ fn query_words(text: &str) -> Vec<QueryWord> {
     unique
 }
 
-/// Every document read through, nothing indexed.
+/// The reference: it reads every document and has no index.
 struct Twin<'d> {
     documents: &'d [Document],
-    /// The terms of text, heading and breadcrumb of each.
+    /// For each document, the terms of text, heading and breadcrumb.
     read: Vec<[Vec<String>; 3]>,
-    /// How many terms each of these has on average.
+    /// The average number of terms in each of these fields.
     averages: [f32; 3],
 }
 
@@ -152,7 +152,7 @@ impl<'d> Twin<'d> {
         let required = words.iter().map(mass_of).sum::<f32>() * TUNING.share_required * 0.9999;
         let in_row = |document: &Document, phrase: &[String]| {
             [&document.heading, &document.text].iter().any(|text| match phrase {
-                // One word is also met as the whole of a compound.
+                // A single word is also found as the whole of a compound.
                 [only] => terms(text).iter().any(|(term, _)| term == only),
                 _ => row(text).windows(phrase.len()).any(|words| words == phrase),
             })
@@ -184,7 +184,7 @@ impl<'d> Twin<'d> {
             }
             let allowed = phrases.iter().all(|phrase| in_row(document, phrase))
                 && !excluded.iter().any(|phrase| in_row(document, phrase));
-            // Where the corpus has none of the words, phrases alone decide.
+            // If the corpus contains none of the words, phrases alone decide.
             if allowed && (mass > 0.0 || !phrases.is_empty()) && mass >= required {
                 found.insert(doc, score);
             }
@@ -230,7 +230,7 @@ proptest! {
         };
         let watched: Vec<u32> = watched.into_iter().collect();
         let found = leg.search(&query, &watched).unwrap();
-        // Whether it was shared is not seen, nor when it became known what is watched.
+        // The result must not depend on sharing, nor on when the watched documents become known.
         for begins_before in [false, true] {
             let shared = leg.share(&query);
             let before = begins_before.then(|| shared.take_parts().unwrap());
@@ -274,7 +274,8 @@ fn places_are_read_while_the_budget_lasts() {
     assert_eq!(Budget(5).terms_checked(&[]), 0);
 }
 
-/// What is too common to be looked for place by place asks for its rarest words in a row, or for its words.
+/// If a phrase is too common to check all positions, only its rarest words must be in a row. If
+/// even two words cost too much, the provision only has to contain all words.
 #[test]
 fn phrases_of_common_words_ask_for_less() {
     let text = |doc: u32| match doc % 4 {
@@ -284,7 +285,7 @@ fn phrases_of_common_words_ask_for_less() {
         _ => "of harbor vessel permit",
     };
     let document = |doc| Document { heading: String::new(), text: text(doc).into(), breadcrumb: String::new() };
-    // Each has each word once: a list of places costs 65 of the million.
+    // Each document contains each word once, so a list of positions costs 65 of the million.
     let documents: Vec<Document> = (0..12_000).map(document).collect();
     let (_dir, index) = written(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
@@ -297,20 +298,21 @@ fn phrases_of_common_words_ask_for_less() {
         kinds.dedup();
         kinds
     };
-    // Of 9,000 that have all of the words one list each costs more than half of it, so that no two are looked at.
+    // 9,000 documents contain all words. One list in each costs more than half of the budget, so
+    // two terms cannot be checked.
     assert_eq!(with(&["the harbor"], &[], range), [0, 1, 2]);
     assert_eq!(with(&["harbor the"], &[], range), [0, 1, 2]);
-    // Of 6,000 two are, those of the rarest.
+    // In 6,000 documents, two terms can be checked: the rarest.
     let half = OrdinalRange { start: 0, end: 8_000 };
     assert!(with(&["harbor the"], &[], half).is_empty());
     assert_eq!(with(&["the harbor vessel permit"], &[], half), [0, 1, 2]);
-    // Of 3,000 every one is.
+    // In 3,000 documents, all terms can be checked.
     let part = OrdinalRange { start: 0, end: 4_000 };
     assert_eq!(with(&["the harbor vessel permit"], &[], part), [1]);
-    // Where the first phrase takes what there is, the next asks for its words alone.
+    // If the first phrase uses up the budget, the next one requires only its words.
     assert_eq!(with(&["the harbor", "harbor vessel"], &[], half), [0, 1, 2]);
     assert_eq!(with(&["the harbor", "harbor vessel"], &[], part), [0, 1]);
-    // Nothing is excluded that was not seen to say it.
+    // A document is excluded only if its positions were checked.
     assert_eq!(with(&[], &["permit of the harbor"], half), [0, 1, 2, 3]);
     assert_eq!(with(&[], &["permit of the harbor"], part), [1, 3]);
 }
@@ -334,7 +336,8 @@ fn a_few_documents_tell_what_all_of_them_cost() {
     assert_eq!(of(&[]), [0, 0]);
 }
 
-/// Enough documents for several windows and for lists of many blocks, where common words are sought and not read through.
+/// Enough documents for several windows and for lists of many blocks, where common words are looked
+/// up instead of read through.
 #[test]
 fn windows_and_seeking_change_nothing() {
     let document = |doc: u32| {
@@ -372,7 +375,8 @@ fn windows_and_seeking_change_nothing() {
             match asked {
                 "fence" => scores_of_fence.extend(found.living.iter().map(|scored| (scored.doc, scored.score))),
                 "fence harbor permit" => {
-                    // What is sought where fences are adds up wherever it is: harbors count, permits are everywhere.
+                    // Words that are looked up in the documents with `fence` are scored where they
+                    // occur: `harbor` in a third of them, `permit` in all.
                     for scored in &found.living {
                         let added = scored.score - scores_of_fence[&scored.doc];
                         assert_eq!(added > 0.5, scored.doc % 3 == 0, "{scored:?}");
@@ -384,7 +388,8 @@ fn windows_and_seeking_change_nothing() {
     }
 }
 
-/// Whatever is asked, the postings that are read are bounded by the size of the corpus, and everyday words are all read.
+/// For any query, the number of postings read is bounded by the size of the corpus. Everyday words
+/// are all read.
 #[test]
 fn the_commonest_words_of_an_endless_query_are_left_out() {
     let numbers: Vec<String> = (0..40).map(|n| format!("w{n}")).collect();
@@ -405,13 +410,14 @@ fn the_commonest_words_of_an_endless_query_are_left_out() {
         (plan.word_count(), plan.postings())
     };
     let (words, postings) = work(&numbers.join(" "));
-    // The ten rare words have 60 postings each; 21 common ones of 3,000 fit beside them, another would not.
+    // The ten rare words have 60 postings each. Of the common words with 3,000 each, 21 fit and one
+    // more would not.
     assert_eq!((words, postings), (31, 10 * 60 + 21 * 3_000));
     assert!(postings <= 1 << 16);
     assert_eq!(work("w1 w2 w35"), (3, 6_060));
 }
 
-/// Phrases and exclusions beside each other are as if each were looked for alone, in whatever order they come.
+/// Several phrases and exclusions together have the same effect as each alone, in any order.
 #[test]
 fn several_phrases_leave_what_all_of_them_leave() {
     let text = |doc: u32| match doc % 6 {

@@ -1,19 +1,22 @@
-//! Which documents reach a sum with the words they have, decided for 64 documents at a time.
+//! Decides which documents reach a sum with the weights of the words they contain, for 64 documents
+//! at a time.
 //!
-//! Words are asked for in a fixed order, the weightiest first. After each word so much is still needed; where what is
-//! needed is nothing, every document does, and where it is more than the words left can add, none does. Needs that the
-//! words left decide alike share one step, so a few words take a few steps.
+//! This is a binary decision diagram over bitmaps. It tests the words in a fixed order, heaviest
+//! first, and keeps track of the weight that is still needed. If nothing more is needed, every
+//! document passes. If more is needed than all remaining words weigh, no document passes. Amounts
+//! that lead to the same decision over the remaining words share one step, so a few words need few
+//! steps.
 
-/// Of more words than this, deciding takes more steps than adding up (`sums`).
+/// With more words than this, the diagram needs more steps than bitwise addition (`sums`).
 const WORDS_MAX: usize = if cfg!(test) { 5 } else { 8 };
 
-/// How to decide it, for the weights and the sum that it was made for; and what was decided last.
+/// The steps for given weights and a given sum, and the bitmaps of the last decision.
 #[derive(Debug, Default)]
 pub(super) struct Threshold {
-    /// Each comes behind those that it refers to.
+    /// Each step comes after the steps it refers to.
     steps: Vec<Step>,
     result: Outcome,
-    /// What each step says of some groups of 64 documents.
+    /// The bitmap of each step, `groups` groups of 64 documents each.
     decided: Vec<u64>,
     groups: usize,
 }
@@ -25,17 +28,17 @@ struct Step {
     without: Outcome,
 }
 
-/// What is known of a document at some point.
+/// The decision over the words not yet tested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Outcome {
     All,
     #[default]
     None,
-    /// What a step says.
+    /// The bitmap of this step.
     Of(usize),
 }
 
-/// An outcome, for any need above the one bound and up to the other.
+/// An outcome that holds for any needed weight greater than `above` and at most `up_to`.
 #[derive(Clone, Copy, Debug)]
 struct Decided {
     above: f32,
@@ -44,7 +47,7 @@ struct Decided {
 }
 
 impl Threshold {
-    /// Whether so few words are decided step by step.
+    /// Whether a query of this many words is decided with steps.
     pub(super) fn is_for(words: usize) -> bool {
         words <= WORDS_MAX
     }
@@ -55,14 +58,14 @@ impl Threshold {
         threshold
     }
 
-    /// Decides from now on for these weights and this sum.
+    /// Builds new steps for these weights and this sum.
     pub(super) fn renew(&mut self, weights: &[f32], needed: f32) {
         let mut maker = Maker { weights, known: vec![Vec::new(); weights.len() + 1], steps: Vec::new() };
         self.result = maker.decide(0, weights.iter().sum(), needed).outcome;
         self.steps = maker.steps;
     }
 
-    /// Decides for `groups` groups of 64 documents; `has` gives those that have a word.
+    /// Evaluates the steps for `groups` groups of 64 documents; `has` gives the bitmap of a word.
     pub(super) fn decide<'w>(&mut self, has: impl Fn(usize) -> &'w [u64], groups: usize) {
         self.groups = groups;
         self.decided.resize(self.decided.len().max(self.steps.len() * groups), 0);
@@ -78,7 +81,7 @@ impl Threshold {
                     let both = has.iter().zip(of(with)).zip(of(without));
                     out.iter_mut().zip(both).for_each(|(out, ((has, with), without))| *out = has & with | without);
                 }
-                // A word more never needs more.
+                // A document with one word more never needs more weight.
                 (Outcome::None, _) | (_, Outcome::All) => unreachable!("decided without the word"),
             }
         }
@@ -102,13 +105,14 @@ fn combine(out: &mut [u64], a: &[u64], b: &[u64], of: impl Fn(u64, u64) -> u64) 
 
 struct Maker<'w> {
     weights: &'w [f32],
-    /// By word: what was decided before it.
+    /// For each word, the decisions already built from this word on.
     known: Vec<Vec<Decided>>,
     steps: Vec<Step>,
 }
 
 impl Maker<'_> {
-    /// What is decided before a word is asked for, where the words from it on weigh `left`.
+    /// Builds the decision from a word on. `left` is the total weight of this word and all after
+    /// it; `needed` is the weight still needed.
     fn decide(&mut self, word: usize, left: f32, needed: f32) -> Decided {
         if needed <= 0.0 {
             return Decided { above: f32::NEG_INFINITY, up_to: 0.0, outcome: Outcome::All };
@@ -161,7 +165,7 @@ mod tests {
                 let has_word = |word: &Vec<u64>| word[doc / 64] >> (doc % 64) & 1 == 1;
                 let sum: f32 = has.iter().zip(&weights).filter(|(word, _)| has_word(word)).map(|(_, weight)| weight).sum();
                 let is_in = threshold.group(doc / 64) >> (doc % 64) & 1 == 1;
-                // The order of sums may decide what comes this near.
+                // Close to the sum, the order of floating-point additions may decide.
                 prop_assert!(is_in == (sum >= needed) || (sum - needed).abs() < 1e-4, "{sum} of {needed}");
             }
         }

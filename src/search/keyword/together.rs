@@ -1,4 +1,4 @@
-//! Which words stand in the same documents: what a misspelt word of a query meant shows in the words next to it.
+//! Co-occurrence of words. It shows which word a misspelt query word stands for.
 
 use std::io;
 
@@ -8,28 +8,30 @@ use hornbook_corpus::ranges::OrdinalRanges;
 use super::leg::KeywordLeg;
 use crate::search::bits::Bits;
 
-/// A term that more of the documents have goes with every word.
+/// A term in more than one of this many documents is ignored: it occurs together with every word.
 const COMMON_ONE_IN: u32 = 8;
 
-/// Of the documents with a term about so many are looked at, in so many places of the searched ranges.
+/// About this many of the documents that contain a term are sampled, from about this many places in
+/// the searched ranges.
 const LOOKED_AT: u32 = 4096;
 const PLACES: u32 = 16;
 
-/// About so many are read to see which words stand in a row.
+/// About this many documents are sampled to count two words in a row.
 const READ_IN_A_ROW: u32 = 128;
 
-/// What a count is smoothed with: one document more or less proves nothing.
+/// Added to counts, so that a single document more or less has little effect.
 const SMOOTHING: f32 = 0.5;
 
-/// The documents of the searched ranges that have a term.
+/// The documents of the searched ranges that contain a term.
 pub(in crate::search) struct DocumentsWith {
     documents: Bits,
-    /// Which share of the ranges they are.
+    /// Their share of all documents in the ranges.
     share: f32,
 }
 
 impl KeywordLeg {
-    /// The documents of some ranges with a term in text or heading; none if it stands in hardly any, or in too many.
+    /// The documents of the ranges that contain a term in text or heading. `None` if there are
+    /// none, or if the term is too common in the corpus.
     pub(in crate::search) fn having(&self, term: &str, ranges: &OrdinalRanges) -> io::Result<Option<DocumentsWith>> {
         let most = self.text.document_count(term)?.max(self.heading.document_count(term)?);
         if most == 0 || most > self.document_count / COMMON_ONE_IN {
@@ -44,7 +46,8 @@ impl KeywordLeg {
         Ok((found > 0).then_some(DocumentsWith { documents, share }))
     }
 
-    /// For each of some terms, how many times as often as elsewhere its documents are among those with `term`, as a logarithm.
+    /// The lift of `term` with each of the other terms: the logarithm of how many times as often as
+    /// on average the documents with `term` contain the other term. Estimated from a sample.
     pub(in crate::search) fn lifts(
         &self,
         term: &str,
@@ -60,8 +63,8 @@ impl KeywordLeg {
         Ok(others.iter().map(lift).collect())
     }
 
-    /// In how many documents of some ranges two terms stand in a row, counted up to here; and how many documents of the rarer
-    /// one could show it, of which a few are looked at.
+    /// In how many documents two terms occur in a row, counted up to `most`, and how many documents
+    /// were sampled. The sample is from the documents of the ranges that contain the rarer term.
     pub(in crate::search) fn in_a_row(
         &self,
         first: &str,
@@ -76,12 +79,14 @@ impl KeywordLeg {
         Ok((found.take(most).count(), documents.len()))
     }
 
-    /// Documents of the ranges with a term, of many about so many from everywhere.
+    /// The documents of the ranges that contain a term in heading or text. If there are many, a
+    /// sample from all over the ranges; `about` is its approximate size.
     pub(super) fn some_with(&self, term: &str, ranges: &OrdinalRanges, about: u32) -> io::Result<Vec<u32>> {
         let mut documents = Vec::new();
         for field in self.said() {
             let Some(mut cursor) = field.cursor(term)? else { continue };
-            // So many ordinals have as many of the documents as a place may give.
+            // As many ordinals as contain on average the documents that one place contributes to
+            // the sample.
             let place = u64::from(self.document_count) * u64::from(about / PLACES) / u64::from(cursor.len().max(1));
             for range in places(ranges, u32::try_from(place).unwrap_or(u32::MAX)) {
                 cursor.skip_to(range.start);
@@ -94,7 +99,8 @@ impl KeywordLeg {
     }
 }
 
-/// The beginnings of [`PLACES`] equal parts of some ranges, each of so many ordinals at most.
+/// Splits the ranges into about [`PLACES`] equal parts, and returns at most the first `most`
+/// ordinals of each part.
 fn places(ranges: &OrdinalRanges, most: u32) -> Vec<OrdinalRange> {
     let part = ranges.len().div_ceil(PLACES).max(1);
     let mut places = Vec::new();

@@ -1,31 +1,33 @@
-//! The sums over one run of documents, small enough to stay near the processor.
+//! Accumulated scores for a window of consecutive documents, small enough for the CPU cache.
 
 use super::common::CommonTerm;
 use crate::search::bits::each_bit;
 
-/// Documents per window; few where tests need many windows. A multiple of 64. With fewer, opening windows and going on with
-/// every list costs more than a larger cache.
+/// Documents per window, a multiple of 64; few in tests, which need many windows. A smaller window
+/// loses more time by starting windows and resuming every posting list than it gains by using less
+/// of the cache.
 pub(super) const WINDOW: u32 = if cfg!(test) { 128 } else { 16384 };
 
-/// A run of documents: which of them are candidates, and the sums of these.
+/// A window: its candidates and their accumulated scores.
 #[derive(Default)]
 pub(super) struct Window {
-    /// A multiple of 64, though documents are looked for from `from` on only.
+    /// A multiple of 64. Documents before `from` are not searched.
     pub(super) start: u32,
     pub(super) from: u32,
     pub(super) end: u32,
     saturation: f32,
-    /// A bit for each document: whether it matches whatever else it has.
+    /// Bitmap of the certain matches: they match whatever further words they contain.
     matches: Vec<u64>,
-    /// Whether it is a candidate.
+    /// Bitmap of the candidates.
     is_candidate: Vec<u64>,
-    /// How many candidates there are before each group of 64 that has some.
+    /// The number of candidates before each group of 64 documents. Valid only for groups with
+    /// candidates.
     before: Vec<u32>,
-    /// Documents, ascending.
+    /// The candidates as documents, ascending.
     pub(super) candidates: Vec<u32>,
-    /// One for each candidate.
+    /// One cell for each candidate.
     cells: Vec<Cell>,
-    /// Cells that the term at hand has touched, then those of the word at hand.
+    /// The cells that the current term has touched, and those that the current word has touched.
     of_term: Vec<u32>,
     of_word: Vec<u32>,
     room: Vec<(u32, u32)>,
@@ -33,14 +35,15 @@ pub(super) struct Window {
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cell {
-    /// What the term's occurrences count, over all fields.
+    /// The weighted term frequency of the current term, summed over all fields.
     worth: f32,
+    /// The mass of the terms of the current word.
     word_mass: f32,
     pub(super) score: f32,
     pub(super) mass: f32,
 }
 
-/// Which documents of a window are candidates.
+/// Shows which documents of a window are candidates.
 #[derive(Clone, Copy)]
 pub(super) struct Marks<'w> {
     start: u32,
@@ -55,7 +58,7 @@ impl Marks<'_> {
         self.words.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
 
-    /// The place of a candidate among all of them.
+    /// The index of a candidate among all candidates.
     #[inline]
     pub(super) fn place(&self, doc: u32) -> usize {
         let place = doc - self.start;
@@ -64,14 +67,14 @@ impl Marks<'_> {
     }
 }
 
-/// Where the occurrences of a term are counted.
+/// Accumulates the weighted term frequencies of the current term.
 pub(super) struct Counts<'w> {
     cells: &'w mut [Cell],
     of_term: &'w mut Vec<u32>,
 }
 
 impl Counts<'_> {
-    /// Counts them in a candidate, by its place.
+    /// Adds to the candidate with index `place`.
     #[inline]
     pub(super) fn add(&mut self, place: usize, worth: f32) {
         let Some(cell) = self.cells.get_mut(place) else { return };
@@ -83,7 +86,7 @@ impl Counts<'_> {
 }
 
 impl Window {
-    /// Goes on with the documents from one on, and says up to which.
+    /// Starts the next window at document `from`, and returns its end.
     pub(super) fn restart(&mut self, from: u32, range_end: u32, saturation: f32) -> u32 {
         (self.from, self.start, self.saturation) = (from, from - from % 64, saturation);
         self.end = range_end.min(self.start.saturating_add(WINDOW));
@@ -95,18 +98,18 @@ impl Window {
         self.before.resize(groups, 0);
         self.candidates.clear();
         self.cells.clear();
-        // Something is left in them only by a search that panicked.
+        // These are not empty only after a search that panicked.
         self.of_term.clear();
         self.of_word.clear();
         self.end
     }
 
-    /// How many groups of 64 documents it has.
+    /// The number of groups of 64 documents.
     pub(super) fn groups(&self) -> usize {
         (self.end - self.start).div_ceil(64) as usize
     }
 
-    /// Which documents of a group are in it.
+    /// The documents of a group that belong to the window.
     pub(super) fn inside(&self, group: usize) -> u64 {
         let start = self.start + group as u32 * 64;
         let from = !0 << self.from.saturating_sub(start).min(63);
@@ -116,7 +119,7 @@ impl Window {
         }
     }
 
-    /// What is known of a group: which documents match whatever else they have, and which are candidates.
+    /// Sets the certain matches and the candidates of a group. Groups must come in ascending order.
     pub(super) fn set_group(&mut self, group: usize, matches: u64, candidates: u64) {
         self.matches[group] = matches;
         self.is_candidate[group] = candidates;
@@ -126,19 +129,20 @@ impl Window {
         self.cells.resize(self.candidates.len(), Cell::default());
     }
 
-    /// Whether a document matches whatever else it has.
+    /// Whether a document is a certain match.
     #[inline]
     pub(super) fn is_match(&self, doc: u32) -> bool {
         let place = doc - self.start;
         self.matches[place as usize / 64] >> (place % 64) & 1 == 1
     }
 
-    /// The candidates with what each has so far.
+    /// The candidates with their cells.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &Cell)> {
         self.candidates.iter().copied().zip(&self.cells)
     }
 
-    /// Keeps those candidates that the test keeps, in their order; it is told whether each matches whatever else it has.
+    /// Keeps the candidates for which `keep` is true, in order. The last argument of `keep` is
+    /// whether the document is a certain match.
     pub(super) fn retain_candidates(&mut self, mut keep: impl FnMut(u32, &Cell, bool) -> bool) {
         let mut kept = 0;
         let mut last_group = usize::MAX;
@@ -160,13 +164,14 @@ impl Window {
         self.cells.truncate(kept);
     }
 
-    /// Which documents are candidates, and where the occurrences of the term at hand are counted.
+    /// The candidate bitmap, and the accumulators of the current term.
     pub(super) fn split(&mut self) -> (Marks<'_>, Counts<'_>) {
         let marks = Marks { start: self.start, words: &self.is_candidate, before: &self.before };
         (marks, Counts { cells: &mut self.cells, of_term: &mut self.of_term })
     }
 
-    /// Counts a term in every candidate, by what it counts in a document.
+    /// Adds a term in every candidate; `worth_at` looks up its weighted term frequency in a
+    /// document.
     pub(super) fn add_looked_up(&mut self, mut worth_at: impl FnMut(u32) -> f32) {
         let mut counts = Counts { cells: &mut self.cells, of_term: &mut self.of_term };
         for (place, &doc) in self.candidates.iter().enumerate() {
@@ -177,12 +182,14 @@ impl Window {
         }
     }
 
-    /// Counts a common term in every candidate.
+    /// Adds a common term in every candidate.
     pub(super) fn add_common(&mut self, term: &CommonTerm) {
         let mut counts = Counts { cells: &mut self.cells, of_term: &mut self.of_term };
         term.each_of(&self.candidates, &mut self.room, |place, worth| counts.add(place, worth));
     }
 
+    /// Adds the saturated frequencies of the current term to the scores, and its mass to the mass
+    /// of the current word.
     pub(super) fn end_term(&mut self, weight: f32, mass: f32) {
         for &place in &self.of_term {
             let cell = &mut self.cells[place as usize];
@@ -196,7 +203,7 @@ impl Window {
         self.of_term.clear();
     }
 
-    /// Ends a word that has one term, which is what nearly every word has.
+    /// Ends a word that has one term, as nearly every word does.
     pub(super) fn end_only_term(&mut self, weight: f32, mass: f32) {
         for &place in &self.of_term {
             let cell = &mut self.cells[place as usize];
@@ -207,10 +214,11 @@ impl Window {
         self.of_term.clear();
     }
 
+    /// Adds the mass of the current word, at most `mass`, to the cells it touched.
     pub(super) fn end_word(&mut self, mass: f32) {
         for &place in &self.of_word {
             let cell = &mut self.cells[place as usize];
-            // Whole and parts of one compound say the same once.
+            // A compound and its parts are the same word, so they count once.
             cell.mass += cell.word_mass.min(mass);
             cell.word_mass = 0.0;
         }

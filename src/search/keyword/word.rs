@@ -1,4 +1,4 @@
-//! A word of a plan: where its terms are looked up, and what it counts.
+//! A word of a query plan: where its terms are looked up, and how much it adds to a document.
 
 use std::io;
 use std::sync::Arc;
@@ -11,48 +11,50 @@ use super::window::{WINDOW, Window};
 use crate::search::bits::{each_bit, set};
 use crate::search::postings::Cursor;
 
-/// So much above itself is a bound that must hold for sums of rounded numbers too.
+/// Upper bounds are multiplied by this, so that they also hold for rounded floating-point sums.
 pub(super) const ROUNDED_UP: f32 = 1.0001;
 
-/// One word of the plan.
 pub(super) struct PlannedWord<'a> {
-    /// What the word carries towards a match.
+    /// The weight of the word in the match condition.
     pub(super) mass: f32,
-    /// The most that it adds to a score.
+    /// Upper bound of its contribution to a score.
     pub(super) most: f32,
-    /// The same of documents that do not have much of it, where it is known which do.
+    /// The same bound for documents outside the high-frequency bitmap, if there is such a bitmap.
     pub(super) most_elsewhere: Option<f32>,
     terms: Vec<PlannedTerm<'a>>,
     pub(super) postings: u32,
-    /// What this word and those behind it can add to a document, at most.
+    /// Upper bounds for this word and all words after it.
     pub(super) rest: Rest,
-    /// The documents of the window that have any of its terms, and those that have the one which carries all of its mass;
-    /// unused where it has one term and that is held.
+    /// Bitmaps of the marked window: the documents with any of its terms, and the documents with
+    /// its first term if that alone carries the full mass. Both are unused if the only term is
+    /// cached; `surely` is also unused for a word of one term.
     any: Vec<u64>,
     surely: Vec<u64>,
 }
 
 struct PlannedTerm<'a> {
-    /// What it adds to the score when saturated.
+    /// The limit of its contribution to the score as the term frequency grows: IDF times (k1 + 1).
+    /// For alternative terms the IDF is limited to the mass of the word and multiplied by the
+    /// share.
     weight: f32,
-    /// What it adds to the mass of its word.
+    /// Its contribution to the mass of the word.
     mass: f32,
     source: Source<'a>,
 }
 
-/// Where it is looked up.
+/// Where a term is looked up.
 enum Source<'a> {
     Held(Arc<CommonTerm>),
     Lists(Box<Lists<'a>>),
 }
 
-/// The lists of a term, in each field that has it. They are opened when they are needed.
+/// The posting lists of a term in each field that contains it. They are opened when first needed.
 struct Lists<'a> {
     leg: &'a KeywordLeg,
     term: &'a KnownTerm,
-    /// Which documents have it.
+    /// The lists without frequencies.
     documents: Option<Vec<Cursor<'a>>>,
-    /// The same, with what it counts in them.
+    /// The lists with frequencies.
     worths: Option<Vec<Cursor<'a>>>,
 }
 
@@ -67,7 +69,8 @@ impl<'a> PlannedWord<'a> {
                 terms.push(PlannedTerm::open(leg, term, weight, mass, searched)?);
             }
         }
-        // What is known by its synonyms alone is found by them as by itself.
+        // If the corpus contains no own term of the word, the shares of the alternative terms are
+        // scaled up so that the largest is 1.
         let is_known = !terms.is_empty();
         let share_max = word.also.iter().map(|&(_, share)| share).fold(0.0, f32::max);
         for (term, share) in &word.also {
@@ -100,12 +103,13 @@ impl<'a> PlannedWord<'a> {
         self.terms.len() == 1
     }
 
-    /// What it would add to the score of a document that could not say it more often, a compound in one way.
+    /// The limit of its contribution to a score as the term frequency grows. Only the heaviest term
+    /// of the word counts.
     pub(super) fn possible(&self) -> f32 {
         self.terms.iter().map(|term| term.weight).fold(0.0, f32::max)
     }
 
-    /// The first document from here on that has any of its terms.
+    /// The first document at or after `from` that contains any of its terms.
     pub(super) fn next(&mut self, from: u32) -> io::Result<Option<u32>> {
         let mut first = None;
         for term in &mut self.terms {
@@ -114,7 +118,7 @@ impl<'a> PlannedWord<'a> {
         Ok(first)
     }
 
-    /// The documents of a marked window that have any of its terms.
+    /// Bitmap of the documents in a marked window that contain any of its terms.
     pub(super) fn any(&self, window: &Window) -> &[u64] {
         match self.terms.as_slice() {
             [PlannedTerm { source: Source::Held(held), .. }] => held.documents(window.start as usize / 64),
@@ -122,7 +126,8 @@ impl<'a> PlannedWord<'a> {
         }
     }
 
-    /// The documents of a window that have much of it, where that is known.
+    /// Bitmap of the documents in a window with a high term frequency; empty if the word has no
+    /// such bitmap.
     pub(super) fn much(&self, window: &Window) -> &[u64] {
         match self.terms.as_slice() {
             [PlannedTerm { source: Source::Held(held), .. }] => held.documents_with_much(window.start as usize / 64),
@@ -130,12 +135,13 @@ impl<'a> PlannedWord<'a> {
         }
     }
 
-    /// The documents of a marked window that have all of its mass.
+    /// Bitmap of the documents in a marked window that surely have the full mass of the word.
     pub(super) fn surely(&self, window: &Window) -> &[u64] {
         if self.is_one_term() { self.any(window) } else { &self.surely }
     }
 
-    /// Notes which documents of the window have it; only of some, where others do not matter.
+    /// Marks the documents of the window that contain the word. With `among`, only documents of
+    /// that bitmap need to be marked.
     pub(super) fn mark(&mut self, window: &Window, among: Option<&Vec<u64>>) -> io::Result<()> {
         let Self { mass, terms, any, surely, .. } = self;
         if let [PlannedTerm { source: Source::Held(_), .. }] = terms.as_slice() {
@@ -157,7 +163,7 @@ impl<'a> PlannedWord<'a> {
         Ok(())
     }
 
-    /// Adds what it counts in the candidates.
+    /// Adds its contribution to the score and the mass of each candidate.
     pub(super) fn add(&mut self, window: &mut Window, document_count: u32) -> io::Result<()> {
         let is_one_term = self.is_one_term();
         let is_sparse = is_sparse(window.candidates.len(), self.postings, document_count);
@@ -184,7 +190,7 @@ impl<'a> PlannedTerm<'a> {
         Ok(Self { weight: weight * (leg.saturation + 1.0), mass, source })
     }
 
-    /// The most that it adds to a score.
+    /// Upper bound of its contribution to a score.
     fn most(&self, saturation: f32) -> f32 {
         match &self.source {
             Source::Held(held) => self.weight * held.most / (held.most + saturation),
@@ -194,7 +200,7 @@ impl<'a> PlannedTerm<'a> {
 }
 
 impl Source<'_> {
-    /// The first document from here on that has it.
+    /// The first document at or after `from` that contains the term.
     fn next(&mut self, from: u32) -> io::Result<Option<u32>> {
         let lists = match self {
             Self::Held(held) => return Ok(held.next(from)),
@@ -207,7 +213,8 @@ impl Source<'_> {
         Ok(lists.iter_mut().filter_map(next).min())
     }
 
-    /// Notes which documents of the window have it; only of some, where others do not matter.
+    /// Marks the documents of the window that contain the term. With `among`, only documents of
+    /// that bitmap need to be marked.
     fn mark(&mut self, window: &Window, among: Option<&Vec<u64>>, has: &mut [u64]) -> io::Result<()> {
         let lists = match self {
             Self::Held(held) => {
@@ -234,7 +241,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Counts it in the candidates, which are few or many for its lists.
+    /// Adds the weighted term frequency in each candidate. If the candidates are sparse, it looks
+    /// each of them up; otherwise it reads the posting lists.
     fn add(&mut self, window: &mut Window, is_sparse: bool) -> io::Result<()> {
         let lists = match self {
             Self::Held(held) => {
@@ -277,7 +285,8 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Whether so few documents of a window cost less to look up than the postings of a word in it to read.
+/// Whether looking up `count` documents of a window costs less than reading the postings of a word
+/// in the window.
 pub(super) fn is_sparse(count: usize, postings: u32, document_count: u32) -> bool {
     (count as u64) * 16 < u64::from(postings) * u64::from(WINDOW) / u64::from(document_count.max(1))
 }

@@ -1,8 +1,10 @@
-//! Since when a section has its present wording, or until when, where its source credit or an effective date note says so in
-//! a regular form. Notes that wait for an approval, or except some paragraphs, have no date.
+//! Reads since when, or until when, a section has its present wording, if its source credit or an
+//! effective date note states it in a regular form. Notes that wait for an approval, or that
+//! exclude some paragraphs, give no date.
 //!
-//! A note may print the text that will be law from a day on. If it is that of the whole section, it is a wording of its
-//! own. If it is that of some paragraphs, nobody has the section as it is from that day on, and its validity is uncertain.
+//! A note may print text that will be law from a later day. The text of a whole section is a
+//! separate wording. If it is only the text of some paragraphs, the section as a whole is unknown
+//! from that day on, and its validity is uncertain.
 
 use hornbook_corpus::outline::Status;
 
@@ -29,11 +31,11 @@ pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
         return Effect::default();
     };
     let page = format!("{},", &found["page"]);
-    // `as amended at 76 FR 5, Sept. 13, 2011` is an entry too.
+    // An amendment such as `as amended at 76 FR 5, Sept. 13, 2011` is a separate entry.
     let last = credit.rsplit([';', '[']).next().and_then(|entry| entry.rsplit(" at ").next()).unwrap_or_default();
     let date = date_in(&found["date"]);
     match found.name("more") {
-        // The text is that of before, and the note has the new one.
+        // The section has the old text, and the note contains the new one.
         Some(_) if !credit.contains(&page) => {
             let then = Some(Status::Uncertain).filter(|_| text.coming.is_none());
             Effect { to: date, then, ..Effect::default() }
@@ -43,8 +45,8 @@ pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
     }
 }
 
-/// The wording that the section will have, from the day on which the present one ends. Without such a day, its note says
-/// when it will be law.
+/// The future wording of the section, which begins when the present one ends. Without such a day,
+/// its note states when it becomes law.
 pub(super) fn wording(coming: Coming, present: &Effect, notes: &[ContentNote]) -> Content {
     let effect = match &present.to {
         Some(day) => Effect::since(Some(day.clone())),
@@ -82,7 +84,7 @@ mod tests {
         assert_eq!(effect(dated, ""), (day(), None));
         let made = "At 76 FR 5, Sept. 13, 2011, § 5.1 was revised, effective October 13, 2011.";
         assert_eq!(effect(credit, made), (day(), None));
-        // Amended again since.
+        // The section was amended again later.
         assert_eq!(effect("[76 FR 5, Sept. 13, 2011, as amended at 77 FR 1, May 1, 2012]", made), (None, None));
         let coming = "At 77 FR 7, Sept. 13, 2011, § 5.1 was amended by revising paragraph (c), effective Oct. 13, 2011. \
                       For the convenience of the user, the revised text is set forth as follows:\n(c) New.";

@@ -1,4 +1,5 @@
-//! The elements that the electronic and the annual edition share: paragraphs, extracts, tables, notes, footnotes.
+//! The elements that the electronic and the annual edition share: paragraphs, extracts, tables,
+//! notes and footnotes.
 
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 use roxmltree::Node;
@@ -11,7 +12,7 @@ use crate::content::ContentNote;
 use crate::import::labels::Scheme;
 use crate::import::unknown::Vocabulary;
 
-/// The elements of the electronic and the annual edition, as their guides and files have them.
+/// The element names of the electronic and the annual edition, from their guides and files.
 pub(crate) const VOCABULARY: Vocabulary = Vocabulary { names: NAMES, is_left_out };
 
 const NAMES: &str = "AC APPENDIX APPRO AUTH B BCAP BODY BOXHD BOXTXT BR CAPTION CFRDOC CHAPTER CHED CITA COL COLGROUP \
@@ -25,7 +26,7 @@ const NAMES: &str = "AC APPENDIX APPRO AUTH B BCAP BODY BOXHD BOXTXT BR CAPTION 
     center col colgroup div em h1 h2 h3 h4 hr i img li ol p span strong sub sup table tbody td tfoot th \
     thead tr u ul";
 
-/// What is printed around the law and repeats it, or is about the book or the file.
+/// Whether an element only repeats the law for print, or is about the book or the file.
 fn is_left_out(node: Node<'_, '_>) -> bool {
     matches!(
         node.tag_name().name(),
@@ -48,7 +49,7 @@ fn is_left_out(node: Node<'_, '_>) -> bool {
     )
 }
 
-/// What stands in a provision or right below a container, by what it is.
+/// The content of a provision or directly below a container, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Elements<'a, 'd> {
     text: Setter,
@@ -56,13 +57,13 @@ pub(crate) struct Elements<'a, 'd> {
     footnotes: Vec<Footnote>,
     credits: Vec<String>,
     pub(crate) is_reserved: bool,
-    /// Signs of the footnotes that are there; another raised figure is none.
+    /// The signs of the existing footnotes. Any other raised figure is not a footnote reference.
     signs: Vec<String>,
-    /// Law that the publisher left within the revised text of a note.
+    /// Law that the publisher placed within the revised text of a note.
     pub(crate) misplaced: Vec<Node<'a, 'd>>,
-    /// The number of the section that is read: its revised wording in a note is no law yet.
+    /// The number of the section being read. Its revised wording in a note is not yet law.
     number: Option<String>,
-    /// That wording, if a note prints the whole of it.
+    /// That wording, if a note prints it completely.
     coming: Option<Box<Coming>>,
 }
 
@@ -72,7 +73,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         Self { signs: footnotes.map(sign_of).collect(), number, ..Self::default() }
     }
 
-    /// The text and its layout.
+    /// Returns the text and its layout.
     fn finish(&mut self) -> (String, Layout) {
         std::mem::take(&mut self.text).finish(&Scheme::cfr(), &self.footnotes)
     }
@@ -81,7 +82,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         Some(self.credits.join(" ")).filter(|credit| !credit.is_empty())
     }
 
-    /// All of it as the text of a provision.
+    /// Returns everything as the text of a provision.
     pub(crate) fn into_text(mut self, reference: String) -> Text {
         let (text, layout) = self.finish();
         let credit = self.credit();
@@ -89,7 +90,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         Text { text, layout, credit, notes, is_reserved, reference, coming }
     }
 
-    /// What stands right below a container as text, with the footnotes of that text; the other notes stay.
+    /// Takes the text directly below a container, with its footnotes. The other notes remain.
     pub(crate) fn take_text(&mut self) -> Option<Text> {
         let (text, mut layout) = self.finish();
         if text.is_empty() {
@@ -112,12 +113,12 @@ impl<'a, 'd> Elements<'a, 'd> {
         run_of(node, &self.signs)
     }
 
-    /// Everything in an element: each block by itself, and words that are in no block as a paragraph.
+    /// Processes everything in an element: each block separately, and words outside blocks as a paragraph.
     pub(crate) fn contents(&mut self, node: Node<'a, 'd>, each: &mut dyn FnMut(&mut Self, Node<'a, 'd>)) {
         self.parts(node.children(), each);
     }
 
-    /// The same for some of the children of an element.
+    /// Processes some of the children of an element in the same way.
     pub(crate) fn parts(
         &mut self,
         parts: impl Iterator<Item = Node<'a, 'd>>,
@@ -137,7 +138,7 @@ impl<'a, 'd> Elements<'a, 'd> {
 
     pub(crate) fn child(&mut self, node: Node<'a, 'd>) {
         match node.tag_name().name() {
-            // What is repeated for the printed page: running heads, page numbers, tables of contents.
+            // Elements that repeat text for the printed page: running heads, page numbers, tables of contents.
             "EAR" | "PRTPAGE" | "CONTENTS" | "CFRTOC" | "TOC" | "FTREF" | "SECHD" | "XREFTITLE" => {}
             "P" | "PSPACE" | "FP" | "FRP" => self.paragraph(node),
             "HD" | "HEAD" | "HED" | "HD1" | "HD2" | "HD3" | "HD4" | "HD5" | "HD6" => {
@@ -172,7 +173,8 @@ impl<'a, 'd> Elements<'a, 'd> {
             "FTNT" => self.footnote(node),
             "CITA" => self.credits.push(self.run(node).text),
             "RESERVED" => self.reserved(node),
-            // The authority of a section is a SECAUTH: this one is an example that the section gives.
+            // The authority of a section is in SECAUTH. An AUTH in a section is an example that the
+            // section gives.
             "AUTH" if self.number.is_some() => self.example(node),
             "AUTH" | "SECAUTH" => self.note(node, "Authority"),
             "SOURCE" => self.note(node, "Source"),
@@ -189,7 +191,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         }
     }
 
-    /// A paragraph, and then what stands in it as a block of its own.
+    /// Adds a paragraph, followed by the blocks within it.
     pub(crate) fn paragraph(&mut self, node: Node<'a, 'd>) {
         let run = self.run(node);
         self.text.paragraph(run);
@@ -202,7 +204,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         }
     }
 
-    /// `[Reserved]`, which is a status; whatever more it says is text.
+    /// Handles `[Reserved]`, which is a status. Any further words are text.
     fn reserved(&mut self, node: Node<'a, 'd>) {
         self.is_reserved = true;
         let run = self.run(node);
@@ -212,7 +214,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         }
     }
 
-    /// A paragraph of an extract.
+    /// Adds a paragraph of an extract.
     fn block(&mut self, node: Node<'a, 'd>) {
         let name = node.tag_name().name();
         let is_paragraph = matches!(name, "P" | "PSPACE" | "FRP" | "HD" | "HED") || name.starts_with("FP");
@@ -227,12 +229,12 @@ impl<'a, 'd> Elements<'a, 'd> {
         self.blocks_in(node);
     }
 
-    /// `Example 1.` or `Note:` and its paragraphs. The heading runs into the first.
+    /// Adds `Example 1.` or `Note:` with its paragraphs. The heading is joined to the first paragraph.
     fn example(&mut self, node: Node<'a, 'd>) {
         let mut heading = Run::default();
         self.contents(node, &mut |elements, child| match child.tag_name().name() {
             "HD" | "HED" => {
-                // A heading without words of its own is a line.
+                // A heading without a paragraph after it is a separate line.
                 elements.text.push(LineKind::Block, std::mem::take(&mut heading));
                 let words = elements.run(child);
                 heading.marked(MarkKind::RunInHeading, |run| run.push(&words.text));
@@ -279,7 +281,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         self.take_note(named.filter(|name| !name.is_empty()).unwrap_or(topic.to_owned()), inner);
     }
 
-    /// Takes the text of a note, and the notes to it.
+    /// Takes the text of a note, and the notes on it.
     fn take_note(&mut self, topic: String, mut inner: Self) {
         let (text, mut layout) = inner.finish();
         layout.count_footnotes_from(self.notes.len() + 1);
@@ -293,7 +295,8 @@ impl<'a, 'd> Elements<'a, 'd> {
         self.credits.append(&mut inner.credits);
     }
 
-    /// The wording that a section will have. Sections and parts that follow it were put here by a missing end tag.
+    /// Reads the future wording of a section. Sections and parts after it are here only because an
+    /// end tag is missing.
     fn revised(&mut self, node: Node<'a, 'd>) {
         let first = node.first_element_child();
         self.contents(node, &mut |elements, child| match child.tag_name().name() {
@@ -318,7 +321,8 @@ impl<'a, 'd> Elements<'a, 'd> {
         });
     }
 
-    /// Containers and sections that a note prints although they are law no more: its text, with their headings.
+    /// Adds the text of containers and sections that a note prints although they are no longer law,
+    /// with their headings.
     fn quoted(&mut self, node: Node<'a, 'd>) {
         let own_credits = self.credits.len();
         self.contents(node, &mut |elements, child| match child.tag_name().name() {
@@ -331,7 +335,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         }
     }
 
-    /// The wording that the section will have.
+    /// Reads the future wording of the section.
     fn coming(&self, section: Node<'a, 'd>) -> Coming {
         let mut inner = Self::new(section, self.number.clone());
         let mut heading = Run::default();
@@ -356,7 +360,7 @@ impl<'a, 'd> Elements<'a, 'd> {
     }
 }
 
-/// Whether a revised text is that of the whole section: stars stand for paragraphs that stay as they are.
+/// Whether a revised text covers the whole section. Asterisks represent unchanged paragraphs.
 fn is_whole(section: Node<'_, '_>) -> bool {
     let is_star = |node: Node<'_, '_>| {
         node.tag_name().name() == "STARS" || node.text().is_some_and(|text| node.is_text() && text.contains("* * *"))
@@ -368,14 +372,14 @@ fn is_hierarchy(name: &str) -> bool {
     matches!(name, "PART" | "SUBPART" | "SUBJGRP" | "SUBCHAP" | "CHAPTER" | "APPENDIX")
 }
 
-/// Whether a note introduces its revised text as law that was removed (the note to 47 C.F.R. § 61.136 of 2011).
+/// Whether a note introduces its revised text as removed law, like the note to 47 C.F.R. § 61.136 of 2011.
 fn quotes_removed_law(revised: Node<'_, '_>) -> bool {
     let before = revised.prev_siblings().skip(1).find(Node::is_element);
     let words = before.map(|before| run_of(before, &[]).text).unwrap_or_default();
     words.contains("the removed ") && words.ends_with("set forth as follows:")
 }
 
-/// Marks the footnotes that a text refers to, and those that they refer to.
+/// Marks the footnotes that a text refers to, and those that these footnotes refer to.
 fn take_footnotes(layout: &Layout, notes: &[ContentNote], is_taken: &mut [bool]) {
     let mut open: Vec<&Layout> = vec![layout];
     while let Some(layout) = open.pop() {
@@ -388,7 +392,7 @@ fn take_footnotes(layout: &Layout, notes: &[ContentNote], is_taken: &mut [bool])
     }
 }
 
-/// Where each note will be among those that are taken, or among those that stay.
+/// The new index of each note among the taken notes or among the kept notes.
 fn places_apart(is_taken: &[bool]) -> Vec<u32> {
     let mut counts = [0, 0];
     let mut next = |is_taken: bool| {
@@ -411,7 +415,7 @@ fn sign_of(footnote: Node<'_, '_>) -> String {
     sign.map(|sign| run_of(sign, &[]).text).unwrap_or_default()
 }
 
-/// Elements that stand apart from a paragraph even if they are within it.
+/// Elements that are displayed separately even if they are within a paragraph.
 fn is_apart(name: &str) -> bool {
     matches!(
         name,
@@ -472,18 +476,18 @@ fn is_inline(name: &str) -> bool {
     )
 }
 
-/// What becomes of an element that stands apart, while words around it are read.
+/// How to treat a separate element while the words around it are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Apart {
-    /// It is set after them.
+    /// It is written after them.
     Elsewhere,
-    /// It belongs to them: a cell has no other place for it.
+    /// It belongs to them, because a cell has no other place for it.
     Inline,
-    /// The same, but for tables: their rows follow those of the table around them.
+    /// As `Inline`, but tables are left out: their rows follow those of the table around them.
     InlineButTables,
 }
 
-/// The words of an element with what is marked in them. `signs` are those of the footnotes at hand.
+/// The words of an element with the marks in them. `signs` are the signs of the available footnotes.
 pub(crate) fn run_of(node: Node<'_, '_>, signs: &[String]) -> Run {
     let mut run = Run::default();
     fill(&mut run, node, signs, Apart::Elsewhere);
@@ -523,7 +527,7 @@ fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: Apart)
             None => fill(run, child, signs, apart),
         },
         "FR" => {
-            // A mixed number: 8 and a half is printed without a space, but must not read 81/2.
+            // A mixed number: "8 1/2" is printed without a space, but must not be read as 81/2.
             if run.text.ends_with(|c: char| c.is_ascii_digit()) {
                 run.space();
             }
@@ -537,14 +541,14 @@ fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: Apart)
     }
 }
 
-/// Words with room before and after them.
+/// Adds words with a space before and after them.
 fn in_between(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: Apart) {
     run.space();
     fill(run, node, signs, apart);
     run.space();
 }
 
-/// Typefaces of the Government Publishing Office.
+/// The mark for a typeface code of the Government Publishing Office.
 fn emphasis(typeface: &str) -> Option<MarkKind> {
     match typeface {
         "03" | "02" | "05" => Some(MarkKind::Emphasis),

@@ -2,7 +2,7 @@
 
 use crate::import::slug::slug;
 
-/// A level of the hierarchy, the outermost first.
+/// A level of the hierarchy, outermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Title,
@@ -33,7 +33,7 @@ impl Level {
         Self::NAMES[self as usize].1
     }
 
-    /// The part of a key that stands for a container of this level.
+    /// The part of a key that represents a container of this level.
     pub(crate) fn key_part(self, number: Option<&str>, heading: &str) -> String {
         let part = match number {
             Some(number) => format!("{}{}", Self::NAMES[self as usize].2, slug(number)),
@@ -42,7 +42,7 @@ impl Level {
         if part.is_empty() { "x".to_owned() } else { part }
     }
 
-    /// How a container is named within the citation of another: `Part 22`.
+    /// The name of a container in the citation of another node: `Part 22`.
     pub(crate) fn citation_part(self, number: Option<&str>, heading: &str) -> String {
         match number {
             Some(number) => {
@@ -64,7 +64,7 @@ impl Level {
         let rest = rest.trim_start();
         let end =
             rest.find(|c: char| c.is_whitespace() || matches!(c, '—' | ':' | '[' | ']' | ',')).unwrap_or(rest.len());
-        // A double hyphen stands for a dash in older files.
+        // In older files a double hyphen represents a dash.
         let number =
             rest[..end].split("--").next().unwrap_or_default().trim_end_matches(['.', '-', '–']).replace('–', "-");
         let fits = !number.is_empty()
@@ -74,17 +74,17 @@ impl Level {
     }
 }
 
-/// The numbers that a section goes by.
+/// The numbers of a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     /// One number, or a range written `22.203...22.211`.
     pub(crate) first: String,
-    /// Further ones, of sections that share a record.
+    /// Further numbers, of sections that share a record.
     pub(crate) others: Vec<String>,
 }
 
 impl Numbers {
-    /// From `§ 22.1`, `§§ 22.203-22.211`, `§§ 1.1 and 1.2`. A dash within `1.61-2T` makes no range.
+    /// Parses `§ 22.1`, `§§ 22.203-22.211`, `§§ 1.1 and 1.2`. A hyphen within `1.61-2T` is not a range.
     pub(crate) fn of(label: &str) -> Option<Self> {
         let label = label
             .replace(['§', '\u{a0}', '\u{2009}'], " ")
@@ -100,7 +100,7 @@ impl Numbers {
         first.starts_with(|c: char| c.is_ascii_digit()).then_some(Self { first, others })
     }
 
-    /// The length of the section number at the start of a heading such as `§ 1.1   Definitions.`
+    /// The section number at the start of a heading such as `§ 1.1   Definitions.`
     pub(crate) fn label_in(heading: &str) -> &str {
         if !heading.starts_with('§') {
             return "";
@@ -111,7 +111,7 @@ impl Numbers {
     }
 }
 
-/// `22.203...22.211` for `22.203-22.211`: both ends have a period.
+/// Writes `22.203-22.211` as `22.203...22.211`. Both ends must contain a period.
 fn range_of(number: &str) -> String {
     let number = number.trim_end_matches('.').replace(['–', '—', '‑'], "-");
     for (at, _) in number.match_indices('-') {
@@ -123,12 +123,12 @@ fn range_of(number: &str) -> String {
     number
 }
 
-/// `47 C.F.R. § 22.203`
+/// The citation of a section: `47 C.F.R. § 22.203`.
 pub(crate) fn section(title: &str, number: &str) -> String {
     format!("{title} C.F.R. § {number}")
 }
 
-/// What an appendix or supplement is called: `App. A`, `Supp. I`, and the part of its key.
+/// The name of an appendix or supplement, such as `App. A` or `Supp. I`, and the part of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Attachment {
     pub(crate) citation: String,
@@ -137,8 +137,9 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    /// From `Appendix A to Part 64—...`, `Appendix to Part 36—...`, `Supplement I to Part 1026—...`; others, such as `Table
-    /// 1 to Part 3`, are called by what stands before the dash.
+    /// Parses `Appendix A to Part 64—...`, `Appendix to Part 36—...`,
+    /// `Supplement I to Part 1026—...`. Others, such as `Table 1 to Part 3`, are named by the text
+    /// before the dash.
     pub(crate) fn of(heading: &str) -> Self {
         let name = heading.split(['—', ':']).next().unwrap_or(heading).trim();
         let mut words = name.split_whitespace();
@@ -162,7 +163,7 @@ impl Attachment {
     }
 }
 
-/// Whether a heading says that nothing is there.
+/// Whether a heading states that the place is reserved.
 pub(crate) fn is_reserved(heading: &str) -> bool {
     let bare = heading.trim().trim_end_matches('.').trim_end();
     bare.len() >= "reserved".len() && {

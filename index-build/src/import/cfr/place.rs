@@ -1,4 +1,4 @@
-//! Where in the code a document is being read, and the nodes that come of it.
+//! The current place in the code while a document is read, and the nodes made from it.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::import::target::Target;
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind};
 
-/// The containers around what is being read, outermost first.
+/// The containers around the current place, outermost first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     above: Vec<Above>,
@@ -36,23 +36,23 @@ impl Place {
         self.above.iter().find(|above| above.level == level)?.number.as_deref()
     }
 
-    /// The title's number, which every citation begins with.
+    /// The number of the title, which begins every citation.
     pub(crate) fn title(&self) -> &str {
         self.number(Level::Title).unwrap_or_default()
     }
 
-    /// The containers of this level and those around it.
+    /// The containers from the title down to this level.
     fn down_to(&self, level: Level) -> &[Above] {
         let end = self.above.iter().position(|above| above.level > level).unwrap_or(self.above.len());
         &self.above[..end]
     }
 }
 
-/// A document that is being read.
+/// The state of reading a document.
 pub(crate) struct Reading<'r> {
     target: Target<'r>,
     document: &'r Document,
-    /// Where its lines begin.
+    /// The start of each line.
     lines: Vec<usize>,
     pub(crate) parsed: Parsed,
     keys: HashSet<String>,
@@ -70,7 +70,8 @@ impl<'r> Reading<'r> {
         self.document.position(1 + self.lines.partition_point(|line| *line < start) as u32)
     }
 
-    /// Goes into a container: makes its node, unless this document had it before. Containers at its level or below are left.
+    /// Enters a container and creates its node, unless this document already has it. Leaves
+    /// containers at its level or below.
     pub(crate) fn enter(&mut self, place: &Place, container: Container<'_>, node: Node<'_, '_>) -> Place {
         let Container { level, number, heading, mut elements, is_whole } = container;
         let above = place.above.iter().position(|above| above.level >= level).unwrap_or(place.above.len());
@@ -82,7 +83,7 @@ impl<'r> Reading<'r> {
         let mut key = format!("{key}/{}", level.key_part(number.as_deref(), heading));
         let citation = format!("{citation}, {}", level.citation_part(number.as_deref(), heading));
         if level >= Level::Subpart {
-            // Headings repeat; the containers of higher levels are those of their numbers.
+            // Headings below parts repeat. Containers of higher levels are identified by their numbers.
             let plain = key.clone();
             let mut count = 1;
             while self.keys.contains(&key) {
@@ -108,7 +109,7 @@ impl<'r> Reading<'r> {
             (Level::Group, _) | (_, None) => SortKey::default(),
             // After all sections and subparts, like an appendix.
             (Level::Supplement, Some(_)) => SortKey::of_number("appendix-999"),
-            // Letters, so that subparts I and V are not taken for numerals.
+            // Compared as letters, so that subparts I and V are not read as numerals.
             (Level::Subtitle | Level::Subchapter | Level::Subpart, Some(letter)) => {
                 SortKey::of_number(&letter.to_lowercase())
             }
@@ -138,7 +139,7 @@ impl<'r> Reading<'r> {
         place
     }
 
-    /// Keeps words that stand outside of all containers as a note of the first one.
+    /// Keeps words outside all containers as a note of the first container.
     pub(crate) fn outside<'a>(&mut self, words: Vec<Node<'a, 'a>>) {
         let mut elements = Elements::default();
         elements.parts(words.into_iter(), &mut Elements::child);
@@ -148,7 +149,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Gives the notes of a container that the document has a second time to its node.
+    /// Adds the notes and credit of a repeated container to the node that exists already.
     fn continued(&mut self, handle: Handle, elements: Elements<'_, '_>) {
         let Some(first) = self.parsed.nodes.iter_mut().find(|node| node.handle == handle) else { return };
         let credit = elements.credit();
@@ -163,8 +164,9 @@ impl<'r> Reading<'r> {
             own.source_credit.take().into_iter().chain(credit).reduce(|first, more| first + " " + &more);
     }
 
-    /// Adds the text right below a container, which is law like that of a section: its first provision. Where the container
-    /// has nothing else, it is its whole text and has its heading.
+    /// Adds the text directly below a container as its first provision, because it is law like a
+    /// section. If the container has nothing else, the provision is its whole text and gets its
+    /// heading.
     pub(crate) fn introduction(&mut self, place: &Place, whole: Option<&str>, text: Text, node: Node<'_, '_>) {
         let Some(above) = place.above.last() else { return };
         let (key, citation) = match above.level {
@@ -184,7 +186,7 @@ impl<'r> Reading<'r> {
         self.provision(Some(above.handle), named, heading, text, node);
     }
 
-    /// Key and citation of the part around, or of the subpart.
+    /// Key and citation of the current part or subpart.
     fn names_of_part(&self, place: &Place, level: Level) -> (String, String) {
         let title = place.title();
         let subpart = place.number(Level::Subpart).filter(|_| level == Level::Subpart);
@@ -226,11 +228,11 @@ impl<'r> Reading<'r> {
         self.provision(place.above.last().map(|above| above.handle), named, heading, text, node);
     }
 
-    /// Adds an appendix, a supplement, or whatever else stands after the sections of a part.
+    /// Adds an appendix, a supplement, or other matter after the sections of a part.
     pub(crate) fn attachment(&mut self, place: &Place, heading: &str, text: Text, node: Node<'_, '_>) {
         self.attachments += 1;
         let called = Attachment::of(heading);
-        // Printed after the last subpart, most appendices belong to the part.
+        // Although printed after the last subpart, most appendices belong to the part.
         let name = heading.split('—').next().unwrap_or(heading).to_ascii_lowercase();
         let level = if name.contains("subpart") { Level::Subpart } else { Level::Part };
         let around = match place.number(Level::Part) {
@@ -254,7 +256,7 @@ impl<'r> Reading<'r> {
         self.provision(around.last().map(|above| above.handle), named, heading, text, node);
     }
 
-    /// Adds official interpretations, below the supplement that they stand in.
+    /// Adds official interpretations below their supplement.
     pub(crate) fn interpretation(&mut self, place: &Place, comment: &Comment<'_>, text: Text, node: Node<'_, '_>) {
         self.attachments += 1;
         let Comment { label, number, heading } = comment;
@@ -324,14 +326,14 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// A container as a document has it.
+/// A container as read from the document.
 pub(crate) struct Container<'c> {
     pub(crate) level: Level,
-    /// Where the document says so apart from the heading.
+    /// The number, if the document states it outside the heading.
     pub(crate) number: Option<&'c str>,
     pub(crate) heading: &'c str,
     pub(crate) elements: Elements<'c, 'c>,
-    /// It has no section and no container within it.
+    /// Whether it contains no section and no container.
     pub(crate) is_whole: bool,
 }
 

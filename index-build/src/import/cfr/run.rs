@@ -1,16 +1,16 @@
-//! A run of words with what is marked in them, before it is known on which line it will stand.
+//! Words with marks, collected before their line is known.
 
 use hornbook_corpus::layout::MarkKind;
 
 use crate::import::folding::fold;
 
-/// Words with folded white space.
+/// Words with normalized white space.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     pub(crate) text: String,
-    /// What stands from one byte to another, in the order in which it begins.
+    /// Marks with start and end byte, in the order of their start.
     pub(crate) marks: Vec<(MarkKind, usize, usize)>,
-    /// Where the signs of footnotes stood.
+    /// The places of footnote signs.
     pub(crate) footnotes: Vec<(usize, String)>,
     space: bool,
 }
@@ -38,7 +38,7 @@ impl Run {
         self.space = true;
     }
 
-    /// What `fill` pushes is marked.
+    /// Marks everything that `fill` adds.
     pub(crate) fn marked(&mut self, kind: MarkKind, fill: impl FnOnce(&mut Self)) {
         let (start, place) = (self.text.len(), self.marks.len());
         fill(self);
@@ -53,7 +53,7 @@ impl Run {
         self.footnotes.push((self.text.len(), sign.to_owned()));
     }
 
-    /// Appends another run, with a space between.
+    /// Appends another run after a space.
     pub(crate) fn append(&mut self, other: Self) {
         if !self.text.is_empty() && !other.text.is_empty() {
             self.text.push(' ');
@@ -64,7 +64,7 @@ impl Run {
         self.footnotes.extend(other.footnotes.into_iter().map(|(at, sign)| (at + shift, sign)));
     }
 
-    /// Cuts the run in two; the second part begins at the word at or after `at`.
+    /// Splits the run. The second part begins at the first word at or after `at`.
     pub(crate) fn split(mut self, at: usize) -> (Self, Self) {
         let rest = self.text[at..].trim_start();
         let start = self.text.len() - rest.len();

@@ -1,5 +1,5 @@
-//! Sets the text of a provision: collects its lines, nests the flat paragraphs among them by their labels, and makes the
-//! text with its layout.
+//! Builds the text of a provision: collects its lines, nests the flat paragraphs by their labels,
+//! and makes the text with its layout.
 
 use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
 
@@ -19,20 +19,20 @@ pub(crate) struct Setter {
 struct Read {
     kind: LineKind,
     run: Run,
-    /// Of a line in a table, whose words are in its cells.
+    /// For a line in a table, whose words are in its cells: the number of the table.
     table: usize,
     cells: Vec<Cell>,
 }
 
-/// A cell of a table's row.
+/// A cell in a row of a table.
 #[derive(Debug)]
 pub(crate) enum Cell {
     Own(Run),
-    /// An empty one, and what covers it.
+    /// An empty cell, with the mark of the cell that covers it, if any.
     Empty(Option<MarkKind>),
 }
 
-/// The text of a provision with all that belongs to it.
+/// The text of a provision with everything that belongs to it.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     pub(crate) text: String,
@@ -40,9 +40,9 @@ pub(crate) struct Text {
     pub(crate) credit: Option<String>,
     pub(crate) notes: Vec<ContentNote>,
     pub(crate) is_reserved: bool,
-    /// The publisher's own.
+    /// The publisher's own reference.
     pub(crate) reference: String,
-    /// The whole wording that the section will have, as a note prints it.
+    /// The complete future wording of the section, as printed in a note.
     pub(crate) coming: Option<Box<Coming>>,
 }
 
@@ -51,15 +51,15 @@ pub(crate) struct Text {
 pub(crate) struct Coming {
     pub(crate) heading: String,
     pub(crate) text: Text,
-    /// The place of the note among the notes of the section.
+    /// The index of the note among the notes of the section.
     pub(crate) note: usize,
 }
 
-/// A footnote: its sign, and its place among the notes.
+/// A footnote: its sign, and its index among the notes.
 pub(crate) type Footnote = (String, usize);
 
 impl Setter {
-    /// Adds a paragraph. A run-in heading before labels of its own ends a line: `(a) General. (1) ...`.
+    /// Adds a paragraph. A run-in heading followed by labels becomes a separate line: `(a) General. (1) ...`.
     pub(crate) fn paragraph(&mut self, run: Run) {
         let mut rest = run;
         while let Some(at) = end_of_run_in_heading(&mut rest) {
@@ -81,14 +81,14 @@ impl Setter {
         self.tables - 1
     }
 
-    /// A line of a table; a row without words is dropped.
+    /// Adds a line of a table. A row without words is dropped.
     pub(crate) fn in_table(&mut self, kind: LineKind, table: usize, cells: Vec<Cell>) {
         if cells.iter().any(|cell| matches!(cell, Cell::Own(run) if !run.text.is_empty())) {
             self.lines.push(Read { kind, run: Run::default(), table, cells });
         }
     }
 
-    /// The text and its layout.
+    /// Returns the text and its layout.
     pub(crate) fn finish(self, scheme: &Scheme, footnotes: &[Footnote]) -> (String, Layout) {
         let depths = self.depths(scheme);
         let (mut text, mut layout) = (String::new(), Layout::default());
@@ -117,7 +117,7 @@ impl Setter {
         (text, layout)
     }
 
-    /// Depth and length of the label of every line. Labels are read apart in each stretch between headings.
+    /// Depth and label length of every line. Labels are interpreted separately between any two headings.
     fn depths(&self, scheme: &Scheme) -> Vec<(u8, usize)> {
         let mut depths = vec![(0, 0); self.lines.len()];
         let mut start = 0;
@@ -155,7 +155,7 @@ fn push_run<'r>(text: &mut String, layout: &mut Layout, run: &'r Run, footnotes:
     let marks = run.marks.iter().map(|&(kind, start, end)| Mark::new(kind, start + shift, end - start));
     layout.marks.extend(marks);
     for (at, sign) in &run.footnotes {
-        // The second reference with one sign means the second footnote with it, if there are two.
+        // The second reference with the same sign refers to the second footnote with it, if there are two.
         let before = seen.iter().filter(|other| *other == sign).count();
         let of_sign: Vec<usize> = footnotes.iter().filter(|(own, _)| own == sign).map(|(_, note)| *note).collect();
         if let Some(note) = of_sign.get(before).or(of_sign.last()) {
@@ -166,7 +166,7 @@ fn push_run<'r>(text: &mut String, layout: &mut Layout, run: &'r Run, footnotes:
     text.push_str(&run.text);
 }
 
-/// Where a run-in heading at the start of a paragraph ends, if labels follow it. Marks the heading as such.
+/// The end of a run-in heading at the start of a paragraph, if labels follow it. Marks the heading as run-in.
 fn end_of_run_in_heading(run: &mut Run) -> Option<usize> {
     let label_end = labels_end(&run.text);
     let at = run.marks.iter().position(|&(kind, start, _)| {
@@ -179,8 +179,8 @@ fn end_of_run_in_heading(run: &mut Run) -> Option<usize> {
     let rest = after.trim_start_matches(['.', '—', '–', ' ']);
     let cut = run.text.len() - rest.len();
     let begins_series = ["(1)", "(i)", "(a)", "(A)"].iter().any(|first| rest.starts_with(first));
-    // `(j) Age limitation for certain operations (1) Age limitation.`: nothing but the label of the first paragraph below
-    // ends the heading (14 C.F.R. § 61.3).
+    // In `(j) Age limitation for certain operations (1) Age limitation.`, only the label of the
+    // first paragraph below ends the heading (14 C.F.R. § 61.3).
     let ends_at_label = || label_end > 0 && begins_series && is_label(rest);
     if !is_marked && !ends_at_label() {
         return None;
@@ -194,7 +194,7 @@ fn is_label(text: &str) -> bool {
     infer(&[Paragraph::from(text)], &Scheme::cfr()).iter().any(|place| place.label_bytes > 0)
 }
 
-/// The end of the labels in parentheses that a text begins with.
+/// The end of the parenthesized labels that a text begins with.
 fn labels_end(text: &str) -> usize {
     let mut end = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Tables of the annual edition (`GPOTABLE`) and tables with spans, as rows and cells.
+//! Reads tables of the annual edition (`GPOTABLE`) and tables with spans into rows and cells.
 
 use hornbook_corpus::layout::{LineKind, MarkKind};
 use roxmltree::Node;
@@ -7,10 +7,10 @@ use super::run::Run;
 use super::setter::{Cell, Setter};
 use crate::import::table_spans::{Columns, SPAN_MAX, Span, Spans};
 
-/// The deepest level of heads.
+/// The deepest level of column heads.
 const LEVEL_MAX: usize = 9;
 
-/// Makes a run of a cell.
+/// Reads a cell into a run.
 type ReadCell<'r> = &'r mut dyn FnMut(Node<'_, '_>) -> Run;
 
 /// Reads a `GPOTABLE`: title, boxhead, rows, notes.
@@ -21,7 +21,7 @@ pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
             "BOXHD" => boxhead(child, table, setter, read),
             "ROW" => {
                 let mut row = Row::default();
-                // A heading within the table: the first entry of the row takes further columns.
+                // A heading within the table: the first entry of the row spans further columns.
                 let mut expanded = further(child, "EXPSTB");
                 for entry in child.children().filter(|entry| entry.tag_name().name() == "ENT") {
                     let further = further(entry, "A").max(std::mem::take(&mut expanded));
@@ -37,7 +37,7 @@ pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
     remarks(node, |child| child.is_element(), table, setter, read);
 }
 
-/// Words right in a part of a table that are in no cell of it: a line each.
+/// Adds words of a table that are outside its cells, each as a separate line.
 fn remarks(
     node: Node<'_, '_>,
     is_read: impl Fn(&Node<'_, '_>) -> bool,
@@ -51,13 +51,13 @@ fn remarks(
     }
 }
 
-/// How many further columns are taken: `A="02"`, `A="L01"`.
+/// The number of further columns that an entry spans: `A="02"`, `A="L01"`.
 fn further(node: Node<'_, '_>, attribute: &str) -> usize {
     let digits = node.attribute(attribute).unwrap_or_default().trim_start_matches(|c: char| !c.is_ascii_digit());
     digits.parse().unwrap_or(0).min(SPAN_MAX)
 }
 
-/// A head of columns: its level, counted from zero, and the columns that it heads.
+/// A column head: its level, counted from zero, and the columns below it.
 struct Head {
     level: usize,
     column: usize,
@@ -65,8 +65,8 @@ struct Head {
     run: Run,
 }
 
-/// The heads of columns. One that is followed by a deeper one heads all columns of those; any other one is as high as the
-/// levels that are left.
+/// Reads the column heads. A head followed by deeper ones spans all their columns. Any other head
+/// spans all remaining levels.
 fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut Setter, read: ReadCell<'_>) {
     let mut heads: Vec<Head> = Vec::new();
     // The heads around the next one, outermost first.
@@ -88,7 +88,7 @@ fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut Setter, read: ReadCell
     for level in 0..levels {
         let mut row: Vec<Cell> = Vec::new();
         for head in heads.iter_mut().filter(|head| head.level <= level) {
-            // A deeper one takes the place of those around it.
+            // A deeper head replaces those around it.
             row.truncate(head.column);
             row.resize_with(head.column, || Cell::Empty(None));
             let is_own = head.level == level;
@@ -105,7 +105,7 @@ fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut Setter, read: ReadCell
     }
 }
 
-/// The row at hand, and what cells of rows above cover.
+/// The current row, and the columns that cells of earlier rows cover.
 #[derive(Debug, Default)]
 struct Row {
     cells: Vec<Cell>,
@@ -127,7 +127,7 @@ impl Row {
     }
 }
 
-/// Reads an HTML table, or one of CALS.
+/// Reads an HTML or CALS table.
 pub(crate) fn html(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
     let table = setter.begin_table();
     let names = Columns::of(node);
@@ -158,7 +158,7 @@ pub(crate) fn html(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) 
     }
 }
 
-/// What holds rows or cells and no words.
+/// Whether an element contains rows or cells rather than words.
 fn is_frame(node: Node<'_, '_>) -> bool {
     let name = node.tag_name().name();
     ["table", "tgroup", "thead", "tbody", "tfoot", "tr", "row"].iter().any(|frame| name.eq_ignore_ascii_case(frame))

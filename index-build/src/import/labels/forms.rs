@@ -1,13 +1,14 @@
-//! Forms within a text: what a notice or a summons must look like. Their numbers are words of the form and no labels of the
-//! law around them.
+//! Forms within a text, such as the required wording of a notice or a summons. Their numbers are
+//! words of the form, not labels of the law around them.
 
 use super::token::{Paragraph, Prefix, Reading};
 
-/// Longer ones are taken for law: then at least no law is taken for a form.
+/// Longer forms are treated as law, so that law is never treated as a form.
 const PARAGRAPHS_MAX: usize = 600;
 
-/// Takes the labels off the paragraphs of forms. A form follows a paragraph such as `in the following form:`, has blanks to
-/// fill in, and goes on until a label continues a series that was open before it.
+/// Removes the labels from the paragraphs of forms. A form follows a paragraph such as
+/// `in the following form:`, contains blanks to fill in, and ends where a label continues a series
+/// that was open before it.
 pub(super) fn leave_out(paragraphs: &[Paragraph<'_>], prefixes: &mut [Prefix]) {
     let mut open: Vec<Reading> = Vec::new();
     let mut at = 0;
@@ -28,7 +29,7 @@ pub(super) fn leave_out(paragraphs: &[Paragraph<'_>], prefixes: &mut [Prefix]) {
     }
 }
 
-/// `shall be substantially in the following form:`
+/// Whether a paragraph introduces a form: `shall be substantially in the following form:`.
 fn introduces(text: &str) -> bool {
     let text = text.trim_end().trim_end_matches(['"', '“']);
     let Some(sentence) = text.strip_suffix([':', '—']) else { return false };
@@ -36,13 +37,13 @@ fn introduces(text: &str) -> bool {
     sentence.split(|c: char| !c.is_alphabetic()).any(|word| word.eq_ignore_ascii_case("form"))
 }
 
-/// `. . . .` or `____`
+/// Whether a text contains a blank to fill in: `. . . .` or `____`.
 fn has_blank(text: &str) -> bool {
     [". . . .", "....", "____"].iter().any(|blank| text.contains(blank))
 }
 
-/// The label that continues the law. A form may count with the same numbers: of two `(2)`, of which the first continues a
-/// series of the form, the second is law.
+/// The place of the label that continues the law. A form may use the same numbers: if there are two
+/// `(2)` and the first continues a series of the form, the second one is law.
 fn end_of_form(prefixes: &[Prefix], open: &[Reading]) -> Option<usize> {
     let mut own: Vec<Reading> = Vec::new();
     for (place, prefix) in prefixes.iter().enumerate() {
@@ -62,7 +63,7 @@ fn end_of_form(prefixes: &[Prefix], open: &[Reading]) -> Option<usize> {
     None
 }
 
-/// The series that are open after a paragraph: the last label of each style.
+/// Updates the open series after a paragraph. Each is represented by the last label of its style.
 fn add(prefix: &Prefix, open: &mut Vec<Reading>) {
     for reading in prefix.labels.iter().flatten() {
         open.retain(|series| !series.style.is_like(reading.style));

@@ -1,10 +1,12 @@
-//! Finds out how the paragraphs of a text nest, from the labels at their starts: `(a)`, `(1)`, `(i)`, or `A.`, `1.`, `a.`.
+//! Infers how the paragraphs of a text nest, from the labels at their starts: `(a)`, `(1)`, `(i)`,
+//! or `A.`, `1.`, `a.`.
 //!
-//! Many sources print enumerated paragraphs flat. [`layout_of`] makes a layout of such a text, [`infer`] tells the depth and
-//! label of each line for those who build a layout themselves. Which levels nest in which order is a [`Scheme`]; without one
-//! it is found from the text. A label that can be read in two ways, such as `(i)` after `(h)`, is decided by what comes
-//! before and after it (`search`). Words in parentheses that continue no series are text (`token`), and so are the numbers
-//! within forms (`forms`).
+//! Many sources print enumerated paragraphs without nesting. [`layout_of`] makes the layout of such
+//! a text. [`infer`] returns the depth and label of each line for callers that build their own
+//! layout. A [`Scheme`] gives the order in which levels nest; without one, the order is inferred
+//! from the text. A label with two readings, such as `(i)` after `(h)`, is decided by the labels
+//! before and after it (`search`). Words in parentheses that continue no series are text (`token`),
+//! and so are the numbers within forms (`forms`).
 
 mod forms;
 mod scheme;
@@ -18,17 +20,17 @@ use hornbook_corpus::layout::{Layout, Line, LineKind};
 pub use scheme::Scheme;
 pub use token::{Alphabet, Form, Paragraph, Style};
 
-/// Where a paragraph belongs.
+/// The place of a paragraph in the nesting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// How many labels stand above it.
+    /// The number of labels above it.
     pub depth: usize,
-    /// How many of its bytes are its labels.
+    /// The length of its labels in bytes.
     pub label_bytes: usize,
 }
 
-/// The layout of a text whose lines are paragraphs. It is empty if no line has a label: then every line is a plain
-/// paragraph.
+/// The layout of a text whose lines are paragraphs. It is empty if no line has a label, because
+/// then every line is a plain paragraph.
 pub fn layout_of(text: &str, scheme: &Scheme) -> Layout {
     let paragraphs: Vec<Paragraph<'_>> = text.split('\n').map(Paragraph::from).collect();
     let places = infer(&paragraphs, scheme);
@@ -50,12 +52,12 @@ pub fn infer(paragraphs: &[Paragraph<'_>], scheme: &Scheme) -> Vec<Place> {
     place_all(paragraphs, &prefixes, &depths)
 }
 
-/// Gives the paragraphs without labels their depths, once those of the others are known.
+/// Sets the depths of paragraphs without labels, once the depths of the others are known.
 fn place_all(paragraphs: &[Paragraph<'_>], prefixes: &[token::Prefix], depths: &[Option<usize>]) -> Vec<Place> {
     let mut places = vec![Place::default(); paragraphs.len()];
-    // The depth within the last label, and where definitions and the like without labels lie.
+    // The depth inside the last label, and the depth of unlabelled paragraphs such as definitions.
     let (mut inside, mut unlabelled_start): (usize, Option<usize>) = (0, None);
-    // The next labelled paragraph decides, so go from label to label.
+    // The next labelled paragraph decides, so the loop goes from label to label.
     let mut start = 0;
     while start < paragraphs.len() {
         if let Some(depth) = depths[start] {
@@ -71,7 +73,7 @@ fn place_all(paragraphs: &[Paragraph<'_>], prefixes: &[token::Prefix], depths: &
         for at in start..end {
             let begins_in_italics = paragraphs[at].italics.first().is_some_and(|&(from, _)| from == 0);
             let depth = match (restarts, unlabelled_start) {
-                // What introduces the series that begins anew stands outside of it.
+                // The introduction of a series that starts again is outside that series.
                 (Some(next), _) if at + 1 == end => next,
                 (_, Some(unlabelled)) if begins_in_italics && unlabelled <= inside => unlabelled,
                 _ if continues_sentence(paragraphs, at) => inside.saturating_sub(1),
@@ -89,8 +91,9 @@ fn place_all(paragraphs: &[Paragraph<'_>], prefixes: &[token::Prefix], depths: &
     places
 }
 
-/// The depth of a paragraph after a list that was one sentence, from the words that introduce it to the full stop of its last
-/// item: `It may be: (1) red; or (2) blue.` What follows belongs to what the list belongs to, not to its last item.
+/// The depth of a paragraph after a list that is one sentence, from its introduction to the full
+/// stop of its last item: `It may be: (1) red; or (2) blue.` The paragraph belongs to the parent of
+/// the list, not to its last item.
 fn after_list(
     paragraphs: &[Paragraph<'_>],
     prefixes: &[token::Prefix],
@@ -114,7 +117,8 @@ fn after_list(
     is_list.then_some(inside)
 }
 
-/// Whether a paragraph ends the sentence that a list interrupted: it begins small, and the list item before it did not end.
+/// Whether a paragraph ends the sentence that a list interrupted: it begins in lower case, and the
+/// item before it has no final punctuation.
 fn continues_sentence(paragraphs: &[Paragraph<'_>], at: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |before| paragraphs[before].text.trim_end());
     let starts_small = paragraphs[at].text.trim_start().starts_with(char::is_lowercase);

@@ -1,28 +1,29 @@
-//! In which order the levels of a text nest.
+//! The order in which the levels of a text nest.
 
 use super::token::{Alphabet, Form, Style};
 
-/// The styles of labels from the outermost level inwards. Texts stray from it, so it is a preference, not a rule. An empty
-/// scheme prefers nothing.
+/// The styles of labels from the outermost level inwards. Texts deviate from it, so it is a
+/// preference, not a rule. An empty scheme has no preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scheme {
     pub(super) levels: Vec<Style>,
 }
 
 impl Scheme {
-    /// The order is found from the text.
+    /// Infers the order from the text.
     pub fn found() -> Self {
         Self::default()
     }
 
-    /// The Code of Federal Regulations, whose fifth and sixth levels are in italics.
+    /// The scheme of the Code of Federal Regulations, whose fifth and sixth levels are in italics.
     pub fn cfr() -> Self {
         let mut scheme = Self::of("(a)(1)(i)(A)(1)(i)").unwrap_or_default();
         scheme.levels.iter_mut().skip(4).for_each(|style| style.italic = true);
         scheme
     }
 
-    /// Reads a scheme from its first labels, such as `(1)(a)(i)(A)` or `A. 1. a.`: `i` and `I` stand for roman numerals.
+    /// Parses a scheme from its first labels, such as `(1)(a)(i)(A)` or `A. 1. a.`. `i` and `I`
+    /// represent roman numerals.
     pub fn of(labels: &str) -> Result<Self, String> {
         let mut levels = Vec::new();
         let mut rest = labels.trim();

@@ -1,61 +1,63 @@
-//! Chooses one reading for each label so that the series of a text are as regular as they can be.
+//! Chooses one reading for each label so that the series of a text are as regular as possible.
 //!
-//! Every way to understand the labels so far is a state: the series that are open, and what was irregular about them, as a
-//! cost. A label continues a series, begins one within the last, or is text after all. The cheapest states are kept (a
-//! beam), so that later labels decide about earlier ones.
+//! Every way to read the labels so far is a state: the open series, and a cost for everything
+//! irregular about them. A label continues a series, begins one within the last series, or is text.
+//! The cheapest states are kept (beam search), so that later labels decide how earlier ones are
+//! read.
 
 use std::ops::{Deref, DerefMut};
 
 use super::scheme::Scheme;
 use super::token::{Alphabet, Count, Form, Prefix, Reading, Style};
 
-/// States kept after each line.
+/// The number of states kept after each line.
 const BEAM: usize = 16;
-/// A state that costs so much more than the best is given up: three labels would have to be misread to save it.
+/// A state that costs this much more than the best is dropped. At least three labels would have to
+/// be misread to recover it.
 const SLACK: u32 = 33;
-/// The deepest nesting.
+/// The maximum depth of nesting.
 const LEVELS_MAX: usize = 12;
 
-/// What irregularities cost. The order of these figures matters, not their size.
+/// The costs of irregularities. Their order matters more than their exact values.
 mod cost {
     /// A series begins.
     pub(super) const BEGIN: u32 = 2;
-    /// It is not of the style that the scheme has at its depth.
+    /// Its style is not the one that the scheme has at its depth.
     pub(super) const OFF_SCHEME: u32 = 3;
     /// It begins within a series of the same style.
     pub(super) const WITHIN_ITSELF: u32 = 10;
-    /// The same, where the scheme has such a level.
+    /// It begins within a series of the same style, and the scheme has such a level.
     pub(super) const WITHIN_ITSELF_BY_SCHEME: u32 = 2;
-    /// It does not begin with its first label: once, and for each label that is missing.
+    /// It does not begin with its first label. Paid once, plus a cost for each missing label.
     pub(super) const LATE: u32 = 8;
     pub(super) const MISSING: u32 = 2;
     pub(super) const MISSING_MAX: u32 = 6;
-    /// It leaves out labels.
+    /// It skips labels.
     pub(super) const SKIP: u32 = 5;
-    /// It begins anew after a paragraph without a label, such as a definition.
+    /// It starts again after a paragraph without a label, such as a definition.
     pub(super) const ANEW: u32 = 3;
     pub(super) const ANEW_AT_ONCE: u32 = 10;
-    /// The same label stands twice.
+    /// The same label occurs twice.
     pub(super) const TWICE: u32 = 9;
     /// Only one of two neighbours is in italics.
     pub(super) const ITALICS: u32 = 3;
     /// A series ends after one label.
     pub(super) const ALONE: u32 = 3;
-    /// What looks like a label is text.
+    /// Something that looks like a label is text.
     pub(super) const TEXT: u32 = 11;
 }
 
-/// A series of labels that is open.
+/// An open series of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Series {
     style: Style,
     count: Count,
     is_alone: bool,
-    /// A paragraph without a label came after its last label.
+    /// A paragraph without a label followed its last label.
     interrupted: bool,
 }
 
-/// The series that are open, outermost first. States are copied often, so it lies in no memory of its own.
+/// The open series, outermost first. States are copied often, so it is stored inline without heap allocation.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     series: [Series; LEVELS_MAX],
@@ -93,23 +95,23 @@ impl DerefMut for Open {
 struct State {
     open: Open,
     cost: u32,
-    /// Its place in the record of choices.
+    /// Its index in the list of choices.
     choice: usize,
 }
 
-/// What was chosen for a line, and the choice before it.
+/// The choice made for a line, and the choice before it.
 struct Choice {
     before: usize,
     line: usize,
     depth: Option<usize>,
 }
 
-/// For each line, how many labels stand above it if it has labels of its own.
+/// For each line with labels, the number of labels above it.
 pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>> {
     const NONE: usize = usize::MAX;
     let mut choices: Vec<Choice> = Vec::new();
     let mut beam = vec![State { open: Open::NONE, cost: 0, choice: NONE }];
-    // Every labelled line fills them anew: their memory is kept.
+    // Refilled for every labelled line; declared here to reuse their memory.
     let mut next: Vec<(State, Option<usize>)> = Vec::new();
     let mut order: Vec<usize> = Vec::new();
     for (line, prefix) in prefixes.iter().enumerate() {
@@ -127,7 +129,7 @@ pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>>
         let dearest = next.iter().map(|(state, _)| state.cost).min().unwrap_or(0) + SLACK;
         order.clear();
         order.extend((0..next.len()).filter(|&at| next[at].0.cost <= dearest));
-        // Stable, so that of equals the one considered first stays.
+        // A stable sort: of equal states, the one found first stays first.
         order.sort_by_key(|&at| next[at].0.cost);
         beam.clear();
         for &at in &order {
@@ -162,7 +164,7 @@ impl State {
         self.open.iter_mut().for_each(|series| series.interrupted = true);
     }
 
-    /// Adds every way to go on with a line, with the depth of its first label.
+    /// Adds every way to continue with a line, with the depth of its first label.
     fn after(&self, prefix: &Prefix, scheme: &Scheme, ways: &mut Vec<(Self, Option<usize>)>) {
         let [first, rest @ ..] = prefix.labels.as_slice() else { return };
         let start = ways.len();
@@ -187,7 +189,7 @@ impl State {
         }
     }
 
-    /// The label is the next of the series at this depth; those within it end.
+    /// Reads the label as the next one of the series at this depth. Deeper series end.
     fn go_on(&self, reading: Reading, depth: usize) -> Self {
         let series = self.open[depth];
         let missing = u32::from(reading.first.main.saturating_sub(series.count.main).saturating_sub(1));
@@ -207,12 +209,12 @@ impl State {
         open.depth = depth + 1;
         open[depth] = Series { count: reading.last, is_alone: false, interrupted: false, style: series.style };
         let ended = alone(&self.open[depth + 1..]);
-        // Labels of the series around it came before this one.
+        // The labels of the outer series now count as continued.
         open[..depth].iter_mut().for_each(|series| series.interrupted = false);
         Self { open, cost: self.cost + irregular + italics + ended, choice: self.choice }
     }
 
-    /// The label begins a series within the last one.
+    /// Reads the label as the first of a new series within the last one.
     fn begin(&self, reading: Reading, scheme: &Scheme) -> Option<Self> {
         let depth = self.open.len();
         if depth >= LEVELS_MAX {
@@ -243,8 +245,8 @@ impl State {
         Some(Self { open, cost: self.cost + added, choice: self.choice })
     }
 
-    /// Whether the scheme has this style right within that of the last series, at whatever depth: a definition without a
-    /// label may begin with the second level.
+    /// Whether the scheme has this style directly within that of the last series, at any depth,
+    /// because an unlabelled definition may begin with the second level.
     fn is_next_of_scheme(&self, style: Style, scheme: &Scheme) -> bool {
         match self.open.last() {
             Some(last) => scheme.levels.windows(2).any(|pair| pair[0].is_like(last.style) && pair[1].is_like(style)),

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::token::written;
 use super::*;
 
-/// The labels of each line, written with their depths: `0(a)(1)`; a line without a label is its depth alone.
+/// The labels of each line with their depths, such as `0(a)(1)`. A line without a label is only its depth.
 fn told(lines: &[&str], scheme: &Scheme) -> String {
     let paragraphs: Vec<Paragraph<'_>> = lines.iter().map(|line| Paragraph::from(*line)).collect();
     let places = infer(&paragraphs, scheme);
@@ -53,13 +53,13 @@ fn what_can_be_a_letter_or_a_numeral_is_decided_by_its_neighbours() {
     assert_eq!(found(&["(k) x", "(l) x", "(m) x"]), "0(k) 0(l) 0(m)");
 }
 
-/// A list that is one sentence is over with its full stop.
+/// A list that is one sentence ends with its full stop.
 #[test]
 fn what_follows_a_list_belongs_to_what_the_list_belongs_to() {
     let list = ["It may be:", "(1) red;", "(2) blue; or", "(3) any of:", "(a) green;", "(b) grey."];
     assert_eq!(found(&[list.as_slice(), &["Nothing limits it."]].concat()), "0 0(1) 0(2) 0(3) 1(a) 1(b) 0");
     assert_eq!(found(&["(a) It may be:", "(1) red; or", "(2) blue.", "Ask."]), "0(a) 1(1) 1(2) 1");
-    // Here the last item goes on.
+    // Here the last item continues.
     assert_eq!(found(&["It may be:", "(1) Red. It glows.", "(2) Blue.", "It is dark."]), "0 0(1) 0(2) 1");
     assert_eq!(found(&["(1) It may be red.", "(2) It may be blue.", "It is dark."]), "0(1) 0(2) 1");
 }
@@ -68,9 +68,9 @@ fn what_follows_a_list_belongs_to_what_the_list_belongs_to() {
 fn numbers_within_a_form_are_words() {
     let form = ["(1) It shall be in the following form:", "TO: . . . .", "(1) You", "(2) He", "(2) x", "(a) x"];
     assert_eq!(found(&form), "0(1) 1 1 1 0(2) 1(a)");
-    // If there is one `(2)`, it is law: rather a number too many than law that nobody can cite.
+    // A single `(2)` is law: an extra number is better than law that nobody can cite.
     assert_eq!(found(&form[..4]), "0(1) 1 1 0(2)");
-    // A form has blanks to fill in, and stands within something.
+    // A form contains blanks to fill in, and is part of something.
     assert_eq!(found(&["(1) In any form:", "Words", "(a) x", "(b) x", "(2) x"]), "0(1) 1 1(a) 1(b) 0(2)");
     assert_eq!(found(&["The form:", "TO: ____", "(1) You", "(2) He"]), "0 0 0(1) 0(2)");
     assert_eq!(found(&["(1) To inform:", "TO: ____", "(a) x", "(b) x", "(2) x"]), "0(1) 1 1(a) 1(b) 0(2)");
@@ -89,7 +89,7 @@ fn italics_tell_the_lower_levels_of_federal_regulations_apart() {
     assert_eq!(depths, [0, 1, 2, 3, 4, 5, 5, 4, 3, 1]);
     // Without italics the order of levels is enough here.
     assert_eq!(told(&lines, &Scheme::cfr()), "0(a) 1(1) 2(i) 3(A) 4(1) 5(i) 5(ii) 4(2) 3(B) 1(2)");
-    // Numerals below letters are out of this order, so the label is a letter.
+    // Numerals below letters are not in this order, so the label is a letter.
     let letters = ["(f) x", "(g) x", "(i) x"];
     assert_eq!((told(&letters, &Scheme::cfr()), found(&letters)), ("0(f) 0(g) 0(i)".into(), "0(f) 0(g) 1(i)".into()));
 }
@@ -123,7 +123,7 @@ fn ranges_and_lists_of_reserved_labels_are_one_line() {
 fn series_begin_anew_after_what_has_no_label() {
     let lines = ["Means:", "(1) x", "(2) x", "Or means:", "(1) x.", "(2) x.", "Rest."];
     assert_eq!(found(&lines), "0 0(1) 0(2) 0 0(1) 0(2) 1");
-    // The rest of a sentence that a list interrupts stands outside of the list.
+    // The rest of a sentence that a list interrupts is outside the list.
     let lines = ["(a) x", "(1) one,", "(2) two,", "all of it.", "(b) x"];
     assert_eq!(found(&lines), "0(a) 1(1) 1(2) 1 0(b)");
 }
@@ -145,18 +145,19 @@ fn schemes_are_read_from_their_first_labels() {
     assert!(Scheme::of("a").is_err());
 }
 
-/// The plain model: items within items.
+/// A simple model: items within items.
 #[derive(Clone, Debug)]
 struct Item(Vec<Item>);
 
-/// `width_max` for the outermost level, then for those within. A series has two items at least, or none.
+/// `width_max` applies to the outermost level, the rest to inner ones. A series has at least two
+/// items, or none.
 fn items(widths: &'static [usize]) -> BoxedStrategy<Vec<Item>> {
     let Some((&width_max, inner)) = widths.split_first() else { return Just(Vec::new()).boxed() };
     let item = prop_oneof![2 => Just(Item(Vec::new())), 1 => items(inner).prop_map(Item)];
     prop_oneof![1 => Just(Vec::new()), 3 => prop::collection::vec(item, 2..=width_max)].boxed()
 }
 
-/// Prints the items; a first item may share the line of the item that it is in.
+/// Prints the items. A first item may share the line of its parent item.
 fn flatten(items: &[Item], depth: usize, scheme: &Scheme, shared: bool, into: &mut Vec<(String, usize, bool)>) {
     for (at, Item(within)) in (1_u16..).zip(items) {
         let style = scheme.levels[depth];

@@ -1,13 +1,13 @@
-//! Reads the labels at the start of a paragraph, with every way to understand them.
+//! Reads the labels at the start of a paragraph, with all their possible readings.
 
-/// Labels on one line, at most: `(a)(1)(i)(A)`.
+/// The maximum number of labels on one line: `(a)(1)(i)(A)`.
 const LABELS_MAX: usize = 8;
 
-/// A paragraph as its source has it.
+/// A paragraph as in its source.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Paragraph<'a> {
     pub text: &'a str,
-    /// Runs of bytes in italics, by ascending start. Federal regulations tell two levels apart by them.
+    /// Byte ranges in italics, by ascending start. Federal regulations distinguish two levels by italics.
     pub italics: &'a [(usize, usize)],
 }
 
@@ -17,7 +17,7 @@ impl<'a> From<&'a str> for Paragraph<'a> {
     }
 }
 
-/// What surrounds a label.
+/// The punctuation around a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// `(a)`
@@ -28,7 +28,7 @@ pub enum Form {
     HalfParenthesis,
 }
 
-/// What a label counts with.
+/// The kind of numbering of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Alphabet {
     Number,
@@ -46,13 +46,14 @@ pub struct Style {
 }
 
 impl Style {
-    /// Alike but perhaps for italics, which sources forget.
+    /// Whether the styles are equal except for italics, which sources sometimes omit.
     pub(super) fn is_like(self, other: Self) -> bool {
         (self.form, self.alphabet) == (other.form, other.alphabet)
     }
 }
 
-/// The place of a label in its series, from 1. Labels inserted later come between: `(a-1)` after `(a)`, `(1A)` after `(1)`.
+/// The position of a label in its series, from 1. Labels inserted later come in between: `(a-1)`
+/// after `(a)`, `(1A)` after `(1)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Count {
     pub(super) main: u16,
@@ -66,12 +67,12 @@ impl Count {
     }
 }
 
-/// One way to understand a label.
+/// One possible reading of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) style: Style,
     pub(super) first: Count,
-    /// The same as `first`, but for a range such as `(c)-(e)`.
+    /// Equal to `first`, except for a range such as `(c)-(e)`.
     pub(super) last: Count,
 }
 
@@ -89,9 +90,9 @@ impl Prefix {
     }
 }
 
-/// Numbers above this are no labels: `(1976)` is a year.
+/// Larger numbers are not labels: `(1976)` is a year.
 const NUMBER_MAX: u16 = 400;
-/// Labels are short.
+/// The maximum length of a label.
 const LABEL_BYTES_MAX: usize = 10;
 
 pub(super) fn read(paragraph: Paragraph<'_>) -> Prefix {
@@ -120,7 +121,7 @@ pub(super) fn read(paragraph: Paragraph<'_>) -> Prefix {
         prefix.labels.push(label.readings);
         prefix.bytes = end;
         at = end + (text[end..].len() - text[end..].trim_start().len());
-        // `(a) (1)` is two labels; of other forms a line has one.
+        // `(a) (1)` is two labels. In other forms, a line has only one label.
         if is_range || !(parenthesised && text[at..].starts_with('(')) {
             break;
         }
@@ -128,7 +129,7 @@ pub(super) fn read(paragraph: Paragraph<'_>) -> Prefix {
     if reads_on(&text[prefix.bytes..]) { Prefix::default() } else { prefix }
 }
 
-/// Whether the labels are a reference that a sentence begins with, or a part of a word.
+/// Whether the labels are a reference at the start of a sentence, or part of a word.
 fn reads_on(rest: &str) -> bool {
     const REFERENCES: [&str; 8] =
         ["of this ", "of the Act", "of section ", "of paragraph ", "of subsection ", "and (", "or (", "through ("];
@@ -151,7 +152,7 @@ fn read_label(paragraph: Paragraph<'_>, start: usize) -> Option<Label> {
     } else {
         let close = text.as_bytes().iter().take(LABEL_BYTES_MAX + 1).position(|&byte| matches!(byte, b'.' | b')'))?;
         let form = if text.as_bytes()[close] == b'.' { Form::Period } else { Form::HalfParenthesis };
-        // `1.5` is a number.
+        // `1.5` is a number, not a label.
         let ends = text[close + 1..].chars().next().is_none_or(char::is_whitespace);
         ends.then_some((form, 0, close, close + 1))?
     };
@@ -166,8 +167,9 @@ fn read_label(paragraph: Paragraph<'_>, start: usize) -> Option<Label> {
     (!readings.is_empty()).then_some(Label { form, readings, end: start + end })
 }
 
-/// `-(e)`, ` through (e)`, `, (d)`, ` and (d)`: what makes a range or list of the label before. A list counts only before
-/// words like `[Reserved]`, because `(a) and (b)` may begin a sentence.
+/// Reads the end of a range or list that begins with the label before: `-(e)`, ` through (e)`,
+/// `, (d)`, ` and (d)`. A list counts only before words like `[Reserved]`, because `(a) and (b)`
+/// may begin a sentence.
 fn read_range_end(paragraph: Paragraph<'_>, mut at: usize, form: Form) -> Option<(Label, usize)> {
     if form != Form::Parentheses {
         return None;
@@ -191,7 +193,7 @@ fn read_range_end(paragraph: Paragraph<'_>, mut at: usize, form: Form) -> Option
     last.filter(|_| dead.iter().any(|word| tail.starts_with(word)) || tail.is_empty())
 }
 
-/// Every alphabet that a label can belong to, with its place there.
+/// Every alphabet that a label can belong to, with its position there.
 fn read_count(label: &str) -> Vec<(Alphabet, Count)> {
     if label.is_empty() || label.len() > LABEL_BYTES_MAX || !label.is_ascii() {
         return Vec::new();
@@ -219,7 +221,7 @@ fn read_count(label: &str) -> Vec<(Alphabet, Count)> {
     readings
 }
 
-/// `a-1` and `1A` are inserted after `a` and `1`.
+/// Splits an inserted label: `a-1` and `1A` were inserted after `a` and `1`.
 fn split_inserted(label: &str) -> Option<(&str, u16)> {
     if let Some((main, inserted)) = label.split_once(['-', '.']) {
         let count = match inserted.parse::<u16>() {
@@ -236,7 +238,7 @@ fn split_inserted(label: &str) -> Option<(&str, u16)> {
     Some((label, 0))
 }
 
-/// `a` to `z`, then `aa`, `bb` or `aa`, `ab`.
+/// The position of a letter label: `a` to `z`, then `aa`, `bb` or `aa`, `ab`.
 fn letters(label: &[u8], first: u8) -> Option<u16> {
     let place = |byte: u8| byte.checked_sub(first).filter(|place| *place < 26).map(u16::from);
     match *label {
@@ -249,7 +251,7 @@ fn letters(label: &[u8], first: u8) -> Option<u16> {
     }
 }
 
-/// The value of a numeral written as it should be.
+/// The value of a correctly written roman numeral.
 fn roman(numeral: &str) -> Option<u16> {
     const PARTS: [(u16, &str); 9] =
         [(100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")];
@@ -263,11 +265,11 @@ fn roman(numeral: &str) -> Option<u16> {
             }
         }
     }
-    // `ivi` and the like leave nothing over either.
+    // Also rejects forms such as `ivi`, which leave no rest either.
     (rest.is_empty() && value > 0 && written(value) == numeral).then_some(value)
 }
 
-/// A number as a small roman numeral.
+/// A number as a lower-case roman numeral.
 pub(super) fn written(mut value: u16) -> String {
     const PARTS: [(u16, &str); 9] =
         [(100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")];

@@ -1,4 +1,4 @@
-//! Titles, chapters and what else holds sections, and the documents that they include.
+//! Reads titles, chapters and other containers of sections, and the documents that they include.
 
 use std::collections::HashMap;
 
@@ -18,14 +18,14 @@ use crate::report::WarningKind;
 
 const XINCLUDE: &str = "http://www.w3.org/2001/XInclude";
 
-/// The root of a code, which includes its titles.
+/// Reads the root of a code, which includes its titles.
 pub(super) fn code(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
     let mut walk = Walk::new(source);
     walk.children(root, None);
     walk.about(root);
 }
 
-/// A container that is a document of its own.
+/// Reads a container that is a separate document.
 pub(super) fn document(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
     let parent = source.document_handle(source.document.path());
     let sort = SortKey::of_number(&words_of(root, "num"));
@@ -34,9 +34,9 @@ pub(super) fn document(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
 
 struct Walk<'w, 's, 'd> {
     source: &'w mut Source<'s, 'd>,
-    /// Containers by parent and heading: two with one heading are one.
+    /// Containers by parent and heading. Two with the same heading are one container.
     known: HashMap<(Option<Handle>, String), (Handle, usize)>,
-    /// The file of the last section that was included.
+    /// The file of the last included section.
     last_section: String,
 }
 
@@ -45,7 +45,8 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         Self { source, known: HashMap::new(), last_section: String::new() }
     }
 
-    /// What is within a container. What follows a subheading belongs below it, up to the next one.
+    /// Reads the children of a container. Everything after a subheading belongs below it, until the
+    /// next subheading.
     fn children(&mut self, node: Node<'_, '_>, own: Option<Handle>) {
         let mut below = own;
         for part in elements(node) {
@@ -60,13 +61,13 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
                 Some("section") => section::add(self.source, part, below),
                 Some("attachments") => elements(part).for_each(|part| self.attachment(part, own)),
                 Some("attachment") => self.attachment(part, own),
-                // `loose` finds all else.
+                // All other elements are found by `loose`.
                 _ => {}
             }
         }
     }
 
-    /// What the root says of the code, such as how it is edited. A node before all law has it.
+    /// Stores general information from the root, such as how the code is edited, in a node before all law.
     fn about(&mut self, root: Node<'_, '_>) {
         let mut notes = Notes::of(root);
         let names = elements(root).filter(|part| matches!(name(*part), Some("num" | "prefix")));
@@ -93,7 +94,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         self.children(node, Some(handle));
     }
 
-    /// An attachment with law of its own is a container at the end.
+    /// An attachment that contains sections becomes a container at the end.
     fn attachment(&mut self, node: Node<'_, '_>, parent: Option<Handle>) {
         if holds_sections(node) {
             let heading = heading_of(&words_of(node, "prefix"), &words_of(node, "num"), &words_of(node, "heading"));
@@ -124,7 +125,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         }
     }
 
-    /// Where a container stands that holds nothing whose number would tell.
+    /// The sort key of a container without any number: after the last section.
     fn after_last_section(&self) -> SortKey {
         SortKey::of_citation(&format!("{}~", self.last_section))
     }
@@ -180,7 +181,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
     }
 }
 
-/// Words right in a container: all that is not read as its names, its notes or what it holds.
+/// Words directly in a container that are not its names, its notes or its content.
 fn loose<'t, 'd: 't>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
     let is_name = move |part: Node<'t, 'd>| {
         matches!(name(part), Some("num" | "prefix" | "heading" | "reason"))
@@ -196,7 +197,7 @@ fn loose<'t, 'd: 't>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
     node.children().filter(move |part| !is_read(*part))
 }
 
-/// `Chapter 1. Advisory Commission on Sentencing.`
+/// The heading of a container: `Chapter 1. Advisory Commission on Sentencing.`
 fn heading_of(prefix: &str, number: &str, heading: &str) -> String {
     let label = [prefix, number].join(" ");
     let label = label.trim();

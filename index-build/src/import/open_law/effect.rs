@@ -1,10 +1,12 @@
-//! Since when the present wording of a section is law, where its history states it in an attribute.
+//! Reads since when the present wording of a section is law, if its history states it in an attribute.
 //!
-//! Three forms are read. The last act in the history of a section of the District has `eff`, and `app` is the same or absent.
-//! The only entry in the history of a Maryland section has `effective`. Of the history of a Maryland chapter, the latest entry
-//! that is about the section has `effective` and says in a regular form what it did: `Effective date: ...`, `Chapter revised
-//! effective ...`, or `Regulations .01—.04 and .06B amended effective ...`. Everything else (emergency provisions, regulations
-//! that were repealed and adopted anew, chapters recodified) leaves the date open.
+//! Three forms are read. In a section of the District of Columbia, the last act of the history has
+//! `eff`, and `app` is equal or absent. In a Maryland section, the only entry of the history has
+//! `effective`. In the history of a Maryland chapter, the latest entry about the section has
+//! `effective` and states in a regular form what it did: `Effective date: ...`,
+//! `Chapter revised effective ...`, or `Regulations .01—.04 and .06B amended effective ...`. For
+//! everything else (emergency provisions, regulations that were repealed and adopted again,
+//! recodified chapters) the date stays unknown.
 
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
@@ -26,7 +28,7 @@ pub(super) fn effective_from(section: Node<'_, '_>, number: &str, status: Status
     date.filter(|date| is_date(date)).map(str::to_owned)
 }
 
-/// The entries of a node's history that readers see.
+/// The visible entries in the history of a node.
 fn history<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
     let annotations = elements(node).flat_map(|part| match name(part) {
         Some("annotations") => elements(part).collect(),
@@ -39,7 +41,7 @@ fn history<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
 
 fn of_act<'t>(act: Node<'t, '_>) -> Option<&'t str> {
     let takes_effect = act.attribute("eff")?;
-    // Law may take effect and not apply yet.
+    // Law may be in effect but not yet applicable.
     act.attribute("app").is_none_or(|applies| applies == takes_effect).then_some(takes_effect)
 }
 
@@ -52,13 +54,13 @@ fn in_chapter<'t>(chapter: Node<'t, '_>, number: &str) -> Option<&'t str> {
     is_regular.then_some(latest)
 }
 
-/// What an entry of a chapter's history says of a regulation.
+/// What an entry in the history of a chapter states about a regulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saying {
-    /// It has its present wording since the date.
+    /// The regulation has its present wording since the date.
     Regular,
     OfOthers,
-    /// Something that only a reader can tell.
+    /// A statement that only a human reader can interpret.
     Unclear,
 }
 
@@ -97,7 +99,7 @@ fn names(words: &str, number: &str) -> bool {
     false
 }
 
-/// `01-1` in the order of numbers.
+/// The parts of a number such as `01-1`, in numeric order.
 fn parts(number: &str) -> Vec<u32> {
     number.split('-').map(|part| part.parse().unwrap_or(0)).collect()
 }

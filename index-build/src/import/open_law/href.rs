@@ -1,6 +1,6 @@
 //! The files that `xi:include` names: paths relative to the document, within the source.
 
-/// The path of the file that a reference names, seen from a document. References out of the source are refused.
+/// The path of the file that a document references. References outside the source are refused.
 pub(super) fn resolve(document: &str, href: &str) -> Result<String, String> {
     let refused = |why: &str| Err(format!("it includes '{href}', which {why}; only files of the source are read"));
     if href.is_empty() {

@@ -1,4 +1,4 @@
-//! Words within a line: citations, emphasis, line breaks, and blocks that stand in the middle of them.
+//! Words within a line: citations, emphasis, line breaks, and blocks in the middle of words.
 
 use hornbook_corpus::layout::{LineKind, MarkKind};
 use roxmltree::Node;
@@ -7,14 +7,14 @@ use super::source::name;
 use super::table;
 use crate::import::text_builder::TextBuilder;
 
-/// What kind of line the words stand in, for what follows a block among them.
+/// The kind of line around the words, used to continue after a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) kind: LineKind,
     pub(super) depth: usize,
 }
 
-/// Adds what is within an element to the line at hand. Tables, images and centred lines get lines of their own.
+/// Adds the content of an element to the current line. Tables, images and centred lines become separate lines.
 pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Setting) {
     for node in element.children() {
         let Some(name) = name(node) else {
@@ -38,7 +38,7 @@ pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Se
     }
 }
 
-/// Emphasis and the like; other elements, such as citations, are plain words.
+/// Adds words with emphasis or a similar mark. Other elements, such as citations, are plain words.
 fn marked(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting) {
     let kind = match name(node) {
         Some("em" | "i" | "e" | "u" | "underline") => Some(MarkKind::Emphasis),
@@ -63,13 +63,13 @@ fn block(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting, kind: 
     });
 }
 
-/// Sets a block, and goes on after it in a line as before.
+/// Adds a block, and continues after it in a line of the same kind.
 fn in_between(builder: &mut TextBuilder, setting: Setting, set: impl FnOnce(&mut TextBuilder)) {
     set(builder);
     builder.begin(setting.kind, setting.depth, "");
 }
 
-/// An image is not in the text, but its name is, or what it shows.
+/// The text contains no images, only their names and descriptions.
 fn image(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     builder.begin(LineKind::Image, depth, "");
     let source = node.attribute("src").unwrap_or_default();
@@ -81,7 +81,7 @@ fn image(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     builder.push(&format!("{file}{between}{shown}"));
 }
 
-/// The words of a cell. Its paragraphs and whatever else is in it stay in its one line.
+/// Adds the words of a cell. Its paragraphs and other content stay on one line.
 pub(super) fn cell(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     for child in node.children() {
         match name(child) {

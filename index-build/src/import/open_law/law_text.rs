@@ -1,4 +1,5 @@
-//! The text of a section: enumerated paragraphs with their labels and headings, and what stands between them.
+//! Builds the text of a section: enumerated paragraphs with their labels and headings, and
+//! everything between them.
 
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 use roxmltree::Node;
@@ -9,7 +10,7 @@ use super::source::{child, name, whole_parts, words, words_of};
 use super::table;
 use crate::import::text_builder::TextBuilder;
 
-/// The text of a section and how it is set.
+/// The text of a section and its layout.
 pub(super) fn set(section: Node<'_, '_>) -> (String, Layout) {
     let mut builder = TextBuilder::default();
     let law = whole_parts(section).filter(|part| !remark::is_remark(section, *part));
@@ -17,7 +18,8 @@ pub(super) fn set(section: Node<'_, '_>) -> (String, Layout) {
     builder.finish()
 }
 
-/// Sets what is within a section, a paragraph or a quoted unit. `fresh` says that a line for its first words is at hand.
+/// Adds the content of a section, a paragraph or a quoted unit. If `fresh`, a line for its first
+/// words is already open.
 fn units<'t, 'd: 't>(
     builder: &mut TextBuilder,
     parts: impl Iterator<Item = Node<'t, 'd>>,
@@ -26,7 +28,7 @@ fn units<'t, 'd: 't>(
 ) {
     for part in parts {
         match name(part) {
-            // Notes, and what the heading and the status of a section say. A paragraph has no status.
+            // Notes, names and statuses are read elsewhere. A paragraph has no status.
             Some("annotations" | "annotation" | "attachments" | "page") => continue,
             Some("num" | "prefix" | "heading" | "reason") if is_name(part) => continue,
             Some("para") => paragraph(builder, part, setting.kind, setting.depth, None),
@@ -51,8 +53,8 @@ fn units<'t, 'd: 't>(
     }
 }
 
-/// Whether the unit around is called by an element: the first of its kind. The reason of a section is its status, but that
-/// of a paragraph or of quoted law is text.
+/// Whether an element names its unit: the first one of its kind. The reason of a section is its
+/// status, but the reason of a paragraph or of quoted law is text.
 fn is_name(part: Node<'_, '_>) -> bool {
     let wanted = name(part).unwrap_or_default();
     let Some(unit) = part.parent_element() else { return false };
@@ -67,7 +69,7 @@ fn is_centred(part: Node<'_, '_>) -> bool {
     part.attribute("class").is_some_and(|class| class.starts_with("center"))
 }
 
-/// Labels that still wait for their words, and the depth of the first: `(a)` of which `(1)` is the first thing.
+/// Labels whose words have not come yet, and the depth of the first: `(a)` directly followed by `(1)`.
 type Waiting = Option<(String, usize)>;
 
 fn paragraph(builder: &mut TextBuilder, para: Node<'_, '_>, kind: LineKind, depth: usize, waiting: Waiting) {
@@ -102,7 +104,7 @@ fn shares_line(label: &str, inner: Node<'_, '_>) -> bool {
         && is_bracketed(&words_of(inner, "num"))
 }
 
-/// What is within a paragraph: its own words at its depth, paragraphs one deeper.
+/// Adds the content of a paragraph: its own words at its depth, inner paragraphs one level deeper.
 fn units_below<'t, 'd: 't>(
     builder: &mut TextBuilder,
     parts: impl Iterator<Item = Node<'t, 'd>>,
@@ -120,7 +122,7 @@ fn units_below<'t, 'd: 't>(
     }
 }
 
-/// A unit of another law within the text, such as an article of a compact: its heading, then what is in it.
+/// Adds a unit of another law within the text, such as an article of a compact: its heading, then its content.
 fn quoted(builder: &mut TextBuilder, unit: Node<'_, '_>, setting: Setting) {
     builder.begin(LineKind::Heading, setting.depth, "");
     for part in ["prefix", "num", "heading"] {

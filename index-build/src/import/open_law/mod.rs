@@ -1,13 +1,14 @@
-//! The XML of the open.law family: the Code of the District of Columbia, the Code of Maryland Regulations, and the codes
-//! of others that publish in this form.
+//! The XML of the open.law family: the Code of the District of Columbia, the Code of Maryland
+//! Regulations, and other codes published in this format.
 //!
-//! A code is a tree of documents: a root names the titles with `xi:include`, titles name sections or chapters. Each
-//! document is parsed alone, and the gatherer joins them. Elements in the `codify` namespaces are commands for editors;
-//! they and hints for display are passed over.
+//! A code is a tree of documents: a root includes the titles with `xi:include`, and titles include
+//! sections or chapters. Each document is parsed separately, and the gatherer joins them. Elements
+//! in the `codify` namespaces are commands for editors. They are skipped, and so are display hints.
 //!
-//! `containers` walks the tree, `section` makes provisions, `law_text` sets their text with `inline` and `table`, `notes`
-//! keeps annotations apart, `href` reads includes, `status` the reasons of dead law, `effect` and `remark` since when and
-//! until when a wording is law.
+//! `containers` walks the tree, `section` makes provisions, `law_text` builds their text with
+//! `inline` and `table`, `notes` reads annotations, `href` resolves includes, `status` interprets
+//! the reasons of law that is not in force, and `effect` and `remark` find since when and until
+//! when a wording is law.
 
 mod containers;
 mod effect;
@@ -52,7 +53,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     parsed
 }
 
-/// Names the words that are no law, notes or headings.
+/// Records the words that are not law, notes or headings.
 fn left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
     if name(root) == Some("document") {
         parsed.leave_out("the name of the code, which the plan gives", words_of(root, "heading"));
@@ -73,8 +74,9 @@ const VOCABULARY: Vocabulary = Vocabulary {
     is_left_out: |node| matches!(name(node), None | Some("meta" | "toc")),
 };
 
-/// `joined_numbers = true` says that citations are the numbers of all containers and of the section, joined with dots.
-/// `absent` lists ends of paths of documents that are included, but are not among the files.
+/// Checks the options. `joined_numbers = true` means that citations consist of the numbers of all
+/// containers and of the section, joined with dots. `absent` lists path suffixes of included
+/// documents that are missing from the files.
 pub fn check_options(options: &toml::Table) -> Result<(), String> {
     for (key, value) in options {
         match key.as_str() {

@@ -9,7 +9,7 @@ use super::table;
 use crate::content::ContentNote;
 use crate::import::text_builder::TextBuilder;
 
-/// What accompanies the law of a node. Annotations of one type are one note, a paragraph each.
+/// The notes and credits of a node. Annotations of the same type form one note, with a paragraph each.
 #[derive(Default)]
 pub(super) struct Notes {
     notes: Vec<(String, TextBuilder)>,
@@ -33,7 +33,7 @@ impl Notes {
         notes
     }
 
-    /// Annotations on a part of the law: of a paragraph, a heading or a quoted section.
+    /// Adds annotations on a part of the law: on a paragraph, a heading or a quoted section.
     fn within(&mut self, law: Node<'_, '_>) {
         for part in elements(law) {
             match name(part) {
@@ -52,7 +52,7 @@ impl Notes {
         self.credits.is_empty() && self.notes.iter().all(|(_, builder)| builder.is_empty())
     }
 
-    /// A paragraph of the note on this topic.
+    /// Adds a paragraph to the note with this topic.
     pub(super) fn add(&mut self, topic: &str, node: Node<'_, '_>) {
         let builder = self.on(topic);
         builder.paragraph(0);
@@ -85,7 +85,7 @@ impl Notes {
             if !written.is_empty() {
                 self.credits.push(written);
             } else if let Some(credit) = credit_of_attributes(annotation) {
-                // An act has an annotation for each thing that it changed.
+                // An act has one annotation for each change that it made.
                 if self.credits.last() != Some(&credit) {
                     self.credits.push(credit);
                 }
@@ -95,7 +95,8 @@ impl Notes {
         }
     }
 
-    /// A file that belongs to the law but is not in its text is named. Sections attached to a container are no note.
+    /// Names a file that belongs to the law but is not in its text. Sections attached to a
+    /// container are not a note.
     fn attachment(&mut self, owner: Node<'_, '_>, attachment: Node<'_, '_>) {
         if name(owner) == Some("container") && holds_sections(attachment) {
             return;
@@ -110,7 +111,7 @@ impl Notes {
         self.add("Attachment", attachment);
     }
 
-    /// The notes that have words, and the source credit.
+    /// Returns the notes that contain words, and the source credit.
     pub(super) fn finish(self) -> (Vec<ContentNote>, Option<String>) {
         let set = |(topic, builder): (String, TextBuilder)| {
             let (text, layout) = builder.finish();
@@ -126,7 +127,8 @@ fn topic_of<'t>(annotation: Node<'t, '_>) -> &'t str {
     annotation.attribute("subtype").or(annotation.attribute("type")).unwrap_or("Note")
 }
 
-/// Recent history is in attributes alone, and readers see it written out: the date and the act.
+/// The credit of recent history, which is only in attributes. It is written out as readers see it:
+/// the date and the act.
 fn credit_of_attributes(annotation: Node<'_, '_>) -> Option<String> {
     if annotation.attribute("display") == Some("false") {
         return None;
@@ -138,7 +140,7 @@ fn credit_of_attributes(annotation: Node<'_, '_>) -> Option<String> {
     Some(format!("{date}, {}{section}", act.trim()))
 }
 
-/// `2019-09-11` as publishers write it: `Sept. 11, 2019`.
+/// Writes `2019-09-11` as publishers do: `Sept. 11, 2019`.
 fn written_date(date: &str) -> Option<String> {
     const MONTHS: [&str; 12] =
         ["Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec."];
@@ -146,7 +148,7 @@ fn written_date(date: &str) -> Option<String> {
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
     let day: u8 = day.parse().ok()?;
     let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
-    // A year 1 stands for a date that nobody knows.
+    // A year 1 represents an unknown date.
     let is_year = year.len() == 4 && year.bytes().all(|b| b.is_ascii_digit()) && !year.starts_with('0');
     (is_year && parts.next().is_none()).then(|| format!("{month} {day}, {year}"))
 }

@@ -1,8 +1,9 @@
-//! Remarks of editors within a section, such as `*NOTE: This section was created by temporary legislation that will expire
-//! on November 21, 2024.*` They are notes, and some say until when the wording is law.
+//! Remarks of editors within a section, such as `*NOTE: This section was created by temporary
+//! legislation that will expire on November 21, 2024.*` They are notes, and some state until when
+//! the wording is law.
 //!
-//! The District prints a section as acts amend it for a time. Its permanent wording is a file of its own that names no
-//! date: it is law where no other wording is.
+//! The District of Columbia prints a section as temporarily amended. Its permanent wording is in a
+//! separate file that names no date: it is law whenever no other wording is.
 
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
@@ -14,20 +15,21 @@ use crate::pattern::Pattern;
 
 const BEGINS: &str = "*NOTE:";
 
-/// Editors put remarks before the heading of a section, or begin them with `*NOTE:`.
+/// Whether a part is a remark. Editors put remarks before the heading of a section, or begin them
+/// with `*NOTE:`.
 pub(super) fn is_remark(section: Node<'_, '_>, part: Node<'_, '_>) -> bool {
     let before_heading = || child(section, "heading").is_some_and(|heading| part.range().start < heading.range().start);
     name(part) == Some("text") && part.parent_element() == Some(section) && (before_heading() || is_note(part))
 }
 
 fn is_note(part: Node<'_, '_>) -> bool {
-    // Most texts of a code are no remarks: the first words decide.
+    // Most texts of a code are not remarks, so only the first words are checked.
     let first =
         part.descendants().find_map(|inner| inner.text().filter(|text| inner.is_text() && !text.trim().is_empty()));
     first.is_some_and(|text| text.trim_start().starts_with(BEGINS))
 }
 
-/// What the remarks in a section say of the time in which its wording is law.
+/// The effective time that the remarks in a section state for its wording.
 pub(super) fn effect_of<'t, 'd: 't>(remarks: impl Iterator<Item = Node<'t, 'd>>) -> Effect {
     let mut effect = Effect::default();
     for remark in remarks.map(words) {
@@ -53,7 +55,7 @@ fn effect_of_one(remark: &str) -> Option<Effect> {
     if let Some(to) = date(whole) {
         return until(to, Status::Expired);
     }
-    // What the section is afterwards, its permanent wording says, if it is printed.
+    // If the permanent wording is printed, it states what the section is afterwards.
     let amended = r"^This section includes amendments by (?:temporary|emergency) legislation that will expire on DATE\.(?: To view .*)?$";
     let by_law = r"^The amendments to this section by section [^.]* of D\.C\. Law [\d-]+ shall expire 225 days after [^.]* [(\[]DATE[)\]]\.$";
     if let Some(to) = date(amended).or_else(|| date(by_law)) {
@@ -63,8 +65,9 @@ fn effect_of_one(remark: &str) -> Option<Effect> {
     is_about_days.then(|| Effect::unknown(remark))
 }
 
-/// Law that will apply later: `Applicable October 1, 2025`, `Applicable as of October 1, 2027`; or by what nobody knows:
-/// `Section subject to abrogation`, `Section effective on contingency`.
+/// The effect of law that will apply later, such as `Applicable October 1, 2025` or
+/// `Applicable as of October 1, 2027`, or at an unknown time: `Section subject to abrogation`,
+/// `Section effective on contingency`.
 pub(super) fn effect_of_reason(reason: &str) -> Option<Effect> {
     if Pattern::fixed(r"(?i)\b(?:subject to abrogation|on contingency)\b").is_match(reason) {
         return Some(Effect::unknown(reason));
@@ -73,15 +76,15 @@ pub(super) fn effect_of_reason(reason: &str) -> Option<Effect> {
     Some(Effect { from: Some(date_in(&found[1])?), remark: Some(reason.to_owned()), ..Effect::default() })
 }
 
-/// A line in brackets above the law of a reorganization plan: `(Effective June 27, 1978)`.
+/// The effect stated in brackets above the law of a reorganization plan: `(Effective June 27, 1978)`.
 pub(super) fn effect_of_text(text: &str) -> Effect {
     let line = text.lines().next().unwrap_or_default();
     let bare = |open, close| line.strip_prefix(open)?.strip_suffix(close);
     bare('(', ')').or_else(|| bare('[', ']')).and_then(effect::read).unwrap_or_default()
 }
 
-/// `Section 5044 of D.C. Law 21-160 provided that this section shall expire on September 30, 2017.` Where acts say two days,
-/// only a reader can tell which holds.
+/// Reads `Section 5044 of D.C. Law 21-160 provided that this section shall expire on September 30,
+/// 2017.` If acts state two days, the result is uncertain.
 pub(super) fn effect_of_notes(notes: &[ContentNote]) -> Effect {
     let sentence = Pattern::fixed(
         r"(?m)^.*?\bprovid(?:ed|ing) that this section shall expire on ([A-Z][a-z]+ \d{1,2}, \d{4})\b.*$",

@@ -13,9 +13,9 @@ use crate::naming::NameParts;
 use crate::order::SortKey;
 use crate::report::WarningKind;
 
-/// The District marks so the permanent wording of a section that stands in its own title as amended for a time.
+/// The mark of the permanent wording of a section that is printed in its title as temporarily amended.
 const PERMANENT: &str = "(Perm)";
-/// The part of a key that comes from a number is not longer.
+/// The maximum length of the part of a key that is made from a number.
 const NUMBER_CHARS_MAX: usize = 120;
 
 pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Option<Handle>) {
@@ -39,10 +39,10 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
         source.warn(WarningKind::EmptyProvision, section, format!("section {number} is in force but has no text"));
     }
     let effect = match is_wording {
-        // No date: it is law wherever the wording that acts amend for a time is not.
+        // No date: it is law whenever the temporarily amended wording is not.
         true => Effect { remark: Some(PERMANENT_WORDING.to_owned()), ..Effect::default() },
         false => {
-            // A reason such as `Applicable October 1, 2025` is about what the last act did.
+            // A reason such as `Applicable October 1, 2025` is about the last act.
             let reason = child(section, "reason").map(words).unwrap_or_default();
             let since = || Effect::since(effect::effective_from(section, &number, status));
             let of_reason = remark::effect_of_reason(&reason).unwrap_or_else(since);
@@ -115,7 +115,7 @@ fn read_status(
         );
     }
     if by_reason.is_none() || reason.contains(' ') {
-        // It says more than the status does.
+        // The reason contains more than the status.
         notes.add_words("Status", &reason);
     }
     by_reason.unwrap_or_else(by_words)

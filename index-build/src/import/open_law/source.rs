@@ -1,4 +1,4 @@
-//! The document that is being parsed, and what was found in it.
+//! The document being parsed, and the results so far.
 
 use roxmltree::{Document as Tree, Node};
 
@@ -10,7 +10,7 @@ use crate::import::xml;
 use crate::report::{SourcePosition, WarningKind};
 
 pub(super) const JOINED_NUMBERS: &str = "joined_numbers";
-/// Ends of paths of documents that are included, but that the publisher's files lack.
+/// Path suffixes of included documents that the publisher's files lack.
 pub(super) const ABSENT: &str = "absent";
 /// Elements for editors are in namespaces such as `https://open.law/schemas/codify`.
 const EDITORS: &str = "/codif";
@@ -31,7 +31,7 @@ impl<'s, 'd> Source<'s, 'd> {
         self.target.options.get(JOINED_NUMBERS).and_then(toml::Value::as_bool).unwrap_or(false)
     }
 
-    /// Whether the plan says that the document with this path is not there.
+    /// Whether the plan states that the document at this path is missing.
     pub(super) fn lacks(&self, path: &str) -> bool {
         let absent = self.target.options.get(ABSENT).and_then(toml::Value::as_array);
         let mut ends = absent.into_iter().flatten().filter_map(toml::Value::as_str);
@@ -42,12 +42,12 @@ impl<'s, 'd> Source<'s, 'd> {
         self.document.position(xml::line_of(self.tree, node))
     }
 
-    /// A node's handle; no two nodes of a document begin at the same byte.
+    /// The handle of a node. No two nodes of a document begin at the same byte.
     pub(super) fn handle(&self, node: Node<'_, '_>) -> Handle {
         Handle::new(self.target.key, &format!("{}\n{}", self.document.path(), node.range().start))
     }
 
-    /// What the outermost node of the document with this path names as its parent.
+    /// The parent handle of the outermost node of the document at this path.
     pub(super) fn document_handle(&self, path: &str) -> Handle {
         Handle::new(self.target.key, &format!("document\n{path}"))
     }
@@ -63,7 +63,7 @@ impl<'s, 'd> Source<'s, 'd> {
     }
 }
 
-/// The name of an element of the law; None of text, comments and what is for editors.
+/// The name of an element of the law; None for text, comments and elements for editors.
 pub(super) fn name<'d>(node: Node<'_, 'd>) -> Option<&'d str> {
     let namespace = node.tag_name().namespace().unwrap_or_default();
     (node.is_element() && !namespace.contains(EDITORS)).then(|| node.tag_name().name())
@@ -74,7 +74,7 @@ pub(super) fn elements<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<
     node.children().filter(|child| name(*child).is_some())
 }
 
-/// Elements of the law within a node, and words that are in none of them.
+/// Elements of the law within a node, and words outside of them.
 pub(super) fn whole_parts<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
     node.children().filter(|child| name(*child).is_some() || is_words(*child))
 }
@@ -83,12 +83,12 @@ pub(super) fn child<'t, 'd>(node: Node<'t, 'd>, wanted: &str) -> Option<Node<'t,
     elements(node).find(|child| name(*child) == Some(wanted))
 }
 
-/// Whether there are sections anywhere within a node.
+/// Whether a node contains sections at any depth.
 pub(super) fn holds_sections(node: Node<'_, '_>) -> bool {
     node.descendants().any(|inner| name(inner) == Some("section"))
 }
 
-/// The words of a child, with white space folded; annotations within it are not words of it.
+/// The words of a child, with normalized white space and without annotations.
 pub(super) fn words_of(node: Node<'_, '_>, wanted: &str) -> String {
     child(node, wanted).map(words).unwrap_or_default()
 }

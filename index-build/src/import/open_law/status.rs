@@ -1,12 +1,13 @@
-//! Whether law is in force: from the reason that the publisher gives, or from what stands in place of a heading or text.
+//! Whether law is in force, from the publisher's reason or from words in place of a heading or text.
 
 use hornbook_corpus::outline::Status;
 
-/// What a reason such as `Repealed` or `Transferred to COMAR 14.39.01` says; None if it says nothing of the kind.
+/// The status that a reason such as `Repealed` or `Transferred to COMAR 14.39.01` states; None if
+/// it states no status.
 pub(super) fn of_reason(reason: &str) -> Option<Status> {
     let reason = reason.to_ascii_lowercase();
     let words = [
-        // Enacted, but no money was set aside for it, so that it has never applied.
+        // Enacted but not funded, so that it has never applied.
         ("not fund", Status::Reserved),
         ("not applicable", Status::Reserved),
         // A section of a model code that a city did not enact.
@@ -22,7 +23,7 @@ pub(super) fn of_reason(reason: &str) -> Option<Status> {
         ("vacant", Status::Reserved),
         ("renumbered", Status::Renumbered),
     ];
-    // The first word decides, else any: `Chapter recodified from`, but `Repealed — See`.
+    // The start of the reason decides, otherwise any word: `Chapter recodified from`, but `Repealed — See`.
     let starts = words.iter().find(|(word, _)| reason.trim_start().starts_with(word));
     let has = || {
         let mut tokens = reason.split(|c: char| !c.is_alphabetic());
@@ -32,7 +33,7 @@ pub(super) fn of_reason(reason: &str) -> Option<Status> {
     starts.or_else(has).filter(|_| !odd()).map(|(_, status)| *status)
 }
 
-/// The status of a section for which the publisher gives no reason: its heading may say that nothing is left of it.
+/// The status of a section without a reason, whose heading may state that it is no longer law.
 pub(super) fn of_heading(heading: &str, has_text: bool) -> Status {
     let starts = heading.trim_start_matches(|c: char| !c.is_alphabetic());
     let first = starts.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
@@ -57,7 +58,7 @@ mod tests {
             ("Not Fundeded", Some(Status::Reserved)),
             ("Informational.  Not Adopted", Some(Status::Reserved)),
             ("As in IBC", None),
-            // Its date is that of an effect.
+            // Its date is read as an effect.
             ("Applicable October 1, 2025", None),
             ("Expired", Some(Status::Expired)),
             ("Commissioner", None),

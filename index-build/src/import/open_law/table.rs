@@ -1,4 +1,5 @@
-//! Tables: rows of cells. Cells that another one covers are empty, so that every cell stays in its column.
+//! Reads tables into rows of cells. Covered cells are written as empty cells, so that every cell
+//! stays in its column.
 
 use hornbook_corpus::layout::LineKind;
 use roxmltree::Node;
@@ -8,10 +9,10 @@ use crate::import::table_spans::{Columns, TableRows};
 use crate::import::text_builder::TextBuilder;
 use crate::import::unknown::is_words;
 
-/// Adds the words of a cell to the line at hand, which lies at this depth.
+/// Adds the words of a cell to the current line, which has this depth.
 type SetCell = fn(&mut TextBuilder, Node<'_, '_>, usize);
 
-/// Sets a table in lines of its own.
+/// Adds a table as separate lines.
 pub(super) fn set(builder: &mut TextBuilder, table: Node<'_, '_>, depth: usize, cell: SetCell) {
     let rows = TableRows::begin(depth, builder);
     Setting { depth, rows, columns: Columns::of(table), cell }.set_all(builder, table, None);
@@ -36,7 +37,7 @@ impl<'a> Setting<'a> {
                     let only_heads = elements(part).all(|cell| name(cell) == Some("th"));
                     let by_cells = if only_heads { LineKind::TableHead } else { LineKind::TableRow };
                     self.row(builder, part, kind.unwrap_or(by_cells));
-                    // Some rows hold further rows.
+                    // Some rows contain further rows.
                     let within = elements(part).filter(|cell| name(*cell) == Some("tr"));
                     within.for_each(|row| self.row(builder, row, kind.unwrap_or(LineKind::TableRow)));
                 }
@@ -64,7 +65,7 @@ impl<'a> Setting<'a> {
         row.children().for_each(|part| self.words(builder, part));
     }
 
-    /// Words that are in no cell: a line.
+    /// Adds words outside the cells as a line.
     fn words(&mut self, builder: &mut TextBuilder, node: Node<'_, '_>) {
         if is_words(node) {
             self.rows.begin_line(LineKind::TableNote, builder);

@@ -1,11 +1,12 @@
-//! A container that is open where a document is being read.
+//! A container that is open at the current place in a document.
 
 use crate::content::Handle;
 
-/// In the citation template of a plan: the container that counts its sections from one.
+/// Placeholder in the citation template of a plan: the container that numbers its sections from one.
 pub(super) const CONTAINER: &str = "{container}";
 
-/// In the citation template of a plan: the number of the outermost container, in which the numbers of sections are unique.
+/// Placeholder in the citation template of a plan: the number of the outermost container, within
+/// which section numbers are unique.
 pub(super) const TITLE: &str = "{title}";
 
 pub(super) struct Container {
@@ -15,6 +16,6 @@ pub(super) struct Container {
     pub(super) key: String,
     pub(super) citation: String,
     pub(super) number: Option<String>,
-    /// How its sections name it: `art. I`.
+    /// The short form in citations of its sections: `art. I`.
     pub(super) short: String,
 }

@@ -1,9 +1,11 @@
-//! State codes as HTML, a document for each title, in the form of the releases of Public.Resource.Org and UniCourt: `h1` is
-//! the title, `h2` by class its containers, `h3` a section, and everything up to the next of them belongs to it.
+//! State codes as HTML, one document per title, in the format of the releases of
+//! Public.Resource.Org and UniCourt. `h1` is the title, `h2` with a class is a container, and `h3`
+//! is a section. Everything up to the next of these headings belongs to it.
 //!
-//! Nothing marks where the law of a section ends: it is the source credit, or where there is none, the first heading that is
-//! known to begin annotations. These become notes by their headings. `nav` repeats headings and is passed over. Labels exist
-//! only as positions in lists. See FORMAT.md for the options.
+//! Nothing marks the end of the law of a section. It ends at the source credit or, without one, at
+//! the first heading that is known to begin annotations. Annotations become notes by their
+//! headings. `nav` repeats headings and is skipped. Labels exist only as positions in lists. See
+//! FORMAT.md for the options.
 
 mod container;
 mod section;
@@ -44,7 +46,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
     })
 }
 
-/// What stands in a document, in order, without the elements that only group.
+/// The content of a document in order, without elements that only group.
 fn blocks(root: Element<'_>) -> Vec<Part<'_>> {
     let mut blocks = Vec::new();
     let mut open: Vec<Part<'_>> = vec![Part::Element(root)];
@@ -53,7 +55,7 @@ fn blocks(root: Element<'_>) -> Vec<Part<'_>> {
             Part::Words(words) if words.trim().is_empty() => {}
             Part::Element(element) => match element.name() {
                 "" | "html" | "body" | "main" | "div" | "article" | "section" => open.extend(element.parts().rev()),
-                // Navigation repeats headings, but some releases print the title in it alone.
+                // Navigation repeats headings, but in some releases it is the only place of the title.
                 "nav" => open.extend(element.elements().find(|inner| inner.name() == "h1").map(Part::Element)),
                 "head" | "script" | "style" => {}
                 _ => blocks.push(part),
@@ -68,9 +70,9 @@ struct Reader<'a> {
     document: &'a Document,
     target: Target<'a>,
     settings: &'a Settings,
-    /// The containers that are open: their rank, heading and line.
+    /// The open containers, outermost first.
     path: Vec<Container>,
-    /// How many containers were read.
+    /// The number of containers read.
     containers: usize,
     stated: HashSet<Handle>,
     parsed: Parsed,
@@ -95,7 +97,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The title has rank 0, known classes follow; others lie below the container that is open.
+    /// The rank of a container: 0 for the title, then the known classes. Others are below the
+    /// currently open container.
     fn rank(&self, name: &str, class: Option<&str>) -> usize {
         if name == "h1" {
             return 0;
@@ -137,11 +140,12 @@ impl<'a> Reader<'a> {
             self.parsed.leave_out(REPEATED_HEADING, heading.clone());
         }
         self.containers += 1;
-        // Where each counts its sections from one, they stand as the document has them: `IX` is after `V`.
+        // If each container numbers its sections from one, containers keep the order of the
+        // document: `IX` is after `V`.
         let counts_anew = self.target.citation.is_some_and(|template| template.contains(CONTAINER));
         let sort = if counts_anew { SortKey::of_number(&self.containers.to_string()) } else { SortKey::default() };
         let (on_repeat, position) = (OnRepeat::Reconcile, self.position(element));
-        // Several documents may have parts of one title.
+        // Several documents may contain parts of one title.
         self.parsed.inferred.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position });
         self.path.push(Container { rank, heading, handle, key, citation, number, short });
     }

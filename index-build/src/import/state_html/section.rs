@@ -18,22 +18,22 @@ use crate::order::SortKey;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
-/// A section, taken apart.
+/// A section, divided into its parts.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     number: Option<String>,
-    /// It also stands for these numbers.
+    /// Further numbers that it represents.
     others: Vec<String>,
     heading: String,
-    /// What remarks at its heading say of the time in which it is law.
+    /// The effective time that remarks at its heading state.
     effect: Effect,
-    /// It only says that nothing is left.
+    /// Whether it only states that the section is no longer law.
     is_gone: bool,
     text: String,
     layout: Layout,
     credit: Option<String>,
     notes: Vec<ContentNote>,
-    /// What is wrong or doubtful in it, with its line.
+    /// Errors and doubts about it, with their lines.
     pub(super) faults: Vec<(WarningKind, u32, String)>,
 }
 
@@ -60,8 +60,8 @@ impl Section {
         section
     }
 
-    /// How many blocks are law, and the source credit if it is the next one. A source credit comes before all annotations: what
-    /// begins like one before it is law that has such a name.
+    /// The number of blocks that are law, and the source credit if it is the next block. A source
+    /// credit precedes all annotations: a paragraph before it that looks like an annotation is law.
     fn end_of_law(&mut self, blocks: &[Part<'_>], settings: &Settings) -> (usize, Option<String>) {
         let credited = blocks.iter().enumerate().find_map(|(at, part)| Some((at, credit(part, settings)?)));
         let annotation = blocks.iter().position(|part| begins_annotations(part, settings));
@@ -90,8 +90,9 @@ impl Section {
         self.faults.push((WarningKind::DoubtfulEnd, element.line(), format!("'{words}' begins {what}")));
     }
 
-    /// Law whose source credit is at the end of so many blocks; returns what comes after the law. Some older releases have law
-    /// behind its credit: forms, tables, and lists that the program which made them moved there.
+    /// Reads law whose source credit ends the first `with_credit` blocks, and returns the blocks
+    /// after the law. Some older releases contain law after the credit: forms, tables, and lists
+    /// that the generating program moved there.
     fn set_around_credit<'p, 't>(
         &mut self,
         blocks: &'p [Part<'t>],
@@ -112,7 +113,8 @@ impl Section {
         self.faults.extend(doubts.into_iter().map(|(line, what)| (WarningKind::DoubtfulLabel, line, what)));
     }
 
-    /// `§§ 50-1 through 50-43.12. Repealed.` has a first number, further ones and a heading.
+    /// Reads a heading such as `§§ 50-1 through 50-43.12. Repealed.` into a first number, further
+    /// numbers and a heading.
     fn name(&mut self, heading: Element<'_>, settings: &Settings) {
         let title = heading.text();
         let title = title.as_str();
@@ -124,11 +126,11 @@ impl Section {
             self.faults.push((WarningKind::MissingNumber, heading.line(), what));
             return;
         };
-        // Letters in italics stand apart: `706 l`.
+        // Letters in italics are separated by a space: `706 l`.
         self.number = Some(number.as_str().replace(' ', ""));
         let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–|—) ?)(\d[\w:-]*(?:\.\w[\w:-]*)*)[.,]?");
         let number_end = number.end();
-        // Where numbers have no sign before them, a range has none either: `1-1-401 to 1-1-403. (Repealed)`.
+        // If numbers have no section sign, neither have ranges: `1-1-401 to 1-1-403. (Repealed)`.
         if title.starts_with("§§") || title.starts_with("Secs. ") || title.starts_with(|c: char| c.is_ascii_digit()) {
             let mut at = number_end;
             while let Some(next) = further.captures(title[at..].trim_start_matches('.').trim_start()) {
@@ -146,8 +148,9 @@ impl Section {
         (self.effect, self.heading) = effect_of(title[end..].trim_start_matches(['.', ',', ' ']));
     }
 
-    /// Adds what the text says of its time. Of a section that its remark calls repealed from a day, the release prints the
-    /// wording before that day and, with no words, what is left from then on.
+    /// Adds the effective time that the text states. If a remark says that a section is repealed
+    /// from a day, the release prints the wording before that day and, without text, the repealed
+    /// section after it.
     fn end_by_remarks(&mut self) {
         self.effect = std::mem::take(&mut self.effect).and(effect::of_text(&self.text));
         if self.text.is_empty() && self.effect.from.is_none() && self.effect.then == Some(Status::Repealed) {
@@ -166,19 +169,19 @@ impl Section {
     fn status(&self) -> Status {
         let short = self.text.len() <= REMARK_BYTES_MAX;
         let bare = self.heading.trim_start_matches(['(', '[']);
-        // A section that came from another number may say so, and has its own words and acts.
+        // A section that came from another number may state so, but has its own text and acts.
         let is_kept = |status: &Status| *status == Status::Renumbered && self.credit.is_some() && !self.text.is_empty();
         let whole = whole_status(&self.heading).filter(|status| !is_kept(status));
         let named = heading_status(&self.heading).filter(|_| !bare.starts_with("Repealed effective"));
         let named = named.filter(|status| !is_kept(status));
         let named = named.or_else(|| named_status(&self.text)).filter(|_| short);
-        // From the day that its remark names it is no law any more.
+        // From the day in its remark it is no longer law.
         let is_moved = self.effect.remark.as_ref().is_some_and(|remark| remark.starts_with("Renumbered to"));
         let moved = is_moved.then_some(Status::Renumbered).or(self.is_gone.then_some(Status::Repealed));
         moved.or(whole).or(named).unwrap_or(Status::InForce)
     }
 
-    /// The node's content, key and place among its siblings.
+    /// The content of the node, its key and its sort key.
     pub(super) fn into_content(
         self,
         reference: String,
@@ -222,8 +225,9 @@ impl Section {
     }
 }
 
-/// The remarks at a heading on the time in which it is law, and the heading without them: in brackets, or before it as
-/// `Section 753 effective until July 1, 2022; see also section 753 effective July 1, 2022 set out below. Merger.`
+/// Splits a heading into its remarks on effective time and the rest. Remarks are in brackets, or
+/// before the heading: `Section 753 effective until July 1, 2022; see also section 753 effective
+/// July 1, 2022 set out below. Merger.`
 fn effect_of(heading: &str) -> (Effect, String) {
     let form = concat!(
         r"^Section [\w.-]+ ((?:repealed )?effective (?:.*?\b\d{4}|[a-z ]+)(?:; see also .*? (?:below|above))?)",
@@ -243,7 +247,7 @@ fn effect_of(heading: &str) -> (Effect, String) {
     (named.and(bracketed), rest)
 }
 
-/// Parts as a text with its layout. Words that stand in no element are a paragraph.
+/// Parts as a text with its layout. Words outside all elements become a paragraph.
 fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout, Vec<(u32, String)>) {
     let mut setter = HtmlSetter::new(&settings.labels);
     for part in blocks {
@@ -255,7 +259,7 @@ fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout, Vec<(u32, S
     setter.finish()
 }
 
-/// How lists of a block are labelled, from the outermost.
+/// The label templates of the lists in a block, outermost first.
 fn labels_of<'s>(block: Element<'_>, settings: &'s Settings) -> &'s [String] {
     let is_numbered = block.name() == "ol" && matches!(block.attribute("type"), None | Some("1"));
     let second = settings.labels.get(1..).filter(|labels| !labels.is_empty());
@@ -271,7 +275,7 @@ fn is_paragraph(part: &Part<'_>) -> bool {
     matches!(part, Part::Element(element) if element.name() == "p")
 }
 
-/// Behind a source credit every heading begins annotations, and so does a paragraph with a lead.
+/// After a source credit, every heading begins annotations, and so does a paragraph with a lead.
 fn is_annotation_behind_credit(part: &Part<'_>) -> bool {
     lead(part).is_some()
         || lead_in(part).is_some()
@@ -279,13 +283,14 @@ fn is_annotation_behind_credit(part: &Part<'_>) -> bool {
         || Pattern::fixed(r"^(?:Applied in |The (?:19|20)\d\d amendment)").is_match(&words_of(part))
 }
 
-/// `The number of this section was assigned by the Virginia Code Commission, the 1956 act having assigned no number.`
+/// Matches `The number of this section was assigned by the Virginia Code Commission, the 1956 act
+/// having assigned no number.`
 fn is_about_number(part: &Part<'_>) -> bool {
     let form = r"^The numbers? (?:of|for) [^.]*(?:\.\d[^.]*)* (?:was|were) assigned by the [A-Z]\w+ Code Commission";
     Pattern::fixed(form).is_match(&words_of(part))
 }
 
-/// What an annotation of the older releases begins with: `Editor's note. - Former § 1 ...`
+/// The lead of an annotation in older releases: `Editor's note. - Former § 1 ...`
 fn lead_in(part: &Part<'_>) -> Option<String> {
     const BYTES_MAX: usize = 64;
     let text = words_of(part);
@@ -293,19 +298,20 @@ fn lead_in(part: &Part<'_>) -> Option<String> {
     (lead.ends_with('.') && lead.len() <= BYTES_MAX).then(|| lead.to_owned())
 }
 
-/// Where the source credit begins that a text ends with, as the older releases have it: `(1984, c. 611; 2012, cc. 78, 84.)`
+/// The start of a source credit at the end of a text, as in older releases: `(1984, c. 611; 2012, cc. 78, 84.)`
 fn credit_at_end(text: &str) -> Option<usize> {
     let form = r"\((?:Code \d{4}|R\. P\.|(?:Acts )?(?:1[6-9]|20)\d\d),[^()]*(?:\([^()]*\)[^()]*)*\)$";
     Pattern::fixed(form).find(text).map(|found| found.start())
 }
 
-/// Takes the source credit out of a text; it ends at `end`.
+/// Removes the source credit, which ends at `end`, from a text.
 fn cut_credit(text: &mut String, layout: &mut Layout, end: usize) -> Option<String> {
     let start = credit_at_end(text.get(..end)?)?;
     Some(cut(text, layout, start, end))
 }
 
-/// Takes the last line out of a text if it is the source credit: some releases have it as a paragraph of the last item of a list.
+/// Removes the last line from a text if it is the source credit. In some releases it is a paragraph
+/// of the last list item.
 fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &Settings) -> Option<String> {
     let start = text.rfind('\n').map_or(0, |line_feed| line_feed + 1);
     let found = settings.credit.captures(&text[start..])?;
@@ -318,7 +324,7 @@ fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &Settings) ->
 fn cut(text: &mut String, layout: &mut Layout, start: usize, end: usize) -> String {
     let credit = text[start..end].to_owned();
     let kept = text[..start].trim_end().len();
-    // Where nothing is before the credit, the line feed behind it goes with it.
+    // If nothing precedes the credit, the line feed after it is removed too.
     let end = end + usize::from(kept == 0 && text[end..].starts_with('\n'));
     let lines = |text: &str| text.matches('\n').count();
     let first = if kept == 0 { 0 } else { lines(&text[..kept]) + 1 };
@@ -353,8 +359,8 @@ fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
     credit_lead(part, settings).filter(|credit| year.is_match(credit))
 }
 
-/// What a paragraph says behind the lead of a source credit: in bold as a rule, but not where a section number in the credit
-/// is a link.
+/// The text after the lead of a source credit. The lead is usually in bold, except where a section
+/// number in the credit is a link.
 fn credit_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
     let Part::Element(element) = part else { return None };
     let text = element.text();
@@ -372,7 +378,7 @@ fn credit_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
     is_lead.then(|| credit.trim_start().to_owned())
 }
 
-/// A heading of annotations: a heading element, or a paragraph that is all bold.
+/// A heading of annotations: a heading element, or a paragraph that is entirely bold.
 fn lead(part: &Part<'_>) -> Option<String> {
     let Part::Element(element) = part else { return None };
     let text = element.text();
@@ -380,7 +386,8 @@ fn lead(part: &Part<'_>) -> Option<String> {
     (is_heading || (element.name() == "p" && is_all_bold(*element, &text))).then_some(text)
 }
 
-/// The name of an annotation in bold, before its words: `The 2011 amendment, effective July 1, 2011, added subsection (b).`
+/// The name of an annotation in bold before its text: `The 2011 amendment, effective July 1, 2011,
+/// added subsection (b).`
 fn bold_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
     let Part::Element(element) = part else { return None };
     let text = element.text();
@@ -394,7 +401,7 @@ fn is_all_bold(element: Element<'_>, text: &str) -> bool {
     !text.is_empty() && bold.next().is_some_and(|bold| bold.text() == text)
 }
 
-/// Blocks after the law as notes: each heading begins one.
+/// Turns blocks after the law into notes. Each heading begins a note.
 pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote> {
     let mut notes = Vec::new();
     let mut rest = blocks;
@@ -404,7 +411,7 @@ pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote
         let is_heading = lead(&rest[0]).is_some();
         let end = rest.iter().skip(1).position(|part| begins(part).is_some()).map_or(rest.len(), |end| 1 + end);
         let (mut text, mut layout, _) = set(&rest[usize::from(is_heading)..end], settings);
-        // A paragraph that goes on behind its lead is text from there.
+        // If a paragraph continues after its lead, the rest is text.
         let lead = topic.as_deref().filter(|_| !is_heading);
         if let Some(words) = lead.and_then(|lead| text.strip_prefix(lead)) {
             let start = text.len() - words.trim_start_matches([',', ' ']).len();

@@ -1,4 +1,4 @@
-//! `[source.options]` of the format `state-html`: what differs between the releases of this family.
+//! `[source.options]` of the format `state-html`: the differences between the releases of this family.
 
 use serde::Deserialize;
 
@@ -8,20 +8,21 @@ use crate::pattern::Pattern;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    /// Classes of the `h2` elements, from the outermost.
+    /// Classes of the `h2` elements, outermost first.
     levels: Option<Vec<String>>,
-    /// The heading of a section: the first group is its number.
+    /// Matches the heading of a section. The first group is the number.
     section: Option<Pattern>,
-    /// The words that begin the source credit, as a rule in bold. What its group matches belongs to the credit.
+    /// Matches the words that begin the source credit, usually in bold. The text of its group
+    /// belongs to the credit.
     credit: Option<Pattern>,
-    /// Headings that begin annotations.
+    /// Matches headings that begin annotations.
     annotations: Option<Pattern>,
-    /// How a list item is labelled, with `{}` for its letter or number.
+    /// The label template of list items, with `{}` for the letter or number.
     label: Option<LabelForms>,
-    /// The forms of `label` begin with letters: where the outermost list has numbers, its form is the second.
+    /// Whether the forms of `label` begin with letters. A numbered outermost list then uses the second form.
     #[serde(default)]
     letters_first: bool,
-    /// Documents, by path, that are of another code body.
+    /// Matches the paths of documents that belong to another code body.
     skip: Option<Pattern>,
 }
 
@@ -29,11 +30,11 @@ struct Options {
 #[serde(untagged)]
 enum LabelForms {
     Same(String),
-    /// From the outermost list.
+    /// From the outermost list inwards.
     ByDepth(Vec<String>),
 }
 
-/// The options, with our own for those that a plan does not set.
+/// The options, with defaults for those that a plan does not set.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(super) levels: Vec<String>,

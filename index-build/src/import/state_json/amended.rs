@@ -1,8 +1,9 @@
-//! Connecticut's notes that print a section as it will read: `*Note: On and after July 1, 2025, this section, as amended by
-//! section 1 of public act 23-1, is to read as follows: “Sec. 7-323l. Fire districts. (a) ...”`, with a credit of its own.
+//! Reads Connecticut's notes that print a future text of a section: `*Note: On and after July 1,
+//! 2025, this section, as amended by section 1 of public act 23-1, is to read as follows: “Sec.
+//! 7-323l. Fire districts. (a) ...”`, with a separate credit.
 //!
-//! The quotation of a whole section is a wording. One of a subsection is a part of a wording that nobody printed: its note
-//! stays, and the section's validity is uncertain.
+//! The quotation of a whole section becomes a wording. The quotation of a subsection is only a part
+//! of a wording that nobody printed: its note stays, and the validity of the section is uncertain.
 
 use super::heading::folded;
 use super::section::{Section, Wording};
@@ -10,7 +11,7 @@ use super::settings::Settings;
 use crate::effect::{self, Effect};
 use crate::pattern::Pattern;
 
-/// Takes the first such wording out of the notes of another.
+/// Removes the first such wording from the notes of another wording.
 pub(super) fn split_off(wording: &mut Wording, settings: &Settings, section: &Section) -> Option<Wording> {
     let form = Pattern::fixed(
         r"^\*?Note: ?On and after (?<day>[A-Z][a-z]+ \d{1,2}, \d{4}), (?<what>.*?)(?:,| of) .*(?:is|are) to read as follows:$",
@@ -43,7 +44,7 @@ pub(super) fn split_off(wording: &mut Wording, settings: &Settings, section: &Se
     Some(Wording { heading: first[..end].to_owned(), effect, law, credit, notes: rest })
 }
 
-/// How many lines a quotation has; none if it has no end.
+/// The number of lines of a quotation; None if it has no end.
 fn quotation(lines: &[String]) -> Option<usize> {
     lines.first().filter(|first| first.starts_with('“'))?;
     let mut open = 0;
@@ -57,8 +58,9 @@ fn quotation(lines: &[String]) -> Option<usize> {
     None
 }
 
-/// Where the heading of a section ends that is printed in a line with its law: before the first subsection, where that of the
-/// other wording ends, or behind the sentences without a verb, which law has and headings have not.
+/// The end of a section heading that is on the same line as its law: before the first subsection,
+/// where the heading of the other wording ends, or after the sentences without a verb, because law
+/// has verbs and headings do not.
 fn heading_end(line: &str, other: &str) -> usize {
     if let Some(subsection) = Pattern::fixed(r"\. ?\(a\)").find(line) {
         return subsection.start() + 1;

@@ -1,4 +1,5 @@
-//! Titles and chapters: from the number of a section where the plan says how, else from the path of the document.
+//! Titles and chapters, from the number of a section if the plan defines how, otherwise from the
+//! path of the document.
 
 use serde::Deserialize;
 
@@ -11,7 +12,7 @@ use crate::order::SortKey;
 use crate::pattern::Pattern;
 use crate::report::SourcePosition;
 
-/// A container, within those before it in a chain.
+/// A container in a chain of containers.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     level: String,
@@ -19,7 +20,7 @@ pub(super) struct Link {
     heading: String,
 }
 
-/// A page of contents, `toc.json`.
+/// A contents page, `toc.json`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Contents {
     #[serde(default)]
@@ -30,7 +31,7 @@ pub(super) struct Contents {
     children: Vec<Contents>,
 }
 
-/// The containers of a section, from the outermost.
+/// The containers of a section, outermost first.
 pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<Link> {
     if settings.containers.is_empty() {
         return path.split('/').filter_map(by_path).collect();
@@ -45,7 +46,8 @@ pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<Link> 
     found.collect()
 }
 
-/// `title-title-20a-game-and-parks` is title 20A, Game and parks, and `title-chapter-1-oaths` is chapter 1.
+/// Reads a part of a path: `title-title-20a-game-and-parks` is title 20A, Game and parks, and
+/// `title-chapter-1-oaths` is chapter 1.
 fn by_path(part: &str) -> Option<Link> {
     let (outer, rest) = part.split_once('-')?;
     let inner = rest.split_once('-').filter(|(inner, _)| levels::short(inner).is_some());
@@ -62,7 +64,7 @@ fn sentence(dashed: &str) -> String {
     levels::capitalised(dashed.replace('-', " ").trim())
 }
 
-/// The containers of a chain as nodes, and the handle of the innermost.
+/// The containers of a chain as nodes, and the handle of the innermost one.
 pub(super) fn nodes(chain: &[Link], target: Target<'_>, position: &SourcePosition) -> (Vec<NewNode>, Option<Handle>) {
     let (mut key, mut citation) = (target.key.to_owned(), target.code_body.to_owned());
     let (mut name, mut parent, mut nodes) = (String::from("container"), None, Vec::with_capacity(chain.len()));
@@ -95,7 +97,7 @@ pub(super) fn nodes(chain: &[Link], target: Target<'_>, position: &SourcePositio
     (nodes, parent)
 }
 
-/// The chains of the containers that a page of contents names with a number and a heading.
+/// The chains of the containers for which a contents page gives a number and a heading.
 pub(super) fn listed(contents: &Contents, settings: &Settings) -> Vec<Vec<Link>> {
     let mut chains = Vec::new();
     let mut open = vec![contents];

@@ -1,4 +1,4 @@
-//! An entry of a chapter: is it a section, which number has it, and which wordings?
+//! An entry of a chapter: whether it is a section, its number and its wordings.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Entry {
     heading: String,
     #[serde(default)]
     text: String,
-    /// Mostly empty; where it is not, it is the source credit.
+    /// Usually empty; otherwise it is the source credit.
     #[serde(default)]
     history: String,
     #[serde(default)]
@@ -32,7 +32,7 @@ impl Entry {
     }
 }
 
-/// The words of an entry that is left out, once.
+/// The words of an entry that is left out, each counted once.
 pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<(&'static str, String)> {
     let paragraphs: Vec<&str> = entry.text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
     let undone = repetition::undo(&paragraphs, twice);
@@ -41,7 +41,8 @@ pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<
     lines.chain(equal).chain(undone.doubtful.into_iter().map(|words| (DOUBTFUL, words.to_owned()))).collect()
 }
 
-/// Reads an entry; one that is no section is an error that says why. `twice` says whether its document writes elements twice.
+/// Reads an entry. If it is not a section, the error states why. `twice` is true if its document
+/// writes elements twice.
 pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result<Section, String> {
     let mut unknown = BTreeMap::new();
     let text = settings.signs.read(&entry.text, &mut unknown);
@@ -65,7 +66,8 @@ pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result
     Ok(section)
 }
 
-/// Finds the number; returns the heading. Some publishers' pages put both into the number, and cut the heading short.
+/// Finds the number and returns the heading. Some pages put both into the number field and cut the
+/// heading short.
 fn name(entry: &Entry, opened: Option<&str>, settings: &Settings, section: &mut Section) -> Result<String, String> {
     let (number, heading) = match entry.number.split_once(" - ") {
         Some((number, heading)) => (number.trim(), heading.trim()),
@@ -111,7 +113,7 @@ fn name_repetition(undone: &Undone<'_>, section: &mut Section) {
     }
 }
 
-/// Where a page had no law, its list of the other sections was taken for it.
+/// If a page contained no law, its list of the other sections was extracted instead.
 fn drop_contents(section: &mut Section) {
     let listed = Pattern::fixed(r"^Section \d[\w.:-]* - ");
     let Some(first) = section.wordings.first_mut() else { return };

@@ -1,5 +1,5 @@
-//! Where the heading of a section ends and its law begins: number and heading stand in fields of their own, in lines of their
-//! own, or before the law in one paragraph.
+//! Finds where the heading of a section ends and its law begins. Number and heading are in separate
+//! fields, on separate lines, or before the law in one paragraph.
 
 use super::section::{Section, Wording, effect_of};
 use super::settings::Settings;
@@ -7,18 +7,18 @@ use crate::effect;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
-/// A longer line is law, whatever stands before it.
+/// A longer line is law, whatever precedes it.
 const HEADING_BYTES_MAX: usize = 1_000;
 
-/// The number that a text opens with, and what follows it.
+/// The number that a text begins with, and the rest of the line.
 pub(super) fn opening<'t>(line: &'t str, settings: &Settings) -> Option<(&'t str, &'t str)> {
     let line = line.strip_prefix(settings.opening.as_str())?.trim_start();
     let end = line.find(|c: char| c.is_whitespace()).unwrap_or(line.len());
     Some((line[..end].trim_end_matches(['.', ',']), line[end..].trim_start()))
 }
 
-/// The lines after number and heading, which most texts repeat; the whole heading, where the source cut it or has it in the
-/// text alone.
+/// Removes number and heading, which most texts repeat, and returns the remaining lines. Completes
+/// a heading that the source cut short or has only in the text.
 pub(super) fn taken_off(
     lines: &[&str],
     wording: &mut Wording,
@@ -41,7 +41,7 @@ pub(super) fn taken_off(
         }
         if rest.is_empty() {
             lines.remove(0);
-            // A text of one line after the number is law.
+            // If only one line follows the number, it is law.
             place = if lines.len() > 1 { Place::OwnLine } else { place };
         } else {
             lines[0] = rest;
@@ -65,17 +65,18 @@ fn owned(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|&line| line.to_owned()).collect()
 }
 
-/// Where a heading can be that the source has in the text alone.
+/// The possible place of a heading that the source has only in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     None,
-    /// The number has the line before.
+    /// The number is on the line before.
     OwnLine,
-    /// On the line of the number, maybe before the law.
+    /// On the line of the number, possibly before the law.
     AfterNumber,
 }
 
-/// What follows the number on its line. What Idaho's acts number otherwise than its code is `39-4117 [39-4119]. LIVE ...`
+/// The text after the number on its line. If Idaho's act and code use different numbers, the line
+/// is `39-4117 [39-4119]. LIVE ...`
 fn after_number(line: &str, settings: &Settings, number: &str) -> Option<String> {
     let bare = line.strip_prefix(settings.opening.as_str())?.trim_start();
     let numbered_otherwise = || {
@@ -84,12 +85,12 @@ fn after_number(line: &str, settings: &Settings, number: &str) -> Option<String>
         rest.strip_prefix(number)?.strip_prefix(']').filter(|_| is_number)
     };
     let rest = bare.strip_prefix(number).filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
-    // The bracket is of the number in the code.
+    // The bracket contains the number in the code.
     let rest = rest.filter(|rest| !rest.starts_with(" [")).or_else(numbered_otherwise)?;
     Some(rest.trim_start_matches(['.', ',', ' ']).to_owned())
 }
 
-/// Takes the heading off the start of a line. Where the source cut the heading short, the line is the heading.
+/// Removes the heading from the start of a line. If the source cut the heading short, the line is the heading.
 fn after_heading(
     line: &str,
     place: Place,
@@ -126,11 +127,11 @@ fn after_heading(
     })
 }
 
-/// Where a heading ends that the text alone has.
+/// The end of a heading that is only in the text.
 fn heading_end(line: &str, place: Place, is_only: bool) -> Option<usize> {
     /// A longer first sentence is law.
     const SENTENCE_BYTES_MAX: usize = 200;
-    /// A longer line with a verb of the law is law.
+    /// A longer line with a verb typical of law is law.
     const COMMAND_BYTES_MAX: usize = 150;
     match place {
         Place::None => None,
@@ -152,7 +153,8 @@ fn heading_end(line: &str, place: Place, is_only: bool) -> Option<usize> {
     }
 }
 
-/// Where a catchline in capitals ends: `SHORT TITLE. This act`, `PENALTIES. 1. A person`, `METHODS. [EFFECTIVE JULY 1, 2026] (1) The`.
+/// The end of a catchline in capitals: `SHORT TITLE. This act`, `PENALTIES. 1. A person`,
+/// `METHODS. [EFFECTIVE JULY 1, 2026] (1) The`.
 fn catchline_end(line: &str) -> Option<usize> {
     const LETTERS_MIN: usize = 3;
     let capitals = &line[..line.find(char::is_lowercase).unwrap_or(line.len())];
@@ -161,7 +163,7 @@ fn catchline_end(line: &str) -> Option<usize> {
     let sentence = Pattern::fixed(r#"[.?!:]["”)\]]*(?:\s|$)"#);
     let mut ends =
         sentence.find_iter(capitals).map(|end| end.as_str().trim_end().len() + end.start()).collect::<Vec<_>>();
-    // `PENALTIES. 1. A person`: the label is of the law.
+    // In `PENALTIES. 1. A person`, the label belongs to the law.
     let label = Pattern::fixed(r"(?:^|\s)(?:\d{1,3}|[A-Z]|[IVX]{1,4})\.$");
     while ends.len() > 1 && ends.last().is_some_and(|&end| label.is_match(&line[..end])) {
         ends.pop();
@@ -170,7 +172,8 @@ fn catchline_end(line: &str) -> Option<usize> {
     (line[..end].chars().filter(|c| c.is_uppercase()).count() >= LETTERS_MIN).then_some(end)
 }
 
-/// A remark on the line of the heading, where the field of the heading lacks it: `Licenses. (Effective until October 1, 2025.)`
+/// Takes a remark from the heading line that the heading field lacks:
+/// `Licenses. (Effective until October 1, 2025.)`
 fn take_remark_behind(rest: String, wording: &mut Wording) -> String {
     let (effect, bare) = effect::of_heading(&format!("{} {rest}", wording.heading));
     if rest.is_empty() || bare.trim_end() != wording.heading.trim_end_matches([' ', '.']) && bare != wording.heading {
@@ -180,22 +183,25 @@ fn take_remark_behind(rest: String, wording: &mut Wording) -> String {
     String::new()
 }
 
-/// A remark in brackets before the law about the time in which it is law: `[EFFECTIVE UNTIL JULY 1, 2026] (1) The`.
+/// Splits a remark in brackets about effective time from the law after it:
+/// `[EFFECTIVE UNTIL JULY 1, 2026] (1) The`.
 fn remark(line: &str) -> Option<(String, String)> {
     let found =
         Pattern::fixed(r"^\[?((?:EFFECTIVE|CONTINGENT|EXPIRES|REPEALED EFFECTIVE)\b[^\]]{2,300})\]").captures(line)?;
     Some((found[1].trim().to_owned(), line[found[0].len()..].trim_start().to_owned()))
 }
 
-/// A heading without what two copies of it may differ in: white space, kinds of dashes and quotes, case, the last full stop.
+/// A heading without the details in which two copies may differ: white space, dashes, quotes, case,
+/// the last full stop.
 pub(super) fn folded(heading: &str) -> String {
     let kept = |c: &char| !c.is_whitespace() && !matches!(c, '-' | '—' | '–' | '_' | '"' | '“' | '”' | '\'' | '’');
     heading.trim_end_matches(['.', ' ']).chars().filter(kept).flat_map(char::to_lowercase).collect()
 }
 
-/// Cuts off headings of other sections, and numbers at the start: `1-6-24 to 1-6-28.Repealed by ...`.
+/// Removes headings of other sections, and numbers at the start: `1-6-24 to 1-6-28.Repealed by ...`.
 fn clean(wording: &mut Wording, section: &mut Section) {
-    // `Dogs.Section 1-2 - Cats.`, `Dogs§ 1-2. Cats`, `Dogs.1-2 Cats`, and into the text: `Dogs.In this act`.
+    // Matches `Dogs.Section 1-2 - Cats.`, `Dogs§ 1-2. Cats`, `Dogs.1-2 Cats`, and a heading that
+    // runs into the text: `Dogs.In this act`.
     let run_on = Pattern::fixed(
         r#"(\S)Section \d[\w.:-]*(?: - |$)|([a-z)])§§? ?\d|([A-Za-z]{4}[)”"]?\.)(?:[A-Z\d(“§]|"[A-Za-z\d])"#,
     );

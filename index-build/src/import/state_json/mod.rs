@@ -1,9 +1,10 @@
-//! State codes as JSON, a document for each chapter: `{"path", "sections": [{"number", "heading", "text", ...}]}`, as they
-//! were read from public web pages.
+//! State codes as JSON, one document per chapter, extracted from public web pages:
+//! `{"path", "sections": [{"number", "heading", "text", ...}]}`.
 //!
-//! Reading pages left faults, which are recognised, counted and reported: entries that are links to other pages, headings
-//! that are cut short or run on, number and heading repeated in the text, whole texts repeated part by part, lists of
-//! contents in place of a text, source credit and notes as part of the text, characters of one font. See FORMAT.md for the options.
+//! The extraction caused faults, which are detected, counted and reported: entries that are links
+//! to other pages, headings that are cut short or too long, number and heading repeated in the
+//! text, whole texts repeated part by part, lists of contents in place of a text, source credit and
+//! notes as part of the text, characters of one font. See FORMAT.md for the options.
 
 mod amended;
 mod containers;
@@ -44,12 +45,12 @@ struct Chapter {
     sections: Vec<Entry>,
 }
 
-/// Chapters and the page of contents; the manifest says nothing that a plan does not.
+/// Whether a file is a chapter or the contents page. The manifest adds nothing to the plan.
 pub fn wants(path: &str) -> bool {
     path.ends_with(".json") && file_name(path) != "manifest.json"
 }
 
-/// Reads a chapter, or the headings that a page of contents gives.
+/// Reads a chapter, or the headings of a contents page.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
     options::read_by(document, target, |settings: &Settings| {
         let refused = |error: serde_json::Error| {
@@ -74,7 +75,7 @@ fn read_contents(contents: &Contents, document: &Document, target: Target<'_>, s
     let mut seen = BTreeSet::new();
     for chain in containers::listed(contents, settings) {
         let (mut nodes, handle) = containers::nodes(&chain, target, &document.position(1));
-        // The containers around it are stated by their own entry, or by nobody.
+        // Each of the containers around it has its own entry, or none.
         if let Some(node) = nodes.pop().filter(|_| handle.is_some_and(|handle| seen.insert(handle))) {
             parsed.nodes.push(node);
         }
@@ -110,8 +111,8 @@ fn edition<'e>(entry: &'e Entry, settings: &Settings) -> Option<&'e str> {
     settings.edition.as_ref()?.captures(&entry.number)?.get(1).map(|year| year.as_str())
 }
 
-/// The line of each entry's number. Within texts, JSON writes quotation marks with a backslash before them, so these bytes
-/// stand for a name alone.
+/// The line of the number of each entry. JSON escapes quotation marks within texts, so these bytes
+/// can only be a field name.
 fn entry_lines(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     let (mut counted, mut line) = (0, 1);
     let places = memchr::memmem::find_iter(bytes, b"\"number\"").map(move |place| {
@@ -151,7 +152,8 @@ fn add(
     parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position: position.clone() });
 }
 
-/// `Sections 1-42 to 1-54, inclusive, are repealed.` is all that is left of section 1-42, and of those up to 1-54.
+/// The status in a text such as `Sections 1-42 to 1-54, inclusive, are repealed.`, which is all
+/// that is left of sections 1-42 to 1-54.
 fn stated_status(number: &str, text: &str) -> Option<Status> {
     let stated = Pattern::fixed(
         r"^Sections? (?<first>\d[\w.:-]*)(?<more>(?:(?:,| and| to) ?\d[\w.:-]*)*)(?:, inclusive,)? (?:is|are) (?<rest>.*)",
@@ -184,7 +186,7 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
     let url = Some(entry.source_url.clone()).filter(|url| !url.is_empty());
     let reference = url.clone().unwrap_or_else(|| place.to_owned());
     let reference = match &section.found_as {
-        // The section under its own name goes first, if there is one.
+        // If there is a section under its own name, it sorts first.
         Some(name) => format!("{reference} (found as {name})"),
         None => reference,
     };
@@ -211,7 +213,7 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
     }
 }
 
-/// What a wording has of its own.
+/// The content of one wording.
 fn wording_content(wording: Wording, number: &str) -> Content {
     let (text, layout) = flat_text::set(&run_in::separated(&wording.law));
     let named = heading_status(&wording.heading).or_else(|| named_status(&text));
@@ -221,7 +223,8 @@ fn wording_content(wording: Wording, number: &str) -> Content {
     let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
     let status = status.unwrap_or(Status::InForce);
     if !status.is_living() && effect.from.is_none() {
-        // `[Effective until July 1, 2025] Definitions.`, and below it `Repealed.`: what was law until then is not printed.
+        // For `[Effective until July 1, 2025] Definitions.` followed by `Repealed.`, the wording
+        // that was law until then is not printed.
         effect = Effect { from: effect.to.take(), then: None, ..effect };
     }
     Content {

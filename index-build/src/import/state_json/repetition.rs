@@ -1,36 +1,39 @@
-//! Undoes a fault of texts that were read from nested elements of a page: each element was written with all its words,
-//! and then its children again, each with all of its own.
+//! Removes repetitions from texts that were extracted from nested elements of a page: each element
+//! was written with all its words, and then its children again, each with all of its words.
 //!
-//! A paragraph whose words are exactly those of the paragraphs after it is such an element, and is dropped. One that has
-//! some more words than the paragraphs after it is cut into those and the words between them. So no word is lost, and none
-//! stays twice. Some cells of tables and lines of forms were written again too, after the table: within an element, a
-//! paragraph that is not next in it but a part of the child before it is passed over. What an honest text repeats stays.
+//! A paragraph whose words are exactly those of the following paragraphs is such an element, and is
+//! dropped. A paragraph with some more words than the following ones is divided into those and the
+//! words between them. So no word is lost, and none is kept twice. Some table cells and lines of
+//! forms were also written again after the table: within an element, a paragraph that is not next
+//! in it, but is a part of the child before it, is skipped. Repetitions in the law itself stay.
 //!
-//! A paragraph that is followed by its equal proves nothing: forms have such lines, and so has an element with one child.
-//! It is dropped only in a document that writes its elements twice throughout ([`writes_twice`]).
+//! A paragraph followed by an equal one proves nothing: forms contain such lines, and so does an
+//! element with one child. It is dropped only in a document that writes all its elements twice
+//! ([`writes_twice`]).
 
 use std::cell::Cell;
 
-/// Why such words are in no text.
+/// Reason for leaving out words that the source wrote twice.
 pub(super) const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
-/// Why words are in no text that were left out on a guess. Each such case is a warning that shows the words.
+/// Reason for leaving out words based on a guess. Each such case is a warning that shows the words.
 pub(super) const DOUBTFUL: &str = "paragraphs taken for repeated, though nothing shows it";
 
 /// Paragraphs without repetition.
 #[derive(Debug, Default)]
 pub(super) struct Undone<'t> {
     pub(super) lines: Vec<&'t str>,
-    /// How many elements were dropped or cut; the source shows that it wrote their words twice.
+    /// How many elements were dropped or divided because the source shows that it wrote their words twice.
     pub(super) repeated: usize,
-    /// Paragraphs that were dropped because their words are in the one before them, with nothing to show that the source
-    /// wrote them twice.
+    /// Paragraphs that were dropped because the one before contains their words, without evidence
+    /// that the source wrote them twice.
     pub(super) doubtful: Vec<&'t str>,
-    /// Paragraphs that were dropped because their equals follow.
+    /// Paragraphs that were dropped because an equal one follows.
     pub(super) equal: Vec<&'t str>,
 }
 
-/// Whether a document writes its elements twice: most of its texts have a paragraph that begins as the one before it does,
-/// to its end. Of 3,400 documents of Washington at least half of the texts do in each, of 1,600 of South Dakota hardly any.
+/// Whether a document writes its elements twice: most of its texts contain a paragraph that is a
+/// prefix of the one before it. This is true for at least half of the texts in each of 3,400
+/// documents of Washington, and for hardly any in 1,600 documents of South Dakota.
 pub(super) fn writes_twice<'t>(texts: impl Iterator<Item = &'t str>) -> bool {
     let (mut all, mut twice) = (0, 0);
     for text in texts {
@@ -42,12 +45,12 @@ pub(super) fn writes_twice<'t>(texts: impl Iterator<Item = &'t str>) -> bool {
     twice > 0 && twice * 2 >= all
 }
 
-/// Words, and no line to be filled in.
+/// Whether a paragraph contains words and is not a line to be filled in.
 fn is_prose(paragraph: &str) -> bool {
     paragraph.contains(|c: char| c.is_alphabetic()) && !paragraph.contains("__")
 }
 
-/// The paragraphs without repetition; `twice` says whether their document writes its elements twice.
+/// Removes repetitions from paragraphs. `twice` is true if their document writes its elements twice.
 pub(super) fn undo<'t>(paragraphs: &[&'t str], twice: bool) -> Undone<'t> {
     let words = Words::of(paragraphs, twice);
     let mut elements: Vec<Element<'t>> = Vec::with_capacity(paragraphs.len());
@@ -67,8 +70,9 @@ pub(super) fn undo<'t>(paragraphs: &[&'t str], twice: bool) -> Undone<'t> {
     undone
 }
 
-/// The words of each paragraph, and how many bytes may still be searched for parts of what was just read. Real texts search
-/// each of their bytes 30 times at most; a text made to need more is no longer searched, so the time is linear.
+/// The words of each paragraph, and how many more bytes may be searched. Real texts search each
+/// byte at most 30 times. If a hostile text needs more, it is no longer searched, so the time is
+/// linear.
 struct Words {
     words: Vec<String>,
     twice: bool,
@@ -87,7 +91,7 @@ impl Words {
         self.words.get(place)
     }
 
-    /// Whether a paragraph was written again after the child that has it.
+    /// Whether a paragraph was written again after the child that contains it.
     fn is_part_of(&self, word: &str, child: Option<&usize>) -> bool {
         let Some(child) = child.map(|&child| self.words[child].as_str()) else { return false };
         if child.len() <= word.len() {
@@ -100,7 +104,7 @@ impl Words {
 }
 
 impl<'t> Element<'t> {
-    /// Takes what lies in a child.
+    /// Moves the content of a child into this element.
     fn take(&mut self, child: &mut Self) {
         self.lines.append(&mut child.lines);
         self.doubtful.append(&mut child.doubtful);
@@ -108,15 +112,15 @@ impl<'t> Element<'t> {
     }
 }
 
-/// A paragraph with what lies in it.
+/// A paragraph with the paragraphs within it.
 #[derive(Default)]
 struct Element<'t> {
-    /// The place after its last child.
+    /// The index after its last child.
     end: usize,
     lines: Vec<&'t str>,
     undone: usize,
     doubtful: Vec<&'t str>,
-    /// Only of an element with one child, which is its equal: in another, the whole has every word of them.
+    /// Only for an element with one equal child. In other elements, the whole contains all their words.
     equal: Vec<&'t str>,
 }
 
@@ -129,7 +133,7 @@ fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &m
     if let Some(children) = children(whole, words, place + 1, |next| elements[next].end).filter(is_shown) {
         return gathered(place, &children, paragraphs, elements);
     }
-    // The element has every one of them, equal ones too.
+    // The element contains all of them, including equal ones.
     if let Some(children) = children(whole, words, place + 1, |next| next + 1).filter(|found| found.places.len() > 1) {
         let lines = children.places.iter().map(|&child| paragraphs[child]).collect();
         let doubtful = paragraphs[children.shown..children.end].to_vec();
@@ -141,7 +145,8 @@ fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &m
     Element { end: place + 1, lines: vec![paragraphs[place]], ..Element::default() }
 }
 
-/// The paragraphs in an element, the place after the last that completes it, and after further parts of that one.
+/// The paragraphs within an element, the index after the last one that completes it, and the index
+/// after further parts of that one.
 struct Children {
     places: Vec<usize>,
     shown: usize,
@@ -154,14 +159,14 @@ fn children(whole: &str, words: &Words, first: usize, step: impl Fn(usize) -> us
     while !rest.is_empty() {
         let word = words.get(next)?;
         let is_part = words.is_part_of(word, places.last());
-        // The head of a table that was just read may be that of the next one too.
+        // The head of the table just read may also be the head of the next table.
         let belongs_to_next = || {
             let following = std::iter::successors(Some(step(next)), |&place| Some(step(place)));
             let mut following = following.map_while(|place| words.get(place));
             let after = following.find(|after| !words.is_part_of(after, places.last()));
             after.is_some_and(|after| after.len() > word.len() && rest.starts_with(after.as_str()))
         };
-        // The whole has it once, the source wrote it twice.
+        // The whole contains it once, but the source wrote it twice.
         let is_written_again = || places.last().is_some_and(|&child| words.words[child] == *word);
         match rest.strip_prefix(word.as_str()) {
             Some(after) if !(is_part && belongs_to_next()) => {
@@ -174,14 +179,14 @@ fn children(whole: &str, words: &Words, first: usize, step: impl Fn(usize) -> us
         next = step(next);
     }
     let shown = next;
-    // Parts of the last child: an element of one child proves too little.
+    // Skips parts of the last child, unless it is the only one, which would prove too little.
     while places.len() > 1 && words.get(next).is_some_and(|word| words.is_part_of(word, places.last())) {
         next = step(next);
     }
     (!places.is_empty()).then_some(Children { places, shown, end: next })
 }
 
-/// The lines of the children in an element that has no words of its own.
+/// The lines of the children of an element that has no words of its own.
 fn gathered<'t>(
     place: usize,
     children: &Children,
@@ -200,12 +205,12 @@ fn gathered<'t>(
     element
 }
 
-/// An element with words between its children: most of it must lie in them, or many of them in it, or it is a paragraph of
-/// its own.
+/// Divides an element with words between its children. Most of it must be in its children, or it
+/// must have many children; otherwise it is an independent paragraph.
 fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [Element<'t>]) -> Option<Element<'t>> {
     const BYTES_MIN: usize = 60;
     const END_BYTES_MIN: usize = 100;
-    /// This number of parts in their order is no accident.
+    /// This many parts in the right order are not a coincidence.
     const PARTS_ENOUGH: usize = 10;
     let whole = words.words[place].as_str();
     let mut found = Vec::new();
@@ -216,7 +221,7 @@ fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [
             next = elements[next].end;
             continue;
         }
-        // Its equal is no part of it.
+        // An equal paragraph is not a part.
         if word.len() == whole.len() {
             break;
         }
@@ -228,10 +233,10 @@ fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [
         next = elements[next].end;
         shown = next;
     }
-    // One that was written before, whole, has its own parts after it, and some publishers leave out parts.
+    // A paragraph that was already written whole is followed by its own parts, and some publishers omit parts.
     let is_doubled = !found.is_empty() && place.checked_sub(1).is_some_and(|before| words.words[before] == whole);
     let is_whole = covered * 2 >= whole.len() || found.len() >= PARTS_ENOUGH || is_doubled;
-    // One paragraph that lies in another may be an honest repetition, but no text says its whole end again.
+    // A single paragraph within another may be a genuine repetition, but no text repeats its own long ending.
     let is_end = found.iter().any(|&(start, child)| {
         words.words[child].len() >= END_BYTES_MIN && start + words.words[child].len() == whole.len()
     });
@@ -240,7 +245,7 @@ fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [
         return None;
     }
     let text = paragraphs[place];
-    // What the rest of the whole has is kept with it.
+    // Words that the rest of the whole contains are kept with it.
     let is_lost = |passed: &usize| !whole[at..].contains(words.words[*passed].as_str());
     let doubtful = (shown..next).filter(is_lost).map(|passed| paragraphs[passed]).collect();
     let mut result = Element { end: next, undone: 1, doubtful, ..Element::default() };
@@ -254,7 +259,7 @@ fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [
     Some(result)
 }
 
-/// The part of a text between two places, which are counted without white space.
+/// Adds the part of a text between two places, which do not count white space.
 fn push_between<'t>(text: &'t str, range: std::ops::Range<usize>, lines: &mut Vec<&'t str>) {
     if range.is_empty() {
         return;
@@ -288,7 +293,7 @@ mod tests {
         undo(paragraphs, true).lines.into_iter().map(str::to_owned).collect()
     }
 
-    /// In a document that does not.
+    /// In a document that does not write its elements twice.
     fn once(paragraphs: &[&str]) -> Vec<String> {
         undo(paragraphs, false).lines.into_iter().map(str::to_owned).collect()
     }
@@ -310,14 +315,14 @@ mod tests {
         assert_eq!(undone(&["Sign:______", "Sign:", "___", "___"]), ["Sign:", "___", "___"]);
     }
 
-    /// SDCL 44-8-3 has three lines to be filled in; 15-39-78 has `TO: ______` twice.
+    /// SDCL 44-8-3 has three lines to be filled in; 15-39-78 contains `TO: ______` twice.
     #[test]
     fn equal_lines_stay_where_nothing_shows_that_they_were_written_twice() {
         let form = ["To wit:", "____", "____", "____", "TO: ____", "TO: ____", "Done.", "Done."];
         assert_eq!(once(&form), form);
         let long = "A paragraph that a form has twice, and that is long enough to be an element of a page.";
         assert_eq!(once(&[long, long]), [long, long]);
-        // Its parts, or the element around it, show that it was.
+        // Its parts, or the element around it, prove the repetition.
         assert_eq!(once(&["A: B.", "A: B.", "A:", "B."]), ["A:", "B."]);
         assert_eq!(once(&["A: B.", "A:", "A:", "B."]), ["A:", "B."]);
         assert_eq!(once(&["____ ____ B.", "____", "____", "____", "____", "B."]), ["____", "____", "B."]);
@@ -360,11 +365,12 @@ mod tests {
         );
         let between = format!("{first}{table} 12 13 {last}");
         assert_eq!(undone(&[&between, first, table, flat[0], last]), [first, table, "12 13", last]);
-        // An honest text may say again what it said before.
+        // A genuine text may repeat its own words.
         assert_eq!(undone(&["It shall: meet.", "It shall:"]), ["It shall: meet.", "It shall:"]);
     }
 
-    /// Each paragraph is a part of the one before, so that each would be compared with all that follow.
+    /// Each paragraph is a part of the one before, so that without a limit each would be compared
+    /// with all that follow.
     #[test]
     fn a_text_made_to_be_searched_without_end_stays_as_it_is() {
         let paragraphs: Vec<String> = (0..300).map(|cut| "ab".repeat(400 - cut)).collect();
@@ -383,7 +389,7 @@ mod tests {
         let whole = "The duty is as follows here: (1) the first of the duties; 12 13 (2) the second.";
         let parts = ["(1) the first of the duties;", "(2) the second."];
         assert_eq!(undone(&[whole, parts[0], parts[1]]), ["The duty is as follows here:", parts[0], "12 13", parts[1]]);
-        // Few words in common: the first is a paragraph of its own.
+        // With few words in common, the first one is an independent paragraph.
         let other =
             "A long paragraph, much longer than what it has in common with the one that follows it: (2) the second.";
         assert_eq!(undone(&[other, parts[1]]), [other, parts[1]]);

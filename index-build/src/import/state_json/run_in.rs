@@ -1,8 +1,9 @@
-//! Undoes another fault of read pages: paragraphs that lost the line feed between them, `if it:(1)Barks; or(2)Bites.`
+//! Repairs another extraction fault: paragraphs that lost the line feed between them,
+//! `if it:(1)Barks; or(2)Bites.`
 
 use crate::pattern::Pattern;
 
-/// The lines, each begun anew before a label that follows on the words before it without a space.
+/// Splits the lines before every label that follows the preceding words without a space.
 pub(super) fn separated(lines: &[String]) -> Vec<String> {
     let label = Pattern::fixed(
         r#"(?:[.;:,—]|\b(?:and|or|but))(?<label>\((?:\d{1,3}|[A-Za-z]{1,4})\)(?:\([0-9A-Za-z]{1,4}\))* ?[A-Z“"‘'])"#,

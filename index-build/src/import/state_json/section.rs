@@ -1,20 +1,20 @@
-//! A section as an entry has it, taken apart into its wordings.
+//! A section of an entry, divided into its wordings.
 
 use crate::effect::{self, Effect};
 use crate::report::WarningKind;
 
-/// A section, taken apart.
+/// A section, divided into its wordings.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     pub(super) number: String,
-    /// It also stands for the numbers up to this one.
+    /// The last number of the range that it represents.
     pub(super) last_number: Option<String>,
-    /// The wordings that the source prints, each whole, in its order. There is at least one.
+    /// The wordings that the source prints, each complete, in its order. There is at least one.
     pub(super) wordings: Vec<Wording>,
-    /// It was found under another name than its number.
+    /// The entry name under which it was found, if that is not its number.
     pub(super) found_as: Option<String>,
     pub(super) faults: Vec<(WarningKind, String)>,
-    /// Words of the source that are in no wording, and why.
+    /// Words of the source that are not in any wording, with the reason.
     pub(super) left_out: Vec<(&'static str, String)>,
 }
 
@@ -22,14 +22,14 @@ pub(super) struct Section {
 #[derive(Debug, Default)]
 pub(super) struct Wording {
     pub(super) heading: String,
-    /// What the source says of its time beside its heading: `Effective January 1, 2026`.
+    /// The effective time stated outside its heading: `Effective January 1, 2026`.
     pub(super) effect: Effect,
     pub(super) law: Vec<String>,
     pub(super) credit: Option<String>,
     pub(super) notes: Vec<String>,
 }
 
-/// What a remark says that is known to be about the time in which a wording is law.
+/// The effect of a remark that is known to be about effective time.
 pub(super) fn effect_of(remark: String) -> Effect {
     effect::read(&remark).unwrap_or_else(|| Effect::unknown(remark))
 }

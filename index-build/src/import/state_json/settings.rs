@@ -1,4 +1,4 @@
-//! `[source.options]` of the format `state-json`: what differs between the states of one publisher.
+//! `[source.options]` of the format `state-json`: the differences between the states of one publisher.
 
 use serde::Deserialize;
 
@@ -10,26 +10,27 @@ use crate::pattern::Pattern;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    /// The number of a section, whole. What has none is no section.
+    /// Matches the whole number of a section. An entry without such a number is not a section.
     number: Option<Pattern>,
-    /// What precedes the number at the start of a text.
+    /// The text before the number at the start of a text.
     #[serde(default)]
     opening: String,
-    /// The words that say which acts made the section, to the end of their paragraph; what follows is notes.
+    /// Matches the start of the source credit, which continues to the end of its paragraph. Notes follow.
     credit: Option<Pattern>,
-    /// Entries named after an edition, whose year is the first group: the newest of a document is law.
+    /// Matches entries named after an edition. The first group is the year, and the newest edition
+    /// in a document is law.
     edition: Option<Pattern>,
-    /// Containers by the section's number, from the outermost. Without them, the path of the document tells.
+    /// Containers by section number, outermost first. Without them, the path of the document is used.
     #[serde(default)]
     container: Vec<NumberedLevel>,
-    /// What characters for private use stand for.
+    /// The meaning of private-use characters.
     #[serde(default)]
     signs: Signs,
-    /// Documents, by path, that are of another code body, or repeat others.
+    /// Matches the paths of documents that belong to another code body, or that repeat others.
     skip: Option<Pattern>,
 }
 
-/// A level of containers whose number a section's own number begins with.
+/// A level of containers whose number is the start of the section number.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NumberedLevel {
@@ -37,7 +38,7 @@ pub(super) struct NumberedLevel {
     pub(super) number: Pattern,
 }
 
-/// The options, with our own for those that a plan does not set.
+/// The options, with defaults for those that a plan does not set.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(super) number: Pattern,

@@ -1,11 +1,13 @@
-//! Characters of the private use area: each is a sign in one font of the publisher alone. A plan says which sign it is.
+//! Private-use characters, which have a meaning only in one font of the publisher. A plan defines
+//! their meaning.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// What the characters stand for: `{ F045 = "°" }`. A part of a sign that another character stands for is nothing.
+/// The meaning of the characters: `{ F045 = "°" }`. An empty value means that another character
+/// already represents the whole sign.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "BTreeMap<String, String>")]
 pub(super) struct Signs(BTreeMap<char, String>);
@@ -24,9 +26,9 @@ impl TryFrom<BTreeMap<String, String>> for Signs {
 }
 
 impl Signs {
-    /// A text with its signs. Characters that stand for nothing known are left out, and counted.
+    /// Replaces the private-use characters in a text. Unknown ones are left out and counted.
     pub(super) fn read<'t>(&self, text: &'t str, unknown: &mut BTreeMap<char, usize>) -> Cow<'t, str> {
-        // Every character for private use begins with one of these bytes in UTF-8, and hardly any other does.
+        // In UTF-8 every private-use character begins with one of these bytes, and hardly any other does.
         if memchr::memchr2(0xee, 0xef, text.as_bytes()).is_none() {
             return Cow::Borrowed(text);
         }

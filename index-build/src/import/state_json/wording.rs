@@ -1,8 +1,9 @@
-//! The wordings of a section: where the law of each ends, and its source credit and notes begin.
+//! Separates the wordings of a section: finds where the law of each ends, and where its source
+//! credit and notes begin.
 //!
-//! Nothing but words marks the end. A paragraph is a credit by its form, because it names acts, and by its place: what
-//! follows it is another credit, a note, another wording, or nothing. If law follows, it was a line of the law, and the
-//! search goes on; each such line is a warning.
+//! Only words mark the end. A paragraph is a credit by its form, because it names acts, and by its
+//! place: another credit, a note, another wording, or nothing follows it. If law follows, the
+//! paragraph was a line of the law, and the search continues. Each such line causes a warning.
 
 use super::amended;
 use super::heading;
@@ -14,7 +15,7 @@ use crate::import::flat_text;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
-/// Reads the wordings of a section from its lines. The heading is the one that the source gives in a field of its own.
+/// Reads the wordings of a section from its lines. `heading` is the heading from the separate field.
 pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section: &mut Section) {
     let mut heading = Some(heading);
     for block in blocks(lines, settings, &section.number) {
@@ -26,7 +27,7 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
         let mut is_one_of_several = false;
         while let Some(rest) = divide(lines, &mut wording, is_one_of_several, settings, section) {
             let (of_heading, heading) = effect::of_heading(&wording.heading);
-            // A wording that comes when another ends comes as surely as the other ends.
+            // The next wording begins when this one ends, so it is as uncertain as that end.
             let effect = Effect { uncertain: of_heading.uncertain || wording.effect.uncertain, ..Effect::default() };
             section.wordings.push(std::mem::replace(&mut wording, Wording { heading, effect, ..Wording::default() }));
             (lines, is_one_of_several) = (rest, true);
@@ -40,7 +41,7 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
     share_credit(&mut section.wordings);
 }
 
-/// `*(See end of section for amended version and effective date.) Fire districts.` The pointer is a note.
+/// Turns a pointer into a note: `*(See end of section for amended version and effective date.) Fire districts.`
 fn take_pointer(wording: &mut Wording) {
     let pointer =
         Pattern::fixed(r"^\*?\(?(See end of (?:section|chapter) for amended version(?:[^.()]|\(\w{1,3}\))*)\.?\)?\s*");
@@ -49,7 +50,7 @@ fn take_pointer(wording: &mut Wording) {
     wording.heading = wording.heading[found[0].len()..].trim_start_matches(['.', ' ']).to_owned();
 }
 
-/// Some publishers print one credit behind all wordings of a section.
+/// Some publishers print one credit after all wordings of a section.
 fn share_credit(wordings: &mut [Wording]) {
     if let [before @ .., last] = wordings
         && before.iter().all(|wording| wording.credit.is_none())
@@ -58,7 +59,7 @@ fn share_credit(wordings: &mut [Wording]) {
     }
 }
 
-/// Lines that begin with the section's number, up to those of the next wording.
+/// The lines from a section number up to the next wording.
 struct Block<'l, 't> {
     remark: Option<String>,
     /// The parts of its remark that the source wrote twice.
@@ -66,8 +67,8 @@ struct Block<'l, 't> {
     lines: &'l [&'t str],
 }
 
-/// A wording that takes effect later follows a credit, or says when, and begins with the number again. A line before it may
-/// say when.
+/// Splits lines into wordings. A later wording follows a credit or states its effective time, and
+/// begins with the section number again. A line before it may state the time.
 fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Vec<Block<'l, 't>> {
     let begins_again = format!("{}{number}.", settings.opening);
     let says_when = Pattern::fixed(r"^[(\[]?(?i:effective|contingent|expires|repealed effective|text of)\b.{0,200}$");
@@ -97,9 +98,9 @@ fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Ve
     blocks
 }
 
-/// Divides the lines of a wording into law, source credit and notes. What it returns is the law of another wording, which
-/// follows without a heading: pages of Washington print all wordings under the heading of the first, each with its own
-/// credit and notes.
+/// Divides the lines of a wording into law, source credit and notes. Returns the law of another
+/// wording that follows without a heading: pages of Washington print all wordings under the heading
+/// of the first, each with its own credit and notes.
 fn divide(
     mut lines: Vec<String>,
     wording: &mut Wording,
@@ -155,8 +156,8 @@ fn divide(
     None
 }
 
-/// Where the law of another wording begins behind the notes of one: it ends with a credit of its own, and begins with the
-/// words of the other or, if the other has days, where the notes end.
+/// The start of the law of another wording after the notes of one. It ends with its own credit, and
+/// begins with the words of the first wording or, if that one is dated, where the notes end.
 fn next_wording(after: &[String], law: &[String], is_dated: bool, settings: &Settings) -> Option<usize> {
     let is_whole = |line: &String| settings.credit.find(line).is_some_and(|found| found.start() == 0);
     let end = after.iter().position(|line| is_whole(line) && names_acts(line))?;
@@ -165,9 +166,10 @@ fn next_wording(after: &[String], law: &[String], is_dated: bool, settings: &Set
     by_words.or_else(|| notes_end(&after[..end]).filter(|_| is_dated))
 }
 
-/// Whether two lines have their first words in common, and the first is no quotation.
+/// Whether two lines begin with the same words, and the first one is not a quotation.
 fn begin_alike(line: &str, other: &str) -> bool {
-    /// A line that is shorter than the first words is the same as a whole, and has some words.
+    /// If a line is shorter than the compared length, the whole lines must be equal and contain at
+    /// least this many letters.
     const LETTERS_MIN: usize = 12;
     const FIRST_WORDS: usize = 30;
     let letters = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).take(FIRST_WORDS).collect::<String>();
@@ -176,12 +178,12 @@ fn begin_alike(line: &str, other: &str) -> bool {
     line == other && line.len() >= LETTERS_MIN && !is_quotation
 }
 
-/// The first line that is no note: neither a quotation that a note begins nor one of its items after the first.
+/// The first line that is not a note, a quotation that a note begins, or one of its items after the first.
 fn notes_end(lines: &[String]) -> Option<usize> {
     let later_item = Pattern::fixed(r"^\**\((?:[2-9]|\d\d|[b-z])\)");
     let mut is_quotation = false;
     lines.iter().enumerate().position(|(at, line)| {
-        // `As used in this chapter:` leads to items, and no note does without a lead.
+        // `As used in this chapter:` introduces items, which no note without a lead does.
         let leads = line.ends_with(':') && !line.contains('—');
         let is_lead = leads && lines.get(at + 1).is_some_and(|next| flat_text::begins_with_label(next));
         let is_of_notes = is_quotation || (is_note(line) && !is_lead) || later_item.is_match(line);
@@ -194,14 +196,14 @@ fn beginning(line: &str) -> String {
     line.chars().take(80).collect()
 }
 
-/// Lines that have the form of a source credit.
+/// Lines that look like a source credit.
 struct Credit {
     at: usize,
     end: usize,
-    /// What the first line has before it.
+    /// The text before the credit on the first line.
     law: String,
     acts: String,
-    /// Lines that say again what the line before them says.
+    /// Lines that repeat the line before them.
     repeated: Vec<String>,
 }
 
@@ -216,7 +218,7 @@ fn next_credit(lines: &[String], from: usize, settings: &Settings) -> Option<Cre
         acts = format!("{acts} {}", lines[end]);
         end += 1;
     }
-    // Some publishers give each act a line of its own.
+    // Some publishers write each act on a separate line.
     let is_whole = |line: &&String| settings.credit.find(line).is_some_and(|found| found.start() == 0);
     let mut repeated = Vec::new();
     while let Some(more) = lines.get(end).filter(is_whole).filter(|line| names_acts(line)) {
@@ -230,13 +232,13 @@ fn next_credit(lines: &[String], from: usize, settings: &Settings) -> Option<Cre
     Some(Credit { at, end, law: law.trim_end().to_owned(), acts: bare(&acts), repeated })
 }
 
-/// `Source:` alone, and the acts in the next line.
+/// Whether a line is only `Source:`, with the acts on the next line.
 fn is_lead_alone(lines: &[String], at: usize) -> bool {
     let is_lead = matches!(lines[at].trim_end_matches([':', ' ']), "Source" | "History");
     is_lead && lines.get(at + 1).is_some_and(|next| names_acts(next))
 }
 
-/// The acts without the word or the brackets around them.
+/// The acts without the introducing word or brackets.
 fn bare(acts: &str) -> String {
     let bare = acts.strip_prefix('[').and_then(|acts| acts.strip_suffix(']')).unwrap_or(acts);
     let bare = ["Source", "History"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
@@ -254,7 +256,7 @@ fn names_acts(words: &str) -> bool {
     acts.is_match(words)
 }
 
-/// What stands behind a supposed credit.
+/// The kind of text after a supposed credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follows {
     Nothing,
@@ -281,30 +283,32 @@ fn is_command(words: &str) -> bool {
     Pattern::fixed(r"\b(?:shall|must|may|does not)\b").is_match(words)
 }
 
-/// Whether a paragraph looks like an editor's note: by its lead, the words that notes begin with, or the reports it cites.
+/// Whether a paragraph looks like an editor's note, by its lead, by words that begin notes, or by
+/// the reports it cites.
 fn is_note(line: &str) -> bool {
-    // Short, with a reference or some words behind a colon: `Weeds, city ordinance: RCW 35.21.310.`
+    // A short line with a reference or some words after a colon: `Weeds, city ordinance: RCW 35.21.310.`
     let lead = Pattern::fixed(r#"^\*?["“]?[A-Z0-9][^:]{2,200}: ?.{0,200}$|^\*?["“]?[A-Z0-9][^:."]{2,160}:"#);
     let has_lead = |form: &Pattern| form.find(line).is_some_and(|lead| !is_command(lead.as_str()));
-    // `Effective date—2005 1st sp.s. c 409 s 3: "..."`, `Repeals.— Laws 2018`.
+    // A lead with a dash: `Effective date—2005 1st sp.s. c 409 s 3: "..."`, `Repeals.— Laws 2018`.
     let dashed = Pattern::fixed(r#"^\*?["“]?[A-Z0-9][^:]{2,300}—[^:]{0,300}:|^[A-Z][\w’', ]{2,60}\.\s?—|: See "#);
     let word = Pattern::fixed(concat!(
         r"^[*(]*(?:Note|NOTE|Cited|See|Former|Effective|History|Cross|Referred|Case|Annot|Subsec|Subdiv|Reviser|Revisor|Compiler",
         r"|Editor|Law Rev|Research|Attorney Gen|Prior|Amend|Commission|Applicab|Severab|Decision|Purpose|Intent|Finding|Contingent",
         r"|Expiration|Hawaii Leg|Revision|Repeals|Enacted|Omitted|Transferred|Renumbered)",
     ));
-    // `19 C. 334`, `10 CS 205`, `181 Conn. App. 12`.
+    // Case reports: `19 C. 334`, `10 CS 205`, `181 Conn. App. 12`.
     let report = Pattern::fixed(r"\b\d{1,3} (?:C|CA|CS|R|Conn|A|P|N\.W|S\.D)\.?(?:2d|3d)?(?: App\.| Supp\.)? ?\d");
     has_lead(&lead) || has_lead(&dashed) || word.is_match(line) || report.is_match(line)
 }
 
-/// Idaho's `PENALTIES — EFFECTIVE UPON A CERTAIN OCCURRENCE.`
+/// The effect in a heading of Idaho: `PENALTIES — EFFECTIVE UPON A CERTAIN OCCURRENCE.`
 pub(super) fn effect_in_heading(heading: &str) -> Effect {
     let remark = Pattern::fixed(r"— (EFFECTIVE UPON [^.]{2,200})\.?$").captures(heading);
     remark.map_or_else(Effect::default, |remark| Effect::unknown(&remark[1]))
 }
 
-/// What editors' notes say of the time in which a section is law: `Commission Note: This section is effective until ...`
+/// The effective time that editors' notes state for a section:
+/// `Commission Note: This section is effective until ...`
 pub(super) fn effect_in(notes: &[String]) -> Effect {
     let remark = Pattern::fixed(
         r"^[A-Z][\w' ]{2,40}: ?This section is ((?:effective|suspended|repealed)\b[^.]*?)(?:, (?:per|pursuant to) .*)?\.?$",

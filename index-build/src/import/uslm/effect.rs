@@ -1,8 +1,10 @@
-//! Since when the present wording of a provision is law, where a note or the source credit says so in a regular form.
+//! Reads since when the present wording of a provision is law, if a note or the source credit
+//! states it in a regular form.
 //!
-//! Of a section that was never amended the note on its effective date counts, of an amended one the notes on the last law
-//! of its source credit. What such a note says is read by [`statement`]. If it is about some sections of the law alone,
-//! they must be all that the source credit names. A court rule has the last `eff. Dec. 1, 2024` of its credit.
+//! For a section that was never amended, the note on its effective date is used; for an amended
+//! section, the notes on the last law of its source credit. [`statement`] reads these notes. If a
+//! note covers only some sections of the law, they must be all that the source credit names. For a
+//! court rule, the last `eff. Dec. 1, 2024` of its credit is used.
 
 mod statement;
 
@@ -13,7 +15,7 @@ use crate::effect::Effect;
 use crate::pattern::Pattern;
 use statement::{Act, Statement};
 
-/// The date, as `2021-01-01`. A date after the day on which the document was `made` is that of another wording.
+/// The date, as `2021-01-01`. A date after the day on which the document was `made` belongs to another wording.
 pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Option<&str>) -> Option<String> {
     if !status.is_living() {
         return None;
@@ -23,8 +25,9 @@ pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Opti
     date.filter(|date| made.is_none_or(|made| date.as_str() <= made))
 }
 
-/// What a note on a change to come says of a provision: it is repealed on a day that another note names, or a part of it
-/// changes, so that nobody has it as it is. Notes on lists of contents and on amounts that are adjusted change no law.
+/// The effect of notes on a coming change of a provision: either it is repealed on a day that
+/// another note names, or a part of it changes, so that its text is unknown. Notes on lists of
+/// contents and on adjusted amounts change no law.
 pub(super) fn coming(provision: Node<'_, '_>, status: Status) -> Effect {
     if !status.is_living() {
         return Effect::default();
@@ -69,7 +72,7 @@ fn by_notes(provision: Node<'_, '_>, credit: Node<'_, '_>) -> Option<String> {
         }
     }
     let (_, date) = found.first().cloned()?;
-    // Two dates are two parts of a section: which of them counts, only a reader can say.
+    // Two dates are for two parts of a section, and it is unclear which one counts.
     let is_one_date = found.iter().all(|(_, other)| *other == date);
     let is_about_all = found.iter().any(|(sections, _)| sections.is_empty())
         || (!last.sections.is_empty()
@@ -80,13 +83,13 @@ fn by_notes(provision: Node<'_, '_>, credit: Node<'_, '_>) -> Option<String> {
     (is_one_date && is_about_all).then_some(date)
 }
 
-/// Whether a section, such as `3` or `3(c)`, has another in it: `3(c)(1)`.
+/// Whether a section, such as `3` or `3(c)`, contains another one: `3(c)(1)`.
 fn covers(whole: &str, part: &str) -> bool {
     part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
 }
 
-/// The laws of a source credit in their order, each once, with their sections that the credit names: none if it names
-/// them in a way that is not read.
+/// The laws of a source credit in their order, each once, with the sections that the credit names.
+/// The sections are empty if the credit names them in an unknown form.
 fn acts(credit: Node<'_, '_>) -> Vec<Act> {
     let mut acts: Vec<Act> = Vec::new();
     for reference in credit.children().filter(|child| child.has_tag_name("ref")) {
@@ -99,13 +102,13 @@ fn acts(credit: Node<'_, '_>) -> Vec<Act> {
         let after = reference.next_siblings().skip(1).take_while(Node::is_text);
         words.extend(after.filter_map(|text| text.text()));
         let folded = folded(&words);
-        // `Pub. L. 112–29`, but `July 19, 1952, ch. 950`.
+        // The name is `Pub. L. 112–29`, but `July 19, 1952, ch. 950`.
         let end = folded.find(if folded.starts_with("Pub. L. ") { "," } else { ", §" }).unwrap_or(folded.len());
         let name = folded[..end].trim_end_matches([',', ';', ' ']).to_owned();
         let sections = statement::sections_in(&folded);
         match acts.last_mut() {
             Some(last) if last.name == name => {
-                // A mention that is not read could be of any section.
+                // A mention in an unknown form could be about any section.
                 let both_known = !last.sections.is_empty() && !sections.is_empty();
                 last.sections = if both_known { [last.sections.as_slice(), &sections].concat() } else { Vec::new() };
             }
@@ -122,7 +125,7 @@ fn last_in_credit(credit: Node<'_, '_>) -> Option<String> {
     before.trim_end().ends_with("eff.").then(|| date.to_owned())
 }
 
-/// The words of a paragraph, with its dates as `2021-01-01`.
+/// The words of a paragraph, with dates written as `2021-01-01`.
 fn with_plain_dates(paragraph: Node<'_, '_>) -> String {
     let mut words = String::new();
     push_with_plain_dates(paragraph, &mut words);

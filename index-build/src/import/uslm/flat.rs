@@ -1,12 +1,12 @@
-//! Provisions whose paragraphs are enumerated in their words alone: reorganization plans and some old acts. Their labels
-//! become labels of the layout, and no word changes.
+//! Provisions whose paragraphs are enumerated only in their words: reorganization plans and some
+//! old acts. Their labels become labels of the layout, and no word changes.
 
 use hornbook_corpus::layout::{Layout, Line, LineKind};
 
 use crate::import::labels::{self, Paragraph, Scheme};
 use crate::pattern::Pattern;
 
-/// Labels the lines of a text, unless the source says itself which labels it has.
+/// Labels the lines of a text, unless the source already marks its labels.
 pub(super) fn label(text: &str, layout: &mut Layout) {
     if layout.lines.iter().any(|line| line.label_bytes() > 0) {
         return;
@@ -29,7 +29,8 @@ pub(super) fn label(text: &str, layout: &mut Layout) {
 /// A line that begins a part of a text.
 #[derive(Clone, Copy)]
 enum Lead {
-    /// `Sec. 2. Transfer of Functions`, or `Sec. 2. (a) There are transferred`: so many bytes are the section's number.
+    /// The length in bytes of the section number in `Sec. 2. Transfer of Functions` or
+    /// `Sec. 2. (a) There are transferred`.
     Section(usize),
     /// A heading without a number.
     Heading,
@@ -50,7 +51,7 @@ impl Lead {
     }
 }
 
-/// Labels a part: its paragraphs count anew, within their section if it is one.
+/// Labels a part. Its paragraphs are numbered separately, within their section if the part is a section.
 fn label_part<'t>(texts: &[&'t str], lines: &mut [Line], lead: Option<Lead>) {
     let number = if let Some(Lead::Section(bytes)) = lead { bytes } else { 0 };
     let above = usize::from(number > 0);

@@ -1,4 +1,4 @@
-//! From titles down to sections: a node for each container and each provision.
+//! Reads the levels from titles down to sections, and makes a node for each container and each provision.
 
 use std::collections::{HashMap, HashSet};
 
@@ -55,13 +55,13 @@ pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root
     reading.parsed
 }
 
-/// What repeats another part of the document, or is about the printed book.
+/// Whether an element repeats another part of the document, or is about the printed book.
 pub(super) fn is_left_out(node: Node<'_, '_>) -> bool {
     Role::of(node) == Role::Left
 }
 
-/// Words right below a container: everything in it that is no part of the hierarchy and is not read with its names and
-/// notes.
+/// Words directly below a container: everything in it that is neither part of the hierarchy nor its
+/// names and notes.
 fn loose<'a, 'd>(container: Node<'a, 'd>) -> Vec<Node<'a, 'd>> {
     let mut found = Vec::new();
     let (mut has_number, mut has_heading) = (false, false);
@@ -87,18 +87,18 @@ fn made(root: Node<'_, '_>) -> Option<String> {
     created.trim().get(..10).filter(|day| crate::values::is_date(day)).map(str::to_owned)
 }
 
-/// What an element is to a hierarchy.
+/// The role of an element in the hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Container,
     Provision,
-    /// It belongs to what it stands in, and is read with it.
+    /// A part of its parent, which is read with it.
     Own,
-    /// Holds the hierarchy and is nothing itself.
+    /// An element that contains parts of the hierarchy without being a level itself.
     Passage,
-    /// Repeats another part, or is about the printed book.
+    /// An element that repeats another part, or is about the printed book.
     Left,
-    /// Text, and elements that have no place in a hierarchy.
+    /// Text, and elements that have no place in the hierarchy.
     Unknown,
 }
 
@@ -142,7 +142,7 @@ impl Reading<'_> {
                     self.parsed.nodes.push(provision);
                 }
                 Role::Passage => self.below(child, place),
-                // `loose` finds what is unknown, for the node that it is right below.
+                // `loose` finds unknown elements for the node directly above them.
                 Role::Own | Role::Left | Role::Unknown => {}
             }
         }
@@ -214,7 +214,7 @@ impl Reading<'_> {
         self.below(node, &below);
     }
 
-    /// Law right below a container is its first provision.
+    /// Adds law directly below a container as its first provision.
     fn introduction(&mut self, node: Node<'_, '_>, place: &Place) {
         let words = loose(node);
         let Some(&first) = words.first() else { return };
@@ -247,7 +247,8 @@ impl Reading<'_> {
         });
     }
 
-    /// A title sorts by its number, what an appendix holds by its place in it, all else as its first provision.
+    /// A title sorts by its number, the content of an appendix by its place, and everything else by
+    /// its first provision.
     fn container_order(&self, own: &Place, above: &Place, node: Node<'_, '_>) -> SortKey {
         match (&own.title, above.title_key.is_empty()) {
             (Some(title), true) => SortKey::of_citation(&self.scheme.section(title, "0")),
@@ -264,7 +265,7 @@ impl Reading<'_> {
         heading: &str,
         above: &Place,
     ) -> String {
-        // Acts and rules have identifiers only in some appendices, headings in all.
+        // Acts and rules have identifiers only in some appendices, but headings in all.
         let is_named_by_heading = matches!(level, "compiledAct" | "courtRules" | "reorganizationPlans" | "level");
         let identifier = node.attribute("identifier").filter(|_| !is_named_by_heading).and_then(key_of);
         let number = number.filter(|_| !is_named_by_heading);
@@ -284,7 +285,7 @@ impl Reading<'_> {
 
 /// The number and heading of a container.
 struct Names {
-    /// As it is printed: `CHAPTER 1—`.
+    /// The label as printed: `CHAPTER 1—`.
     label: String,
     number: Option<String>,
     heading: String,
@@ -300,9 +301,9 @@ impl Names {
         Self { label, number: number.map(str::to_owned), heading }
     }
 
-    /// `CHAPTER 1—SUBJECT MATTER AND SCOPE OF COPYRIGHT`.
+    /// The complete heading: `CHAPTER 1—SUBJECT MATTER AND SCOPE OF COPYRIGHT`.
     fn full(&self, node: Node<'_, '_>, level: &str) -> String {
-        // The heading of some appendices is only that of the first act in them.
+        // In some appendices, the heading is only that of their first act.
         let first =
             node.children().filter_map(|child| child.children().find(|inner| inner.has_tag_name("heading"))).next();
         let repeats = level == "appendix"
@@ -318,7 +319,7 @@ impl Names {
     }
 }
 
-/// `Chapter 21`, or the heading of what has no number.
+/// The part of a citation: `Chapter 21`, or the heading of a container without a number.
 fn citation_part(level: &str, number: Option<&str>, heading: &str) -> String {
     match number {
         Some(number) => {
@@ -342,13 +343,13 @@ fn level_name(name: &str) -> &str {
     }
 }
 
-/// The number of the title, for documents whose title has no `num` of its own.
+/// The number of the title, for documents whose title has no `num`.
 fn number_of_document(root: Node<'_, '_>) -> Option<TitleNumber> {
     let number = root.descendants().take(64).find(|node| node.has_tag_name("docNumber"))?;
     TitleNumber::of(number.text()?)
 }
 
-/// Appendices list their acts, each with the law it is: `Inspector General Act of 1978 (Pub. L. 95–452)`.
+/// The acts that appendices list, each with its law: `Inspector General Act of 1978 (Pub. L. 95–452)`.
 fn acts_of(root: Node<'_, '_>) -> HashMap<String, String> {
     let appendices = root.children().filter(|node| node.has_tag_name("appendix"));
     let contents = appendices.flat_map(|node| node.children().filter(|child| child.has_tag_name("toc")));

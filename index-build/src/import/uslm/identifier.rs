@@ -1,14 +1,16 @@
-//! Identifiers such as `/us/usc/t24/s3...5`, and the numbers of sections that have none.
+//! Identifiers such as `/us/usc/t24/s3...5`, and the numbers of sections without identifiers.
 //!
-//! Documents of 2013 and 2014 write `/us/usc/t24/s3 to 5` and `/us/usc/t24/s1, 2`, later ones `/us/usc/t24/s3...5` and
-//! `/us/usc/t24/s1 /us/usc/t24/s2`: both are the same section and have the same key.
+//! Documents of 2013 and 2014 write `/us/usc/t24/s3 to 5` and `/us/usc/t24/s1, 2`. Later ones write
+//! `/us/usc/t24/s3...5` and `/us/usc/t24/s1 /us/usc/t24/s2`. Both forms mean the same section and
+//! give the same key.
 //!
-//! Keys made here agree with those that `provisions-jsonl` makes, so that ids survive the change of a source's format.
+//! The keys are the same as those of `provisions-jsonl`, so that ids do not change if the format of
+//! a source changes.
 
 use crate::import::ranges::numbers_after;
 use crate::import::slug::slug;
 
-/// The levels of a hierarchy, each with how keys and identifiers shorten it.
+/// The levels of a hierarchy, with their abbreviations in keys and identifiers.
 const LEVELS: [(&str, &str); 11] = [
     ("title", "t"),
     ("subtitle", "st"),
@@ -23,7 +25,7 @@ const LEVELS: [(&str, &str); 11] = [
     ("appendix", "t"),
 ];
 
-/// The part of a key that comes from a level and its number, or from a heading where there is no number.
+/// The part of a key for a level and its number, or for a heading if there is no number.
 pub(super) fn container_part(level: &str, number: Option<&str>, heading: &str) -> String {
     let short = LEVELS.iter().find(|(name, _)| *name == level).map(|(_, short)| *short);
     let part = match (short, number) {
@@ -37,7 +39,7 @@ pub(super) fn container_part(level: &str, number: Option<&str>, heading: &str) -
 fn identifiers(attribute: &str) -> Vec<String> {
     let attribute = attribute.trim();
     let (above, own) = attribute.rsplit_once('/').unwrap_or(("", attribute));
-    // In the later form a list ends with an identifier of its own.
+    // In the later form, every element of a list is a complete identifier.
     if !own.contains([' ', ',']) {
         return attribute.split_whitespace().map(str::to_owned).collect();
     }
@@ -46,12 +48,12 @@ fn identifiers(attribute: &str) -> Vec<String> {
     numbers.map(|number| format!("{above}/{level}{number}")).collect()
 }
 
-/// `3...5` for `3 to 5`, without spaces.
+/// Writes `3 to 5` as `3...5`, without spaces.
 fn range(number: &str) -> String {
     number.trim().replace(" to ", "...").replace(' ', "")
 }
 
-/// `t24/s3...5` for `/us/usc/t24/s3...5`: what comes after jurisdiction and code, of the first of several identifiers.
+/// The part after jurisdiction and code of the first identifier: `t24/s3...5` for `/us/usc/t24/s3...5`.
 pub(super) fn key_of(attribute: &str) -> Option<String> {
     let identifiers = identifiers(attribute);
     let rest = identifiers.first()?;
@@ -60,23 +62,23 @@ pub(super) fn key_of(attribute: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// The numbers that a section goes by.
+/// The numbers of a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Numbers {
     /// One number, or a range written `3...5`.
     pub(super) first: String,
-    /// Further ones, of sections that share a record.
+    /// Further numbers, of sections that share a record.
     pub(super) others: Vec<String>,
 }
 
 impl Numbers {
-    /// From the identifiers of a section.
+    /// The numbers in the identifiers of a section.
     pub(super) fn of_identifiers(attribute: &str) -> Option<Self> {
         let identifiers = identifiers(attribute);
         Self::of(identifiers.iter().filter_map(|one| one.rsplit('/').next()?.strip_prefix('s')).map(str::to_owned))
     }
 
-    /// From the value of a `num`: `2 to 15`, `11, 12`, `8A`.
+    /// The numbers in the value of a `num`: `2 to 15`, `11, 12`, `8A`.
     pub(super) fn of_value(value: &str) -> Option<Self> {
         Self::of(value.split(',').map(range).filter(|number| !number.is_empty()))
     }
@@ -87,8 +89,8 @@ impl Numbers {
     }
 }
 
-/// The numbers of a further range. A search looks into ranges where they are the citation of a provision, and further
-/// numbers are parallel citations.
+/// The single numbers of a further range. A search looks into a range only if it is the citation of
+/// a provision, while further numbers are parallel citations.
 fn one_by_one(number: String) -> Vec<String> {
     match number.split_once("...") {
         Some((first, last)) => std::iter::once(first.to_owned()).chain(numbers_after(first, last)).collect(),

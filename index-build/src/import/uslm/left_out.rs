@@ -1,12 +1,12 @@
-//! Words of a document that no text has, because other things say the same.
+//! Words of a document that are in no text, because something else represents them.
 
 use roxmltree::Node;
 
 use super::setting::{is_footnote, is_group_of_notes};
 use crate::import::document::Parsed;
 
-/// Names the words that are left out. Signs of footnotes become marks, and each note has the kind that a heading gives to its
-/// group.
+/// Records the words that are left out. Footnote signs become marks, and the heading over a group
+/// of notes is already expressed by the kind of each note.
 pub(super) fn name(root: Node<'_, '_>, parsed: &mut Parsed) {
     for node in root.descendants().filter(Node::is_element) {
         let is_sign = node.attribute("class") == Some("footnoteRef")

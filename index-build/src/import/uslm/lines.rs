@@ -1,6 +1,6 @@
-//! Line numbers of places that come in ascending order, without counting from the start of the document each time.
+//! Line numbers of ascending places, without counting from the start of the document each time.
 
-/// Counts line feeds as it goes.
+/// Counts line feeds incrementally.
 pub(super) struct LineCounter<'d> {
     text: &'d [u8],
     at: usize,
@@ -12,7 +12,7 @@ impl<'d> LineCounter<'d> {
         Self { text: text.as_bytes(), at: 0, line: 1 }
     }
 
-    /// The line of a byte; one before the last asked is counted from the start.
+    /// The line of a byte. For a byte before the last one, counting starts again at the beginning.
     pub(super) fn line_of(&mut self, byte: usize) -> u32 {
         if byte < self.at {
             (self.at, self.line) = (0, 1);

@@ -1,9 +1,11 @@
-//! United States Legislative Markup: titles of the United States Code as the Office of the Law Revision Counsel publishes
-//! them (USLM 1), with their appendices, and volumes of the Code of Federal Regulations in USLM 2.
+//! United States Legislative Markup: titles of the United States Code, with their appendices, as
+//! the Office of the Law Revision Counsel publishes them (USLM 1), and volumes of the Code of
+//! Federal Regulations in USLM 2.
 //!
-//! A document is walked once. [`hierarchy`] makes nodes of titles, chapters and sections, [`setting`] sets texts and notes
-//! line by line, [`left_out`] names the words that no text has, [`identifier`] and [`scheme`] say what a provision is called. Law that is quoted in notes makes no nodes:
-//! the walk never looks for sections below a section.
+//! A document is walked once. [`hierarchy`] makes nodes of titles, chapters and sections,
+//! [`setting`] builds texts and notes line by line, [`left_out`] records the words that are in no
+//! text, and [`identifier`] and [`scheme`] make keys and citations. Law quoted in notes makes no
+//! nodes: the walk never searches for sections below a section.
 
 mod effect;
 mod flat;
@@ -47,7 +49,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
 
 const VOCABULARY: Vocabulary = Vocabulary { names: NAMES, is_left_out: hierarchy::is_left_out };
 
-/// The elements of USLM 1 by its schema, and those that the volumes of regulations have besides.
+/// The elements in the schema of USLM 1, and further ones in the volumes of regulations.
 const NAMES: &str = "a action affiliation amendingFormula amendment appendix approved article authority b bill block br \
     caption center cfrDoc changeNote chapeau chapter checkBox citationNote clause col colgroup colspec \
     column compiledAct content continuation courtRule courtRules crossHeading date def del designator \

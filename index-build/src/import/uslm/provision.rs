@@ -1,4 +1,4 @@
-//! One provision: a section, a court rule, a reorganization plan.
+//! Reads one provision: a section, a court rule or a reorganization plan.
 
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
@@ -78,12 +78,12 @@ pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place)
     }
 }
 
-/// The children of a provision by what they are.
+/// The children of a provision by kind.
 struct Parts<'a, 'd> {
     num: Option<Node<'a, 'd>>,
     heading: Option<Node<'a, 'd>>,
     text: Vec<Node<'a, 'd>>,
-    /// The message with which the President sent a reorganization plan to Congress, with its heading: it is no law.
+    /// The President's message that sent a reorganization plan to Congress, with its heading. It is not law.
     message: Vec<Node<'a, 'd>>,
     notes: Vec<Node<'a, 'd>>,
     credits: Vec<Node<'a, 'd>>,
@@ -119,15 +119,15 @@ impl<'a, 'd> Parts<'a, 'd> {
     }
 }
 
-/// `Message of the President`, `Message to Congress`
+/// Whether an element is a heading such as `Message of the President` or `Message to Congress`.
 fn is_heading_of_message(node: Node<'_, '_>) -> bool {
     let is_heading = node.attribute("class").is_some_and(|class| class.starts_with("centered"));
     is_heading && node.text().is_some_and(|text| text.trim_start().starts_with("Message "))
 }
 
-/// What a provision is called.
+/// The names of a provision.
 struct Name {
-    /// Below the key of the code body.
+    /// The key, including the key of the code body.
     key: String,
     citation: String,
     parallel: Vec<String>,
@@ -189,7 +189,7 @@ impl Name {
         Self { key, citation, parallel, level: "reorganization plan", number: Some(number.to_owned()) }
     }
 
-    /// What has neither number nor identifier.
+    /// The names of a provision without number and identifier.
     fn by_heading(reading: &Reading<'_>, place: &Place, level: &'static str, heading: &str) -> Self {
         let key = below_body(reading, &format!("{}/{}", place.key, container_part("level", None, heading)));
         let citation = place.citation_of(heading);
@@ -197,7 +197,7 @@ impl Name {
     }
 }
 
-/// The key of an identifier, below its title: those of some rules leave it out.
+/// The key of an identifier, below its title, which the identifiers of some rules omit.
 fn key_in_title(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place) -> String {
     let title = below_body(reading, &place.title_key);
     let own = node.attribute("identifier").unwrap_or_default();
@@ -212,7 +212,7 @@ fn below_body(reading: &Reading<'_>, key: &str) -> String {
     key.strip_prefix(reading.target.key).map_or(key, |rest| rest.trim_start_matches('/')).to_owned()
 }
 
-/// A heading that closes the bracket which opened before the number: `[§ 16. Omitted]`.
+/// Removes the closing bracket from a heading whose bracket opened before the number: `[§ 16. Omitted]`.
 fn without_bracket<'h>(heading: &'h str, label: &str) -> &'h str {
     match heading.strip_suffix(']') {
         Some(inner) if label.starts_with('[') && !inner.contains('[') => inner,
@@ -220,7 +220,7 @@ fn without_bracket<'h>(heading: &'h str, label: &str) -> &'h str {
     }
 }
 
-/// `202 to 204` for `[§§ 202 to 204.`, `1001` for `Rule 1001.`
+/// The bare number: `202 to 204` for `[§§ 202 to 204.`, `1001` for `Rule 1001.`
 fn bare_number(label: &str) -> Option<String> {
     let bare = label.trim_start_matches(|c: char| matches!(c, '[' | '§' | '“') || c.is_whitespace());
     let bare = bare.strip_prefix("Rule").unwrap_or(bare);
@@ -228,7 +228,7 @@ fn bare_number(label: &str) -> Option<String> {
     (!bare.is_empty()).then(|| bare.to_owned())
 }
 
-/// Regulations and some court rules say it in the heading alone.
+/// The status of a provision. Regulations and some court rules state it only in the heading.
 fn status_by_heading(heading: &str) -> Option<Status> {
     let inner = heading.trim().strip_prefix('[')?.strip_suffix(']')?;
     match inner.to_ascii_lowercase().as_str() {
@@ -240,7 +240,7 @@ fn status_by_heading(heading: &str) -> Option<Status> {
     }
 }
 
-/// The numbers of a section: from its identifiers, or from its label where it has none.
+/// The numbers of a section, from its identifiers or, without identifiers, from its label.
 fn numbers_of(node: Node<'_, '_>) -> Option<Numbers> {
     let value = || node.children().find(|child| child.has_tag_name("num"))?.attribute("value");
     let by_identifier = node.attribute("identifier").and_then(Numbers::of_identifiers);

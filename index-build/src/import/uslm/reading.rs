@@ -1,4 +1,4 @@
-//! What is known while a document is read: where the walk is, and what was found.
+//! The state while a document is read: the current place, and the results so far.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,22 +13,22 @@ use crate::import::target::Target;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
 
-/// A document while it is read.
+/// The state of reading a document.
 pub(super) struct Reading<'r> {
     pub(super) document: &'r Document,
     pub(super) target: Target<'r>,
     pub(super) scheme: Scheme,
     pub(super) lines: LineCounter<'r>,
-    /// The day on which the publisher made the document, if it says so.
+    /// The day on which the publisher made the document, if stated.
     pub(super) made: Option<String>,
     pub(super) parsed: Parsed,
     /// The keys of the containers so far.
     pub(super) containers: HashSet<String>,
-    /// By heading, the laws whose acts an appendix holds: `pl/92/463`.
+    /// The laws of the acts in an appendix, by heading: `pl/92/463`.
     pub(super) acts: HashMap<String, String>,
 }
 
-/// Where the walk is.
+/// The current place of the walk.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) handle: Option<Handle>,
@@ -37,14 +37,14 @@ pub(super) struct Place {
     pub(super) title: Option<TitleNumber>,
     /// The key of the title.
     pub(super) title_key: String,
-    /// The law of an act in an appendix that has no identifiers.
+    /// The law of an act in an appendix without identifiers.
     pub(super) act: Option<String>,
-    /// How the court rules here are cited.
+    /// The citation form of the court rules in this container.
     pub(super) rules: Option<&'static str>,
 }
 
 impl Place {
-    /// How something here without a number is cited.
+    /// The citation of a node in this place that has no number.
     pub(super) fn citation_of(&self, heading: &str) -> String {
         format!("{}, {heading}", self.citation)
     }
@@ -61,7 +61,7 @@ impl Reading<'_> {
     }
 }
 
-/// Order by where an element stands in its document.
+/// A sort key by the position of an element in its document.
 pub(super) fn by_place(node: Node<'_, '_>) -> SortKey {
     SortKey::of_number(&node.range().start.to_string())
 }

@@ -1,6 +1,6 @@
-//! How the documents of a publisher cite what they hold.
+//! The citation forms of the documents of each publisher.
 
-/// Whose law a document is.
+/// The code that a document belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
     UnitedStatesCode,
@@ -16,7 +16,7 @@ impl Scheme {
         }
     }
 
-    /// `17 U.S.C. § 107`, `5 U.S.C. App. § 1`, `27 C.F.R. § 40.1`.
+    /// The citation of a section: `17 U.S.C. § 107`, `5 U.S.C. App. § 1`, `27 C.F.R. § 40.1`.
     pub(super) fn section(self, title: &TitleNumber, number: &str) -> String {
         match (self, title.is_appendix) {
             (Self::UnitedStatesCode, false) => format!("{} U.S.C. § {number}", title.digits),
@@ -25,13 +25,13 @@ impl Scheme {
         }
     }
 
-    /// `11 U.S.C. App. Rule 1001`: also the citation of a rule whose collection has no name of its own.
+    /// The citation of a rule: `11 U.S.C. App. Rule 1001`, also if its collection has no name.
     pub(super) fn rule(title: &TitleNumber, number: &str) -> String {
         format!("{} U.S.C. App. Rule {number}", title.digits)
     }
 }
 
-/// The number of a title; an appendix is cited with the title it belongs to.
+/// The number of a title. An appendix is cited with the title that it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TitleNumber {
     pub(super) digits: String,
@@ -39,7 +39,7 @@ pub(super) struct TitleNumber {
 }
 
 impl TitleNumber {
-    /// `17` or `18a`; none for what is no title's number.
+    /// Parses `17` or `18a`; None if the text is not the number of a title.
     pub(super) fn of(number: &str) -> Option<Self> {
         let number = number.trim();
         let digits = number.trim_end_matches(['a', 'A']);
@@ -47,13 +47,13 @@ impl TitleNumber {
         is_number.then(|| Self { digits: digits.to_owned(), is_appendix: digits.len() < number.len() })
     }
 
-    /// `17` or `18A`, as containers are cited.
+    /// The number as containers are cited: `17` or `18A`.
     pub(super) fn in_full(&self) -> String {
         format!("{}{}", self.digits, if self.is_appendix { "A" } else { "" })
     }
 }
 
-/// What the heading of a collection of court rules is cited as.
+/// The citation form for words in the heading of a collection of court rules.
 const RULES: [(&str, &str); 6] = [
     ("civil procedure", "Fed. R. Civ. P."),
     ("criminal procedure", "Fed. R. Crim. P."),
@@ -63,13 +63,14 @@ const RULES: [(&str, &str); 6] = [
     ("supreme court of the united states", "Sup. Ct. R."),
 ];
 
-/// `Fed. R. Crim. P.` for `FEDERAL RULES OF CRIMINAL PROCEDURE`.
+/// The citation form of a heading: `Fed. R. Crim. P.` for `FEDERAL RULES OF CRIMINAL PROCEDURE`.
 pub(super) fn name_of_rules(heading: &str) -> Option<&'static str> {
     let heading = heading.to_ascii_lowercase();
     RULES.iter().find(|(words, _)| heading.contains(words)).map(|(_, name)| *name)
 }
 
-/// How a reorganization plan is cited: the canonical form first, then others, with a roman number in digits too.
+/// The citations of a reorganization plan: the canonical form, and further ones, including a roman
+/// number in digits.
 pub(super) fn plan_citations(number: &str, year: &str) -> (String, Vec<String>) {
     let digits = match number {
         "I" => Some("1"),

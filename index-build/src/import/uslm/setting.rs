@@ -1,7 +1,8 @@
-//! Sets the texts and notes of a node: the walk through everything that stands in a provision.
+//! Builds the texts and notes of a node by walking everything in a provision.
 //!
-//! Enumerated units become lines with their depth and label; a unit without words before its first subunit shares that
-//! one's line, `(a)(1)`. Headings run into their line as marks. Footnotes become notes, with a mark where their sign stood.
+//! Enumerated units become lines with their depth and label. A unit without words before its first
+//! subunit shares the line of that subunit: `(a)(1)`. Headings of units become marks within the
+//! line. Footnotes become notes, with a mark in place of their sign.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -22,32 +23,33 @@ const GROUPS_OF_NOTES: [&str; 4] = [
     "Court Rules and Judicial Documents",
 ];
 
-/// The texts of one node as they are set, one at a time, and the notes found on the way.
+/// Builds the texts of one node, one at a time, and collects the notes found on the way.
 pub(super) struct Setter<'a, 'd> {
     text: Text,
-    /// A line is a cell of a table's row: nothing in it begins a line of its own.
+    /// Whether the current line is a table cell, in which no new line may begin.
     pub(super) is_in_cell: bool,
     pub(super) notes: Vec<ContentNote>,
     pub(super) credits: Vec<String>,
-    /// Where each footnote is among the notes.
+    /// The index of each footnote among the notes.
     footnotes: HashMap<&'a str, usize>,
-    /// Footnotes that have their place among the notes, but not their text: those that other footnotes cite wait here,
-    /// so that a chain of them needs no stack.
+    /// Footnotes that have an index but no text yet. Footnotes that other footnotes cite wait here,
+    /// so that a chain of them needs no recursion.
     waiting: VecDeque<(usize, Node<'a, 'd>)>,
     is_in_footnote: bool,
-    /// The node that is set, and the footnotes in it, once somebody asked for one that does not follow its sign.
+    /// The node being read, and the footnotes in it, collected when a footnote is first needed that
+    /// does not follow its sign.
     root: Node<'a, 'd>,
     all_footnotes: Option<HashMap<&'a str, Node<'a, 'd>>>,
 }
 
-/// A text that is being set.
+/// The text being built.
 #[derive(Default)]
 struct Text {
     builder: TextBuilder,
-    /// Waits for the words of its line.
+    /// A label that waits for the words of its line.
     label: Option<Label>,
     is_line_open: bool,
-    /// The next paragraph runs on in the line at hand, which has only a heading so far.
+    /// Whether the next paragraph continues the current line, which contains only a heading so far.
     runs_on: bool,
 }
 
@@ -58,7 +60,7 @@ struct Label {
     footnotes: Vec<usize>,
 }
 
-/// How deep the words at hand lie, and the units below them.
+/// The depth of the current words, and of the units below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Depth {
     words: usize,
@@ -88,7 +90,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    /// Sets something as a text of its own.
+    /// Builds a separate text.
     pub(super) fn apart(&mut self, set: impl FnOnce(&mut Self)) -> (String, Layout) {
         let outer = std::mem::take(&mut self.text);
         let was_in_cell = std::mem::take(&mut self.is_in_cell);
@@ -98,12 +100,12 @@ impl<'a, 'd> Setter<'a, 'd> {
         std::mem::replace(&mut self.text, outer).builder.finish()
     }
 
-    /// Sets several elements as one text.
+    /// Builds one text from several elements.
     pub(super) fn set(&mut self, nodes: &[Node<'a, 'd>]) -> (String, Layout) {
         self.apart(|setter| nodes.iter().for_each(|&node| setter.child(node, Depth::OUTERMOST)))
     }
 
-    /// The words of an element in one line, without layout: a heading, a number, a source credit.
+    /// The words of an element on one line, without layout: a heading, a number, a source credit.
     pub(super) fn plain(&mut self, node: Node<'a, 'd>) -> String {
         let (text, _) = self.apart(|setter| {
             setter.is_in_cell = true;
@@ -155,7 +157,7 @@ impl<'a, 'd> Setter<'a, 'd> {
             "sup" => self.marked(node, MarkKind::Superscript, depth),
             "sub" => self.marked(node, MarkKind::Subscript, depth),
             "inline" if is_emphasised(node) => self.marked(node, MarkKind::Emphasis, depth),
-            // It repeats the headings below it.
+            // A table of contents repeats the headings below it.
             "toc" => {}
             _ => self.children(node, depth),
         }
@@ -170,7 +172,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         self.text.builder.push(words);
     }
 
-    /// Begins a line if none is open, with the label that waits.
+    /// Begins a line if none is open, with the waiting label.
     fn open_line(&mut self, depth: usize) {
         if let Some(label) = self.text.label.take() {
             self.text.builder.begin(label.kind, label.depth, &label.text);
@@ -197,7 +199,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    /// A subsection, paragraph or clause, with what is below it.
+    /// Adds a subsection, paragraph or clause, with everything below it.
     fn unit(&mut self, node: Node<'a, 'd>, kind: LineKind, depth: Depth) {
         if self.text.label.is_none() {
             self.end_line();
@@ -230,7 +232,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         label.footnotes.extend(footnotes);
     }
 
-    /// Within a unit a heading runs into the line; elsewhere it is a line of its own.
+    /// Adds a heading. Within a unit it is part of the line; elsewhere it is a separate line.
     fn heading(&mut self, node: Node<'a, 'd>, depth: Depth) {
         if self.is_in_cell {
             return self.children(node, depth);
@@ -275,7 +277,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    /// Words or paragraphs that belong together.
+    /// Adds words or paragraphs that belong together.
     fn block(&mut self, node: Node<'a, 'd>, depth: Depth) {
         if !self.text.runs_on && self.text.label.is_none() {
             self.end_line();
@@ -304,7 +306,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         self.end_line();
     }
 
-    /// A note with its topic: its heading, or what the publisher calls its kind.
+    /// Adds a note. Its topic is its heading or, without one, its kind.
     pub(super) fn note(&mut self, node: Node<'a, 'd>) {
         let heading = node.children().find(|child| child.has_tag_name("heading"));
         let topic = heading.map(|heading| self.plain(heading)).filter(|topic| !topic.is_empty());
@@ -320,7 +322,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    /// A note that stands in the text under a heading of its own.
+    /// Adds a note that is in the text under a separate heading.
     pub(super) fn note_under(&mut self, heading: Node<'a, 'd>, body: &[Node<'a, 'd>]) {
         let topic = self.plain(heading);
         let (text, layout) = self.set(body);
@@ -336,7 +338,8 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    /// The sign of a footnote, which is next to it, or far from it if another sign means the same note.
+    /// Adds the sign of a footnote. The footnote is next to it, or far away if another sign refers
+    /// to the same note.
     fn footnote_sign(&mut self, node: Node<'a, 'd>, depth: Depth) {
         let id = node.attribute("idref").unwrap_or_default();
         let follows = node.next_sibling_element().filter(|next| is_footnote(*next) && next.attribute("id") == Some(id));
@@ -352,7 +355,7 @@ impl<'a, 'd> Setter<'a, 'd> {
                 self.open_line(depth.words);
                 self.text.builder.footnote(place);
             }
-            // A sign that means nothing here still stands in the source.
+            // A sign without a footnote is kept as printed.
             None => self.marked(node, MarkKind::Superscript, depth),
         }
     }
@@ -366,7 +369,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         all.get(id).copied()
     }
 
-    /// The place of a footnote among the notes. It is set now, or after the footnote that cites it.
+    /// The index of a footnote among the notes. It is read now, or after the footnote that cites it.
     fn take_footnote(&mut self, node: Node<'a, 'd>) -> usize {
         let place = self.notes.len();
         self.notes.push(ContentNote { topic: FOOTNOTE.to_owned(), ..ContentNote::default() });
@@ -417,25 +420,27 @@ pub(super) fn is_footnote(node: Node<'_, '_>) -> bool {
     node.has_tag_name("note") && node.attribute("type") == Some("footnote")
 }
 
-/// `Editorial Notes` above the notes that are: the kinds of those say it.
+/// Whether an element is a group heading, such as `Editorial Notes`. The kinds of the notes below express it.
 pub(super) fn is_group_of_notes(node: Node<'_, '_>) -> bool {
     let words = || node.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect::<String>();
     node.attribute("role") == Some("crossHeading") && GROUPS_OF_NOTES.contains(&words().trim())
 }
 
-/// Small capitals are how headings are printed; italics of the Government Publishing Office are its typeface 03.
+/// Small capitals are only the print style of headings. Italics are typeface 03 of the Government
+/// Publishing Office.
 fn is_emphasised(node: Node<'_, '_>) -> bool {
     node.attribute("class")
         .is_some_and(|class| class.contains("italic") || class.ends_with("-03") || class.ends_with("-3"))
 }
 
-/// The steps to the right in a class such as `indent2 firstIndent-2`.
+/// The indentation in a class such as `indent2 firstIndent-2`.
 fn indent_of(class: &str) -> usize {
     let steps = class.split_whitespace().find_map(|word| word.strip_prefix("indent")?.parse::<usize>().ok());
     steps.unwrap_or(0).min(20)
 }
 
-/// `Removal description` for the topic `removalDescription`; the name of the element where no topic is given.
+/// The kind of a note: `Removal description` for the topic `removalDescription`, or the element
+/// name if there is no topic.
 fn kind_of_note(node: Node<'_, '_>) -> String {
     let name = match node.tag_name().name() {
         "" | "note" | "notes" => node.attribute("topic").unwrap_or("note"),

@@ -1,4 +1,4 @@
-//! Tables: those of XHTML and CALS, and the columns of USLM's own layouts, as rows of cells.
+//! Reads tables of XHTML and CALS, and column layouts of USLM, into rows of cells.
 
 use hornbook_corpus::layout::LineKind;
 use roxmltree::Node;
@@ -14,7 +14,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         self.end_line();
     }
 
-    /// Nothing for a table within a cell: its words belong to the cell.
+    /// Returns None for a table within a cell, whose words belong to the cell.
     fn begin_table(&mut self, node: Node<'a, 'd>, depth: usize) -> Option<Rows<'a>> {
         if self.is_in_cell {
             self.children(node, Depth::OUTERMOST);
@@ -43,7 +43,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    /// Words in a table that are in no cell of it: a line.
+    /// Adds words of a table outside its cells as a line.
     fn remark(&mut self, node: Node<'a, 'd>, rows: &mut Rows<'a>) {
         self.begin_row(LineKind::TableNote, rows);
         self.child(node, Depth::OUTERMOST);
@@ -56,7 +56,7 @@ impl<'a, 'd> Setter<'a, 'd> {
     }
 
     fn table_row(&mut self, row: Node<'a, 'd>, kind: LineKind, rows: &mut Rows<'a>) {
-        // A title over the table, or a remark below it.
+        // A title above the table, or a remark below it.
         let is_whole = cells(row).count() == 1 && cells(row).all(|cell| rows.names.span(cell).columns >= rows.columns);
         let kind = match kind {
             LineKind::TableHead if is_whole && rows.columns > 1 => LineKind::TableNote,
@@ -90,7 +90,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         self.end_line();
     }
 
-    /// A layout of USLM: a head and items, each of columns.
+    /// Reads a column layout of USLM: a head and items, each with columns.
     pub(super) fn columns(&mut self, node: Node<'a, 'd>, depth: usize) {
         let Some(mut rows) = self.begin_table(node, depth) else { return };
         for row in node.children() {
@@ -107,7 +107,7 @@ impl<'a, 'd> Setter<'a, 'd> {
     }
 }
 
-/// The table that rows are set in.
+/// The table that the rows belong to.
 struct Rows<'a> {
     table: usize,
     depth: usize,

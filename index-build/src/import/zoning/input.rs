@@ -1,4 +1,4 @@
-//! What the zoning importer is given besides the layer, and why it can fail.
+//! The inputs of the zoning importer besides the layer, and its errors.
 
 use std::fmt;
 use std::io;
@@ -6,18 +6,18 @@ use std::io;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::zoning::problem::LayerRefused;
 
-/// A provision of the snapshot that is being built.
+/// A provision of the snapshot being built.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ResolvedProvision {
     pub id: NodeId,
-    /// As the node has it, word for word.
+    /// The exact citation of the node.
     pub citation: String,
 }
 
 /// Finds a provision by citation or source key.
 pub type Resolve<'a> = dyn Fn(&str) -> Option<ResolvedProvision> + 'a;
 
-/// The content of the file that the plan's `zones` names, and its name in messages.
+/// The content of the file that `zones` in the plan names, and its name in messages.
 #[derive(Clone, Copy, Debug)]
 pub struct ZoneTableFile<'a> {
     pub file: &'a str,
@@ -31,12 +31,12 @@ pub enum ZoningImportError {
         file: String,
         source: io::Error,
     },
-    /// The `[source.zoning]` table of the plan asks for something that cannot be.
+    /// The `[source.zoning]` table of the plan contains an invalid option.
     Options {
         file: String,
         what: String,
     },
-    /// The table of zones.
+    /// The zone table is invalid.
     Table {
         file: String,
         line: Option<u64>,

@@ -7,45 +7,46 @@ use hornbook_corpus::zoning::layer::{LayerStatus, PlaceholderReason, ZoneCitatio
 
 use super::input::{Resolve, ZoningImportError};
 
-/// What a plan says about one zoning source.
+/// The options of a zoning source in a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ZoningOptions {
     #[serde(default)]
     pub status: LayerStatus,
-    /// The property of a feature that holds its zone code.
+    /// The property of a feature that contains its zone code.
     pub zone_property: String,
-    /// Properties that name a feature's zone or category better than the table does.
+    /// Properties with a better name or category of a feature's zone than the table.
     pub name_property: Option<String>,
     pub category_property: Option<String>,
     /// A property that identifies features better than their id or their position in the file.
     pub id_property: Option<String>,
-    /// The file of the table of zones, relative to the plan.
+    /// The file of the zone table, relative to the plan.
     pub zones: Option<String>,
-    /// Rows of the table of zones, written in the plan itself.
+    /// Rows of the zone table that are written in the plan itself.
     #[serde(default)]
     pub zone: Vec<ZoneRow>,
-    /// How a provision of the table becomes a citation: `{number}` is replaced by what the table has.
+    /// The citation template of the provisions in the table. `{number}` is replaced by the value in the table.
     pub citation: Option<String>,
     #[serde(default)]
     pub normalise: Vec<NormaliseRule>,
-    /// Whether a code that differs from one known code in dashes, spaces, periods and case alone is read as that one.
+    /// Whether a code that differs from exactly one known code only in dashes, spaces, periods and
+    /// case is read as that code.
     #[serde(default)]
     pub lenient_codes: bool,
 }
 
-/// A row of the table of zones.
+/// A row of the zone table.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneRow {
     pub zone: String,
     pub name: Option<String>,
     pub category: Option<String>,
-    /// A citation, the number that the plan's `citation` makes one of, or a source key.
+    /// A citation, a number for the `citation` template of the plan, or a source key.
     pub provision: Option<String>,
 }
 
-/// A rewriting of zone codes: a regular expression, and what replaces each match.
+/// A rewriting rule for zone codes: a regular expression, and the replacement of each match.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NormaliseRule {
@@ -71,7 +72,7 @@ impl Normaliser {
         Ok(Self { rules })
     }
 
-    /// Applies all rules in their order. A code that the rules would erase stays as it was.
+    /// Applies all rules in order. A code that the rules would erase stays unchanged.
     pub(super) fn apply(&self, code: &str) -> String {
         let mut text = code.trim().to_owned();
         for (regex, replace) in &self.rules {
@@ -106,18 +107,18 @@ impl<'a> Citing<'a> {
         Ok(Self { template })
     }
 
-    /// The node of a provision, else a placeholder with the citation as far as it is known.
+    /// The node of a provision, or a placeholder with the citation as far as it is known.
     pub(super) fn cite(&self, provision: &str, resolve: &Resolve<'_>) -> ZoneCitation {
         let is_source_key = is_source_key(provision);
         let written = match self.template {
             Some(template) if !is_source_key => template.replace(NUMBER, provision),
             _ => provision.to_owned(),
         };
-        // The table may hold whole citations even where the plan has a template.
+        // The table may contain complete citations even if the plan has a template.
         match resolve(&written).or_else(|| resolve(provision)) {
             Some(found) => ZoneCitation::Linked { node: found.id, citation: found.citation },
             None => ZoneCitation::Placeholder {
-                // A source key is no citation that anyone could look up.
+                // A source key is not a citation that a reader could look up.
                 citation: (!is_source_key).then_some(written),
                 reason: PlaceholderReason::ProvisionNotHeld,
                 near: Vec::new(),
@@ -126,7 +127,8 @@ impl<'a> Citing<'a> {
     }
 }
 
-/// `xa/port-arden/zoning/s12`, as no citation is written.
+/// Whether a provision is written as a source key, such as `xa/port-arden/zoning/s12`, which no
+/// citation resembles.
 fn is_source_key(provision: &str) -> bool {
     provision.contains('/') && !provision.contains(char::is_whitespace)
 }

@@ -1,4 +1,4 @@
-//! The table of zones: code, name, category and provision of each, from a CSV file, the plan, or both.
+//! The zone table: code, name, category and provision of each zone, from a CSV file, the plan, or both.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use hornbook_corpus::zoning::layer::{PlaceholderReason, Zone, ZoneCitation};
 use super::input::{ZoneTableFile, ZoningImportError};
 use super::options::{ZoneRow, ZoningOptions};
 
-/// Columns in any order; the last three may be absent.
+/// Columns can be in any order. All but the first are optional.
 const COLUMNS: [&str; 4] = ["zone", "name", "category", "provision"];
 
 pub(super) struct ZoneTable {
     by_code: BTreeMap<String, ZoneRow>,
-    /// Codes by what is left of them without dashes, spaces, periods and case.
+    /// Codes, by their letters and digits in upper case.
     by_letters: BTreeMap<String, Vec<String>>,
 }
 
-/// What the table knows of a code.
+/// The result of looking up a code.
 pub(super) enum Lookup<'a> {
     Known(&'a ZoneRow),
-    /// Not the code, but these codes have the same letters and digits; often none.
+    /// The code is unknown, but these codes have the same letters and digits; often empty.
     Alike(Vec<&'a ZoneRow>),
 }
 
@@ -93,7 +93,7 @@ fn trimmed(row: ZoneRow) -> ZoneRow {
     }
 }
 
-/// `RM-4.5`, `RM4.5` and `rm 4-.5` are alike in this.
+/// The letters and digits of a code: `RM-4.5`, `RM4.5` and `rm 4-.5` give the same result.
 fn letters(code: &str) -> String {
     code.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }

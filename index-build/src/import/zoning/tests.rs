@@ -1,4 +1,4 @@
-//! Tests of what a layer cites, given a plan.
+//! Tests the citations of a layer for various plans.
 
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ fn names_ids_status_and_rows_come_from_where_the_plan_says() {
     assert_eq!(imported.layer.status(), LayerStatus::Draft);
     let first = &features(&imported)[0];
     assert_eq!((&first["zoneCode"], &first["zoneName"]), (&json!("5"), &json!("Own name")));
-    // A source key is nothing to cite.
+    // A source key is not a citation.
     assert_eq!(first["citation"], json!(null));
     let ids: Vec<String> = imported.layer.features().iter().map(|feature| feature.id.to_string()).collect();
     assert_eq!(ids, ["5", "feature-1"]);

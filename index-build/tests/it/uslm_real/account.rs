@@ -1,4 +1,5 @@
-//! No word of the law is lost or invented: the words of each file against those of its nodes, by an own walk.
+//! Tests that no word of the law is lost or invented: an independent walk compares the words of
+//! each file with those of its nodes.
 
 use hornbook_index_build::import::document::{Document, Parsed};
 use roxmltree::Node;
@@ -24,7 +25,7 @@ const PLANS: &str = "numbers of reorganization plans, which their headings conta
 
 struct Walk {
     account: Account,
-    /// Words of blocks stand apart, words of inline elements may go on.
+    /// Blocks separate words; inline elements may be within a word.
     text: String,
 }
 
@@ -120,7 +121,7 @@ fn is_first_of_its_acts(heading: Node<'_, '_>) -> bool {
     first.is_some_and(|first| Words::of(&words_of(first)).less(&Words::of(&words_of(heading))).count() == 0)
 }
 
-/// Notes of provisions and containers without a heading, and footnotes; other notes stand in the text.
+/// Notes of provisions and containers without a heading, and footnotes. Other notes are in the text.
 fn topic_is_added(node: Node<'_, '_>) -> bool {
     if is_footnote(node) {
         return true;

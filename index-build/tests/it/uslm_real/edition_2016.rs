@@ -1,5 +1,5 @@
-//! The titles of 2025 against the same titles in the flat edition of 2016: the same ids, and the same words wherever the
-//! law was not amended since.
+//! Compares the titles of 2025 with the same titles in the flat edition of 2016: the ids are the
+//! same, and so are the words wherever the law was not amended since.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -29,7 +29,7 @@ fn flat_lines() -> Option<Vec<String>> {
         let read = for_each(&corpora.join(name), None, |file: SourceFile<'_>| {
             for line in file.reader.lines() {
                 let line = line.unwrap();
-                // The reference stands near the end; texts are long.
+                // The reference is near the end; texts are long.
                 let tail = line.len().saturating_sub(4_000);
                 let tail = (tail..line.len()).find(|&place| line.is_char_boundary(place)).unwrap_or(0);
                 if wanted.iter().any(|wanted| line[tail..].contains(wanted.as_str())) {
@@ -87,7 +87,7 @@ fn ids_stay_the_same_when_the_source_changes() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
     Same,
-    /// In one of the editions only a remark that it is no law any more.
+    /// In one of the editions it is only a remark that it is no longer law.
     Dead,
     /// Its source credit or its notes name a law after September 2016.
     Amended,
@@ -133,7 +133,7 @@ fn texts_that_were_not_amended_have_the_same_words() {
     assert!(counts[&Found::Same] > 2_200, "{counts:?}");
 }
 
-/// What differs although no law after September 2016 is named.
+/// Provisions that differ although no law after September 2016 is named.
 const NAMED: [(&str, &str); 4] = [
     ("/us/usc/t13/s305", "the editors put the present name of an office into a footnote"),
     ("/us/usc/t13/s9", "a word was cut in two in the edition of 2016"),
@@ -141,7 +141,7 @@ const NAMED: [(&str, &str); 4] = [
     ("/us/usc/t37/s354", "an amendment of 2015 took effect in 2018"),
 ];
 
-/// Why provisions have references that the edition of 2016 lacks.
+/// Why the edition of 2016 lacks the references of some provisions.
 const ONLY_IN_2025: [(&str, usize); 4] = [
     ("added by a law after September 2016", 166),
     ("an act in an appendix that the flat edition leaves out", 9),
@@ -186,7 +186,7 @@ fn compared(line: &serde_json::Value, now: &Content) -> Found {
     }
 }
 
-/// Whether the words that the flat edition has beyond the text of today are known not to be law.
+/// Whether the words that only the flat edition contains are known not to be law.
 fn is_explained(beyond: &[(String, i64)], now: &Content) -> bool {
     let mut footnotes = Words::default();
     for note in now.notes.iter().filter(|note| note.topic == "Footnote") {
@@ -194,7 +194,7 @@ fn is_explained(beyond: &[(String, i64)], now: &Content) -> bool {
     }
     let footnotes: HashMap<String, i64> = footnotes.listed().into_iter().collect();
     beyond.iter().all(|(word, count)| {
-        // Footnotes stand in its text, each behind its sign, and so do the tags of tables.
+        // Its text contains footnotes, each after its sign, and the tags of tables.
         let is_of_footnote = *count <= footnotes.get(word).copied().unwrap_or(0);
         let is_sign = word.len() < 3 && word.parse::<u8>().is_ok();
         let is_tag = matches!(word.as_str(), "table" | "tr" | "td" | "th");

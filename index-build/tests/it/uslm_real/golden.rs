@@ -1,6 +1,8 @@
-//! Thirty provisions picked at random once and compared with their source by eye: how they are set, their lengths and hashes.
+//! Thirty provisions picked at random once and compared with their source by eye: their layout,
+//! lengths and hashes.
 //!
-//! `HORNBOOK_RENEW_GOLDEN=1` writes the file again for the same provisions and shows them, to be compared with the source.
+//! `HORNBOOK_RENEW_GOLDEN=1` writes the file again for the same provisions and prints them for
+//! comparison with the source.
 
 use std::fmt::Write;
 use std::path::Path;

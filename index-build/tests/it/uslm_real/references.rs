@@ -1,8 +1,10 @@
-//! Cross references in 200 provisions picked at random once: what the grammar finds against what is cited.
+//! Cross references in 200 provisions picked at random once: compares the citations that the
+//! grammar finds with the actual ones.
 //!
-//! The list was made by a second, independent way of finding citations, and every place where the two disagree was then
-//! decided by reading the text. `references.txt` has a line for each provision: its key and the citations of the United States Code in its text, other
-//! than of itself, as citation keys. Chapters and titles are no provisions and are not counted.
+//! The list was made by a second, independent way of finding citations. Every disagreement was then
+//! decided by reading the text. `references.txt` has a line for each provision: its key and the
+//! citations of the United States Code in its text, except those of itself, as citation keys.
+//! Chapters and titles are not provisions and are not counted.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,7 +28,7 @@ fn is_section(citation: &Citation) -> bool {
     matches!(citation.place, Locator::Numbered { unit: Unit::Section, .. })
 }
 
-/// What is found in the text of a provision.
+/// The citations found in the text of a provision.
 fn found(content: &Content) -> BTreeSet<String> {
     let grammar = Grammar::built_in();
     let text = content.text.as_deref().unwrap();
@@ -59,7 +61,8 @@ fn citations_in_two_hundred_provisions_are_found() {
     let recall = right as f64 / (right + missed.len()) as f64;
     println!("{right} right, precision {precision:.3}, recall {recall:.3}");
     println!("wrong: {wrong:#?}\nmissed: {missed:#?}");
-    // Most of what is missed stands in lists without the word section, or in `sections 3302 and 3509 of subtitle I of title 41`.
+    // Most missed citations are in lists without the word "section", or in
+    // `sections 3302 and 3509 of subtitle I of title 41`.
     assert!(precision >= 0.97, "{precision}");
     assert!(recall >= 0.84, "{recall}");
 }

@@ -1,5 +1,5 @@
-//! Compares a search that drops what cannot be among the best with one that keeps everything. The corpora have
-//! long lists of documents, and words of every degree of rarity.
+//! Compares a search that prunes candidates with one that keeps everything. The corpora have long
+//! posting lists, and words from very common to very rare.
 
 use crate::random::SplitMix64;
 use hornbook_corpus::ids::OrdinalRange;
@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// From words that nearly every provision has to such as hardly any has; a compound among them.
+/// Words with their rarity (one in how many provisions), from very common to very rare. One is a
+/// compound.
 const BY_RARITY: [(&str, usize); 9] = [
     ("the", 1),
     ("permit", 2),
@@ -20,7 +21,7 @@ const BY_RARITY: [(&str, usize); 9] = [
     ("vessel", 300),
 ];
 
-/// Provisions of all lengths; headings above are the same for many in a row.
+/// Provisions of all lengths. Many consecutive ones share the headings above them.
 fn corpus(count: usize, seed: u64) -> Vec<Document> {
     let mut random = SplitMix64(seed);
     let mut breadcrumb = String::new();

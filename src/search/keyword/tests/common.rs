@@ -1,4 +1,4 @@
-//! Terms that are held in memory, against their lists.
+//! Compares cached terms with their posting lists.
 
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ proptest! {
     }
 }
 
-/// A term of nearly every document, and one of few; asked for over everything, and over little.
+/// A very common and a rare term, requested for the whole corpus and for a part of it.
 #[test]
 fn common_terms_are_held_when_they_are_asked_for_again() {
     let text = |doc: u32| if doc.is_multiple_of(50) { "permit fence" } else { "permit" };

@@ -1,4 +1,4 @@
-//! Words that stand together, against a count of every document.
+//! Compares co-occurrence with a count over all documents.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn words_in_a_row_are_counted_in_the_searched_ranges() {
         let [first, second] = words.map(term);
         leg.in_a_row(&first, &second, ranges, most).unwrap()
     };
-    // `height` is in 21 documents, of which one has no fence.
+    // `height` is in 21 documents; one of them does not contain `fence`.
     assert_eq!(rows(["fence", "height"], &everything, 100), (20, 21));
     assert_eq!(rows(["fence", "height"], &everything, 4).0, 4);
     assert_eq!(rows(["fence", "height"], &part, 100), (3, 4));

@@ -1,17 +1,18 @@
-//! What one paragraph of a note says of an effective date, in the editors' words (`Amendment by Pub. L. 112–29 effective
-//! ...`) or in those of a law that it quotes (`“The amendments made by this section [amending this section] shall take
-//! effect on ...”`). Dates stand in it as `2021-01-01`. Every other form stays a note.
+//! Reads the effective date that one paragraph of a note states, in the editors' words
+//! (`Amendment by Pub. L. 112–29 effective ...`) or in those of a quoted law (`“The amendments made
+//! by this section [amending this section] shall take effect on ...”`). Dates are already written
+//! as `2021-01-01`. Every other form is only a note.
 
 use jiff::Span;
 use jiff::civil::Date;
 
 use crate::pattern::Pattern;
 
-/// A law, with sections of it: all of it if there are none.
+/// A law, with some of its sections; without sections, the whole law.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) name: String,
-    /// `3(c)(1)`
+    /// Sections such as `3(c)(1)`.
     pub(super) sections: Vec<String>,
 }
 
@@ -20,7 +21,7 @@ pub(super) struct Act {
 pub(super) enum Statement {
     /// The section that the note belongs to.
     Section(String),
-    /// What a law did to it.
+    /// The changes made by a law.
     Act(Act, String),
 }
 
@@ -32,7 +33,7 @@ impl Statement {
     fn by_editors(words: &str) -> Option<Self> {
         let (subject, after) = words.split_once(" effective ")?;
         let (date, tail) = date(after)?;
-        // What follows must not take anything back, nor be about another amendment.
+        // The text after the date must not contain exceptions or be about another amendment.
         let is_plain = PLAIN_TAILS.iter().any(|plain| match plain.strip_suffix('$') {
             Some(all) => tail == all,
             None => tail.starts_with(plain),
@@ -54,8 +55,8 @@ impl Statement {
         is_name(name).then(|| Self::Act(Act { name: name.to_owned(), sections }, date))
     }
 
-    /// `Pub. L. 112–29, § 6(h)(1)(B), 2011-09-16, 125 Stat. 312, provided that: “The amendment made by this paragraph
-    /// [amending this section] shall take effect ...”`
+    /// Reads `Pub. L. 112–29, § 6(h)(1)(B), 2011-09-16, 125 Stat. 312, provided that: “The
+    /// amendment made by this paragraph [amending this section] shall take effect ...”`
     fn quoted(words: &str) -> Option<Self> {
         let form = Pattern::fixed(concat!(
             r"^(?P<law>Pub\. L\. [\w–]+), (?:[^§“\[]*, )?§ (?P<section>\d+\w*)(?P<first>\(\w+\))?(?P<second>\(\w+\))?[^“\[]*",
@@ -85,13 +86,14 @@ impl Statement {
     }
 }
 
-/// Whether words behind a date except something: `with certain exceptions`, `except that— (1) ...`. It may be a part of the
-/// section that has another date. Words on the cases that a wording governs leave its date as it is.
+/// Whether the words after a date make exceptions: `with certain exceptions`,
+/// `except that— (1) ...`. A part of the section may then have another date. Words on the cases
+/// that a wording governs do not change its date.
 fn has_exceptions(tail: &str) -> bool {
     tail.contains("except")
 }
 
-/// What may follow the date. `$` is the end.
+/// Text that may follow the date. `$` is the end.
 const PLAIN_TAILS: [&str; 11] = [
     "$",
     ".",
@@ -106,14 +108,16 @@ const PLAIN_TAILS: [&str; 11] = [
     ", but implementing regulations authorized to be issued earlier, ",
 ];
 
-/// The day of `..., provided that the repeal of this section is effective on the date that is 5 years after 2022-12-23.`
+/// The day of `..., provided that the repeal of this section is effective on the date that is 5
+/// years after 2022-12-23.`
 pub(super) fn repeal(words: &str) -> Option<String> {
     let (_, day) = words.split_once("repeal of this section is effective ")?;
     date(day).filter(|(_, rest)| *rest == ".").map(|(day, _)| day)
 }
 
-/// A date and what follows it: `on 2021-01-01`, `as of 2021-01-01`, `90 days after 2020-12-23`, `on the date that is 1 year
-/// after 2020-12-23`, `upon the expiration of the 18-month period beginning on 2020-12-23`.
+/// Reads a date and returns the text after it: `on 2021-01-01`, `as of 2021-01-01`,
+/// `90 days after 2020-12-23`, `on the date that is 1 year after 2020-12-23`, `upon the expiration
+/// of the 18-month period beginning on 2020-12-23`.
 fn date(words: &str) -> Option<(String, &str)> {
     let form = Pattern::fixed(concat!(
         r"^(?:(?:on |as of )?|(?:on the date that is )?(?P<after>\w+) (?P<unit>day|month|year)s? after ",
@@ -146,12 +150,12 @@ fn number(words: &str) -> Option<i64> {
     by_word.or_else(|| words.parse().ok().filter(|count| (1..=3_660).contains(count)))
 }
 
-/// `Pub. L. 112–29`
+/// Whether a name has the form `Pub. L. 112–29`.
 fn is_name(name: &str) -> bool {
     name.strip_prefix("Pub. L. ").is_some_and(|number| number.chars().all(|c| c.is_ascii_digit() || c == '–'))
 }
 
-/// The sections in `Pub. L. 117–328, div. W, § 107(a), (b)(1),`: none if they are not a plain list.
+/// The sections in `Pub. L. 117–328, div. W, § 107(a), (b)(1),`; empty if they are not a plain list.
 pub(super) fn sections_in(mention: &str) -> Vec<String> {
     let Some((before, named)) = mention.split_once('§') else { return Vec::new() };
     if before.contains('[') {
@@ -160,7 +164,7 @@ pub(super) fn sections_in(mention: &str) -> Vec<String> {
     list(named.trim_start_matches('§').trim().trim_end_matches(',')).unwrap_or_default()
 }
 
-/// `20(g), (j)` is `20(g)` and `20(j)`.
+/// Expands `20(g), (j)` to `20(g)` and `20(j)`.
 fn list(named: &str) -> Option<Vec<String>> {
     let mut sections: Vec<String> = Vec::new();
     for one in named.split(", ") {
