@@ -30,7 +30,7 @@ const ROWS: [Row; 7] = [
         archive: "us-code-uslm-2025.tar.zst",
         within: "",
         options: "",
-        wants: xml::wants,
+        wants: xml::is_source_file,
         parse: uslm::parse,
     },
     Row {
@@ -38,7 +38,7 @@ const ROWS: [Row; 7] = [
         archive: "cfr-samples.tar.zst",
         within: "/uslm/",
         options: "",
-        wants: xml::wants,
+        wants: xml::is_source_file,
         parse: uslm::parse,
     },
     Row {
@@ -46,7 +46,7 @@ const ROWS: [Row; 7] = [
         archive: "cfr-samples.tar.zst",
         within: "/ecfr/",
         options: "",
-        wants: xml::wants,
+        wants: xml::is_source_file,
         parse: ecfr::parse,
     },
     Row {
@@ -54,7 +54,7 @@ const ROWS: [Row; 7] = [
         archive: "cfr-samples.tar.zst",
         within: "/annual-2011-title47/",
         options: "",
-        wants: xml::wants,
+        wants: xml::is_source_file,
         parse: cfr_annual::parse,
     },
     Row {
@@ -62,7 +62,7 @@ const ROWS: [Row; 7] = [
         archive: "cfr-samples.tar.zst",
         within: "/cfpb-regml/",
         options: "",
-        wants: xml::wants,
+        wants: xml::is_source_file,
         parse: regml::parse,
     },
     Row {
@@ -70,7 +70,7 @@ const ROWS: [Row; 7] = [
         archive: "dc-code-xml-2024.tar.zst",
         within: "",
         options: "",
-        wants: xml::wants,
+        wants: xml::is_source_file,
         parse: open_law::parse,
     },
     Row {
@@ -78,7 +78,7 @@ const ROWS: [Row; 7] = [
         archive: "md-comar-xml-2026.tar.zst",
         within: "",
         options: "joined_numbers = true",
-        wants: xml::wants,
+        wants: xml::is_source_file,
         parse: open_law::parse,
     },
 ];

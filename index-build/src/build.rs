@@ -24,7 +24,7 @@ use crate::error::BuildError;
 use crate::gather::Gatherer;
 use crate::graph::{GraphInput, GraphOptions, Probes, build_graph};
 use crate::import::intake::{ImportError, Intake};
-use crate::loss::{LossRefused, losses};
+use crate::loss::{LossRefused, excessive_losses};
 use crate::mistakes::Mistakes;
 use crate::opened_source::{OpenedSource, open_sources};
 use crate::plan::{Plan, PlannedSource};
@@ -38,7 +38,7 @@ use crate::reuse::{ReusableGraph, builder_sources};
 use crate::searched_ranges::searched_ranges;
 use crate::spool::Spool;
 use crate::stage_clock::StageClock;
-use crate::territory::{self, Territory};
+use crate::territory::{self, OrderedJurisdiction};
 use crate::{account, references, usage, zoning_layers};
 
 /// Where the finished snapshot goes.
@@ -109,7 +109,7 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     let path = options.destination.folder_for(&manifest.snapshot);
     let is_guarded = !options.accept_loss && options.may_replace();
     let replaced = options.destination.in_use().filter(|_| is_guarded);
-    let losses = replaced.as_deref().map(|old| losses(old, work.path())).unwrap_or_default();
+    let losses = replaced.as_deref().map(|old| excessive_losses(old, work.path())).unwrap_or_default();
     if let Some(kept) = replaced.filter(|_| !losses.is_empty()) {
         let built = options.destination.folder_beside(&manifest.snapshot);
         publish(work, &built, &manifest.snapshot, false)?;
@@ -241,7 +241,7 @@ pub(crate) struct Gathered {
 /// The input of every step that writes a snapshot.
 pub(crate) struct Context<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) territories: &'a [Territory],
+    pub(crate) territories: &'a [OrderedJurisdiction],
     pub(crate) sources: &'a [OpenedSource<'a>],
     pub(crate) options: &'a BuildOptions,
     pub(crate) encoder: Option<&'a Encoder>,
@@ -346,7 +346,7 @@ impl Context<'_> {
             }
             if mistakes.count() > mistakes_before {
                 // A tree without the refused lines would only report false mistakes.
-                gatherer.forget_body();
+                gatherer.discard_body();
                 continue;
             }
             bodies.push(GatheredBody {
@@ -376,7 +376,7 @@ impl Context<'_> {
 
     /// Accounts for the words of each source.
     fn account(&self, dir: &Path, words: BTreeMap<u16, SourceWords>) -> Result<Vec<WordsReport>, BuildError> {
-        without_losses(account::balance(dir, self.named(words))?, self.options.strict)
+        without_losses(account::audit_snapshot(dir, self.named(words))?, self.options.strict)
     }
 
     /// The citation grammar, with the forms of the code bodies in the plan.
@@ -453,7 +453,7 @@ impl Context<'_> {
         let rows = VectorRows::open(dir, space)?;
         let options = GraphOptions::default();
         let ranges = searched_ranges(dir, compiled)?;
-        let recipe = options.recipe(probes, &ranges);
+        let recipe = options.input_hash(probes, &ranges);
         let earlier = earlier.and_then(|dir| ReusableGraph::find(dir, space, &options));
         if let Some(report) = earlier.as_ref().and_then(|earlier| earlier.copy_to(dir, space, &recipe)) {
             reused.push(format!("{} of the earlier snapshot, whose vectors are the same", space.graph_file()));

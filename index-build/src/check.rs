@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::account::{self, HeldWords};
+use crate::account::{self, SnapshotWords};
 use crate::build::{BuildOptions, Context, Gathered, open_encoder, without_losses};
 use crate::content::Content;
 use crate::error::BuildError;
@@ -16,7 +16,7 @@ use crate::report::{WarningReport, Warnings};
 use crate::spool::{Spool, SpoolError};
 use crate::territory;
 use crate::validity_counts::ValidityCounts;
-use crate::wordings::in_order_of_time;
+use crate::wordings::in_chronological_order;
 use crate::zoning_layers;
 
 /// The result of a check that found no errors.
@@ -37,7 +37,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     let plan = Plan::open(&options.plan)?;
     let territories =
         territory::order(&plan.jurisdictions).map_err(|error| BuildError::in_plan(&options.plan, error))?;
-    let mut mistakes = Mistakes::of_a_check();
+    let mut mistakes = Mistakes::for_check();
     let encoder = open_encoder(&plan, options).unwrap_or_else(|error| {
         mistakes.add_line(error.to_string());
         None
@@ -58,7 +58,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
         tempfile::tempdir().map_err(|source| BuildError::Write { path: std::env::temp_dir(), source })?;
     let mut warnings = Warnings::default();
     let Gathered { bodies, spool, words } = context.gather(spool_folder.path(), &mut warnings, mistakes)?;
-    let mut held: HashMap<u16, HeldWords> = HashMap::new();
+    let mut held: HashMap<u16, SnapshotWords> = HashMap::new();
     let mut validity: HashMap<u16, ValidityCounts> = HashMap::new();
     for node in bodies.iter().flat_map(|body| &body.nodes) {
         let contents = contents_of(&spool, node)?;
@@ -68,7 +68,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
         }
         let mut contents = contents.into_iter();
         let Some(own) = contents.next() else { continue };
-        let wordings = in_order_of_time(own, contents.collect());
+        let wordings = in_chronological_order(own, contents.collect());
         validity.entry(wordings[0].source).or_default().count(&wordings);
     }
     let words = context.named(words);
@@ -77,7 +77,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     if let Some(first) = warnings.first().filter(|_| options.strict) {
         return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
     }
-    let words = without_losses(account::settle_all(&held, words), options.strict)?;
+    let words = without_losses(account::audit_sources(&held, words), options.strict)?;
     Ok(Checked {
         sources: sources.len(),
         code_bodies: bodies.iter().map(|body| (body.name.clone(), body.nodes.len() as u64)).collect(),

@@ -32,11 +32,11 @@ use rayon::prelude::*;
 use crate::content::Content;
 use crate::gather::GatheredNode;
 use crate::graph::Probes;
-use crate::prepare::{Meaning, Preparation, Prepared, load, prepare};
+use crate::prepare::{ChunkData, Preparation, Prepared, load_with_wordings, prepare};
 use crate::progress::Stage;
 use crate::report::CodeBodyReport;
 use crate::spool::{Spool, SpoolError};
-use crate::territory::Territory;
+use crate::territory::OrderedJurisdiction;
 
 /// A batch is full when it has this many nodes or bytes. This limits memory use.
 const BATCH_NODES_MAX: usize = 2_048;
@@ -144,7 +144,7 @@ pub(crate) fn compile(
     dir: &Path,
     spool: &Spool,
     bodies: Vec<GatheredBody>,
-    territories: &[Territory],
+    territories: &[OrderedJurisdiction],
     preparation: Preparation<'_>,
     grammar: &Grammar,
     stage: &mut Stage,
@@ -191,14 +191,14 @@ pub(crate) fn compile(
     })
 }
 
-fn in_territory_order(mut bodies: Vec<GatheredBody>, territories: &[Territory]) -> Vec<GatheredBody> {
+fn in_territory_order(mut bodies: Vec<GatheredBody>, territories: &[OrderedJurisdiction]) -> Vec<GatheredBody> {
     let rank = |body: &GatheredBody| territories.iter().position(|territory| territory.code == body.jurisdiction);
     bodies.sort_by_cached_key(|body| (rank(body), body.key.clone()));
     bodies
 }
 
 /// Gives every jurisdiction its own range and the range that includes the jurisdictions within it.
-fn jurisdictions_of(territories: &[Territory], bodies: &[CodeBody]) -> Vec<Jurisdiction> {
+fn jurisdictions_of(territories: &[OrderedJurisdiction], bodies: &[CodeBody]) -> Vec<Jurisdiction> {
     let mut position = 0;
     let mut jurisdictions: Vec<Jurisdiction> = territories
         .iter()
@@ -319,7 +319,7 @@ fn write_body(
         let (batch, after) = rest.split_at(batch_len(rest));
         rest = after;
         let contents: Result<Vec<Content>, SpoolError> =
-            batch.par_iter().map(|node| load(spool, node, preparation.sources)).collect();
+            batch.par_iter().map(|node| load_with_wordings(spool, node, preparation.sources)).collect();
         let mut contents = contents?;
         let mut above = Vec::with_capacity(batch.len());
         for (gathered, content) in batch.iter().zip(&mut contents) {
@@ -482,11 +482,11 @@ fn write_chunks(
     let range = writers.chunks.push_node(ordinal, &placed)?;
     for chunk in &node.chunks {
         match &chunk.meaning {
-            Meaning::Made(made) => {
+            ChunkData::Made(made) => {
                 writers.vectors.push(&made.vector.0)?;
                 writers.token_sets.push_chunk(&made.token_set)?;
             }
-            Meaning::Earlier { row, token_set } => {
+            ChunkData::Earlier { row, token_set } => {
                 writers.vectors.push_stored(*row)?;
                 writers.token_sets.push_chunk(token_set)?;
                 writers.chunks_taken_over += 1;
@@ -520,7 +520,7 @@ mod tests {
 
     #[test]
     fn a_state_takes_in_its_counties_and_cities() {
-        let territory = |code: &str, parent: Option<&str>, depth| Territory {
+        let territory = |code: &str, parent: Option<&str>, depth| OrderedJurisdiction {
             code: code.parse().unwrap(),
             name: code.into(),
             level: Level::State,

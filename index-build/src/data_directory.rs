@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use hornbook_corpus::manifest::{FILE_NAME, Manifest};
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
 
-use crate::publish::{PublishError, Turn, point_current, replace_file, work_name};
+use crate::publish::{PublishError, PublishLock, point_current, replace_file, work_name};
 
 const SNAPSHOTS: &str = "snapshots";
 const CURRENT: &str = "current";
@@ -28,7 +28,7 @@ pub struct DataDirectory {
 
 /// A snapshot in a data directory.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredSnapshot {
     pub id: String,
     pub path: PathBuf,
     pub built: SystemTime,
@@ -42,7 +42,7 @@ pub enum DataDirectoryError {
     Io { path: PathBuf, doing: &'static str, source: io::Error },
     Unknown { wanted: String, data: PathBuf },
     Ambiguous { wanted: String, matches: Vec<String> },
-    NothingBefore { current: Option<String> },
+    NoEarlierSnapshot { current: Option<String> },
     Snapshot(Box<SnapshotError>),
     Publish(PublishError),
 }
@@ -59,10 +59,10 @@ impl fmt::Display for DataDirectoryError {
             Self::Ambiguous { wanted, matches } => {
                 write!(f, "'{wanted}' is the beginning of several snapshots: {}; write more of it", matches.join(", "))
             }
-            Self::NothingBefore { current: None } => {
+            Self::NoEarlierSnapshot { current: None } => {
                 f.write_str("no snapshot is in use; 'hornbook snapshot activate ID' takes one into use")
             }
-            Self::NothingBefore { current: Some(current) } => write!(
+            Self::NoEarlierSnapshot { current: Some(current) } => write!(
                 f,
                 "no other snapshot is known to have been in use before {current}; 'hornbook snapshot activate ID' takes \
                  any other into use"
@@ -106,7 +106,7 @@ impl DataDirectory {
     }
 
     /// All snapshots, the most recently built first.
-    pub fn list(&self) -> Result<Vec<Stored>, DataDirectoryError> {
+    pub fn list(&self) -> Result<Vec<StoredSnapshot>, DataDirectoryError> {
         let folder = self.path.join(SNAPSHOTS);
         let entries = match fs::read_dir(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -123,14 +123,14 @@ impl DataDirectory {
             }
             let built = metadata.modified().map_err(io_error(&path, "find its time"))?;
             let manifest = Manifest::open(&path).map_err(|error| error.to_string());
-            stored.push(Stored { is_current: current.as_ref() == Some(&id), id, path, built, manifest });
+            stored.push(StoredSnapshot { is_current: current.as_ref() == Some(&id), id, path, built, manifest });
         }
         stored.sort_by(|a, b| (b.built, &b.id).cmp(&(a.built, &a.id)));
         Ok(stored)
     }
 
     /// The snapshot with this id, or the only one whose id starts with it.
-    pub fn find(&self, wanted: &str) -> Result<Stored, DataDirectoryError> {
+    pub fn find(&self, wanted: &str) -> Result<StoredSnapshot, DataDirectoryError> {
         let mut matching = self.list()?;
         matching.retain(|stored| stored.id.starts_with(wanted) && !wanted.is_empty());
         if let Some(exact) = matching.iter().position(|stored| stored.id == wanted) {
@@ -164,14 +164,14 @@ impl DataDirectory {
     }
 
     /// The latest earlier snapshot that still exists.
-    pub fn before_current(&self) -> Option<String> {
+    pub fn previous_snapshot(&self) -> Option<String> {
         self.earlier().pop()
     }
 
     /// Activates the previous snapshot again, after verifying it. Returns its id.
     pub fn rollback(&self, progress: impl FnMut(u64)) -> Result<String, DataDirectoryError> {
-        let Some(before) = self.before_current() else {
-            return Err(DataDirectoryError::NothingBefore { current: self.current() });
+        let Some(before) = self.previous_snapshot() else {
+            return Err(DataDirectoryError::NoEarlierSnapshot { current: self.current() });
         };
         self.activate_earlier(&before, progress)?;
         Ok(before)
@@ -187,7 +187,7 @@ impl DataDirectory {
     /// The snapshots that pruning would remove. It keeps the one in use, the last `keep` that were
     /// in use before, and snapshots newer than the one in use, because one of them may be about to
     /// replace it.
-    pub fn prunable(&self, keep: usize) -> Result<Vec<Stored>, DataDirectoryError> {
+    pub fn prunable(&self, keep: usize) -> Result<Vec<StoredSnapshot>, DataDirectoryError> {
         let mut stored = self.list()?;
         let Some(current_built) = stored.iter().find(|stored| stored.is_current).map(|stored| stored.built) else {
             return Ok(Vec::new());
@@ -199,10 +199,10 @@ impl DataDirectory {
     }
 
     /// Removes a snapshot that is not in use. It is first renamed in one step, and then its files are removed.
-    pub fn remove(&self, stored: &Stored) -> Result<(), DataDirectoryError> {
+    pub fn remove(&self, stored: &StoredSnapshot) -> Result<(), DataDirectoryError> {
         assert!(self.current().as_ref() != Some(&stored.id), "the snapshot in use is never removed");
         let aside = stored.path.with_file_name(work_name(&stored.id));
-        let _turn = Turn::wait(&self.path.join(SNAPSHOTS))?;
+        let _turn = PublishLock::wait(&self.path.join(SNAPSHOTS))?;
         fs::rename(&stored.path, &aside).map_err(io_error(&stored.path, "remove it"))?;
         fs::remove_dir_all(&aside).map_err(io_error(&aside, "remove it"))
     }
@@ -280,21 +280,21 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_is_remembered_step_by_step() {
+    fn rollback_follows_the_history() {
         let (dir, data) = with_snapshots(&["a", "b", "c"]);
         // Another program linked the first one and kept no history.
         point_current(dir.path(), "a").unwrap();
         data.point_at("b").unwrap();
         data.point_at("c").unwrap();
-        assert_eq!(data.before_current().as_deref(), Some("b"));
+        assert_eq!(data.previous_snapshot().as_deref(), Some("b"));
         point_current(dir.path(), "b").unwrap();
-        assert_eq!(data.before_current().as_deref(), Some("a"), "the link alone says what is in use");
+        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "the link alone says what is in use");
         data.point_at("c").unwrap();
         data.point_at("c").unwrap();
         fs::remove_dir_all(dir.path().join("snapshots/b")).unwrap();
-        assert_eq!(data.before_current().as_deref(), Some("a"), "what is gone is passed over");
+        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "what is gone is passed over");
         point_current(dir.path(), "a").unwrap();
-        assert_eq!(data.before_current(), None);
+        assert_eq!(data.previous_snapshot(), None);
         assert!(data.rollback(|_| ()).unwrap_err().to_string().contains("before a"));
     }
 
@@ -306,11 +306,11 @@ mod tests {
         assert!(matches!(data.activate("a", |_| ()), Err(DataDirectoryError::Snapshot(_))));
         assert!(data.rollback(|_| ()).is_err());
         assert_eq!(data.current().as_deref(), Some("b"));
-        assert_eq!(data.before_current().as_deref(), Some("a"), "a failed rollback forgets nothing");
+        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "a failed rollback forgets nothing");
     }
 
     #[test]
-    fn pruning_spares_the_current_one_those_before_it_and_newer_ones() {
+    fn pruning_keeps_current_previous_and_newer_snapshots() {
         let (_dir, data) = with_snapshots(&["never", "a", "b", "c", "newer"]);
         for id in ["a", "b", "c"] {
             data.point_at(id).unwrap();
@@ -323,6 +323,6 @@ mod tests {
             data.remove(&stored).unwrap();
         }
         assert_eq!(data.list().unwrap().len(), 3);
-        assert_eq!(data.before_current().as_deref(), Some("b"));
+        assert_eq!(data.previous_snapshot().as_deref(), Some("b"));
     }
 }

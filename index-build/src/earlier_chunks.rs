@@ -21,7 +21,7 @@ use hornbook_corpus::vectors::{StoredRow, VectorRows};
 
 use crate::content::Content;
 use crate::report::Report;
-use crate::reuse::{manifest_of_ours, whole};
+use crate::reuse::{compatible_manifest, verified_hash};
 
 /// The files of an earlier snapshot that its chunks are read from.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl EarlierChunks {
     /// None if a different program made them, the setting for indexing headings differs, or a file
     /// does not match the manifest.
     pub(crate) fn open(dir: &Path, index_headings: bool) -> Option<Self> {
-        let manifest = manifest_of_ours(dir)?;
+        let manifest = compatible_manifest(dir)?;
         let is_same_space = manifest.embedders.contains(&embedder_fingerprint());
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
         if !is_same_space || report.index_headings != Some(index_headings) {
@@ -57,7 +57,7 @@ impl EarlierChunks {
         let vectors = space.vectors_file();
         let names = [outline::FILE_NAME, cards::FILE_NAME, texts::FILE_NAME, CHUNKS_FILE_NAME, token_sets::FILE_NAME];
         for name in names.into_iter().chain([vectors.as_str()]) {
-            whole(dir, &manifest, name)?;
+            verified_hash(dir, &manifest, name)?;
         }
         Some(Self {
             outline: Outline::open(dir).ok()?,

@@ -32,7 +32,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    pub(crate) fn since(from: Option<String>) -> Self {
+    pub(crate) fn starting(from: Option<String>) -> Self {
         Self { from, ..Self::default() }
     }
 
@@ -47,7 +47,7 @@ impl Effect {
     }
 
     /// Whether it states a first or last day, or that the days are unknown.
-    pub(crate) fn bounds(&self) -> bool {
+    pub(crate) fn has_limits(&self) -> bool {
         self.uncertain || self.from.is_some() || self.to.is_some()
     }
 
@@ -57,7 +57,7 @@ impl Effect {
     /// it begins.
     #[must_use]
     pub(crate) fn within(self, container: &Self) -> Self {
-        if self.uncertain || !container.bounds() {
+        if self.uncertain || !container.has_limits() {
             return self;
         }
         let outlives = self.remark.is_none() && container.to.is_some() && self.to > container.to;
@@ -99,56 +99,62 @@ impl Effect {
 }
 
 /// The days that a remark states: from, to, and the status that follows.
-type Days = (Option<String>, Option<String>, Option<Status>);
+type StatedDays = (Option<String>, Option<String>, Option<Status>);
 
 /// A pattern for remarks, and the meaning of its dates, in the order in which they are written.
-struct Form {
+struct RemarkPattern {
     /// Matches the whole remark, in any case. `DATE` is replaced by a pattern for dates.
     pattern: &'static str,
-    days: fn(&[String]) -> Option<Days>,
+    days: fn(&[String]) -> Option<StatedDays>,
 }
 
 /// Every pattern of remark that is understood.
-const FORMS: [Form; 11] = [
-    Form {
+const REMARK_PATTERNS: [RemarkPattern; 11] = [
+    RemarkPattern {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
     },
-    Form {
+    RemarkPattern {
         pattern: r"(?:effective )?(?:until|till|before|prior to) DATE",
         days: |dates| Some((None, Some(dates[0].clone()), None)),
     },
-    Form {
+    RemarkPattern {
         pattern: r"(?:effective )?until DATE[.,;] (?:recodified|renumbered|transferred) (?:as|to) [A-Z§][\w.:§ -]{2,60}",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Transferred))),
     },
-    Form { pattern: r"(?:effective )?through DATE", days: |dates| Some((None, Some(day_after(&dates[0])?), None)) },
-    Form {
+    RemarkPattern {
+        pattern: r"(?:effective )?through DATE",
+        days: |dates| Some((None, Some(day_after(&dates[0])?), None)),
+    },
+    RemarkPattern {
         pattern: r"effective(?: from)? DATE,?;?(?: and)? (?:until|till|to|expires|expiring)(?: on)? DATE",
         days: |dates| (dates[0] < dates[1]).then(|| (Some(dates[0].clone()), Some(dates[1].clone()), None)),
     },
-    Form {
+    RemarkPattern {
         pattern: r"effective(?: from)? DATE,? through DATE",
         days: |dates| {
             let to = day_after(&dates[1]).filter(|to| dates[0] < *to)?;
             Some((Some(dates[0].clone()), Some(to), None))
         },
     },
-    Form {
+    RemarkPattern {
         pattern: r"(?:expires|expired|terminates|expiration)(?: effective| on|:)? DATE",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Expired))),
     },
-    Form { pattern: r"superseded(?: effective| on)? DATE", days: |dates| Some((None, Some(dates[0].clone()), None)) },
-    Form {
+    RemarkPattern {
+        pattern: r"superseded(?: effective| on)? DATE",
+        days: |dates| Some((None, Some(dates[0].clone()), None)),
+    },
+    RemarkPattern {
         pattern: r"(?:repealed|repeal),? (?:effective|on)(?: on)? DATE",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Repealed))),
     },
-    Form {
+    RemarkPattern {
         pattern: r"renumbered (?:to|from) [^,]+, effective DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
     },
     // A proposed amendment changes nothing.
-    Form { pattern: r"proposed amendment\W+see editor.s notes?", days: |_| Some((None, None, None)) },
+    RemarkPattern { pattern: r"proposed amendment\W+see editor.s notes?", days: |_| Some((None, None, None)) },
 ];
 
 /// Reads a remark without its brackets. None if it is not about the time in which a wording is law.
@@ -158,14 +164,15 @@ pub(crate) fn read(remark: &str) -> Option<Effect> {
         return None;
     }
     let words = remark.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((from, to, then)) = FORMS.iter().find_map(|form| form.read(plain(&words))) else {
+    let Some((from, to, then)) = REMARK_PATTERNS.iter().find_map(|form| form.read(without_lead_and_tail(&words)))
+    else {
         return Some(Effect::unknown(remark));
     };
     Some(Effect { from, to, then, remark: Some(remark.to_owned()), uncertain: false })
 }
 
-impl Form {
-    fn read(&self, words: &str) -> Option<Days> {
+impl RemarkPattern {
+    fn read(&self, words: &str) -> Option<StatedDays> {
         let whole = Pattern::fixed(&format!("(?i)^{}$", self.pattern).replace("DATE", DATE));
         let found = whole.captures(words)?;
         // A date that is not a calendar day makes the remark uncertain.
@@ -176,7 +183,7 @@ impl Form {
 
 /// A remark without its introduction and its trailing reference:
 /// `Section 753 effective until July 1, 2022; see also ...`
-fn plain(words: &str) -> &str {
+fn without_lead_and_tail(words: &str) -> &str {
     let words = Pattern::fixed(
         r"(?i)^(?:this )?(?:section|sec\.|§|article|chapter|subchapter|part|title)(?: [\w.:-]*\d[\w.:-]*)?(?: is)? ",
     )
@@ -328,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn remarks_that_are_wholly_understood_give_days() {
+    fn understood_remarks_give_days() {
         for (remark, expected) in [
             ("Effective July 1, 2027", "2027-07-01 -"),
             ("effective on and after Sept. 1, 2027", "2027-09-01 -"),
@@ -351,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn remarks_that_are_not_wholly_understood_give_none() {
+    fn other_remarks_give_no_days() {
         for remark in [
             "Effective from July 1, 2022, until the later of July 1, 2028, or seven years after the state of emergency expires",
             "Effective the later of July 1, 2028, or 7 years after the emergency expires",
@@ -422,7 +429,7 @@ mod tests {
         assert_eq!(doubtful().within(&container), doubtful());
         let note = read("Proposed amendment — see Editor’s note").unwrap();
         assert_eq!(Effect::default().within(&note), Effect::default());
-        assert!(Effect::since(Some("2021-01-01".into())).within(&Effect::unknown("Contingent")).uncertain);
+        assert!(Effect::starting(Some("2021-01-01".into())).within(&Effect::unknown("Contingent")).uncertain);
     }
 
     #[test]
@@ -449,7 +456,7 @@ mod tests {
 
     /// Examples from Vermont, Wyoming and Virginia.
     #[test]
-    fn a_text_says_that_a_part_of_it_is_law_at_another_time() {
+    fn a_partial_effective_date_in_the_text_is_found() {
         for (text, remark) in [
             (
                 "(g) Now.\nSubsection (h) effective until July 1, 2026; see also subsection (h) effective July 1, 2026 set out below.\n(h) Old.",
@@ -484,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_says_in_a_sentence_of_its_own_until_when_it_is_law() {
+    fn a_sunset_sentence_gives_the_last_day() {
         let repealed = of_text("(a) One.\n(g) This section is repealed effective June 30, 2025.");
         assert_eq!((repealed.to.as_deref(), repealed.then), (Some("2025-06-30"), Some(Status::Repealed)));
         let expired = of_text("C. This section shall expire on July 1, 2023.");

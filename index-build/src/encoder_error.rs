@@ -14,7 +14,7 @@ pub enum EncoderError {
         source: io::Error,
     },
     /// A file of the encoder folder or the query table cannot be used. `line` is given for text files.
-    Unfit {
+    InvalidFile {
         path: PathBuf,
         line: Option<usize>,
         what: String,
@@ -33,8 +33,8 @@ impl fmt::Display for EncoderError {
                  'cargo build --release', without --no-default-features, or remove the table from the plan",
             ),
             Self::Read { path, source } => write!(f, "cannot read {}: {source}", path.display()),
-            Self::Unfit { path, line: Some(line), what } => write!(f, "{}:{line}: {what}", path.display()),
-            Self::Unfit { path, line: None, what } => write!(f, "{}: {what}", path.display()),
+            Self::InvalidFile { path, line: Some(line), what } => write!(f, "{}:{line}: {what}", path.display()),
+            Self::InvalidFile { path, line: None, what } => write!(f, "{}: {what}", path.display()),
             Self::Compute { source } => write!(f, "the sentence encoder failed: {source}"),
         }
     }
@@ -45,7 +45,7 @@ impl Error for EncoderError {
         match self {
             Self::Read { source, .. } => Some(source),
             Self::Compute { source } => Some(source.as_ref()),
-            Self::NotBuiltIn | Self::Unfit { .. } => None,
+            Self::NotBuiltIn | Self::InvalidFile { .. } => None,
         }
     }
 }

@@ -15,23 +15,23 @@ use hornbook_corpus::outline::DEPTH_MAX;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use crate::account::{CREDIT_LEADS, SourceWords};
+use crate::account::{CREDIT_LABELS, SourceWords};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::effect::{self, Effect};
-use crate::fit::Fits;
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
 use crate::naming::NameParts;
 use crate::order::SortKey;
+use crate::plan_fit::PlanFitStats;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::wordings;
 
 /// Reason for leaving out the words of a container.
-const HELD_BY_SEVERAL: &str = "containers that several documents hold";
+const IN_SEVERAL_DOCUMENTS: &str = "containers that several documents hold";
 
 #[derive(Clone, Debug)]
-struct Skeleton {
+struct NodeStructure {
     parent: Option<Handle>,
     key: String,
     sort: SortKey,
@@ -50,7 +50,7 @@ struct Skeleton {
 pub struct Gatherer {
     spool: Spool,
     files: Vec<String>,
-    nodes: Vec<Skeleton>,
+    nodes: Vec<NodeStructure>,
     seen: HashMap<Handle, u32>,
     /// The first provision with each citation, for sources that number their nodes themselves.
     cited: HashMap<Handle, u32>,
@@ -62,7 +62,7 @@ pub struct Gatherer {
     provisions: u64,
     /// Words of nodes that are not kept because another node contains them, by source.
     left_out: BTreeMap<u16, SourceWords>,
-    fits: Fits,
+    fits: PlanFitStats,
 }
 
 /// One node of a finished tree, in depth-first order.
@@ -112,7 +112,7 @@ impl Gatherer {
             includes: Includes::default(),
             provisions: 0,
             left_out: BTreeMap::new(),
-            fits: Fits::default(),
+            fits: PlanFitStats::default(),
         })
     }
 
@@ -146,13 +146,13 @@ impl Gatherer {
         if is_same_file {
             content.heading.clear();
         }
-        self.leave_out(HELD_BY_SEVERAL, &content);
+        self.leave_out(IN_SEVERAL_DOCUMENTS, &content);
     }
 
     fn add_inferred(&mut self, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
         for (handle, node) in std::mem::take(&mut self.inferred) {
             if self.has(handle) {
-                self.leave_out(HELD_BY_SEVERAL, &node.content);
+                self.leave_out(IN_SEVERAL_DOCUMENTS, &node.content);
             } else {
                 self.add(node, mistakes)?;
             }
@@ -161,17 +161,17 @@ impl Gatherer {
     }
 
     /// The node that a parent handle refers to. A cycle of includes has no parent.
-    fn parent_of(&self, node: u32) -> Result<Option<u32>, NoParent> {
+    fn parent_of(&self, node: u32) -> Result<Option<u32>, ParentMissing> {
         let Some(mut handle) = self.nodes[node as usize].parent else { return Ok(None) };
         for _ in 0..=DEPTH_MAX {
             match (self.seen.get(&handle), self.includes.place_of(handle)) {
                 (Some(&parent), _) => return Ok(Some(parent)),
                 (None, Some(Some(next))) => handle = next,
                 (None, Some(None)) => return Ok(None),
-                (None, None) => return Err(NoParent),
+                (None, None) => return Err(ParentMissing),
             }
         }
-        Err(NoParent)
+        Err(ParentMissing)
     }
 
     /// Counts a provision for the statistics that show whether the plan of its source fits.
@@ -189,7 +189,7 @@ impl Gatherer {
         let NewNode { handle, parent, key, sort, on_repeat, mut content, position } = node;
         if let Some(&first) = self.seen.get(&handle) {
             if on_repeat == OnRepeat::Share {
-                self.leave_out(HELD_BY_SEVERAL, &content);
+                self.leave_out(IN_SEVERAL_DOCUMENTS, &content);
                 return Ok(());
             }
             mistakes.add(position, repeated_key(&key, &self.position(first)));
@@ -203,17 +203,28 @@ impl Gatherer {
         self.provisions += u64::from(is_provision);
         let names = content.name_parts.take().map(Box::new);
         let (of_heading, _) = if is_provision { Default::default() } else { effect::of_heading(&content.heading) };
-        let effect = of_heading.bounds().then(|| Box::new(of_heading));
+        let effect = of_heading.has_limits().then(|| Box::new(of_heading));
         self.has_effects |= effect.is_some();
         let content = self.spool.push(&content)?;
         let file = self.files.len() as u32 - 1;
         let line = position.line;
-        self.nodes.push(Skeleton { parent, key, sort, on_repeat, is_provision, file, line, content, names, effect });
+        self.nodes.push(NodeStructure {
+            parent,
+            key,
+            sort,
+            on_repeat,
+            is_provision,
+            file,
+            line,
+            content,
+            names,
+            effect,
+        });
         Ok(())
     }
 
     /// Where the citation of the next node already occurs in this code body, if it does.
-    pub fn cited_before(&mut self, citation: &str) -> Option<SourcePosition> {
+    pub fn earlier_citation_position(&mut self, citation: &str) -> Option<SourcePosition> {
         let folded = citation.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let next = self.nodes.len() as u32;
         let first = *self.cited.entry(Handle::new("citation", &folded)).or_insert(next);
@@ -240,7 +251,7 @@ impl Gatherer {
         let fates = self.reconcile_repeats(warnings, mistakes)?;
         let tree = self.order_tree(&fates, mistakes)?;
         self.warn_of_unknown_effects(warnings)?;
-        self.forget_body();
+        self.discard_body();
         Ok(tree)
     }
 
@@ -262,7 +273,7 @@ impl Gatherer {
     }
 
     /// Discards the nodes of the current code body.
-    pub fn forget_body(&mut self) {
+    pub fn discard_body(&mut self) {
         self.nodes.clear();
         self.seen.clear();
         self.cited.clear();
@@ -281,7 +292,7 @@ impl Gatherer {
                 words.leave_out(reason, text);
             }
             if content.source_credit.is_some() {
-                CREDIT_LEADS.iter().for_each(|lead| words.leave_out(reason, lead));
+                CREDIT_LABELS.iter().for_each(|lead| words.leave_out(reason, lead));
             }
         }
     }
@@ -342,10 +353,14 @@ impl Gatherer {
 
     /// Reconciles nodes that share a key: joins wordings, drops exact repeats, and gives the rest
     /// unique keys. Returns the fate of every node.
-    fn reconcile_repeats(&mut self, warnings: &mut Warnings, mistakes: &mut Mistakes) -> Result<Vec<Fate>, SpoolError> {
+    fn reconcile_repeats(
+        &mut self,
+        warnings: &mut Warnings,
+        mistakes: &mut Mistakes,
+    ) -> Result<Vec<NodeOutcome>, SpoolError> {
         let mut by_key: Vec<u32> = (0..self.nodes.len() as u32).collect();
         by_key.sort_by(|&a, &b| self.nodes[a as usize].key.cmp(&self.nodes[b as usize].key));
-        let mut fates = vec![Fate::default(); self.nodes.len()];
+        let mut fates = vec![NodeOutcome::default(); self.nodes.len()];
         let groups: Vec<Vec<u32>> = by_key
             .chunk_by(|&a, &b| self.nodes[a as usize].key == self.nodes[b as usize].key)
             .filter(|group| group.len() > 1)
@@ -367,7 +382,7 @@ impl Gatherer {
     fn reconcile_group(
         &mut self,
         group: &[u32],
-        fates: &mut [Fate],
+        fates: &mut [NodeOutcome],
         warnings: &mut Warnings,
     ) -> Result<(), SpoolError> {
         let mut members = Vec::with_capacity(group.len());
@@ -379,20 +394,20 @@ impl Gatherer {
             }
             let is_wording = skeleton.on_repeat == OnRepeat::Wording;
             let time = wordings::time_of(&content);
-            members.push(wordings::Member { node, parent: skeleton.parent, content, time, is_wording });
+            members.push(wordings::KeyGroupMember { node, parent: skeleton.parent, content, time, is_wording });
         }
         let resolved = wordings::reconcile(members);
         for (rank, entry) in resolved.kept.iter().enumerate() {
             let contents = |nodes: &[u32]| nodes.iter().map(|&node| self.content(node)).collect();
             fates[entry.node as usize] =
-                Fate::Kept { wordings: contents(&entry.wordings), repeats: contents(&entry.repeats) };
+                NodeOutcome::Kept { wordings: contents(&entry.wordings), repeats: contents(&entry.repeats) };
             for &wording in &entry.wordings {
-                fates[wording as usize] = Fate::Joined;
+                fates[wording as usize] = NodeOutcome::Joined;
                 let what = format!("kept as another wording of '{}' at {}", entry.citation, self.position(entry.node));
                 warnings.add(WarningKind::SecondWording, self.position(wording), what);
             }
             for &repeat in &entry.repeats {
-                fates[repeat as usize] = Fate::Joined;
+                fates[repeat as usize] = NodeOutcome::Joined;
                 let content = self.spool.read(self.nodes[repeat as usize].content)?;
                 self.leave_out("provisions that repeat another one word for word", &content);
                 let what = format!("repeats {} word for word; kept once", self.position(entry.node));
@@ -403,7 +418,8 @@ impl Gatherer {
                 self.nodes[entry.node as usize].key = key;
             }
             // Warns only if the citations are equal too: a source may give several citations one key.
-            let same_citation = |other: &&wordings::Kept| wordings::is_same_citation(&other.citation, &entry.citation);
+            let same_citation =
+                |other: &&wordings::KeptNode| wordings::is_same_citation(&other.citation, &entry.citation);
             if let Some(first) = resolved.kept[..rank].iter().find(same_citation).filter(|_| entry.is_provision) {
                 let first = self.position(first.node);
                 let what = format!(
@@ -416,8 +432,8 @@ impl Gatherer {
         Ok(())
     }
 
-    fn order_tree(&self, fates: &[Fate], mistakes: &mut Mistakes) -> Result<Vec<GatheredNode>, SpoolError> {
-        let stays = |node: u32| matches!(fates[node as usize], Fate::Kept { .. });
+    fn order_tree(&self, fates: &[NodeOutcome], mistakes: &mut Mistakes) -> Result<Vec<GatheredNode>, SpoolError> {
+        let stays = |node: u32| matches!(fates[node as usize], NodeOutcome::Kept { .. });
         let all = || (0..self.nodes.len() as u32).filter(|&node| stays(node));
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
         let mut roots = Vec::new();
@@ -425,7 +441,7 @@ impl Gatherer {
             match self.parent_of(node) {
                 Ok(None) => roots.push(node),
                 Ok(Some(parent)) => children[parent as usize].push(node),
-                Err(NoParent) => {
+                Err(ParentMissing) => {
                     mistakes.add(self.position(node), self.missing_parent(node)?);
                     // The children of this node should not be reported as well.
                     roots.push(node);
@@ -478,7 +494,12 @@ impl Gatherer {
         sort
     }
 
-    fn number(&self, preorder: &indexmap::IndexSet<u32>, fates: &[Fate], mistakes: &mut Mistakes) -> Vec<GatheredNode> {
+    fn number(
+        &self,
+        preorder: &indexmap::IndexSet<u32>,
+        fates: &[NodeOutcome],
+        mistakes: &mut Mistakes,
+    ) -> Vec<GatheredNode> {
         let mut tree: Vec<GatheredNode> = Vec::with_capacity(preorder.len());
         for (ordinal, &node) in (0_u32..).zip(preorder) {
             let skeleton = &self.nodes[node as usize];
@@ -490,8 +511,8 @@ impl Gatherer {
                 return Vec::new();
             }
             let (wordings, repeats) = match &fates[node as usize] {
-                Fate::Kept { wordings, repeats } => (wordings.clone(), repeats.clone()),
-                Fate::Joined => (Vec::new(), Vec::new()),
+                NodeOutcome::Kept { wordings, repeats } => (wordings.clone(), repeats.clone()),
+                NodeOutcome::Joined => (Vec::new(), Vec::new()),
             };
             tree.push(GatheredNode {
                 key: skeleton.key.clone(),
@@ -519,11 +540,11 @@ fn repeated_key(key: &str, first: &SourcePosition) -> String {
 }
 
 /// No node has the handle that a node names as its parent.
-struct NoParent;
+struct ParentMissing;
 
 /// The result for a node that an importer added.
 #[derive(Clone, Debug)]
-enum Fate {
+enum NodeOutcome {
     Kept {
         wordings: Vec<GatheredContent>,
         repeats: Vec<GatheredContent>,
@@ -532,7 +553,7 @@ enum Fate {
     Joined,
 }
 
-impl Default for Fate {
+impl Default for NodeOutcome {
     fn default() -> Self {
         Self::Kept { wordings: Vec::new(), repeats: Vec::new() }
     }

@@ -8,16 +8,16 @@
 //! could reach are linked (`connect`). No step depends on the number of cores, so the same vectors
 //! give the same bytes.
 
-mod around;
 mod bridge;
-mod carry;
 mod collapse;
 mod connect;
 mod entries;
 mod error;
 mod link;
+mod link_reuse;
 mod options;
 mod parallel;
+mod point_search;
 mod ranges;
 mod refine;
 mod rows;
@@ -30,23 +30,23 @@ use hornbook_corpus::vectors::{ChunkLinks, GraphWriter, VectorRows};
 
 use bridge::bridge;
 pub use bridge::{BridgeOptions, Probes};
-pub use carry::EarlierGraph;
-use carry::{Carried, CarryOptions, Old, carry};
 use collapse::{Clusters, collapse};
 use connect::{Links, connect};
 pub use error::GraphBuildError;
 use link::link;
+pub use link_reuse::EarlierGraph;
+use link_reuse::{ReusableGraphs, ReuseOptions, ReusedLinks, reuse_links};
 pub use options::GraphOptions;
-use parallel::{BuiltGraph, Done, build_in_parallel};
+use parallel::{BuiltGraph, GraphProgress, build_in_parallel};
 pub use ranges::RangeOptions;
-use ranges::{shards, with_links};
+use ranges::{ranges_with_graph, shards};
 pub use refine::RefineOptions;
 use refine::refine;
 use rows::ShardRows;
 pub use stats::GraphStats;
 
 /// The chunks in work at once may exceed a full shard by one part in this many.
-const EXTRA_SHARE: u32 = 4;
+const EXTRA_CHUNKS_DIVISOR: u32 = 4;
 
 /// The input of a graph build, besides the vectors.
 #[derive(Clone, Copy, Debug)]
@@ -69,18 +69,18 @@ pub fn build_graph(
 ) -> Result<GraphStats, GraphBuildError> {
     let chunks = rows.chunk_count();
     let shards = shards(chunks, options.shard_chunks_max);
-    let ranges = with_links(input.ranges, chunks, options.shard_chunks_max, &options.ranges);
+    let ranges = ranges_with_graph(input.ranges, chunks, options.shard_chunks_max, &options.ranges);
     let total = shards.iter().chain(&ranges).map(|graph| graph.len()).sum();
     let mut writer = GraphWriter::create(rows)?;
     let mut stats =
         GraphStats { chunks, shards: shards.len() as u32, ranges: ranges.len() as u32, ..GraphStats::default() };
     let graphs: Vec<OrdinalRange> = shards.iter().chain(&ranges).copied().collect();
     let sizes: Vec<u32> = graphs.iter().map(|graph| graph.len()).collect();
-    let at_once = options.shard_chunks_max.saturating_add(options.shard_chunks_max / EXTRA_SHARE);
-    let build = |place: usize, done: &Done<'_>| {
+    let at_once = options.shard_chunks_max.saturating_add(options.shard_chunks_max / EXTRA_CHUNKS_DIVISOR);
+    let build = |place: usize, done: &GraphProgress<'_>| {
         let shard = ShardRows::new(rows, graphs[place]);
         if place < shards.len() {
-            let old = input.earlier.map(|earlier| Old {
+            let old = input.earlier.map(|earlier| ReusableGraphs {
                 inserted: earlier.inserted(place),
                 graphs: earlier.shards(),
                 earlier,
@@ -90,8 +90,8 @@ pub fn build_graph(
         // A range uses only the probes whose headings lie in it.
         let probes = input.probes.of_chunks(|chunk| shard.chunks.contains(chunk));
         let old = input.earlier.and_then(|earlier| {
-            let graph = earlier.most_like(&shard)?;
-            Some(Old { inserted: graph.inserted, graphs: vec![graph], earlier })
+            let graph = earlier.most_similar_range(&shard)?;
+            Some(ReusableGraphs { inserted: graph.inserted, graphs: vec![graph], earlier })
         });
         build_one(&shard, &probes, options, old.as_ref(), done)
     };
@@ -116,12 +116,12 @@ fn build_one(
     shard: &ShardRows<'_>,
     probes: &Probes,
     options: &GraphOptions,
-    old: Option<&Old<'_>>,
-    done: &Done<'_>,
+    old: Option<&ReusableGraphs<'_>>,
+    done: &GraphProgress<'_>,
 ) -> Result<BuiltGraph, GraphBuildError> {
     let clusters = collapse(shard, options.near_cosine_min);
-    let carrying = CarryOptions { refine: &options.refine, ef: options.ef_construction, room: options.bridge_room() };
-    let carried = old.and_then(|old| Some((old, carry(shard, &clusters, old, carrying)?)));
+    let carrying = ReuseOptions { refine: &options.refine, ef: options.ef_construction, room: options.bridge_room() };
+    let carried = old.and_then(|old| Some((old, reuse_links(shard, &clusters, old, carrying)?)));
     let mut stats = GraphStats { points: clusters.points.len() as u32, ..GraphStats::default() };
     let (mut links, entries) = match carried {
         Some((old, carried)) => {
@@ -144,7 +144,7 @@ fn link_all(
     clusters: &Clusters,
     probes: &Probes,
     options: &GraphOptions,
-    done: &Done<'_>,
+    done: &GraphProgress<'_>,
 ) -> (Links, Vec<u32>) {
     // Linking takes half of the time. The rest is reported in a few large steps.
     let eighths = |count: u64| (u64::from(shard.chunks.len()) * count / 8) as u32;
@@ -160,11 +160,11 @@ fn link_all(
 fn link_inserted(
     shard: &ShardRows<'_>,
     clusters: &Clusters,
-    carried: Carried,
+    carried: ReusedLinks,
     probes: &Probes,
     options: &GraphOptions,
 ) -> (Links, Vec<u32>) {
-    let Carried { mut links, entries, inserted } = carried;
+    let ReusedLinks { mut links, entries, inserted } = carried;
     let point_of = clusters.points_by_chunk(shard.chunks);
     let is_new = |chunk: u32| {
         let is_here = shard.chunks.contains(chunk);

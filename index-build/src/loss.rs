@@ -36,7 +36,7 @@ pub struct Loss {
 
 /// The code bodies that would lose too much if the snapshot at `new` replaced the one at `old`. A
 /// folder without a readable catalogue has nothing to lose.
-pub(crate) fn losses(old: &Path, new: &Path) -> Vec<Loss> {
+pub(crate) fn excessive_losses(old: &Path, new: &Path) -> Vec<Loss> {
     let (Some(old), Some(new)) = (read(old), read(new)) else { return Vec::new() };
     let after: BTreeMap<&str, u64> = new.iter().map(|body| (body.key.as_str(), body.provisions)).collect();
     old.iter()
@@ -51,7 +51,7 @@ pub(crate) fn losses(old: &Path, new: &Path) -> Vec<Loss> {
 
 /// Returns an error if replacing the snapshot at `kept` with the one at `built` would lose too much law.
 pub fn refuse_loss(kept: &Path, built: &Path) -> Result<(), LossRefused> {
-    let losses = losses(kept, built);
+    let losses = excessive_losses(kept, built);
     if losses.is_empty() {
         return Ok(());
     }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenth_may_be_lost_and_no_more() {
+    fn losing_up_to_a_tenth_is_accepted() {
         let dir = tempfile::tempdir().unwrap();
         let snapshot = |name: &str, bodies: &[(&str, u64)]| {
             let folder = dir.path().join(name);
@@ -115,8 +115,8 @@ mod tests {
         let old = snapshot("old", &[("a", 100), ("b", 100), ("c", 3), ("d", 0)]);
         let new = snapshot("new", &[("a", 90), ("b", 89), ("e", 5)]);
         let loss = |code_body: &str, before, after| Loss { code_body: code_body.into(), before, after };
-        assert_eq!(losses(&old, &new), [loss("b", 100, 89), loss("c", 3, 0)]);
-        assert_eq!(losses(&new, &old), [loss("e", 5, 0)]);
-        assert_eq!(losses(&dir.path().join("absent"), &new), []);
+        assert_eq!(excessive_losses(&old, &new), [loss("b", 100, 89), loss("c", 3, 0)]);
+        assert_eq!(excessive_losses(&new, &old), [loss("e", 5, 0)]);
+        assert_eq!(excessive_losses(&dir.path().join("absent"), &new), []);
     }
 }

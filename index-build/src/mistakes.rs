@@ -23,7 +23,7 @@ impl Default for Mistakes {
 
 impl Mistakes {
     /// Creates the collection for a check of the sources.
-    pub(crate) fn of_a_check() -> Self {
+    pub(crate) fn for_check() -> Self {
         Self { lines: Vec::new(), limit: CHECKED_MISTAKES_MAX }
     }
 

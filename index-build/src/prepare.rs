@@ -16,11 +16,15 @@ use crate::content::Content;
 use crate::earlier_chunks::EarlierChunks;
 use crate::gather::{GatheredContent, GatheredNode};
 use crate::spool::{Spool, SpoolError};
-use crate::wordings::{self, in_order_of_time, take_from_repeat};
+use crate::wordings::{self, in_chronological_order, take_from_repeat};
 
 /// Loads the content of a node with the nodes joined to it. The first wording is the one that was
 /// law on the last day that its source covers; the others follow in chronological order.
-pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Result<Content, SpoolError> {
+pub(crate) fn load_with_wordings(
+    spool: &Spool,
+    node: &GatheredNode,
+    sources: &[Source],
+) -> Result<Content, SpoolError> {
     let mut content = node.content.read(spool)?;
     if let Some(names) = &node.names {
         content.citation = names.citation(&content.citation);
@@ -29,7 +33,7 @@ pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Re
     let read =
         |others: &[GatheredContent]| others.iter().map(|other| other.read(spool)).collect::<Result<Vec<Content>, _>>();
     let (citation, number, level) = (content.citation.clone(), content.number.clone(), content.level.clone());
-    let mut wordings = in_order_of_time(content, read(&node.wordings)?);
+    let mut wordings = in_chronological_order(content, read(&node.wordings)?);
     for mut repeat in read(&node.repeats)? {
         wordings::set_time_of_container(&mut repeat);
         let of = wordings.iter().position(|wording| wording.text == repeat.text && wording.effect == repeat.effect);
@@ -91,12 +95,12 @@ pub(crate) struct PreparedChunk<'a> {
     pub part: usize,
     pub offset: usize,
     pub length: u32,
-    pub meaning: Meaning<'a>,
+    pub meaning: ChunkData<'a>,
 }
 
 /// The search data of a chunk.
-pub(crate) enum Meaning<'a> {
-    Made(Box<MadeMeaning>),
+pub(crate) enum ChunkData<'a> {
+    Made(Box<NewChunkData>),
     /// Copied from the earlier snapshot.
     Earlier {
         row: StoredRow<'a>,
@@ -104,7 +108,7 @@ pub(crate) enum Meaning<'a> {
     },
 }
 
-pub(crate) struct MadeMeaning {
+pub(crate) struct NewChunkData {
     pub vector: Vector,
     pub token_set: Vec<TokenId>,
 }
@@ -135,7 +139,7 @@ pub(crate) fn prepare<'a>(
             part: 0,
             offset: chunk.offset,
             length: chunk.length,
-            meaning: Meaning::Earlier { row: chunk.row, token_set: chunk.token_set },
+            meaning: ChunkData::Earlier { row: chunk.row, token_set: chunk.token_set },
         });
         Some(taken_over.collect())
     });
@@ -190,7 +194,7 @@ fn make_chunks(content: &Content, context: &[TokenId], has_heading: bool) -> Vec
     let made = |tokens: &[TokenId]| {
         let mut token_set = tokens.to_vec();
         sort_unique(&mut token_set);
-        Meaning::Made(Box::new(MadeMeaning { vector: embedder().passage_vector(tokens, &context), token_set }))
+        ChunkData::Made(Box::new(NewChunkData { vector: embedder().passage_vector(tokens, &context), token_set }))
     };
     let mut chunks = Vec::new();
     let mut chunker = Chunker::new();

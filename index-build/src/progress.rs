@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_lines_tell_counts_rate_and_time_left() {
+    fn plain_lines_show_counts_rate_and_time_left() {
         let mut stage = Progress::Silent.stage("reading", "provisions", Some(200));
         stage.began = Instant::now() - Duration::from_secs(10);
         stage.add(50);

@@ -73,7 +73,7 @@ impl Provenance {
     pub(crate) fn of(planned: &PlannedSource, path: &Path) -> Result<Self, ProvenanceError> {
         let is_silent = planned.edition.is_none() || planned.retrieved.is_none() || planned.url.is_none();
         let received = if is_silent { received(path)? } else { None };
-        let of_receipts = |part: fn(&Received) -> Option<String>| received.as_ref().and_then(part);
+        let of_receipts = |part: fn(&MergedReceipts) -> Option<String>| received.as_ref().and_then(part);
         let edition = planned.edition.clone().or_else(|| of_receipts(|received| Some(received.edition.clone())));
         let retrieved = planned.retrieved.clone().or_else(|| of_receipts(|received| Some(received.retrieved.clone())));
         let url = planned.url.clone().or_else(|| of_receipts(|received| Some(received.url.clone())));
@@ -89,7 +89,7 @@ impl Provenance {
 }
 
 /// The combined content of the receipts of all files of a source.
-struct Received {
+struct MergedReceipts {
     /// The editions of all files.
     edition: String,
     retrieved: String,
@@ -97,7 +97,7 @@ struct Received {
 }
 
 /// None if a file of the source has no receipt. Every file is checked against its receipt.
-fn received(path: &Path) -> Result<Option<Received>, ProvenanceError> {
+fn received(path: &Path) -> Result<Option<MergedReceipts>, ProvenanceError> {
     let mut receipts = Vec::new();
     for file in source_files::list(path)? {
         let Some(receipt) = Receipt::read(&file)? else { return Ok(None) };
@@ -107,7 +107,7 @@ fn received(path: &Path) -> Result<Option<Received>, ProvenanceError> {
     // The earliest day is used, because law that changed after it may be missing.
     let Some(oldest) = receipts.iter().min_by_key(|receipt| &receipt.retrieved) else { return Ok(None) };
     let url = if receipts.len() == 1 { &oldest.final_url } else { &oldest.page };
-    Ok(Some(Received { edition: editions(&receipts), retrieved: oldest.retrieved.clone(), url: url.clone() }))
+    Ok(Some(MergedReceipts { edition: editions(&receipts), retrieved: oldest.retrieved.clone(), url: url.clone() }))
 }
 
 /// The edition of the files of a source. If they differ, all editions in the order of their
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_comes_first_and_receipts_say_the_rest() {
+    fn the_plan_has_priority_over_receipts() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a");
         put(&file, Some("E"), "2026-03-01");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_says_is_named() {
+    fn missing_origin_fields_are_listed() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a");
         fs::write(&file, "x").unwrap();

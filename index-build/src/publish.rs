@@ -14,12 +14,12 @@ use hornbook_corpus::section_file::sync_directory;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::faults::{is_refused, reached};
+use crate::fault_points::{is_refused, reached};
 
 /// Marks the folders of running builds; the process id follows.
-const WORK_MARK: &str = ".building-";
+const WORK_FOLDER_INFIX: &str = ".building-";
 /// The suffix of snapshots that are being replaced, where replacing takes two steps.
-const ASIDE_END: &str = ".replaced";
+const REPLACED_SUFFIX: &str = ".replaced";
 /// The maximum number of concurrent builds to one destination by processes with the same id.
 const WORK_FOLDERS_MAX: u32 = 100;
 
@@ -83,7 +83,7 @@ impl WorkFolder {
         let parent = parent_of(out);
         fs::create_dir_all(&parent).map_err(io_error(&parent, "create the folder"))?;
         // No other process may look between the creation of the folder and its locking.
-        let _turn = Turn::wait(&parent)?;
+        let _turn = PublishLock::wait(&parent)?;
         let name = work_name(&out.file_name().unwrap_or_default().to_string_lossy());
         for number in 0..WORK_FOLDERS_MAX {
             // Programs in two containers can have the same process id.
@@ -107,10 +107,10 @@ impl WorkFolder {
     /// Syncs everything, makes the files read-only and renames the folder to `out`. `replace`
     /// allows replacing another snapshot.
     pub(crate) fn publish(self, out: &Path, replace: bool) -> Result<(), PublishError> {
-        seal_folder(&self.path)?;
+        make_read_only(&self.path)?;
         reached("sealed");
         let parent = parent_of(out);
-        let _turn = Turn::wait(&parent)?;
+        let _turn = PublishLock::wait(&parent)?;
         let is_replaced = match fs::symlink_metadata(out) {
             Err(_) => false,
             Ok(_) if !out.join(hornbook_corpus::manifest::FILE_NAME).exists() => {
@@ -141,11 +141,11 @@ impl Drop for WorkFolder {
 }
 
 /// The right to create, rename and remove folders in one folder, as a lock that ends with the process.
-pub(crate) struct Turn {
+pub(crate) struct PublishLock {
     _lock: File,
 }
 
-impl Turn {
+impl PublishLock {
     /// Waits until no other process holds the lock, which takes at most as long as removing a snapshot.
     pub(crate) fn wait(folder: &Path) -> Result<Self, PublishError> {
         let lock = File::open(folder).and_then(|lock| lock.lock().map(|()| lock));
@@ -165,7 +165,7 @@ fn exchange(fresh: &Path, out: &Path) -> io::Result<()> {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
         exchanged => return Ok(exchanged?),
     }
-    let aside = aside_of(out);
+    let aside = replaced_path(out);
     fs::rename(out, &aside)?;
     reached("put aside");
     if let Err(error) = fs::rename(fresh, out) {
@@ -177,13 +177,13 @@ fn exchange(fresh: &Path, out: &Path) -> io::Result<()> {
 }
 
 /// The path to which `out` is moved while it is replaced, if that takes two steps.
-fn aside_of(out: &Path) -> PathBuf {
-    out.with_file_name(format!(".{}{ASIDE_END}", out.file_name().unwrap_or_default().to_string_lossy()))
+fn replaced_path(out: &Path) -> PathBuf {
+    out.with_file_name(format!(".{}{REPLACED_SUFFIX}", out.file_name().unwrap_or_default().to_string_lossy()))
 }
 
 /// The name of a folder in which a process works. A later build removes it if this process is killed.
 pub(crate) fn work_name(name: &str) -> String {
-    format!(".{name}{WORK_MARK}{}", std::process::id())
+    format!(".{name}{WORK_FOLDER_INFIX}{}", std::process::id())
 }
 
 /// Writes a small file completely or not at all. It is on disk when this returns.
@@ -213,14 +213,14 @@ pub(crate) fn clear_leftovers(out: &Path) -> Result<(), PublishError> {
     if !parent.exists() {
         return Ok(());
     }
-    let _turn = Turn::wait(&parent)?;
+    let _turn = PublishLock::wait(&parent)?;
     for entry in fs::read_dir(&parent).map_err(io_error(&parent, "list"))? {
         let path = entry.map_err(io_error(&parent, "list"))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Some(shown) = name.strip_prefix('.') else { continue };
-        if let Some(replaced) = shown.strip_suffix(ASIDE_END) {
-            put_back(&path, &parent.join(replaced))?;
-        } else if shown.contains(WORK_MARK) && is_abandoned(&path) {
+        if let Some(replaced) = shown.strip_suffix(REPLACED_SUFFIX) {
+            restore_replaced(&path, &parent.join(replaced))?;
+        } else if shown.contains(WORK_FOLDER_INFIX) && is_abandoned(&path) {
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             removed.map_err(io_error(&path, "remove what an earlier build left:"))?;
         }
@@ -233,7 +233,7 @@ fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-fn put_back(aside: &Path, out: &Path) -> Result<(), PublishError> {
+fn restore_replaced(aside: &Path, out: &Path) -> Result<(), PublishError> {
     if !aside.join(hornbook_corpus::manifest::FILE_NAME).exists() {
         return Ok(());
     }
@@ -243,11 +243,11 @@ fn put_back(aside: &Path, out: &Path) -> Result<(), PublishError> {
     fs::rename(aside, out).map_err(io_error(out, "put back what an earlier build replaced:"))
 }
 
-fn seal_folder(path: &Path) -> Result<(), PublishError> {
+fn make_read_only(path: &Path) -> Result<(), PublishError> {
     for entry in fs::read_dir(path).map_err(io_error(path, "list"))? {
         let entry = entry.map_err(io_error(path, "list"))?.path();
         if entry.is_dir() {
-            seal_folder(&entry)?;
+            make_read_only(&entry)?;
             continue;
         }
         let file = File::open(&entry).map_err(io_error(&entry, "open"))?;
@@ -261,7 +261,7 @@ fn seal_folder(path: &Path) -> Result<(), PublishError> {
 
 /// Points the link `current` at a snapshot in one step.
 pub(crate) fn point_current(data: &Path, snapshot: &str) -> Result<(), PublishError> {
-    let _turn = Turn::wait(data)?;
+    let _turn = PublishLock::wait(data)?;
     let link = data.join("current");
     let fresh = data.join(".current.fresh");
     // Left by a killed process.
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_snapshot_is_left_alone() {
+    fn a_folder_that_is_not_a_snapshot_is_not_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("photos");
         fs::create_dir(&out).unwrap();
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_of_dead_builds_are_cleared_and_those_of_living_ones_are_not() {
+    fn leftovers_of_killed_builds_are_removed_but_not_running_ones() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("snap");
         let dead = dir.path().join(".snap.building-1");
@@ -325,12 +325,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_aside_goes_back_unless_its_place_is_taken() {
+    fn a_replaced_snapshot_is_restored_unless_its_place_is_taken() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("snap");
         let put_aside = |text: &str| {
-            fs::create_dir(aside_of(&out)).unwrap();
-            fs::write(aside_of(&out).join("manifest.json"), text).unwrap();
+            fs::create_dir(replaced_path(&out)).unwrap();
+            fs::write(replaced_path(&out).join("manifest.json"), text).unwrap();
         };
         let text = || fs::read_to_string(out.join("manifest.json")).unwrap();
         // A leftover under the same name must not block later replacements.

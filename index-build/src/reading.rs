@@ -4,7 +4,7 @@ use crate::account::{CountedLines, SourceWords};
 use crate::import::batch::Batch;
 use crate::import::intake::{ImportError, Intake};
 use crate::import::target::Target;
-use crate::import::{Read, SourceContent};
+use crate::import::{ReadMode, SourceContent};
 use crate::opened_source::OpenedSource;
 use crate::plan::PlannedSource;
 use crate::progress::Progress;
@@ -35,12 +35,12 @@ pub(crate) fn read_source(
     let mut stage = progress.stage("reading", "nodes", None);
     let member = planned.member.as_deref();
     let links = match read {
-        Read::Lines(read) => source_files::for_each(&source.path, member, |file| {
+        ReadMode::Lines(read) => source_files::for_each(&source.path, member, |file| {
             let mut counted = CountedLines::new(file.reader, form, words);
             stage.add(read(SourceFile { place: file.place, reader: &mut counted }, target, intake)?);
             Ok::<(), ImportError>(())
         })?,
-        Read::Documents { parse, wants } => {
+        ReadMode::Documents { parse, wants } => {
             let mut batch = Batch::default();
             let links = source_files::for_each(&source.path, member, |file| {
                 if wants(&file.place) {

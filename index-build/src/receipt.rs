@@ -18,10 +18,10 @@ use crate::values::is_date;
 
 /// The version of the receipt format.
 pub const RECEIPT_FORMAT: u32 = 1;
-const RECEIPT_END: &str = ".receipt.json";
+const RECEIPT_SUFFIX: &str = ".receipt.json";
 /// The suffixes of the files that a download keeps next to its target: the bytes so far, and their metadata.
-pub const PART_END: &str = ".part";
-pub const PART_STATE_END: &str = ".part.json";
+pub const PART_SUFFIX: &str = ".part";
+pub const PART_STATE_SUFFIX: &str = ".part.json";
 /// A receipt contains only a few addresses and dates.
 const RECEIPT_BYTES_MAX: u64 = 1 << 20;
 const READ_BUFFER_BYTES: usize = 1 << 17;
@@ -89,12 +89,12 @@ fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> ReceiptEr
 }
 
 /// Whether a file belongs to a download next to a source and is not a source itself.
-pub fn is_kept_by_downloads(name: &str) -> bool {
-    [RECEIPT_END, PART_END, PART_STATE_END].iter().any(|end| name.ends_with(end))
+pub fn is_download_file(name: &str) -> bool {
+    [RECEIPT_SUFFIX, PART_SUFFIX, PART_STATE_SUFFIX].iter().any(|end| name.ends_with(end))
 }
 
 /// `<file><end>` in the same folder.
-pub fn beside(file: &Path, end: &str) -> PathBuf {
+pub fn sibling_path(file: &Path, end: &str) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(end);
     file.with_file_name(name)
@@ -102,7 +102,7 @@ pub fn beside(file: &Path, end: &str) -> PathBuf {
 
 impl Receipt {
     pub fn path_for(file: &Path) -> PathBuf {
-        beside(file, RECEIPT_END)
+        sibling_path(file, RECEIPT_SUFFIX)
     }
 
     /// The receipt of a file, if it has one.
@@ -128,7 +128,7 @@ impl Receipt {
     /// Writes the receipt of a file: completely or not at all, and on disk when this returns.
     pub fn write(&self, file: &Path) -> Result<(), ReceiptError> {
         let path = Self::path_for(file);
-        let fresh = beside(&path, PART_END);
+        let fresh = sibling_path(&path, PART_SUFFIX);
         let mut text = serde_json::to_vec_pretty(self).expect("a receipt has no keys that are not text");
         text.push(b'\n');
         // Left by a killed process.
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_receipt_of_this_format_is_refused() {
+    fn invalid_receipts_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a");
         fs::write(&file, "abc").unwrap();
@@ -233,12 +233,12 @@ mod tests {
     }
 
     #[test]
-    fn what_downloads_keep_is_known_by_its_name() {
+    fn download_files_are_recognised_by_name() {
         for name in ["a.zip.receipt.json", "a.zip.part", "a.zip.part.json"] {
-            assert!(is_kept_by_downloads(name), "{name}");
+            assert!(is_download_file(name), "{name}");
         }
         for name in ["a.zip", "part", "receipt.json", "a.json"] {
-            assert!(!is_kept_by_downloads(name), "{name}");
+            assert!(!is_download_file(name), "{name}");
         }
     }
 }

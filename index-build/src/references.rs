@@ -26,8 +26,9 @@ const BATCH_NODES: u32 = 4_096;
 
 /// Finds and writes the references of the nodes in `dir`.
 pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut Stage) -> Result<ReferenceReport, BuildError> {
-    let law = Law { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)?, grammar };
-    let cited = Cited::read(&law)?;
+    let law =
+        SnapshotFiles { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)?, grammar };
+    let cited = CitationTable::read(&law)?;
     let mut writer = ReferenceWriter::default();
     let mut report = ReferenceReport { citations: 0, references: 0, citing: 0, cited: 0 };
     let mut reached = HashSet::new();
@@ -35,7 +36,7 @@ pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut Stage) -> Result<
     for start in (0..total).step_by(BATCH_NODES as usize) {
         let batch = start..total.min(start.saturating_add(BATCH_NODES));
         let (first, count) = (batch.start, batch.len() as u64);
-        let found: Result<Vec<Mentioned>, BuildError> =
+        let found: Result<Vec<FoundCitations>, BuildError> =
             batch.into_par_iter().map(|node| law.mentioned(NodeOrdinal(node), &cited)).collect();
         for (node, mentioned) in (first..).zip(found?) {
             debug_assert!(!mentioned.nodes.contains(&NodeOrdinal(node)), "node {node} cites itself");
@@ -53,7 +54,7 @@ pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut Stage) -> Result<
 }
 
 /// The files written so far, opened for reading.
-struct Law<'g> {
+struct SnapshotFiles<'g> {
     outline: Outline,
     nodes: Nodes,
     texts: Texts,
@@ -62,16 +63,16 @@ struct Law<'g> {
 
 /// The citations in the texts of one node.
 #[derive(Default)]
-struct Mentioned {
+struct FoundCitations {
     /// The number of citations read, whether or not they resolve.
     citations: u64,
     /// The cited provisions of the snapshot, in order of mention.
     nodes: Vec<NodeOrdinal>,
 }
 
-impl Law<'_> {
-    fn mentioned(&self, node: NodeOrdinal, cited: &Cited) -> Result<Mentioned, BuildError> {
-        let mut mentioned = Mentioned::default();
+impl SnapshotFiles<'_> {
+    fn mentioned(&self, node: NodeOrdinal, cited: &CitationTable) -> Result<FoundCitations, BuildError> {
+        let mut mentioned = FoundCitations::default();
         if !self.outline.is_provision(node) {
             return Ok(mentioned);
         }
@@ -95,17 +96,17 @@ impl Law<'_> {
 }
 
 /// The citations of all provisions, and the provisions that each citation means.
-struct Cited {
+struct CitationTable {
     /// By ordinal; None for containers and for citations that the grammar does not know.
     citations: Vec<Option<Citation>>,
     is_provision: Vec<bool>,
-    bearers: HashMap<CitationKey, Bearers>,
+    bearers: HashMap<CitationKey, CitedProvisions>,
     /// The provisions whose citation is a range, by the numbering series of the range.
     ranges: HashMap<Series, Vec<NodeOrdinal>>,
 }
 
 /// The provisions with a citation of the best kind, in order.
-struct Bearers {
+struct CitedProvisions {
     kind: CitationKind,
     nodes: Vec<NodeOrdinal>,
 }
@@ -120,8 +121,8 @@ fn series(citation: &Citation) -> Series {
 /// The citation of one provision, and all its citation keys with their kinds.
 type OwnCitations = (Option<Citation>, Vec<(CitationKey, CitationKind)>);
 
-impl Cited {
-    fn read(law: &Law<'_>) -> Result<Self, BuildError> {
+impl CitationTable {
+    fn read(law: &SnapshotFiles<'_>) -> Result<Self, BuildError> {
         let total = law.outline.len();
         let read: Result<Vec<Option<OwnCitations>>, BuildError> =
             (0..total).into_par_iter().map(|node| own_citations(law, NodeOrdinal(node))).collect();
@@ -135,7 +136,7 @@ impl Cited {
             cited.is_provision.push(own.is_some());
             let (citation, keys) = own.unwrap_or_default();
             for (key, kind) in keys {
-                cited.add_bearer(key, kind, node);
+                cited.add_provision(key, kind, node);
             }
             if let Some(citation) = citation.as_ref().filter(|citation| is_range(citation)) {
                 cited.ranges.entry(series(citation)).or_default().push(node);
@@ -145,10 +146,10 @@ impl Cited {
         Ok(cited)
     }
 
-    fn add_bearer(&mut self, key: CitationKey, kind: CitationKind, node: NodeOrdinal) {
-        let bearers = self.bearers.entry(key).or_insert_with(|| Bearers { kind, nodes: Vec::with_capacity(1) });
+    fn add_provision(&mut self, key: CitationKey, kind: CitationKind, node: NodeOrdinal) {
+        let bearers = self.bearers.entry(key).or_insert_with(|| CitedProvisions { kind, nodes: Vec::with_capacity(1) });
         if kind < bearers.kind {
-            *bearers = Bearers { kind, nodes: Vec::with_capacity(1) };
+            *bearers = CitedProvisions { kind, nodes: Vec::with_capacity(1) };
         }
         if kind == bearers.kind && bearers.nodes.last() != Some(&node) {
             bearers.nodes.push(node);
@@ -157,7 +158,7 @@ impl Cited {
 }
 
 /// None for a node that is not a provision.
-fn own_citations(law: &Law<'_>, node: NodeOrdinal) -> Result<Option<OwnCitations>, BuildError> {
+fn own_citations(law: &SnapshotFiles<'_>, node: NodeOrdinal) -> Result<Option<OwnCitations>, BuildError> {
     if !law.outline.is_provision(node) {
         return Ok(None);
     }
@@ -177,7 +178,7 @@ fn is_range(citation: &Citation) -> bool {
     matches!(citation.place, Locator::Numbered { last: Some(_), .. })
 }
 
-impl Holdings for Cited {
+impl Holdings for CitationTable {
     type Error = Infallible;
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {

@@ -110,12 +110,12 @@ pub enum WarningKind {
 impl WarningKind {
     /// Faults that an importer repairs based on evidence in the source. They are only counted in
     /// the report, because no action is needed.
-    pub fn is_mended(self) -> bool {
+    pub fn is_repaired(self) -> bool {
         matches!(self, Self::RunOnHeading | Self::CutHeading | Self::RepeatedText | Self::LeftOut)
     }
 
     /// Describes several warnings of a kind; the number precedes it.
-    pub fn described(self) -> &'static str {
+    pub fn kind_description(self) -> &'static str {
         match self {
             Self::RepeatedProvision => "provisions repeat another one word for word; each is kept once",
             Self::SecondWording => "provisions are second wordings of another one",
@@ -172,7 +172,7 @@ impl Warnings {
     pub fn add(&mut self, kind: WarningKind, place: impl fmt::Display, what: impl Into<String>) {
         let count = self.counts.entry(kind).or_default();
         *count += 1;
-        let limit = if kind.is_mended() { EXAMPLES_KEPT_PER_KIND } else { WARNINGS_KEPT_PER_KIND };
+        let limit = if kind.is_repaired() { EXAMPLES_KEPT_PER_KIND } else { WARNINGS_KEPT_PER_KIND };
         if *count <= limit {
             self.kept.push(Warning { kind, place: place.to_string(), what: what.into() });
         }
@@ -180,12 +180,12 @@ impl Warnings {
 
     /// The first warning that was not repaired.
     pub fn first(&self) -> Option<&Warning> {
-        self.kept.iter().find(|warning| !warning.kind.is_mended())
+        self.kept.iter().find(|warning| !warning.kind.is_repaired())
     }
 
     /// The number of warnings that were not repaired.
     pub fn total(&self) -> u64 {
-        self.counts.iter().filter(|(kind, _)| !kind.is_mended()).map(|(_, count)| count).sum()
+        self.counts.iter().filter(|(kind, _)| !kind.is_repaired()).map(|(_, count)| count).sum()
     }
 
     pub fn into_parts(self) -> (Vec<Warning>, BTreeMap<WarningKind, u64>) {
@@ -194,8 +194,8 @@ impl Warnings {
 
     /// Converts to a report that lists repaired faults separately.
     pub fn into_report(self) -> WarningReport {
-        let (mended, warnings) = self.kept.into_iter().partition(|warning| warning.kind.is_mended());
-        let (mended_counts, warning_counts) = self.counts.into_iter().partition(|(kind, _)| kind.is_mended());
+        let (mended, warnings) = self.kept.into_iter().partition(|warning| warning.kind.is_repaired());
+        let (mended_counts, warning_counts) = self.counts.into_iter().partition(|(kind, _)| kind.is_repaired());
         WarningReport { warning_counts, warnings, mended_counts, mended }
     }
 }
@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mended_faults_are_counted_apart_and_are_no_reason_to_stop() {
+    fn repaired_faults_are_counted_separately_and_are_not_errors() {
         let mut warnings = Warnings::default();
         for line in 0..9 {
             warnings.add(WarningKind::RepeatedText, format!("a.json:{line}"), "twice");

@@ -21,7 +21,7 @@ pub(crate) fn builder_sources() -> BuilderSources {
 
 /// The manifest of an earlier snapshot, if this program would produce the same from the same texts
 /// and headings.
-pub(crate) fn manifest_of_ours(dir: &Path) -> Option<Manifest> {
+pub(crate) fn compatible_manifest(dir: &Path) -> Option<Manifest> {
     let manifest = Manifest::open(dir).ok()?;
     let is_ours = manifest.format == FORMAT
         && manifest.builder == env!("CARGO_PKG_VERSION")
@@ -38,11 +38,11 @@ pub(crate) struct ReusableGraph {
 
 impl ReusableGraph {
     pub(crate) fn find(dir: &Path, space: &SpaceName, options: &GraphOptions) -> Option<Self> {
-        let manifest = manifest_of_ours(dir)?;
+        let manifest = compatible_manifest(dir)?;
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
         let report = report.graph_of(space).filter(|graph| graph.options == options.hash())?;
-        let vectors_hash = whole(dir, &manifest, &space.vectors_file())?;
-        whole(dir, &manifest, &space.graph_file())?;
+        let vectors_hash = verified_hash(dir, &manifest, &space.vectors_file())?;
+        verified_hash(dir, &manifest, &space.graph_file())?;
         Some(Self { dir: dir.to_owned(), vectors_hash, report })
     }
 
@@ -63,7 +63,7 @@ impl ReusableGraph {
 }
 
 /// The hash of a snapshot file, if it matches the manifest.
-pub(crate) fn whole(dir: &Path, manifest: &Manifest, name: &str) -> Option<String> {
+pub(crate) fn verified_hash(dir: &Path, manifest: &Manifest, name: &str) -> Option<String> {
     let stated = manifest.files.iter().find(|file| file.path == name)?;
     hash_of(&dir.join(name)).filter(|hash| *hash == stated.blake3)
 }

@@ -15,8 +15,8 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::plain_file;
-use crate::receipt::is_kept_by_downloads;
-pub(crate) use archives::{Allowance, Bounded, TarBytes, check_entry_count, unpack};
+use crate::receipt::is_download_file;
+pub(crate) use archives::{LimitedReader, TarBytes, UnpackLimit, check_entry_count, unpack};
 use file::READ_BUFFER_BYTES;
 pub use file::{SourceError, SourceFile};
 pub use lines::{for_each_line, parse_lines};
@@ -40,7 +40,7 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
         for entry in fs::read_dir(&dir).map_err(|source| io(&dir, source))? {
             let entry = entry.map_err(|source| io(&dir, source))?;
             let name = entry.file_name();
-            let hidden = name.as_encoded_bytes().starts_with(b".") || is_kept_by_downloads(&name.to_string_lossy());
+            let hidden = name.as_encoded_bytes().starts_with(b".") || is_download_file(&name.to_string_lossy());
             let kind = entry.file_type().map_err(|source| io(&entry.path(), source))?;
             match (hidden, kind.is_dir()) {
                 (true, _) => {}
@@ -136,7 +136,7 @@ fn for_each_in<E: From<SourceError>>(
 /// A small zip archive whose entries are all the same packed bytes under different names. Each
 /// entry unpacks to `bytes` zeros.
 #[cfg(test)]
-pub(crate) fn overlapping_zip(entries: u16, bytes: usize) -> Vec<u8> {
+pub(crate) fn zip_with_overlapping_entries(entries: u16, bytes: usize) -> Vec<u8> {
     use std::io::Write;
     let mut writer = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
     writer.start_file("00000", zip::write::SimpleFileOptions::default()).unwrap();
@@ -355,7 +355,7 @@ mod tests {
         zip.finish().unwrap();
         let tar = tar.into_inner().unwrap();
         fs::write(dir.path().join("bombs.tar.zst"), zstd::encode_all(&tar[..], 3).unwrap()).unwrap();
-        fs::write(dir.path().join("overlapping.zip"), overlapping_zip(12, 4 << 20)).unwrap();
+        fs::write(dir.path().join("overlapping.zip"), zip_with_overlapping_entries(12, 4 << 20)).unwrap();
         for name in ["bombs.zip", "bombs.tar.zst", "overlapping.zip"] {
             let message = collect(&dir.path().join(name)).unwrap_err().to_string();
             assert!(

@@ -91,7 +91,7 @@ mod tests {
         [[package]]\nname = \"d\"\nversion = \"1.0.0\"\ndependencies = [\n \"a\",\n]\n";
 
     #[test]
-    fn what_a_package_depends_on_is_found_through_all_that_is_between() {
+    fn transitive_dependencies_are_found() {
         let names = |package| -> Vec<_> {
             locked_below(LOCK, package).into_iter().filter_map(|block| value(block, "name")).collect()
         };

@@ -11,11 +11,11 @@ use hornbook_corpus::jurisdictions::{INVENTORY, Level};
 use crate::plan::PlannedJurisdiction;
 
 /// The maximum number of letters in which a suggested code may differ from a misspelt one.
-const NEAR: u8 = 2;
+const SUGGESTION_DISTANCE_MAX: u8 = 2;
 
 /// One jurisdiction with its place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Territory {
+pub(crate) struct OrderedJurisdiction {
     pub code: ShortCode,
     pub name: String,
     pub level: Level,
@@ -57,14 +57,20 @@ impl fmt::Display for TerritoryError {
 impl std::error::Error for TerritoryError {}
 
 /// All jurisdictions, each before those within it.
-pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<Territory>, TerritoryError> {
+pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<OrderedJurisdiction>, TerritoryError> {
     let mut known: HashSet<ShortCode> = HashSet::new();
     let mut roots = Vec::new();
-    let mut below: BTreeMap<ShortCode, Vec<Territory>> = BTreeMap::new();
+    let mut below: BTreeMap<ShortCode, Vec<OrderedJurisdiction>> = BTreeMap::new();
     for entry in INVENTORY {
         let code: ShortCode = entry.code.parse().expect("a test checks the inventory");
         known.insert(code.clone());
-        roots.push(Territory { code, name: entry.name.to_owned(), level: entry.level, parent: None, depth: 0 });
+        roots.push(OrderedJurisdiction {
+            code,
+            name: entry.name.to_owned(),
+            level: entry.level,
+            parent: None,
+            depth: 0,
+        });
     }
     let mut planned: Vec<&PlannedJurisdiction> = planned.iter().collect();
     planned.sort_by(|a, b| a.code.cmp(&b.code));
@@ -74,7 +80,7 @@ pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<Territory>, T
         }
     }
     for entry in planned {
-        let territory = Territory {
+        let territory = OrderedJurisdiction {
             code: entry.code.clone(),
             name: entry.name.clone(),
             level: entry.level,
@@ -104,24 +110,28 @@ pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<Territory>, T
 }
 
 fn push_with_below(
-    territory: Territory,
-    below: &mut BTreeMap<ShortCode, Vec<Territory>>,
-    ordered: &mut Vec<Territory>,
+    territory: OrderedJurisdiction,
+    below: &mut BTreeMap<ShortCode, Vec<OrderedJurisdiction>>,
+    ordered: &mut Vec<OrderedJurisdiction>,
 ) {
     let children = below.remove(&territory.code).unwrap_or_default();
     let depth = territory.depth + 1;
     ordered.push(territory);
     for child in children {
-        push_with_below(Territory { depth, ..child }, below, ordered);
+        push_with_below(OrderedJurisdiction { depth, ..child }, below, ordered);
     }
 }
 
 /// Refuses an unknown code and suggests the nearest one.
-pub(crate) fn check_known(code: &ShortCode, territories: &[Territory]) -> Result<(), TerritoryError> {
+pub(crate) fn check_known(code: &ShortCode, territories: &[OrderedJurisdiction]) -> Result<(), TerritoryError> {
     if territories.iter().any(|territory| territory.code == *code) {
         return Ok(());
     }
-    let nearest = nearest_name(code.as_str(), territories.iter().map(|territory| territory.code.as_str()), NEAR);
+    let nearest = nearest_name(
+        code.as_str(),
+        territories.iter().map(|territory| territory.code.as_str()),
+        SUGGESTION_DISTANCE_MAX,
+    );
     let nearest = nearest.and_then(|nearest| territories.iter().find(|territory| territory.code.as_str() == nearest));
     let nearest = nearest.map(|territory| territory.code.clone());
     Err(TerritoryError::Unknown { code: code.clone(), nearest })
@@ -152,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_trees_are_told() {
+    fn invalid_trees_are_refused() {
         let city = |code, parent| planned(code, Level::City, parent);
         assert_eq!(order(&[city("VA", Some("US"))]), Err(TerritoryError::Duplicate("VA".parse().unwrap())));
         assert!(order(&[city("XX-A", Some("XX"))]).unwrap_err().to_string().contains("XX, which is not defined"));

@@ -24,7 +24,7 @@ pub(crate) fn peak_memory_bytes() -> u64 {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     #[test]
-    fn usage_is_told() {
+    fn usage_is_reported() {
         let before = super::cpu_seconds();
         while super::cpu_seconds() < before + 0.02 {
             std::hint::spin_loop();

@@ -18,7 +18,7 @@ use crate::order::SortKey;
 
 /// One of several nodes whose keys are equal.
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct KeyGroupMember {
     pub node: u32,
     pub parent: Option<Handle>,
     pub content: Content,
@@ -30,7 +30,7 @@ pub(crate) struct Member {
 
 /// A kept node, with the nodes that are wordings of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct KeptNode {
     pub node: u32,
     pub citation: String,
     pub is_provision: bool,
@@ -40,12 +40,12 @@ pub(crate) struct Kept {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reconciled {
+pub(crate) struct ReconciledGroup {
     /// The first one keeps the key; the others get new keys.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptNode>,
 }
 
-pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
+pub(crate) fn reconcile(mut members: Vec<KeyGroupMember>) -> ReconciledGroup {
     members.sort_by_cached_key(|member| {
         let content = &member.content;
         // Sorted by time; then nodes with a text first; then in the order of the source; then by their words.
@@ -63,11 +63,11 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
             ),
         )
     });
-    let mut result = Reconciled::default();
+    let mut result = ReconciledGroup::default();
     // Every member that is a separate wording, with the index of the entry in `kept` that it belongs to.
-    let mut wordings: Vec<(&Member, usize)> = Vec::new();
+    let mut wordings: Vec<(&KeyGroupMember, usize)> = Vec::new();
     for member in &members {
-        let of = |is: fn(&Member, &Member) -> bool| {
+        let of = |is: fn(&KeyGroupMember, &KeyGroupMember) -> bool| {
             wordings.iter().find(|(earlier, _)| is(earlier, member)).map(|(_, entry)| *entry)
         };
         let sibling = of(is_wording).or((member.is_wording && !wordings.is_empty()).then_some(0));
@@ -78,7 +78,7 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
             wordings.push((member, entry));
         } else {
             wordings.push((member, result.kept.len()));
-            result.kept.push(Kept {
+            result.kept.push(KeptNode {
                 node: member.node,
                 citation: member.content.citation.clone(),
                 is_provision: member.content.text.is_some(),
@@ -90,11 +90,11 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
     result
 }
 
-fn is_repeat(head: &Member, other: &Member) -> bool {
+fn is_repeat(head: &KeyGroupMember, other: &KeyGroupMember) -> bool {
     head.parent == other.parent
         && is_same_citation(&head.content.citation, &other.content.citation)
         && head.content.heading == other.content.heading
-        && (is_same_law(&head.content, &other.content) || says_nothing_more(&other.content))
+        && (is_same_law(&head.content, &other.content) || is_heading_only(&other.content))
 }
 
 /// Whether two contents are the same wording, printed twice.
@@ -103,14 +103,14 @@ fn is_same_law(a: &Content, b: &Content) -> bool {
 }
 
 /// Whether a content is only a heading, because another record has the text.
-fn says_nothing_more(content: &Content) -> bool {
+fn is_heading_only(content: &Content) -> bool {
     content.text.as_deref() == Some("")
         && content.notes.is_empty()
         && content.source_credit.is_none()
         && !content.effect.is_stated()
 }
 
-fn is_wording(head: &Member, other: &Member) -> bool {
+fn is_wording(head: &KeyGroupMember, other: &KeyGroupMember) -> bool {
     let both_provisions = head.content.text.is_some() && other.content.text.is_some();
     let is_stated = head.content.effect.remark.is_some() || other.content.effect.remark.is_some();
     let is_same_heading = head.content.heading.trim().eq_ignore_ascii_case(other.content.heading.trim());
@@ -175,7 +175,7 @@ pub(crate) fn set_time_of_container(wording: &mut Content) {
 /// Every wording of a provision in chronological order, each complete and without further wordings.
 /// A wording without a first day comes before one with a first day. Of two with the same first day,
 /// the one with an end comes first.
-pub fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> {
+pub fn in_chronological_order(content: Content, others: Vec<Content>) -> Vec<Content> {
     let mut all = Vec::with_capacity(1 + others.len());
     for mut printed in std::iter::once(content).chain(others) {
         let further = std::mem::take(&mut printed.wordings);
@@ -237,9 +237,9 @@ mod tests {
     use super::*;
     use crate::content::ContentNote;
 
-    fn member(node: u32, parent: &str, heading: &str, text: &str) -> Member {
+    fn member(node: u32, parent: &str, heading: &str, text: &str) -> KeyGroupMember {
         let (effect, heading) = effect::of_heading(heading);
-        Member {
+        KeyGroupMember {
             node,
             parent: Some(Handle::new("b", parent)),
             content: Content {
@@ -257,7 +257,7 @@ mod tests {
     /// Each kept node with its wordings, and each repeat with its kept node.
     type KeptAndRepeats = (Vec<(u32, Vec<u32>)>, Vec<(u32, u32)>);
 
-    fn reconciled(members: Vec<Member>) -> KeptAndRepeats {
+    fn reconciled(members: Vec<KeyGroupMember>) -> KeptAndRepeats {
         let kept = reconcile(members).kept;
         let repeats = kept.iter().flat_map(|kept| kept.repeats.iter().map(|&repeat| (repeat, kept.node))).collect();
         (kept.into_iter().map(|kept| (kept.node, kept.wordings)).collect(), repeats)
@@ -271,9 +271,9 @@ mod tests {
         assert_eq!(reconciled(vec![old(), new()]), expected);
         assert_eq!(reconciled(vec![new(), old()]), expected);
         let texts = |all: Vec<Content>| all.into_iter().filter_map(|one| one.text).collect::<Vec<_>>();
-        assert_eq!(texts(in_order_of_time(new().content, vec![old().content])), ["Old.", "New."]);
+        assert_eq!(texts(in_chronological_order(new().content, vec![old().content])), ["Old.", "New."]);
         let printed_together = Content { wordings: vec![new().content], source: 7, ..old().content };
-        let all = in_order_of_time(printed_together, vec![]);
+        let all = in_chronological_order(printed_together, vec![]);
         assert!(all.iter().all(|wording| wording.source == 7), "all are from the place where they are printed");
         assert_eq!(texts(all), ["Old.", "New."]);
     }
@@ -323,16 +323,16 @@ mod tests {
     }
 
     #[test]
-    fn what_the_source_calls_a_wording_joins_the_other_wherever_it_stands() {
+    fn a_stated_second_wording_joins_the_first_at_any_place() {
         let own = || member(1, "title-39", "Administration.", "Now.");
-        let reserved = || Member { is_wording: true, ..member(2, "title-99", "Offices.", "Later.") };
+        let reserved = || KeyGroupMember { is_wording: true, ..member(2, "title-99", "Offices.", "Later.") };
         assert_eq!(reconciled(vec![own(), reserved()]), (vec![(1, vec![2])], vec![]));
         assert_eq!(reconciled(vec![reserved(), own()]), (vec![(1, vec![2])], vec![]));
         // Alone, it is the provision itself.
         assert_eq!(reconciled(vec![reserved()]), (vec![(2, vec![])], vec![]));
         // It stays a wording even if its text is the same.
-        let same = Member { is_wording: true, ..own() };
-        assert_eq!(reconciled(vec![own(), Member { node: 3, ..same }]).0, [(1, vec![3])]);
+        let same = KeyGroupMember { is_wording: true, ..own() };
+        assert_eq!(reconciled(vec![own(), KeyGroupMember { node: 3, ..same }]).0, [(1, vec![3])]);
     }
 
     #[test]
@@ -378,7 +378,7 @@ mod tests {
             },
             ..Content::default()
         };
-        let end = |then| in_order_of_time(until(then), vec![permanent()])[0].effect.to.clone();
+        let end = |then| in_chronological_order(until(then), vec![permanent()])[0].effect.to.clone();
         assert_eq!(end(Status::Uncertain), None);
         assert_eq!(end(Status::Expired).as_deref(), Some("2024-09-18"));
     }

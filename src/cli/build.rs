@@ -159,7 +159,7 @@ fn warnings_text(report: &WarningReport, list: &str) -> String {
         out += &format!("  ({list})\n");
     }
     for (kind, number) in &report.mended_counts {
-        out += &format!("mended: {number} {}\n", kind.described());
+        out += &format!("mended: {number} {}\n", kind.kind_description());
     }
     out
 }
@@ -170,7 +170,7 @@ fn group_text<'w>(kind: WarningKind, number: u64, warnings: impl Iterator<Item =
         return warnings.map(|warning| format!("  {warning}\n")).collect();
     }
     let examples: String = warnings.take(WARNINGS_SHOWN).map(|warning| format!("    {warning}\n")).collect();
-    format!("  {number} {}, such as\n{examples}", kind.described())
+    format!("  {number} {}, such as\n{examples}", kind.kind_description())
 }
 
 /// Formats the final report of a build.

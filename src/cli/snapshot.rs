@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand};
 use hornbook::clock::UnixMillis;
-use hornbook_index_build::data_directory::{DataDirectory, Stored};
+use hornbook_index_build::data_directory::{DataDirectory, StoredSnapshot};
 use hornbook_index_build::progress::Progress;
 use serde_json::json;
 
@@ -57,7 +57,7 @@ impl SnapshotCommand {
                 print(&format!("{} is in use; {RELOAD_HINT}\n", stored.id))
             }
             Self::Rollback => {
-                let before = data.before_current().map(|id| data.find(&id)).transpose()?;
+                let before = data.previous_snapshot().map(|id| data.find(&id)).transpose()?;
                 let id = match before {
                     Some(stored) => verified(&stored, |progress| data.rollback(progress))?,
                     None => data.rollback(|_| ())?,
@@ -70,7 +70,7 @@ impl SnapshotCommand {
 }
 
 /// Shows progress while a snapshot is verified.
-fn verified<T, E>(stored: &Stored, work: impl FnOnce(&mut dyn FnMut(u64)) -> Result<T, E>) -> Result<T, E> {
+fn verified<T, E>(stored: &StoredSnapshot, work: impl FnOnce(&mut dyn FnMut(u64)) -> Result<T, E>) -> Result<T, E> {
     let total = stored.manifest.as_ref().map(|manifest| manifest.files.iter().map(|file| file.size).sum()).ok();
     let mut stage = Progress::for_stderr().stage("verifying", "bytes", total);
     let result = work(&mut |bytes| stage.add(bytes));
@@ -103,14 +103,14 @@ fn list(data: &DataDirectory, as_json: bool) -> CommandResult {
     print(&table.render())
 }
 
-fn built(stored: &Stored) -> String {
+fn built(stored: &StoredSnapshot) -> String {
     let since = stored.built.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let text = UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).to_string();
     // Down to the minute.
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
-fn as_value(stored: &Stored) -> serde_json::Value {
+fn as_value(stored: &StoredSnapshot) -> serde_json::Value {
     let manifest = stored.manifest.as_ref().ok();
     json!({
         "id": stored.id,

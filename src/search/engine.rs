@@ -19,7 +19,8 @@ use super::error::{DeepUnavailable, SearchError};
 use super::facets;
 use super::feature::{Feature, Features};
 use super::filter::Scope;
-use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
+use super::fuse::{Candidate, Weights, demote_duplicate_texts, fuse};
+use super::idle_core::{IdleCore, SearchingThread};
 use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, is_selective};
 use super::law_on_day::{LawByDay, LawOnDay};
 use super::places::Places;
@@ -28,10 +29,9 @@ use super::related_provisions::RelatedProvisions;
 use super::request::{
     Depth, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse, ShownQuery, UnderstoodPlace,
 };
-use super::rerank::{Interaction, Likeness, TokenRarity};
+use super::rerank::{Interaction, SimilarityCurve, TokenRarity};
 use super::resolve::tables::ResolveTables;
 use super::semantic::{self, QueryVectors, SemanticCandidate, SemanticLimits};
-use super::spare::{AtWork, Spare};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
 use super::understand::{
@@ -44,7 +44,7 @@ pub struct Engine {
     snapshot: Arc<Snapshot>,
     pub(super) keyword: KeywordLeg,
     rarity: TokenRarity,
-    likeness: Likeness,
+    likeness: SimilarityCurve,
     law: LawByDay,
     places: Places,
     /// For each source, the date through which it is current.
@@ -115,7 +115,7 @@ impl Engine {
         // Build the grammar now. Otherwise the first query that needs it would have to wait.
         snapshot.grammar();
         let tuning = tuning.for_spaces(snapshot.encoded.as_ref().is_some_and(EncodedSpace::has_query_table));
-        let likeness = Likeness::of(&tuning);
+        let likeness = SimilarityCurve::of(&tuning);
         let places = Places::of(&snapshot.catalogue);
         let resolve_tables = ResolveTables::default();
         Ok(Self { keyword, rarity, likeness, law, places, source_dates: through, tuning, snapshot, resolve_tables })
@@ -193,7 +193,7 @@ impl Engine {
         let page = Page::of(request)?;
         let law = self.law_on(request.day);
         let mut scope = Scope::of(&self.snapshot, &law, request.filter);
-        let _at_work = AtWork::begin();
+        let _at_work = SearchingThread::begin();
         let mut watch = Stopwatch::start();
 
         let understood = self.understand(request, request.query)?;
@@ -437,18 +437,18 @@ impl Engine {
             return Ok((nearest()?, KeywordFound::default()));
         }
         let query = self.keyword_query(request, scope, page, terms, &scope.ranges);
-        let Some(spare) = Spare::core(scope.ranges.len()) else {
+        let Some(spare) = IdleCore::reserve_idle(scope.ranges.len()) else {
             let nearest = nearest()?;
             let keyword = self.keyword.search(&query, &always_scored(cited, &nearest))?;
             return Ok((nearest, keyword));
         };
-        let shared = self.keyword.share(&query);
+        let shared = self.keyword.shared_search(&query);
         let here = || {
             let nearest = nearest().inspect_err(|_| shared.stop())?;
             shared.watch(always_scored(cited, &nearest));
-            Ok::<_, SearchError>((nearest, shared.take_parts()?))
+            Ok::<_, SearchError>((nearest, shared.search_parts()?))
         };
-        let (here, there) = spare.both(here, || shared.take_parts());
+        let (here, there) = spare.run_both(here, || shared.search_parts());
         let (nearest, of_here) = here?;
         Ok((nearest, shared.finish([of_here, there?])?))
     }
@@ -496,7 +496,7 @@ impl Engine {
             admission: scope.admission.as_ref(),
             keep: self.tuning.keyword_candidates.max(wanted),
             list_matches: request.facets,
-            dead: &scope.law.not_law,
+            not_in_force: &scope.law.not_law,
         }
     }
 
@@ -516,7 +516,7 @@ impl Engine {
         }
         let weights = Weights::of(request.mode, request.depth, understood.kind, &self.tuning, keyword.coverage());
         fuse(&mut head, &weights);
-        set_back_repeated_texts(&self.snapshot, &mut head);
+        demote_duplicate_texts(&self.snapshot, &mut head);
         Ranking::new(&understood.cited, head, keyword, weights, preferred)
     }
 
@@ -559,7 +559,7 @@ impl Engine {
         head.retain(|candidate| !understood.cited.contains(&candidate.node));
         if let Some(preferred) = preferred {
             for candidate in &mut head {
-                candidate.is_elsewhere = !preferred.contains(candidate.node.0);
+                candidate.is_outside_place = !preferred.contains(candidate.node.0);
             }
         }
         head
@@ -597,14 +597,14 @@ impl Engine {
                 let found = self.keyword.terms_in(std::slice::from_ref(word), candidate.node.0)?;
                 let weight = known.weight().filter(|_| !found.is_empty()).unwrap_or_default();
                 matched += weight;
-                let is_shown =
-                    found.iter().any(|term| !hidden.has(term)) || self.keyword.is_above(&found, candidate.node.0)?;
+                let is_shown = found.iter().any(|term| !hidden.has(term))
+                    || self.keyword.is_in_context(&found, candidate.node.0)?;
                 kept += if is_shown { weight } else { 0.0 };
             }
             let has_phrases = !in_phrases().any(|term| hidden.has(term));
             candidate.keyword = (kept > 0.0 && has_phrases).then(|| score * kept / matched);
             if candidate.keyword.is_none() {
-                keyword.forget(candidate.node.0);
+                keyword.remove_match(candidate.node.0);
             }
         }
         head.retain(|candidate| candidate.keyword.is_some() || candidate.near.is_some() || candidate.encoded.is_some());

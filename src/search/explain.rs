@@ -1,7 +1,7 @@
 //! Explains how a query was understood, and the rank of a hit.
 
 use super::feature::Features;
-use super::fuse::{Candidate, Near};
+use super::fuse::{Candidate, SpaceResult};
 use super::keyword::KeywordFound;
 use super::relation::Relation;
 use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchExplain};
@@ -46,8 +46,9 @@ impl HitExplain {
     ) -> Self {
         let (candidate, shares) = candidate.unzip();
         let leg = |score: Option<f32>, rank| score.map(|score| SearchExplain { rank, score });
-        let space =
-            |near: Option<Near>| near.map(|Near { similarity, rank }| SearchExplain { rank, score: similarity });
+        let space = |near: Option<SpaceResult>| {
+            near.map(|SpaceResult { similarity, rank }| SearchExplain { rank, score: similarity })
+        };
         Self {
             cited,
             relation: None,

@@ -53,11 +53,11 @@ impl Weights {
     fn score(&self, candidate: &Candidate) -> f32 {
         // After rounding, the weights may sum to slightly more than 1.
         let sum = candidate.features.weighted(&self.features).sum().min(1.0);
-        self.kept(candidate.is_dead, candidate.is_elsewhere) * sum
+        self.score_factor(candidate.is_dead, candidate.is_outside_place) * sum
     }
 
     /// The share of its score that a provision keeps.
-    pub(super) fn kept(&self, is_dead: bool, is_elsewhere: bool) -> f32 {
+    pub(super) fn score_factor(&self, is_dead: bool, is_elsewhere: bool) -> f32 {
         let of_dead = if is_dead { self.dead } else { 1.0 };
         let of_elsewhere = if is_elsewhere { self.elsewhere } else { 1.0 };
         of_dead * of_elsewhere
@@ -66,7 +66,7 @@ impl Weights {
 
 /// The result for a provision in one vector space.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Near {
+pub(super) struct SpaceResult {
     pub similarity: f32,
     /// Its rank from 1, if it is among the nearest in its space.
     pub rank: Option<u32>,
@@ -78,12 +78,12 @@ pub(super) struct Candidate {
     pub node: NodeOrdinal,
     pub is_dead: bool,
     /// Whether it is outside the place that the query probably names.
-    pub is_elsewhere: bool,
+    pub is_outside_place: bool,
     pub keyword: Option<f32>,
     pub keyword_rank: Option<u32>,
-    pub near: Option<Near>,
+    pub near: Option<SpaceResult>,
     /// The result in the second space, if there is one.
-    pub encoded: Option<Near>,
+    pub encoded: Option<SpaceResult>,
     pub chunk: Option<ChunkOrdinal>,
     pub interaction: f32,
     pub in_a_row: bool,
@@ -98,7 +98,7 @@ impl Candidate {
         Self {
             node,
             is_dead,
-            is_elsewhere: false,
+            is_outside_place: false,
             keyword: None,
             keyword_rank: None,
             near: None,
@@ -120,11 +120,11 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
         scores.fold(0.0_f32, f32::max)
     };
     let keyword_max = Some(keyword_max_of(false)).filter(|&max| max > 0.0).unwrap_or_else(|| keyword_max_of(true));
-    let best = |of: fn(&Candidate) -> Option<Near>| {
+    let best = |of: fn(&Candidate) -> Option<SpaceResult>| {
         candidates.iter().filter_map(of).map(|near| near.similarity).fold(1e-6, f32::max)
     };
     let (near_max, encoded_max) = (best(|candidate| candidate.near), best(|candidate| candidate.encoded));
-    let over = |near: Option<Near>, max: f32| near.map_or(0.0, |near| (near.similarity / max).max(0.0));
+    let over = |near: Option<SpaceResult>, max: f32| near.map_or(0.0, |near| (near.similarity / max).max(0.0));
     for candidate in candidates.iter_mut() {
         let keyword = candidate.keyword.map_or(0.0, |score| (score / keyword_max.max(1e-6)).min(1.0));
         let cited_by = ((candidate.cited_by as f32).ln_1p() / CITED_BY_MAX.ln_1p()).min(1.0);
@@ -142,7 +142,7 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
 
 /// Moves candidates in force that repeat the exact text of an earlier one behind all others. The
 /// order is otherwise unchanged.
-pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Candidate]) {
+pub(super) fn demote_duplicate_texts(snapshot: &Snapshot, candidates: &mut [Candidate]) {
     let mut spans: Vec<(u32, usize, Span)> = Vec::with_capacity(candidates.len());
     // Provisions that were repealed together often share one note as their text.
     for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| !candidate.is_dead) {
@@ -180,12 +180,12 @@ mod tests {
     use super::*;
 
     fn candidate(node: u32, is_dead: bool, keyword: Option<f32>, similarity: Option<f32>) -> Candidate {
-        let near = similarity.map(|similarity| Near { similarity, rank: None });
+        let near = similarity.map(|similarity| SpaceResult { similarity, rank: None });
         Candidate { keyword, near, ..Candidate::new(NodeOrdinal(node), is_dead) }
     }
 
     #[test]
-    fn law_no_longer_in_force_counts_less_and_ties_fall_to_the_ordinal() {
+    fn law_not_in_force_scores_less_and_ties_go_by_ordinal() {
         let mut candidates = [
             candidate(9, true, Some(6.0), Some(0.9)),
             candidate(7, false, Some(3.0), None),
@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_follows_from_the_candidates_alone_and_more_is_never_worse(
+        fn order_is_deterministic_and_monotonic(
             candidates in any_candidates(),
             shuffled_by in any::<u64>(),
             weights in any_weights(),

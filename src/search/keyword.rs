@@ -14,24 +14,24 @@
 //! this module that sum is called the weighted term frequency, or `worth`. Documents are processed
 //! in windows, so that the accumulated scores stay in the CPU cache, however large the corpus is.
 
+mod bit_sliced_sums;
 mod collect;
-mod common;
-mod found;
-mod hope;
-mod known;
+mod common_terms;
+mod cooccurrence;
+mod decision_diagram;
+mod known_words;
 mod leg;
 mod matching;
+mod pass;
 mod plan;
-mod said;
+mod planned_word;
+mod query_bitmaps;
 mod shared;
-mod sums;
-mod term_bits;
+mod term_bitmap_cache;
 #[cfg(test)]
 mod tests;
-mod threshold;
-mod together;
+mod upper_bounds;
 mod window;
-mod word;
 
 use std::cell::RefCell;
 use std::io;
@@ -39,18 +39,18 @@ use std::io;
 use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::ranges::OrdinalRanges;
 
-use super::bits::Bits;
+use super::bitmap::DocumentBitmap;
+use super::idle_core::IdleCore;
 use super::postings::{AllTerms, FieldReader, PhraseReader};
-use super::spare::Spare;
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
 use collect::Collector;
-pub(super) use found::{Constraints, KeywordFound, KeywordQuery, Scored, by_rank};
-pub(super) use known::KnownWord;
+pub(super) use cooccurrence::TermDocuments;
+pub(super) use known_words::KnownWord;
 pub(super) use leg::KeywordLeg;
+pub(super) use pass::{Constraints, KeywordFound, KeywordQuery, Scored, by_rank};
 use plan::Plan;
+use query_bitmaps::QueryBitmaps;
 use shared::SharedSearch;
-use term_bits::TermBits;
-pub(super) use together::DocumentsWith;
 use window::Window;
 
 /// Maximum cost of reading positions for the phrases of one query, in the units of
@@ -58,10 +58,10 @@ use window::Window;
 /// `"of the united states"` would exceed it, the most common words of the phrase are still
 /// required, but their positions are not checked. Provisions with all words in a row are ranked
 /// first all the same.
-const PLACES_READ_MAX: usize = 1_000_000;
+const POSITION_COST_MAX: usize = 1_000_000;
 
-/// Cost of checking one document for a phrase, as a number of provisions for [`Spare::core`].
-const IN_A_ROW_COST: u32 = 64;
+/// Cost of checking one document for a phrase, as a number of provisions for [`IdleCore::core`].
+const PHRASE_CHECK_COST: u32 = 64;
 
 /// A term is common if at least one in this many documents contains it.
 const COMMON_IN_ONE_OF: u32 = 64;
@@ -82,24 +82,24 @@ impl KeywordLeg {
         by_rarity.sort_by_key(|&(count, _)| count);
         // Reading positions costs ten times as much as reading documents. So positions are read
         // only in documents that contain the words of all phrases.
-        let mut common = TermBits::default();
+        let mut common = QueryBitmaps::default();
         for &(_, phrase) in &by_rarity {
             constraints.required = Some(match constraints.required.take() {
                 None if self.is_common(phrase)? => common.with_all(self, phrase, ranges)?,
-                None => self.with_all(phrase, ranges)?,
+                None => self.documents_with_all_terms(phrase, ranges)?,
                 Some(required) if self.is_common(phrase)? => {
-                    in_both(&common.with_all(self, phrase, ranges)?, &required)
+                    intersection_of(&common.with_all(self, phrase, ranges)?, &required)
                 }
-                Some(required) => self.having_all(phrase, &required)?,
+                Some(required) => self.filter_by_terms(phrase, &required)?,
             });
         }
-        let mut budget = Budget(PLACES_READ_MAX);
+        let mut budget = PositionBudget(POSITION_COST_MAX);
         for (_, phrase) in by_rarity.into_iter().filter(|(_, phrase)| phrase.len() > 1) {
             let required = constraints.required.take().unwrap_or_default();
-            constraints.required = Some(self.having_in_a_row_within(&mut budget, phrase, required)?);
+            constraints.required = Some(self.filter_by_phrase_within(&mut budget, phrase, required)?);
         }
         if !excluded.is_empty() {
-            constraints.excluded = Bits::none(self.document_count);
+            constraints.excluded = DocumentBitmap::empty_for(self.document_count);
         }
         for phrase in excluded.iter().filter(|phrase| is_selective(phrase)) {
             if let [term] = phrase.as_slice() {
@@ -107,7 +107,7 @@ impl KeywordLeg {
                     common.add_to(self, term, ranges, &mut constraints.excluded)?;
                     continue;
                 }
-                for field in self.said() {
+                for field in self.phrase_fields() {
                     field.each_with(term, ranges, |doc| constraints.excluded.set(doc))?;
                 }
                 continue;
@@ -116,16 +116,16 @@ impl KeywordLeg {
                 _ if self.is_common(phrase)? => {
                     let candidates = common.with_all(self, phrase, ranges)?;
                     match &constraints.required {
-                        Some(required) => in_both(&candidates, required),
+                        Some(required) => intersection_of(&candidates, required),
                         None => candidates,
                     }
                 }
-                Some(required) => self.having_all(phrase, required)?,
-                None => self.with_all(phrase, ranges)?,
+                Some(required) => self.filter_by_terms(phrase, required)?,
+                None => self.documents_with_all_terms(phrase, ranges)?,
             };
             // A document is excluded only if the positions of all terms could be checked.
-            let mut rows = self.rows_of(phrase)?;
-            if budget.terms_checked(&costs(&rows, &candidates)?) == phrase.len() {
+            let mut rows = self.phrase_readers(phrase)?;
+            if budget.spend_on_terms(&costs(&rows, &candidates)?) == phrase.len() {
                 candidates.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
                 candidates.into_iter().for_each(|doc| constraints.excluded.set(doc));
             }
@@ -134,7 +134,7 @@ impl KeywordLeg {
     }
 
     /// The fields that are searched for phrases.
-    fn said(&self) -> [&FieldReader; 2] {
+    fn phrase_fields(&self) -> [&FieldReader; 2] {
         [&self.heading, &self.text]
     }
 
@@ -155,16 +155,17 @@ impl KeywordLeg {
 
     /// The documents of the ranges that contain all terms in the heading or all in the text,
     /// ascending.
-    fn with_all(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
-        let Some(spare) = Spare::core(ranges.len()) else { return self.part_with_all(phrase, ranges) };
+    fn documents_with_all_terms(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
+        let Some(spare) = IdleCore::reserve_idle(ranges.len()) else { return self.part_with_all_terms(phrase, ranges) };
         let [first, second] = ranges.halves();
-        let (first, second) = spare.both(|| self.part_with_all(phrase, &first), || self.part_with_all(phrase, &second));
+        let (first, second) =
+            spare.run_both(|| self.part_with_all_terms(phrase, &first), || self.part_with_all_terms(phrase, &second));
         Ok([first?, second?].concat())
     }
 
-    fn part_with_all(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
+    fn part_with_all_terms(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
         let mut found = Vec::new();
-        for field in self.said() {
+        for field in self.phrase_fields() {
             let mut counted = Vec::with_capacity(phrase.len());
             for term in phrase {
                 counted.push((field.document_count(term)?, term));
@@ -174,7 +175,7 @@ impl KeywordLeg {
             let mut with_rarest = Vec::new();
             field.each_with(rarest, ranges, |doc| with_rarest.push(doc))?;
             let mut others = AllTerms::open(field, others.iter().map(|&(_, term)| term))?;
-            found.extend(with_rarest.into_iter().filter(|&doc| others.stand_in(doc)));
+            found.extend(with_rarest.into_iter().filter(|&doc| others.occur_in(doc)));
         }
         found.sort_unstable();
         found.dedup();
@@ -183,12 +184,12 @@ impl KeywordLeg {
 
     /// Those of `docs` that contain all terms in the heading or all in the text. `docs` must be
     /// ascending.
-    fn having_all(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
+    fn filter_by_terms(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
         let mut readers = Vec::with_capacity(2);
-        for field in self.said() {
+        for field in self.phrase_fields() {
             readers.push(AllTerms::open(field, phrase)?);
         }
-        Ok(docs.iter().copied().filter(|&doc| readers.iter_mut().any(|reader| reader.stand_in(doc))).collect())
+        Ok(docs.iter().copied().filter(|&doc| readers.iter_mut().any(|reader| reader.occur_in(doc))).collect())
     }
 
     /// The documents of the ranges whose citation contains a term; empty if there are more than
@@ -212,35 +213,36 @@ impl KeywordLeg {
 
     /// Those of `docs` that contain the terms in a row in heading or text. `docs` must be
     /// ascending.
-    pub(super) fn having_in_a_row(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
+    pub(super) fn filter_by_phrase(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
         if phrase.len() == 1 {
-            return self.having_all(phrase, docs);
+            return self.filter_by_terms(phrase, docs);
         }
-        let mut rows = self.rows_of(phrase)?;
+        let mut rows = self.phrase_readers(phrase)?;
         Ok(docs.iter().copied().filter(|&doc| rows.iter_mut().any(|row| row.is_in(doc))).collect())
     }
 
     /// Like [`Self::having_in_a_row`], but within a budget, and for documents that contain all
     /// terms. Checks the positions of as many of the rarest terms as the budget allows. If these
     /// are fewer than two, it keeps all documents.
-    fn having_in_a_row_within(
+    fn filter_by_phrase_within(
         &self,
-        budget: &mut Budget,
+        budget: &mut PositionBudget,
         phrase: &[String],
         mut docs: Vec<u32>,
     ) -> io::Result<Vec<u32>> {
-        let mut rows = self.rows_of(phrase)?;
-        let checked = budget.terms_checked(&costs(&rows, &docs)?);
+        let mut rows = self.phrase_readers(phrase)?;
+        let checked = budget.spend_on_terms(&costs(&rows, &docs)?);
         if checked > 0 {
             let keep = |rows: &mut Vec<PhraseReader<'_>>, docs: &mut Vec<u32>| {
-                rows.iter_mut().for_each(|row| row.check_rarest(checked));
+                rows.iter_mut().for_each(|row| row.keep_rarest_terms(checked));
                 docs.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
             };
-            match Spare::core((docs.len() as u32).saturating_mul(IN_A_ROW_COST)) {
+            match IdleCore::reserve_idle((docs.len() as u32).saturating_mul(PHRASE_CHECK_COST)) {
                 None => keep(&mut rows, &mut docs),
                 Some(spare) => {
-                    let (mut second, mut rows_of_second) = (docs.split_off(docs.len() / 2), self.rows_of(phrase)?);
-                    spare.both(|| keep(&mut rows, &mut docs), || keep(&mut rows_of_second, &mut second));
+                    let (mut second, mut rows_of_second) =
+                        (docs.split_off(docs.len() / 2), self.phrase_readers(phrase)?);
+                    spare.run_both(|| keep(&mut rows, &mut docs), || keep(&mut rows_of_second, &mut second));
                     docs.append(&mut second);
                 }
             }
@@ -248,9 +250,9 @@ impl KeywordLeg {
         Ok(docs)
     }
 
-    fn rows_of(&self, phrase: &[String]) -> io::Result<Vec<PhraseReader<'_>>> {
+    fn phrase_readers(&self, phrase: &[String]) -> io::Result<Vec<PhraseReader<'_>>> {
         let mut rows = Vec::with_capacity(2);
-        for field in self.said() {
+        for field in self.phrase_fields() {
             rows.extend(PhraseReader::open(field, phrase)?);
         }
         Ok(rows)
@@ -261,7 +263,7 @@ impl KeywordLeg {
         let mut found = Vec::new();
         for term in words.iter().flat_map(QueryWord::terms) {
             for field in self.fields() {
-                let has = field.cursor(term)?.is_some_and(|mut cursor| cursor.worth_at(doc) > 0.0);
+                let has = field.cursor(term)?.is_some_and(|mut cursor| cursor.weighted_frequency_at(doc) > 0.0);
                 if has && !found.contains(term) {
                     found.push(term.clone());
                 }
@@ -271,10 +273,10 @@ impl KeywordLeg {
     }
 
     /// Whether the citation of a document or the headings above it contain one of the terms.
-    pub(super) fn is_above(&self, terms: &[String], doc: u32) -> io::Result<bool> {
+    pub(super) fn is_in_context(&self, terms: &[String], doc: u32) -> io::Result<bool> {
         for term in terms {
             for field in [&self.citation, &self.breadcrumb] {
-                if field.cursor(term)?.is_some_and(|mut cursor| cursor.worth_at(doc) > 0.0) {
+                if field.cursor(term)?.is_some_and(|mut cursor| cursor.weighted_frequency_at(doc) > 0.0) {
                     return Ok(true);
                 }
             }
@@ -290,18 +292,18 @@ impl KeywordLeg {
         collector.watch(watched);
         let required = query.constraints.required.as_deref();
         for range in query.ranges.as_slice() {
-            self.go_through(*range, required, &mut plan, &mut collector)?;
+            self.collect_range(*range, required, &mut plan, &mut collector)?;
         }
         Ok(collector.finish(plan.possible()))
     }
 
     /// A search that several threads can share.
-    pub(super) fn share<'a>(&'a self, query: &'a KeywordQuery<'a>) -> SharedSearch<'a> {
+    pub(super) fn shared_search<'a>(&'a self, query: &'a KeywordQuery<'a>) -> SharedSearch<'a> {
         SharedSearch::new(self, query)
     }
 
     /// Collects the matches of one range. Ranges must come in ascending order.
-    fn go_through(
+    fn collect_range(
         &self,
         range: OrdinalRange,
         required: Option<&[u32]>,
@@ -314,10 +316,10 @@ impl KeywordLeg {
         SCRATCH.with_borrow_mut(|window| {
             let range_end = range.end.min(self.document_count);
             let mut start = range.start;
-            while let Some(next) = plan.next(required, start)?.filter(|&next| next < range_end) {
+            while let Some(next) = plan.next_possible_match(required, start)?.filter(|&next| next < range_end) {
                 start = window.restart(next, range_end, self.saturation);
-                plan.fill(window, required, collector)?;
-                collector.take(window);
+                plan.evaluate_window(window, required, collector)?;
+                collector.collect_window(window);
             }
             Ok(())
         })
@@ -325,7 +327,7 @@ impl KeywordLeg {
 }
 
 /// The intersection of two ascending lists.
-fn in_both(first: &[u32], second: &[u32]) -> Vec<u32> {
+fn intersection_of(first: &[u32], second: &[u32]) -> Vec<u32> {
     let mut rest = second;
     let is_in_second = |doc: &u32| {
         rest = &rest[rest.iter().take_while(|&other| other < doc).count()..];
@@ -335,13 +337,13 @@ fn in_both(first: &[u32], second: &[u32]) -> Vec<u32> {
 }
 
 /// The part of [`PLACES_READ_MAX`] that a query has left for reading positions.
-struct Budget(usize);
+struct PositionBudget(usize);
 
-impl Budget {
+impl PositionBudget {
     /// How many of the rarest terms of a phrase to check, given the cost of each: as many as the
     /// budget allows. A single term proves nothing, so the answer is never 1. Charges the cost to
     /// the budget.
-    fn terms_checked(&mut self, costs: &[usize]) -> usize {
+    fn spend_on_terms(&mut self, costs: &[usize]) -> usize {
         let mut spent = 0;
         let within = costs.iter().take_while(|&&cost| {
             spent += cost;
@@ -360,7 +362,7 @@ impl Budget {
 fn costs(rows: &[PhraseReader<'_>], docs: &[u32]) -> io::Result<Vec<usize>> {
     let mut costs = Vec::new();
     for row in rows {
-        let of_field = row.cost_of_each(docs)?;
+        let of_field = row.position_costs(docs)?;
         costs.resize(of_field.len().max(costs.len()), 0);
         costs.iter_mut().zip(of_field).for_each(|(sum, cost)| *sum += cost);
     }

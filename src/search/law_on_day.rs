@@ -14,7 +14,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::validity::{ShownWording, Standings};
 
-use super::bits::Bits;
+use super::bitmap::DocumentBitmap;
 use super::error::SearchError;
 use super::understand::with_analyzer;
 
@@ -30,9 +30,9 @@ pub struct LawOnDay {
     standings: Standings,
     /// The provisions that have several wordings, on any day. They are few, and testing a bit is faster
     /// than a binary search.
-    has_several_wordings: Arc<Bits>,
+    has_several_wordings: Arc<DocumentBitmap>,
     /// The provisions that are not law on the day: neither in force nor of uncertain status.
-    pub(super) not_law: Bits,
+    pub(super) not_law: DocumentBitmap,
     /// Caches the hidden words of provisions: reading the wordings of one takes longer than a search.
     hidden: Mutex<HashMap<NodeOrdinal, Arc<HiddenWords>>>,
 }
@@ -140,7 +140,7 @@ impl LawByDay {
     pub(super) fn of(snapshot: &Arc<Snapshot>) -> Self {
         let outline = &snapshot.outline;
         let standings = snapshot.validity.first_wordings(|node| outline.status(node));
-        let mut several = Bits::none(outline.len());
+        let mut several = DocumentBitmap::empty_for(outline.len());
         standings.with_several_wordings().for_each(|node| several.put(node.0, true));
         let latest = LawOnDay {
             snapshot: Arc::clone(snapshot),
@@ -148,7 +148,7 @@ impl LawByDay {
             standings,
             has_several_wordings: Arc::new(several),
             hidden: Mutex::default(),
-            not_law: Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living()),
+            not_law: DocumentBitmap::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living()),
         };
         Self { latest: Arc::new(latest), cached_laws: Mutex::default() }
     }

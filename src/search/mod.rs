@@ -26,7 +26,7 @@
 //! uses a second core for some steps if one is idle (`spare`).
 
 mod bare_number;
-mod bits;
+mod bitmap;
 mod cancel;
 mod compound;
 mod correct;
@@ -39,6 +39,7 @@ mod feature;
 mod filter;
 mod fuse;
 mod hydrate;
+mod idle_core;
 mod keyword;
 mod law_on_day;
 mod limits;
@@ -54,7 +55,6 @@ mod rerank;
 mod resolve;
 mod semantic;
 mod snippet;
-mod spare;
 mod stages;
 mod suggest;
 mod tuning;

@@ -18,8 +18,8 @@ use super::tuning::FieldTuning;
 
 /// [`Cursor::skip_to`] compares this many documents at once with the target, and does so this many
 /// times before it switches to binary search.
-const PASSED: usize = 8;
-const PASSED_TIMES: usize = 2;
+const LINEAR_SCAN_DOCUMENTS: usize = 8;
+const LINEAR_SCANS_MAX: usize = 2;
 
 /// Maximum number of documents in a block of postings.
 const BLOCK: usize = 128;
@@ -31,7 +31,7 @@ pub(super) struct FieldReader {
     norms: FieldNormReader,
     /// For each field norm id (an encoded field length): the weighted term frequency of one
     /// occurrence.
-    factors: Box<[f32; 256]>,
+    frequency_factors: Box<[f32; 256]>,
 }
 
 impl FieldReader {
@@ -46,7 +46,7 @@ impl FieldReader {
             let b = tuning.length_normalisation;
             *factor = tuning.weight / (1.0 - b + b * length / average);
         }
-        Ok(Self { field, inverted, norms, factors })
+        Ok(Self { field, inverted, norms, frequency_factors: factors })
     }
 
     /// The document frequency of the term in this field.
@@ -92,11 +92,11 @@ impl FieldReader {
 
     /// The weighted term frequency for `freq` occurrences in a document.
     #[inline]
-    fn worth(&self, doc: u32, freq: u32) -> f32 {
+    fn weighted_frequency(&self, doc: u32, freq: u32) -> f32 {
         if doc >= self.norms.num_docs() {
             return 0.0;
         }
-        freq as f32 * self.factors[usize::from(self.norms.fieldnorm_id(doc))]
+        freq as f32 * self.frequency_factors[usize::from(self.norms.fieldnorm_id(doc))]
     }
 
     fn positions_of(&self, entry: &TermInfo) -> io::Result<SegmentPostings> {
@@ -155,7 +155,7 @@ impl Cursor<'_> {
     pub(super) fn each_until(&mut self, end: u32, mut sink: impl FnMut(u32, f32)) {
         self.each_run_until(end, |reader, docs, freqs| {
             for (place, &doc) in docs.iter().enumerate() {
-                sink(doc, reader.worth(doc, frequency(freqs, place)));
+                sink(doc, reader.weighted_frequency(doc, frequency(freqs, place)));
             }
         });
     }
@@ -184,7 +184,7 @@ impl Cursor<'_> {
                 count += usize::from(is_wanted(doc));
             }
             for place in wanted[..count].iter().map(|&place| usize::from(place)) {
-                sink(docs[place], reader.worth(docs[place], frequency(freqs, place)));
+                sink(docs[place], reader.weighted_frequency(docs[place], frequency(freqs, place)));
             }
         });
     }
@@ -219,10 +219,10 @@ impl Cursor<'_> {
     /// The weighted term frequency in a document; 0 if it does not contain the term. Documents must
     /// be requested in ascending order.
     #[inline]
-    pub(super) fn worth_at(&mut self, doc: u32) -> f32 {
+    pub(super) fn weighted_frequency_at(&mut self, doc: u32) -> f32 {
         match self.frequency_at(doc) {
             0 => 0.0,
-            frequency => self.reader.worth(doc, frequency),
+            frequency => self.reader.weighted_frequency(doc, frequency),
         }
     }
 
@@ -251,11 +251,11 @@ impl Cursor<'_> {
                 // The target is mostly near, so a few documents at a time are skipped before a
                 // binary search of the rest.
                 let mut rest = docs.get(self.at..).unwrap_or_default();
-                for _ in 0..PASSED_TIMES {
-                    let Some((next, others)) = rest.split_at_checked(PASSED) else { break };
+                for _ in 0..LINEAR_SCANS_MAX {
+                    let Some((next, others)) = rest.split_at_checked(LINEAR_SCAN_DOCUMENTS) else { break };
                     let passed = next.iter().map(|&other| usize::from(other < doc)).sum::<usize>();
                     self.at += passed;
-                    if passed < PASSED {
+                    if passed < LINEAR_SCAN_DOCUMENTS {
                         return;
                     }
                     rest = others;
@@ -291,7 +291,7 @@ impl<'a> AllTerms<'a> {
     }
 
     /// Whether a document contains all terms. Documents must be requested in ascending order.
-    pub(super) fn stand_in(&mut self, doc: u32) -> bool {
+    pub(super) fn occur_in(&mut self, doc: u32) -> bool {
         self.0.as_mut().is_some_and(|cursors| cursors.iter_mut().all(|cursor| cursor.is_in(doc)))
     }
 }
@@ -300,7 +300,7 @@ impl<'a> AllTerms<'a> {
 const SAMPLED: usize = 48;
 
 /// No provision contains a term more often than this: texts are far shorter.
-const PLACES_MAX: u32 = 1 << 24;
+const POSITIONS_MAX: u32 = 1 << 24;
 
 /// Finding and unpacking a list of positions costs as much as reading this many positions.
 const LIST_COST: usize = 64;
@@ -335,14 +335,14 @@ impl<'a> PhraseReader<'a> {
     }
 
     /// From now on, checks only the positions of the `terms` rarest terms.
-    pub(super) fn check_rarest(&mut self, terms: usize) {
+    pub(super) fn keep_rarest_terms(&mut self, terms: usize) {
         self.terms.truncate(terms);
     }
 
     /// The estimated cost of reading the positions of each term in some documents, rarest term
     /// first: 1 per position, and [`LIST_COST`] per document that contains the term. The estimate
     /// is from a sample.
-    pub(super) fn cost_of_each(&self, docs: &[u32]) -> io::Result<Vec<usize>> {
+    pub(super) fn position_costs(&self, docs: &[u32]) -> io::Result<Vec<usize>> {
         let step = docs.len().div_ceil(SAMPLED).max(1);
         let mut costs = Vec::with_capacity(self.terms.len());
         for term in &self.terms {
@@ -358,15 +358,15 @@ impl<'a> PhraseReader<'a> {
 
     /// Whether a document contains the phrase. Documents must be requested in ascending order.
     pub(super) fn is_in(&mut self, doc: u32) -> bool {
-        self.terms.iter_mut().all(|term| seek(&mut term.postings, doc) == doc) && self.stands_here()
+        self.terms.iter_mut().all(|term| seek(&mut term.postings, doc) == doc) && self.is_in_current_document()
     }
 
     /// Whether the terms are in a row in the current document, which is the same for all terms.
-    fn stands_here(&mut self) -> bool {
+    fn is_in_current_document(&mut self) -> bool {
         let Self { terms, starts, positions, .. } = self;
         // A damaged list can contain any frequency, and memory is allocated for this many
         // positions.
-        if terms.iter().any(|term| term.postings.term_freq() > PLACES_MAX) {
+        if terms.iter().any(|term| term.postings.term_freq() > POSITIONS_MAX) {
             return false;
         }
         let Some((rarest, others)) = terms.split_first_mut() else { return false };

@@ -57,11 +57,11 @@ impl Ranking {
         let is_elsewhere = |doc| preferred.is_some_and(|preferred| !preferred.contains(doc));
         let kept = |is_dead| {
             move |&Scored { doc, score }: &Scored| {
-                let score = weights.kept(is_dead, is_elsewhere(doc)) * score;
+                let score = weights.score_factor(is_dead, is_elsewhere(doc)) * score;
                 Scored { doc, score }
             }
         };
-        let living = keyword.living.iter().map(kept(false));
+        let living = keyword.law_in_force.iter().map(kept(false));
         let mut tail: Vec<Scored> = living.chain(keyword.dead.iter().map(kept(true))).collect();
         tail.retain(|scored| placed.binary_search(&scored.doc).is_err());
         tail.sort_unstable_by(by_rank);

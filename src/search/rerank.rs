@@ -60,9 +60,9 @@ impl TokenRarity {
 }
 
 /// Converts a cosine to a similarity score: 0 below the floor, otherwise a power of the cosine.
-pub(super) struct Likeness([f32; Self::STEPS + 1]);
+pub(super) struct SimilarityCurve([f32; Self::STEPS + 1]);
 
-impl Likeness {
+impl SimilarityCurve {
     /// The neighbour table stores cosines in this many steps.
     const STEPS: usize = 255;
 
@@ -84,7 +84,7 @@ pub(super) struct Interaction {
     weight_total: f32,
     /// The matches between tokens and query tokens: the index of the query token, and the
     /// similarity. The entries for one token are consecutive; [`Lookup`] has their place.
-    helps: Vec<(u8, f32)>,
+    token_matches: Vec<(u8, f32)>,
 }
 
 /// Where the entries of each token start in [`Interaction::helps`].
@@ -132,7 +132,7 @@ impl Interaction {
     pub(super) fn scores(
         words: &str,
         rarity: &TokenRarity,
-        likeness: &Likeness,
+        likeness: &SimilarityCurve,
         sets: &TokenSets,
         passages: &[(NodeOrdinal, Option<ChunkOrdinal>)],
     ) -> Vec<f32> {
@@ -163,7 +163,7 @@ impl Interaction {
     fn prepare(
         tokens: &[TokenId],
         rarity: &TokenRarity,
-        likeness: &Likeness,
+        likeness: &SimilarityCurve,
         lookup: &mut Lookup,
     ) -> (Self, Vec<TokenId>) {
         let mut all: Vec<(TokenId, u8, f32)> = Vec::with_capacity(tokens.len() * 33);
@@ -184,14 +184,14 @@ impl Interaction {
             lookup.places[token.index()].1 += 1;
         }
         let weights: Vec<f32> = tokens.iter().map(|&token| rarity.get(token)).collect();
-        (Self { weight_total: weights.iter().sum(), weights, helps }, touched)
+        (Self { weight_total: weights.iter().sum(), weights, token_matches: helps }, touched)
     }
 
     fn score(&self, lookup: &Lookup, sets: [&[TokenId]; 2]) -> f32 {
         let mut best = [0.0_f32; TOKENS_MAX];
         for token in sets.into_iter().flatten() {
             let Some((start, count)) = lookup.get(*token) else { continue };
-            for &(place, likeness) in &self.helps[usize::from(start)..usize::from(start) + usize::from(count)] {
+            for &(place, likeness) in &self.token_matches[usize::from(start)..usize::from(start) + usize::from(count)] {
                 let best = &mut best[usize::from(place)];
                 *best = best.max(likeness);
             }
@@ -253,7 +253,7 @@ mod tests {
         let sets = TokenSets::open(dir.path()).unwrap();
         let chunks = ChunkTable::open(dir.path()).unwrap();
         let rarity = TokenRarity::of(&sets, &chunks);
-        let likeness = Likeness::of(&Tuning { likeness_power: 2.0, ..Tuning::default() });
+        let likeness = SimilarityCurve::of(&Tuning { likeness_power: 2.0, ..Tuning::default() });
         let passages: Vec<_> = (0..5).map(|n| (NodeOrdinal(n), Some(ChunkOrdinal(n)).filter(|_| n != 1))).collect();
         let scored = |words: &str| Interaction::scores(words, &rarity, &likeness, &sets, &passages);
         for words in ["landlord deposit back", "tall fence", "zzzzqqqq deposit", "deposit deposit lessor renter"] {

@@ -11,7 +11,7 @@ use hornbook_corpus::vectors::{Effort, VectorIndex, Within};
 
 use super::feature::{Feature, Features};
 use super::filter::Scope;
-use super::fuse::{Candidate, Near};
+use super::fuse::{Candidate, SpaceResult};
 use super::keyword::Constraints;
 use super::law_on_day::LawOnDay;
 use super::request::Depth;
@@ -21,8 +21,8 @@ use super::request::Depth;
 pub(super) struct SemanticCandidate {
     pub node: NodeOrdinal,
     pub chunk: ChunkOrdinal,
-    pub near: Option<Near>,
-    pub encoded: Option<Near>,
+    pub near: Option<SpaceResult>,
+    pub encoded: Option<SpaceResult>,
 }
 
 /// The limits of a semantic search.
@@ -121,7 +121,7 @@ impl Search<'_> {
             let node = snapshot.chunks.node_of(neighbour.chunk).filter(|&node| scope.law.shows(node, neighbour.chunk));
             let Some(node) = node else { continue };
             seen.push((node, found.len()));
-            let near = Near { similarity: neighbour.score, rank: None };
+            let near = SpaceResult { similarity: neighbour.score, rank: None };
             found.push(SemanticCandidate { node, chunk: neighbour.chunk, near: Some(near), encoded: None });
         }
         // The first chunk of a provision in the list is its best chunk.
@@ -160,13 +160,13 @@ fn complete_in(
     index: &VectorIndex,
     vector: &[f32],
     head: &mut [Candidate],
-    near: impl Fn(&mut Candidate) -> &mut Option<Near>,
+    near: impl Fn(&mut Candidate) -> &mut Option<SpaceResult>,
 ) {
     let mut missing: Vec<&mut Candidate> = head.iter_mut().filter_map(|c| near(c).is_none().then_some(c)).collect();
     let ranges: Vec<OrdinalRange> = missing.iter().map(|candidate| law.chunks_of(candidate.node)).collect();
     for (candidate, found) in missing.iter_mut().zip(index.best_of_each(vector, &ranges)) {
         if let Some(found) = found {
-            *near(candidate) = Some(Near { similarity: found.score, rank: None });
+            *near(candidate) = Some(SpaceResult { similarity: found.score, rank: None });
             candidate.chunk = candidate.chunk.or(Some(found.chunk));
         }
     }

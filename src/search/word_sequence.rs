@@ -18,7 +18,7 @@ pub(super) fn mark_sequences(
     let Some(row) = &understood.word_sequence else { return Ok(()) };
     let mut docs: Vec<u32> = found.best(SEQUENCE_CHECKS_MAX).into_iter().flatten().map(|scored| scored.doc).collect();
     docs.sort_unstable();
-    let with_row = keyword.having_in_a_row(row, &docs)?;
+    let with_row = keyword.filter_by_phrase(row, &docs)?;
     for candidate in head {
         candidate.in_a_row = with_row.binary_search(&candidate.node.0).is_ok();
     }

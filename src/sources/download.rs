@@ -8,10 +8,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hornbook_index_build::integrity_check;
 use hornbook_index_build::progress::{Progress, Stage};
 use hornbook_index_build::receipt::{RECEIPT_FORMAT, Receipt, sha256_of};
 use hornbook_index_build::source_files::{Compression, Packing};
-use hornbook_index_build::whole_file;
 
 use super::address::Address;
 use super::error::{FetchError, Trouble, io_error};
@@ -268,7 +268,7 @@ impl Download<'_, '_, '_> {
     fn check(&mut self, found: &Found) -> Result<Whole, Trouble> {
         let name = self.wanted.target.to_string_lossy().into_owned();
         let address = || found.address.clone();
-        let damage = match whole_file::read_to_end(self.part.path(), &name) {
+        let damage = match integrity_check::read_to_end(self.part.path(), &name) {
             Err(source) => Some(FetchError::Damaged { address: address(), source: Box::new(source) }),
             Ok(_) => None,
         };

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::section_file::sync_directory;
-use hornbook_index_build::receipt::{PART_END, PART_STATE_END, beside};
+use hornbook_index_build::receipt::{PART_STATE_SUFFIX, PART_SUFFIX, sibling_path};
 use serde::{Deserialize, Serialize};
 
 use super::error::{FetchError, io_error};
@@ -47,8 +47,8 @@ pub(crate) struct Part {
 impl Part {
     /// Opens what an earlier run left of the same download, or an empty part.
     pub(crate) fn open(target: &Path, url: &str) -> Result<Self, FetchError> {
-        let path = beside(target, PART_END);
-        let state = beside(target, PART_STATE_END);
+        let path = sibling_path(target, PART_SUFFIX);
+        let state = sibling_path(target, PART_STATE_SUFFIX);
         let file = File::options().create(true).append(true).open(&path).map_err(io_error(&path, "create it"))?;
         let length = file.metadata().map_err(io_error(&path, "find its length"))?.len();
         let beginning = fs::read(state).ok().and_then(|text| serde_json::from_slice::<Beginning>(&text).ok());
@@ -105,7 +105,7 @@ impl Part {
         self.file.sync_data().map_err(io_error(&self.path, "write it"))?;
         let Some(beginning) = &mut self.beginning else { return Ok(()) };
         beginning.synced = self.bytes;
-        let state = beside(&self.target, PART_STATE_END);
+        let state = sibling_path(&self.target, PART_STATE_SUFFIX);
         let text = serde_json::to_vec(beginning).expect("the state has no keys that are not text");
         fs::write(&state, text).map_err(io_error(&state, "write it"))
     }
@@ -114,13 +114,13 @@ impl Part {
     pub(crate) fn discard(&mut self) -> Result<(), FetchError> {
         self.beginning = None;
         self.bytes = 0;
-        let _ = fs::remove_file(beside(&self.target, PART_STATE_END));
+        let _ = fs::remove_file(sibling_path(&self.target, PART_STATE_SUFFIX));
         self.file.set_len(0).map_err(io_error(&self.path, "empty it"))
     }
 
     /// Removes the part: nothing of it is needed.
     pub(crate) fn remove(self) -> Result<(), FetchError> {
-        let _ = fs::remove_file(beside(&self.target, PART_STATE_END));
+        let _ = fs::remove_file(sibling_path(&self.target, PART_STATE_SUFFIX));
         fs::remove_file(&self.path).map_err(io_error(&self.path, "remove it"))
     }
 
@@ -128,7 +128,7 @@ impl Part {
     pub(crate) fn publish(self) -> Result<(), FetchError> {
         self.file.sync_all().map_err(io_error(&self.path, "write it"))?;
         fs::rename(&self.path, &self.target).map_err(io_error(&self.target, "put it in its place"))?;
-        let _ = fs::remove_file(beside(&self.target, PART_STATE_END));
+        let _ = fs::remove_file(sibling_path(&self.target, PART_STATE_SUFFIX));
         let folder = self.target.parent().unwrap_or(Path::new("."));
         sync_directory(folder).map_err(io_error(folder, "write it"))
     }

@@ -7,7 +7,7 @@ use super::{json, markup};
 
 /// The file format, which decides how the words of a file are found.
 #[derive(Clone, Copy)]
-pub enum Form {
+pub enum TextFormat {
     /// JSON. Lists the fields that contain law, notes or headings.
     Json(&'static [&'static str]),
     /// JSON in which texts contain paragraphs as a whole and again in parts. Lists the fields as `Json` does.
@@ -18,7 +18,7 @@ pub enum Form {
     Text,
 }
 
-impl Form {
+impl TextFormat {
     /// Adds the words of a file, or of one line of it.
     pub(crate) fn count(self, bytes: &[u8], words: &mut SourceWords) {
         let text = String::from_utf8_lossy(bytes);
@@ -36,12 +36,12 @@ impl Form {
 pub(crate) struct CountedLines<'r> {
     inner: &'r mut dyn BufRead,
     line: Vec<u8>,
-    form: Form,
+    form: TextFormat,
     words: &'r mut SourceWords,
 }
 
 impl<'r> CountedLines<'r> {
-    pub(crate) fn new(inner: &'r mut dyn BufRead, form: Form, words: &'r mut SourceWords) -> Self {
+    pub(crate) fn new(inner: &'r mut dyn BufRead, form: TextFormat, words: &'r mut SourceWords) -> Self {
         Self { inner, line: Vec::new(), form, words }
     }
 
@@ -96,7 +96,7 @@ mod tests {
             let mut words = SourceWords::default();
             let mut inner = io::BufReader::with_capacity(size, LINES.as_bytes());
             let mut read = String::new();
-            CountedLines::new(&mut inner, Form::Json(&["text"]), &mut words).read_to_string(&mut read).unwrap();
+            CountedLines::new(&mut inner, TextFormat::Json(&["text"]), &mut words).read_to_string(&mut read).unwrap();
             assert_eq!((read.as_str(), words.law.total()), (LINES, 5), "{size}");
         }
     }

@@ -1,9 +1,9 @@
 //! Counts the words of nodes as importers deliver them, for a check that writes no snapshot.
 
-use super::snapshot::{CREDIT_LEADS, HeldWords, RANGE_WORDS, capitalized};
+use super::snapshot::{CREDIT_LABELS, RANGE_WORDS, SnapshotWords, capitalized};
 use crate::content::Content;
 
-impl HeldWords {
+impl SnapshotWords {
     /// Adds the words of one wording of a node.
     pub(crate) fn add_content(&mut self, content: &Content) {
         self.headings += self.words.add(&content.heading);
@@ -14,7 +14,7 @@ impl HeldWords {
         }
         if let Some(credit) = &content.source_credit {
             self.credits += self.words.add(credit);
-            for lead in CREDIT_LEADS {
+            for lead in CREDIT_LABELS {
                 self.names.add(lead);
             }
         }

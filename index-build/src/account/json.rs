@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_counted_without_a_panic() {
+    fn invalid_json_does_not_panic() {
         for text in ["\"", "\"\\", "{\"a\":\"\\u12\"}", "\"é", "{\"text\":"] {
             count(text, &["text"], &mut SourceWords::default(), SourceWords::add);
         }

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_is_counted_by_its_reason() {
+    fn words_set_aside_are_counted_by_reason() {
         let page = "<head><title>no</title><meta x><style>p { a: b }</style></head><p>one<br>two</p>\
                     <nav>a <nav>b</nav> c</nav><script>if (a < b) { c }</script><p>three</p>";
         let words = counted(page, true);

@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use crate::report::WordsReport;
-pub(crate) use form::{CountedLines, Form};
+pub(crate) use form::{CountedLines, TextFormat};
 pub use snapshot::ReadBackError;
-pub(crate) use snapshot::{CREDIT_LEADS, HeldWords};
+pub(crate) use snapshot::{CREDIT_LABELS, SnapshotWords};
 pub(crate) use source::SourceWords;
 
 /// The number of lost or invented words to show as examples.
@@ -34,19 +34,28 @@ const JOINED: &str = "words written without a blank between them, which are seve
 const GLUED: &str = "words that the snapshot has without a blank between them, as the source prints them";
 
 /// Balances every source, given by its number and name, with the snapshot in `dir`.
-pub(crate) fn balance(dir: &Path, sources: Vec<(u16, String, SourceWords)>) -> Result<Vec<WordsReport>, ReadBackError> {
-    Ok(settle_all(&snapshot::read(dir)?, sources))
+pub(crate) fn audit_snapshot(
+    dir: &Path,
+    sources: Vec<(u16, String, SourceWords)>,
+) -> Result<Vec<WordsReport>, ReadBackError> {
+    Ok(audit_sources(&snapshot::read(dir)?, sources))
 }
 
 /// Balances every source, given by its number and name, with the words gathered from it.
-pub(crate) fn settle_all(held: &HashMap<u16, HeldWords>, sources: Vec<(u16, String, SourceWords)>) -> Vec<WordsReport> {
-    let none = HeldWords::default();
-    sources.into_iter().map(|(number, name, words)| settle(name, words, held.get(&number).unwrap_or(&none))).collect()
+pub(crate) fn audit_sources(
+    held: &HashMap<u16, SnapshotWords>,
+    sources: Vec<(u16, String, SourceWords)>,
+) -> Vec<WordsReport> {
+    let none = SnapshotWords::default();
+    sources
+        .into_iter()
+        .map(|(number, name, words)| balance_source(name, words, held.get(&number).unwrap_or(&none)))
+        .collect()
 }
 
-fn settle(name: String, source: SourceWords, held: &HeldWords) -> WordsReport {
+fn balance_source(name: String, source: SourceWords, held: &SnapshotWords) -> WordsReport {
     let words = source.law.total();
-    let mut open = source.law.clone().less(&held.words);
+    let mut open = source.law.clone().word_difference(&held.words);
     let left_out = source.left_out.iter().map(|(reason, words)| ((*reason).to_owned(), open.settle_left_out(words)));
     let mut left_out: BTreeMap<String, u64> = left_out.filter(|(_, count)| *count > 0).collect();
     let names = open.settle_beyond(&held.names);
@@ -69,7 +78,7 @@ fn settle(name: String, source: SourceWords, held: &HeldWords) -> WordsReport {
         from_set_aside,
         added: open.missing(),
         added_examples,
-        unaccounted: open.beyond(),
+        unaccounted: open.surplus_count(),
         unaccounted_examples,
     }
 }
@@ -79,14 +88,14 @@ mod tests {
     use super::words::Words;
     use super::*;
 
-    fn held(law: &str, names: &str) -> HeldWords {
+    fn held(law: &str, names: &str) -> SnapshotWords {
         let (words, names) = (Words::of(law), Words::of(names));
-        HeldWords { law: words.total(), words, names, ..HeldWords::default() }
+        SnapshotWords { law: words.total(), words, names, ..SnapshotWords::default() }
     }
 
     fn source(json: &str) -> SourceWords {
         let mut words = SourceWords::default();
-        Form::Json(&["text"]).count(json.as_bytes(), &mut words);
+        TextFormat::Json(&["text"]).count(json.as_bytes(), &mut words);
         words
     }
 
@@ -94,32 +103,32 @@ mod tests {
     fn a_lost_word_has_no_reason_unless_it_is_given_one() {
         let mut words = source(r#"{"text": "Sec 1 The owner shall not pay", "path": "Title Debts"}"#);
         words.leave_out("page numbers", "not not");
-        let report = settle("s".to_owned(), words.clone(), &held("The owner shall pay. Debts (a)", "1"));
+        let report = balance_source("s".to_owned(), words.clone(), &held("The owner shall pay. Debts (a)", "1"));
         assert_eq!((report.words, report.law, report.names), (7, 6, 1));
         assert_eq!(report.left_out, BTreeMap::from([("page numbers".to_owned(), 1)]));
         assert_eq!((report.unaccounted, report.unaccounted_examples), (1, vec!["Sec ×1".to_owned()]));
         assert_eq!((report.from_set_aside, report.added), (1, 1));
         assert_eq!(report.added_examples, ["a ×1"]);
-        let whole = settle("s".to_owned(), words, &held("Sec 1 The owner shall not pay", ""));
+        let whole = balance_source("s".to_owned(), words, &held("Sec 1 The owner shall not pay", ""));
         assert_eq!((whole.unaccounted, whole.added, whole.left_out.len()), (0, 0, 0));
     }
 
     #[test]
     fn words_that_a_source_glues_together_are_their_parts() {
         let words = source(r#"{"text": "FEEAmount $5.00Nonresident none"}"#);
-        let report = settle("s".to_owned(), words, &held("FEE Amount $5.00 Nonresident no", ""));
+        let report = balance_source("s".to_owned(), words, &held("FEE Amount $5.00 Nonresident no", ""));
         assert_eq!(report.left_out, BTreeMap::from([(JOINED.to_owned(), 1)]));
         assert_eq!((report.unaccounted, report.added), (1, 1), "{report:?}");
     }
 
     #[test]
-    fn what_was_left_out_may_have_the_blanks_that_its_twin_lacks() {
+    fn left_out_words_may_have_spaces_that_the_source_lacks() {
         let mut words = source(r#"{"text": "NAMEADDITIONAL cannot"}"#);
         words.leave_out("written twice", "NAME ADDITIONAL can not");
-        let report = settle("s".to_owned(), words.clone(), &held("", ""));
+        let report = balance_source("s".to_owned(), words.clone(), &held("", ""));
         assert_eq!(report.left_out, BTreeMap::from([(JOINED.to_owned(), 2)]));
         words.law.add("cannot");
-        let report = settle("s".to_owned(), words, &held("cannot", ""));
+        let report = balance_source("s".to_owned(), words, &held("cannot", ""));
         assert_eq!(
             (report.unaccounted, report.unaccounted_examples),
             (1, vec!["cannot ×1".to_owned()]),
@@ -128,21 +137,21 @@ mod tests {
     }
 
     #[test]
-    fn words_that_the_snapshot_glues_together_are_there_but_no_others() {
+    fn words_joined_as_printed_are_accounted_for() {
         let json = r#"{"text": "IN AND FORTHE COURT OF\nIN AND FOR\nTHE COURT"}"#;
         let mut words = SourceWords::default();
-        Form::JsonInParts(&["text"]).count(json.as_bytes(), &mut words);
-        let report = settle("s".to_owned(), words.clone(), &held("IN AND FORTHE", ""));
+        TextFormat::JsonInParts(&["text"]).count(json.as_bytes(), &mut words);
+        let report = balance_source("s".to_owned(), words.clone(), &held("IN AND FORTHE", ""));
         assert_eq!(report.left_out, BTreeMap::from([(GLUED.to_owned(), 2)]));
         assert_eq!((report.unaccounted, report.added), (2, 0), "{report:?}");
-        let importer_glues = settle("s".to_owned(), words, &held("INAND FOR THE COURT OF", ""));
+        let importer_glues = balance_source("s".to_owned(), words, &held("INAND FOR THE COURT OF", ""));
         assert_eq!((importer_glues.unaccounted, importer_glues.added), (2, 1), "the source prints IN AND");
     }
 
     #[test]
     fn words_of_the_snapshot_hide_a_loss_only_as_often_as_they_occur() {
         let words = source(r#"{"text": "pay pay pay"}"#);
-        let report = settle("s".to_owned(), words, &held("pay", "pay"));
+        let report = balance_source("s".to_owned(), words, &held("pay", "pay"));
         assert_eq!((report.names, report.unaccounted), (1, 1));
     }
 }

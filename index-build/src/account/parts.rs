@@ -11,12 +11,12 @@ use std::collections::HashSet;
 
 /// A paragraph, or a part of one.
 #[derive(Debug)]
-pub(super) enum Piece<'t> {
+pub(super) enum ParagraphPart<'t> {
     /// It counts. `divided` has blanks where a child ends within a word; `printed` is the text as
     /// printed, if that differs.
     Law { divided: Cow<'t, str>, printed: &'t str },
     /// It was already written before, or is written again after it.
-    Again { reason: &'static str, text: Cow<'t, str> },
+    Repeated { reason: &'static str, text: Cow<'t, str> },
 }
 
 const PARTS_FOLLOW: &str = "paragraphs whose parts follow them";
@@ -28,11 +28,11 @@ const LINE_MIN: usize = 40;
 
 /// The paragraphs of a text. A paragraph that equals the one before it also counts, unless its
 /// context shows a repetition.
-pub(super) fn pieces_of(text: &str) -> Vec<Piece<'_>> {
+pub(super) fn pieces_of(text: &str) -> Vec<ParagraphPart<'_>> {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let paragraphs = text.split('\n').map(|paragraph| Paragraph { text: paragraph, letters: letters(paragraph) });
     let paragraphs: Vec<Paragraph<'_>> = paragraphs.filter(|paragraph| !paragraph.letters.is_empty()).collect();
-    let search = Search::over(text);
+    let search = PartFinder::over(text);
     let mut pieces = Vec::with_capacity(paragraphs.len());
     // The last paragraph that counts, and the last one that does not count because its parts follow it.
     let (mut whole, mut parent) = ("", "");
@@ -41,7 +41,7 @@ pub(super) fn pieces_of(text: &str) -> Vec<Piece<'_>> {
     for (place, Paragraph { text, letters }) in paragraphs.iter().enumerate() {
         let following = &paragraphs[place + 1..];
         if is_all_of(letters, following) {
-            pieces.push(Piece::Again { reason: PARTS_FOLLOW, text: Cow::Borrowed(*text) });
+            pieces.push(ParagraphPart::Repeated { reason: PARTS_FOLLOW, text: Cow::Borrowed(*text) });
             (parent, is_once) = (letters, None);
             continue;
         }
@@ -54,18 +54,18 @@ pub(super) fn pieces_of(text: &str) -> Vec<Piece<'_>> {
             search.is_part(letters, whole)
         };
         if is_again {
-            pieces.push(Piece::Again { reason: IS_PART, text: Cow::Borrowed(*text) });
+            pieces.push(ParagraphPart::Repeated { reason: IS_PART, text: Cow::Borrowed(*text) });
             continue;
         }
         let ends = search.ends_of_parts(letters, following);
         let divided = divided(text, &ends);
         let printed = if divided.len() == text.len() { "" } else { *text };
         match search.overlap(whole, letters) {
-            0 => pieces.push(Piece::Law { divided, printed }),
+            0 => pieces.push(ParagraphPart::Law { divided, printed }),
             again => {
                 let (again, rest) = divided.split_at(place_of(&divided, again));
-                pieces.push(Piece::Again { reason: OVERLAPS, text: Cow::Owned(again.to_owned()) });
-                pieces.push(Piece::Law { divided: Cow::Owned(rest.to_owned()), printed });
+                pieces.push(ParagraphPart::Repeated { reason: OVERLAPS, text: Cow::Owned(again.to_owned()) });
+                pieces.push(ParagraphPart::Law { divided: Cow::Owned(rest.to_owned()), printed });
             }
         }
         (whole, is_once) = (letters, None);
@@ -81,11 +81,11 @@ struct Paragraph<'t> {
 /// Searches for paragraphs within others, with a budget. Real texts search each byte about thirty
 /// times. If a hostile text exceeds the budget, nothing more is found, so that all of it counts and
 /// the time stays linear.
-struct Search {
+struct PartFinder {
     bytes_left: Cell<usize>,
 }
 
-impl Search {
+impl PartFinder {
     fn over(text: &str) -> Self {
         const SEARCHES_OF_EACH_BYTE: usize = 300;
         Self { bytes_left: Cell::new(text.len().saturating_mul(SEARCHES_OF_EACH_BYTE)) }
@@ -206,7 +206,7 @@ mod tests {
 
     /// The words of a text that another text lacks, and the words that only the other text has.
     fn beyond(text: &str, other: &str) -> [Vec<String>; 2] {
-        counted(text).law.less(&Words::of(other)).examples(10)
+        counted(text).law.word_difference(&Words::of(other)).examples(10)
     }
 
     fn nothing() -> [Vec<String>; 2] {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_made_to_be_slow_are_read_in_the_time_of_others() {
+    fn hostile_texts_take_linear_time() {
         let letters = "a".repeat(100_000);
         let nested: String = (0..300).map(|less| format!("{}b\n", &letters[less..])).collect();
         let lines = format!("{letters}{}", "\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".repeat(50_000));

@@ -14,7 +14,7 @@ use super::words::Words;
 use crate::effect;
 
 /// Words before source credits that only announce a credit.
-pub(crate) const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
+pub(crate) const CREDIT_LABELS: [&str; 3] = ["Source", "History", "HISTORY"];
 
 /// Words between the numbers of a range.
 pub(super) const RANGE_WORDS: &str = "through to and inclusive";
@@ -26,7 +26,7 @@ pub(super) fn capitalized(word: &str) -> String {
 
 /// The words of a source in the snapshot.
 #[derive(Debug, Default)]
-pub(crate) struct HeldWords {
+pub(crate) struct SnapshotWords {
     /// Words of texts, headings, notes and credits.
     pub(super) words: Words,
     pub(super) law: u64,
@@ -37,7 +37,7 @@ pub(crate) struct HeldWords {
     pub(super) names: Words,
 }
 
-impl HeldWords {
+impl SnapshotWords {
     fn merge(&mut self, other: Self) {
         self.words.merge(other.words);
         self.names.merge(other.names);
@@ -75,7 +75,7 @@ impl From<TextDamaged> for ReadBackError {
 }
 
 /// Reads back every node of the snapshot in `dir`, by the number of its source.
-pub(super) fn read(dir: &Path) -> Result<HashMap<u16, HeldWords>, ReadBackError> {
+pub(super) fn read(dir: &Path) -> Result<HashMap<u16, SnapshotWords>, ReadBackError> {
     let law = Law { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)? };
     let total = law.outline.len();
     // One part per thread: merging many small parts takes longer than counting.
@@ -84,7 +84,7 @@ pub(super) fn read(dir: &Path) -> Result<HashMap<u16, HeldWords>, ReadBackError>
     let read = starts.into_par_iter().map(|start| law.part(start, total.min(start.saturating_add(part))));
     read.try_reduce(HashMap::new, |mut all, part| {
         for (source, held) in part {
-            all.entry(source).or_insert_with(HeldWords::default).merge(held);
+            all.entry(source).or_insert_with(SnapshotWords::default).merge(held);
         }
         Ok(all)
     })
@@ -97,8 +97,8 @@ struct Law {
 }
 
 impl Law {
-    fn part(&self, start: u32, end: u32) -> Result<HashMap<u16, HeldWords>, ReadBackError> {
-        let mut by_source: HashMap<u16, HeldWords> = HashMap::new();
+    fn part(&self, start: u32, end: u32) -> Result<HashMap<u16, SnapshotWords>, ReadBackError> {
+        let mut by_source: HashMap<u16, SnapshotWords> = HashMap::new();
         for node in start..end {
             self.add(NodeOrdinal(node), &mut by_source)?;
         }
@@ -118,7 +118,7 @@ impl Law {
         Ok(own)
     }
 
-    fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, HeldWords>) -> Result<(), ReadBackError> {
+    fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, SnapshotWords>) -> Result<(), ReadBackError> {
         let record = self.nodes.get(node)?;
         let held = by_source.entry(record.source).or_default();
         for wording in &record.wordings {
@@ -130,7 +130,7 @@ impl Law {
             }
             if let Some(credit) = wording.source_credit {
                 held.credits += held.words.add(self.texts.get(credit)?);
-                for lead in CREDIT_LEADS {
+                for lead in CREDIT_LABELS {
                     held.names.add(lead);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::parts::{Piece, pieces_of};
+use super::parts::{ParagraphPart, pieces_of};
 use super::words::Words;
 
 /// All words of a source. Words that are set aside may or may not be in the snapshot.
@@ -26,11 +26,11 @@ impl SourceWords {
     pub(super) fn add_without_parts(&mut self, text: &str) {
         for piece in pieces_of(text) {
             match piece {
-                Piece::Law { divided, printed } => {
+                ParagraphPart::Law { divided, printed } => {
                     self.add(&divided);
                     self.glued.add(printed);
                 }
-                Piece::Again { reason, text } => self.set_aside(reason, &text),
+                ParagraphPart::Repeated { reason, text } => self.set_aside(reason, &text),
             }
         }
     }

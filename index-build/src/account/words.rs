@@ -46,12 +46,12 @@ impl Words {
 
     /// The difference of the two multisets: how often each word is in surplus here (above zero) or
     /// missing (below zero).
-    pub(super) fn less(mut self, other: &Self) -> Balance {
+    pub(super) fn word_difference(mut self, other: &Self) -> WordDifference {
         for (word, count) in &other.counts {
             self.change(word, -count);
         }
         self.counts.retain(|_, count| *count != 0);
-        Balance { counts: self.counts, spare: HashMap::default() }
+        WordDifference { counts: self.counts, spare: HashMap::default() }
     }
 
     fn change(&mut self, word: &str, by: i64) {
@@ -100,14 +100,14 @@ const WORD_BYTES_MAX: usize = 400;
 
 /// The surplus and missing words of a comparison.
 #[derive(Debug)]
-pub(super) struct Balance {
+pub(super) struct WordDifference {
     counts: HashMap<Box<str>, i64, FxBuildHasher>,
     /// Words that were left out for a reason but are not in surplus: the source contains them
     /// within another word.
     spare: HashMap<Box<str>, i64, FxBuildHasher>,
 }
 
-impl Balance {
+impl WordDifference {
     /// Settles surplus words that `with` also contains, and returns how many were settled.
     pub(super) fn settle_beyond(&mut self, with: &Words) -> u64 {
         self.settle(with, 1)
@@ -267,7 +267,7 @@ impl Balance {
         })
     }
 
-    pub(super) fn beyond(&self) -> u64 {
+    pub(super) fn surplus_count(&self) -> u64 {
         self.counts.values().map(|count| (*count).max(0) as u64).sum()
     }
 

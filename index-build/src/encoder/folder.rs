@@ -69,7 +69,7 @@ impl EncoderFolder {
         let config_path = folder.join("config.json");
         let config_text = read(&config_path)?;
         let config: Config = parse(&config_path, &config_text)?;
-        check_config(&config).map_err(|what| unfit(&config_path, what))?;
+        check_config(&config).map_err(|what| invalid_file(&config_path, what))?;
         check_vocabulary(&folder.join("vocab.txt"))?;
         check_pooling(&folder.join("1_Pooling").join("config.json"))?;
         let tokens_max = tokens_max(&folder.join("sentence_bert_config.json"), &config)?;
@@ -80,7 +80,7 @@ impl EncoderFolder {
                 "it has the SHA-256 {digest}, the plan expects {sha256}; the query table was made for one encoder and fits \
                  no other: take that encoder, or the table that was made for this one, and state its encoder in sha256"
             );
-            return Err(unfit(&weights.path, what));
+            return Err(invalid_file(&weights.path, what));
         }
         Ok(Self { config, config_text, weights, tokens_max })
     }
@@ -174,17 +174,21 @@ fn check_vocabulary(path: &Path) -> Result<(), EncoderError> {
     for (place, line) in lines.iter().enumerate().take(TOKEN_COUNT) {
         let ours = embedder().token_text(TokenId(place as u16));
         if *line != ours {
-            let what = format!("it has the token '{}' instead of '{}'; {needed}", show(line), show(ours));
-            return Err(EncoderError::Unfit { path: path.to_owned(), line: Some(place + 1), what });
+            let what = format!(
+                "it has the token '{}' instead of '{}'; {needed}",
+                token_text_lossy(line),
+                token_text_lossy(ours)
+            );
+            return Err(EncoderError::InvalidFile { path: path.to_owned(), line: Some(place + 1), what });
         }
     }
     match lines.len() == TOKEN_COUNT {
         true => Ok(()),
-        false => Err(unfit(path, format!("it has {} tokens instead of {TOKEN_COUNT}; {needed}", lines.len()))),
+        false => Err(invalid_file(path, format!("it has {} tokens instead of {TOKEN_COUNT}; {needed}", lines.len()))),
     }
 }
 
-fn show(token: &[u8]) -> String {
+fn token_text_lossy(token: &[u8]) -> String {
     String::from_utf8_lossy(token).into_owned()
 }
 
@@ -192,9 +196,10 @@ fn check_pooling(path: &Path) -> Result<(), EncoderError> {
     let Some(text) = read_optional(path)? else { return Ok(()) };
     match parse::<Pooling>(path, &text)?.pooling_mode_mean_tokens {
         true => Ok(()),
-        false => {
-            Err(unfit(path, "the encoder does not take the mean of its tokens; only those that do can be used".into()))
-        }
+        false => Err(invalid_file(
+            path,
+            "the encoder does not take the mean of its tokens; only those that do can be used".into(),
+        )),
     }
 }
 
@@ -206,7 +211,9 @@ fn tokens_max(path: &Path, config: &Config) -> Result<usize, EncoderError> {
     let tokens_max = stated.unwrap_or(config.max_position_embeddings).min(config.max_position_embeddings);
     match tokens_max >= TOKENS_MIN {
         true => Ok(tokens_max),
-        false => Err(unfit(path, format!("the encoder reads {tokens_max} tokens at most; {TOKENS_MIN} are needed"))),
+        false => {
+            Err(invalid_file(path, format!("the encoder reads {tokens_max} tokens at most; {TOKENS_MIN} are needed")))
+        }
     }
 }
 
@@ -223,13 +230,13 @@ fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, EncoderError> {
 }
 
 fn parse<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, EncoderError> {
-    serde_json::from_slice(text).map_err(|error| EncoderError::Unfit {
+    serde_json::from_slice(text).map_err(|error| EncoderError::InvalidFile {
         path: path.to_owned(),
         line: Some(error.line()),
         what: format!("{error}"),
     })
 }
 
-fn unfit(path: &Path, what: String) -> EncoderError {
-    EncoderError::Unfit { path: PathBuf::from(path), line: None, what }
+fn invalid_file(path: &Path, what: String) -> EncoderError {
+    EncoderError::InvalidFile { path: PathBuf::from(path), line: None, what }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Encoder {
     hash: EncoderHash,
     folder: EncoderFolder,
     shape: EncoderShape,
-    words: Words,
+    words: TokenRows,
     transformer: Transformer,
     queries: Option<PlannedQueries>,
 }
@@ -67,7 +67,7 @@ impl Encoder {
         if let Some(queries) = &queries {
             hasher.update(queries.file_hash.as_bytes());
         }
-        let words = Words { hidden: shape.hidden, values: folder.part(&shape.words())? };
+        let words = TokenRows { hidden: shape.hidden, values: folder.part(&shape.words())? };
         let transformer = Transformer::new(&shape, |part| folder.part(part))?;
         let hash = *hasher.finalize().as_bytes();
         Ok(Self { space: planned.space.clone(), hash, folder, shape, words, transformer, queries })
@@ -126,12 +126,12 @@ impl From<EncoderFailed> for EncoderError {
 
 /// The embedding rows of all tokens.
 #[derive(Debug)]
-struct Words {
+struct TokenRows {
     hidden: usize,
     values: Vec<f32>,
 }
 
-impl WordRows for Words {
+impl WordRows for TokenRows {
     fn push_row(&self, word: TokenId, to: &mut Vec<f32>) {
         to.extend_from_slice(&self.values[word.index() * self.hidden..][..self.hidden]);
     }

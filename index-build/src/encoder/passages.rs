@@ -25,7 +25,7 @@ use crate::error::BuildError;
 use crate::graph::Probes;
 use crate::progress::{Progress, Stage};
 use crate::report::Report;
-use crate::reuse::{manifest_of_ours, whole};
+use crate::reuse::{compatible_manifest, verified_hash};
 
 /// The number of chunks that are read, sorted by length and embedded at a time.
 const WINDOW_CHUNKS: u32 = 4_096;
@@ -52,7 +52,7 @@ pub(super) fn write(
     let stage = Mutex::new(progress.stage("embedding passages", "passages", Some(u64::from(total))));
     for start in (0..total).step_by(WINDOW_CHUNKS as usize) {
         let window = start..total.min(start.saturating_add(WINDOW_CHUNKS));
-        let read: Result<Vec<Read<'_>>, BuildError> = window
+        let read: Result<Vec<PassageSource<'_>>, BuildError> = window
             .into_par_iter()
             .map(|chunk| law.read(ChunkOrdinal(chunk), encoder.shape.tokens_max, earlier.as_ref()))
             .collect();
@@ -60,11 +60,11 @@ pub(super) fn write(
         let embedded = embed_all(encoder, &read, &stage)?;
         for passage in &read {
             match passage {
-                Read::Earlier(row) => {
+                PassageSource::Earlier(row) => {
                     writer.push_stored(*row)?;
                     taken_over += 1;
                 }
-                Read::New(tokens) => writer.push(embedded.of(tokens))?,
+                PassageSource::New(tokens) => writer.push(embedded.of(tokens))?,
             }
         }
     }
@@ -74,22 +74,26 @@ pub(super) fn write(
 }
 
 /// Distinct passages with their vectors, sorted by length and tokens.
-struct Embedded<'p> {
+struct EmbeddedPassages<'p> {
     passages: Vec<&'p [TokenId]>,
     vectors: Vec<Vec<f32>>,
 }
 
-impl Embedded<'_> {
+impl EmbeddedPassages<'_> {
     fn of(&self, tokens: &[TokenId]) -> &[f32] {
         let place = self.passages.binary_search_by_key(&(tokens.len(), tokens), |passage| (passage.len(), *passage));
         &self.vectors[place.expect("every passage of the window was embedded")]
     }
 }
 
-fn embed_all<'p>(encoder: &Encoder, read: &'p [Read<'_>], stage: &Mutex<Stage>) -> Result<Embedded<'p>, BuildError> {
+fn embed_all<'p>(
+    encoder: &Encoder,
+    read: &'p [PassageSource<'_>],
+    stage: &Mutex<Stage>,
+) -> Result<EmbeddedPassages<'p>, BuildError> {
     let new = read.iter().filter_map(|passage| match passage {
-        Read::New(tokens) => Some(tokens.as_slice()),
-        Read::Earlier(_) => None,
+        PassageSource::New(tokens) => Some(tokens.as_slice()),
+        PassageSource::Earlier(_) => None,
     });
     let mut passages: Vec<&[TokenId]> = new.collect();
     passages.sort_unstable_by_key(|passage| (passage.len(), *passage));
@@ -109,11 +113,11 @@ fn embed_all<'p>(encoder: &Encoder, read: &'p [Read<'_>], stage: &Mutex<Stage>) 
         })
         .collect();
     let vectors = vectors?.into_iter().flatten().collect();
-    Ok(Embedded { passages, vectors })
+    Ok(EmbeddedPassages { passages, vectors })
 }
 
 /// A passage as read from the snapshot.
-enum Read<'e> {
+enum PassageSource<'e> {
     Earlier(StoredRow<'e>),
     New(Vec<TokenId>),
 }
@@ -171,10 +175,10 @@ impl Law {
         chunk: ChunkOrdinal,
         tokens_max: usize,
         earlier: Option<&'e EarlierPassages>,
-    ) -> Result<Read<'e>, BuildError> {
+    ) -> Result<PassageSource<'e>, BuildError> {
         let (node, passage) = self.passage(chunk)?;
         let known = earlier.and_then(|earlier| earlier.row(&self.outline, node, &passage));
-        Ok(known.map_or_else(|| Read::New(passage.tokens(tokens_max)), Read::Earlier))
+        Ok(known.map_or_else(|| PassageSource::New(passage.tokens(tokens_max)), PassageSource::Earlier))
     }
 
     fn passage(&self, chunk: ChunkOrdinal) -> Result<(NodeOrdinal, Passage<'_>), BuildError> {
@@ -218,7 +222,7 @@ impl EarlierPassages {
     /// None if a different encoder or program made them, the setting for indexing headings differs,
     /// or a file does not match the manifest.
     fn open(dir: &Path, encoder: &Encoder, index_headings: bool) -> Option<Self> {
-        let manifest = manifest_of_ours(dir)?;
+        let manifest = compatible_manifest(dir)?;
         let is_same_space = manifest.embedders.contains(&encoder.fingerprint());
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
         if !is_same_space || report.index_headings != Some(index_headings) {
@@ -226,7 +230,7 @@ impl EarlierPassages {
         }
         let vectors = encoder.space.vectors_file();
         for name in [outline::FILE_NAME, cards::FILE_NAME, texts::FILE_NAME, CHUNKS_FILE_NAME, vectors.as_str()] {
-            whole(dir, &manifest, name)?;
+            verified_hash(dir, &manifest, name)?;
         }
         Some(Self { law: Law::open(dir, index_headings).ok()?, rows: VectorRows::open(dir, &encoder.space).ok()? })
     }

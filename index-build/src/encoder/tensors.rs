@@ -32,7 +32,7 @@ impl TensorFile {
     }
 
     pub(super) fn unfit(&self, what: String) -> EncoderError {
-        EncoderError::Unfit { path: self.path.clone(), line: None, what }
+        EncoderError::InvalidFile { path: self.path.clone(), line: None, what }
     }
 }
 
@@ -81,6 +81,6 @@ impl<'f> OpenTensors<'f> {
     }
 
     pub(super) fn unfit(&self, what: String) -> EncoderError {
-        EncoderError::Unfit { path: self.path.to_owned(), line: None, what }
+        EncoderError::InvalidFile { path: self.path.to_owned(), line: None, what }
     }
 }

@@ -44,7 +44,7 @@ fn passages_have_the_vectors_of_a_plain_forward_pass() {
 }
 
 #[test]
-fn the_layers_of_names_with_a_prefix_are_found() {
+fn tensors_with_a_name_prefix_are_found() {
     let dir = tempfile::tempdir().unwrap();
     let mut tiny = TinyEncoder::new(4);
     let plain = opened(&tiny.write(dir.path())).unwrap();
@@ -68,7 +68,7 @@ fn the_fingerprint_follows_everything_that_decides_a_vector() {
 }
 
 #[test]
-fn what_is_no_encoder_of_ours_is_refused_with_its_file_and_the_way_out() {
+fn unsupported_encoders_are_refused_with_file_and_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let tiny = TinyEncoder::new(7);
     let table = tiny.write(dir.path());

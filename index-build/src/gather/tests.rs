@@ -36,7 +36,7 @@ fn keys(nodes: Vec<NewNode>) -> Result<Vec<String>, String> {
 }
 
 #[test]
-fn containers_stand_where_their_first_provision_stands() {
+fn containers_sort_like_their_first_provision() {
     let nodes = vec![
         node("ch-two", None, "", false),
         node("s2-1", Some("ch-two"), "2-1", true),

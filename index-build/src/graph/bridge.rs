@@ -10,9 +10,9 @@
 
 use rayon::prelude::*;
 
-use super::around::{Around, Seen};
 use super::connect::Links;
-use super::refine::choose;
+use super::point_search::{PointSearch, ScoredPoint};
+use super::refine::select_neighbours;
 use super::rows::ShardRows;
 
 /// How points that answer the same probe are linked.
@@ -106,8 +106,8 @@ pub(super) fn bridge(
                 let has = old.of(point);
                 let partners = partners[(point - shard.chunks.start) as usize].iter();
                 let new = partners.filter(|&other| *other != point && !has.contains(other));
-                let mut new: Vec<Seen> = new.map(|&other| (shard.cosine(point, other), other)).collect();
-                choose(shard, &mut new, options.links_max, 1.0)
+                let mut new: Vec<ScoredPoint> = new.map(|&other| (shard.cosine(point, other), other)).collect();
+                select_neighbours(shard, &mut new, options.links_max, 1.0)
             })
             .collect();
         for (&point, ends) in points.iter().zip(&chosen) {
@@ -128,15 +128,15 @@ fn answers(
 ) -> Vec<Vec<u32>> {
     let codes = probes.codes.par_chunks_exact(probes.dims);
     let answers = codes.map_init(
-        || (Around::new(shard.chunks), Vec::new()),
+        || (PointSearch::new(shard.chunks), Vec::new()),
         |(around, starts), codes| {
             let similarity =
                 |point| shard.kernel.dot_of_codes(codes, shard.rows.codes(point)) as f32 * shard.inverse_norm(point);
             starts.clear();
             starts.extend(entries.iter().map(|&entry| (similarity(entry), entry)));
-            starts.sort_unstable_by(|a: &Seen, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            starts.sort_unstable_by(|a: &ScoredPoint, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
-            around.look(shard, links, &starts, options.ef, similarity);
+            around.search_from(shard, links, &starts, options.ef, similarity);
             around.nearest().take(options.answers).map(|near| near.1).collect()
         },
     );

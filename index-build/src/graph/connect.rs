@@ -75,21 +75,21 @@ pub(super) fn connect(shard: &ShardRows<'_>, points: &[u32], links: &mut Links) 
     let Some(&root) = points.first() else {
         return Ok(0);
     };
-    let added = lead_in(shard, points, root, links) + lead_out(shard, points, root, links);
-    let mut reached = Reached::new(shard.chunks);
-    reached.spread(root, |point| links.of(point));
-    refuse_missing(points, &reached)?;
+    let added = make_reachable(shard, points, root, links) + make_root_reachable(shard, points, root, links);
+    let mut reached = ReachableSet::new(shard.chunks);
+    reached.mark_reachable_from(root, |point| links.of(point));
+    check_all_reached(points, &reached)?;
     let reversed = links.reversed(points);
-    let mut reaching = Reached::new(shard.chunks);
-    reaching.spread(root, |point| &reversed[links.place(point)]);
-    refuse_missing(points, &reaching)?;
+    let mut reaching = ReachableSet::new(shard.chunks);
+    reaching.mark_reachable_from(root, |point| &reversed[links.place(point)]);
+    check_all_reached(points, &reaching)?;
     Ok(added)
 }
 
 /// Makes every point reachable from the root.
-fn lead_in(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
-    let mut reached = Reached::new(shard.chunks);
-    reached.spread(root, |point| links.of(point));
+fn make_reachable(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
+    let mut reached = ReachableSet::new(shard.chunks);
+    reached.mark_reachable_from(root, |point| links.of(point));
     let mut added = 0;
     for &point in points {
         if reached.has(point) {
@@ -104,17 +104,17 @@ fn lead_in(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) 
             links.add(point, nearest);
         }
         added += 1;
-        reached.spread(point, |point| links.of(point));
+        reached.mark_reachable_from(point, |point| links.of(point));
     }
     added
 }
 
 /// Makes the root reachable from every point.
-fn lead_out(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
+fn make_root_reachable(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
     let reversed = links.reversed(points);
     let place = |point: u32| (point - shard.chunks.start) as usize;
-    let mut reaching = Reached::new(shard.chunks);
-    reaching.spread(root, |point| &reversed[place(point)]);
+    let mut reaching = ReachableSet::new(shard.chunks);
+    reaching.mark_reachable_from(root, |point| &reversed[place(point)]);
     let mut added = 0;
     for &point in points {
         if reaching.has(point) {
@@ -125,7 +125,7 @@ fn lead_out(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links)
         };
         links.add(point, nearest);
         added += 1;
-        reaching.spread(point, |point| &reversed[place(point)]);
+        reaching.mark_reachable_from(point, |point| &reversed[place(point)]);
     }
     added
 }
@@ -135,7 +135,7 @@ fn nearest(shard: &ShardRows<'_>, point: u32, others: impl Iterator<Item = u32>)
     ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, other)| other)
 }
 
-fn refuse_missing(points: &[u32], reached: &Reached) -> Result<(), GraphBuildError> {
+fn check_all_reached(points: &[u32], reached: &ReachableSet) -> Result<(), GraphBuildError> {
     let mut missing = points.iter().filter(|&&point| !reached.has(point));
     match missing.next() {
         None => Ok(()),
@@ -148,13 +148,13 @@ fn refuse_missing(points: &[u32], reached: &Reached) -> Result<(), GraphBuildErr
 }
 
 /// The points known to be reachable.
-struct Reached {
+struct ReachableSet {
     chunks: OrdinalRange,
     marks: Vec<bool>,
     to_follow: Vec<u32>,
 }
 
-impl Reached {
+impl ReachableSet {
     fn new(chunks: OrdinalRange) -> Self {
         Self { chunks, marks: vec![false; chunks.len() as usize], to_follow: Vec::new() }
     }
@@ -164,7 +164,7 @@ impl Reached {
     }
 
     /// Marks a point and all points reachable from it.
-    fn spread<'a>(&mut self, from: u32, links: impl Fn(u32) -> &'a [u32]) {
+    fn mark_reachable_from<'a>(&mut self, from: u32, links: impl Fn(u32) -> &'a [u32]) {
         self.mark(from);
         while let Some(point) = self.to_follow.pop() {
             links(point).iter().for_each(|&next| self.mark(next));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_without_a_way_in_or_out_are_linked_both_ways() {
+    fn unreachable_parts_are_linked_in_both_directions() {
         let dir = tempfile::tempdir().unwrap();
         let rows = rows(dir.path(), 9);
         let shard = ShardRows::new(&rows, OrdinalRange::new(0, 9));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_for_which_no_other_has_room_is_an_error_that_names_it() {
+    fn an_unlinkable_point_is_an_error_with_its_chunk() {
         let dir = tempfile::tempdir().unwrap();
         let rows = rows(dir.path(), 30);
         let shard = ShardRows::new(&rows, OrdinalRange::new(0, 30));

@@ -14,13 +14,13 @@ pub(super) fn entries(mut kept: Vec<u32>, points: &[u32]) -> Vec<u32> {
     kept.dedup();
     let missing = entry_count(points.len()).saturating_sub(kept.len());
     let mut others: Vec<u32> = points.iter().copied().filter(|point| kept.binary_search(point).is_err()).collect();
-    others.sort_unstable_by_key(|&point| (scattered(point), point));
+    others.sort_unstable_by_key(|&point| (shuffle_key(point), point));
     kept.extend(others.into_iter().take(missing));
     kept.sort_unstable();
     kept
 }
 
 /// A fixed shuffle of the ordinals: places neighbours in the text far apart.
-pub(super) fn scattered(chunk: u32) -> u32 {
+pub(super) fn shuffle_key(chunk: u32) -> u32 {
     chunk.wrapping_mul(0x9E37_79B1).reverse_bits()
 }

@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::around::{Around, Seen};
 use super::connect::Links;
-use super::entries::{entry_count, scattered};
+use super::entries::{entry_count, shuffle_key};
 use super::options::GraphOptions;
-use super::parallel::Done;
-use super::refine::choose;
+use super::parallel::GraphProgress;
+use super::point_search::{PointSearch, ScoredPoint};
+use super::refine::select_neighbours;
 use super::rows::ShardRows;
 
 /// The size of a batch is the number of points already linked divided by this, but at most `BATCH_MAX`.
@@ -24,18 +24,18 @@ const BATCH_MAX: usize = 1 << 13;
 const LANDMARKS: usize = 64;
 const STARTS: usize = 2;
 /// The number of points that one core handles at a time.
-const RUN: usize = 16;
+const POINTS_PER_TASK: usize = 16;
 
 /// Returns the links of the points and the entry points of searches.
 pub(super) fn link(
     shard: &ShardRows<'_>,
     points: &[u32],
     options: &GraphOptions,
-    done: &Done<'_>,
+    done: &GraphProgress<'_>,
 ) -> (Links, Vec<u32>) {
     // Consecutive points in the law are alike. In this order, points from every part of the law come early.
     let mut order = points.to_vec();
-    order.sort_unstable_by_key(|&point| (scattered(point), point));
+    order.sort_unstable_by_key(|&point| (shuffle_key(point), point));
     let linking = Linking { shard, options, links_max: 2 * options.links_per_point, walkers: Mutex::default() };
     let mut links = Links::new(shard.chunks, linking.links_max);
     let mut linked = 0;
@@ -60,15 +60,15 @@ struct Linking<'a> {
     options: &'a GraphOptions,
     links_max: usize,
     /// Buffers that no thread uses at the moment.
-    walkers: Mutex<Vec<Around>>,
+    walkers: Mutex<Vec<PointSearch>>,
 }
 
 impl Linking<'_> {
     /// For each point of the batch, the points that it should be linked to.
     fn neighbours(&self, landmarks: &[u32], batch: &[u32], links: &Links) -> Vec<Vec<u32>> {
-        let runs = batch.par_chunks(RUN).map(|run| {
+        let runs = batch.par_chunks(POINTS_PER_TASK).map(|run| {
             let walker = self.walkers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut around = walker.unwrap_or_else(|| Around::new(self.shard.chunks));
+            let mut around = walker.unwrap_or_else(|| PointSearch::new(self.shard.chunks));
             let found = run.iter().map(|&point| self.neighbours_of(point, landmarks, links, &mut around)).collect();
             self.walkers.lock().unwrap_or_else(PoisonError::into_inner).push(around);
             found
@@ -77,13 +77,16 @@ impl Linking<'_> {
         runs.into_iter().flatten().collect()
     }
 
-    fn neighbours_of(&self, point: u32, landmarks: &[u32], links: &Links, around: &mut Around) -> Vec<u32> {
-        let mut starts: Vec<Seen> = landmarks.iter().map(|&mark| (self.shard.cosine(point, mark), mark)).collect();
+    fn neighbours_of(&self, point: u32, landmarks: &[u32], links: &Links, around: &mut PointSearch) -> Vec<u32> {
+        let mut starts: Vec<ScoredPoint> =
+            landmarks.iter().map(|&mark| (self.shard.cosine(point, mark), mark)).collect();
         starts.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
-        around.look(self.shard, links, &starts, self.options.ef_construction, |other| self.shard.cosine(point, other));
-        let mut seen: Vec<Seen> = around.nearest().collect();
-        choose(self.shard, &mut seen, self.links_max, self.options.refine.stretch)
+        around.search_from(self.shard, links, &starts, self.options.ef_construction, |other| {
+            self.shard.cosine(point, other)
+        });
+        let mut seen: Vec<ScoredPoint> = around.nearest().collect();
+        select_neighbours(self.shard, &mut seen, self.links_max, self.options.refine.stretch)
     }
 
     /// Links the points of a batch in both directions. A point with more links than allowed keeps the best.
@@ -105,8 +108,9 @@ impl Linking<'_> {
                 let mut ends = old.of(point).to_vec();
                 ends.extend(group.iter().map(|link| link.1));
                 if ends.len() > self.links_max {
-                    let mut seen: Vec<Seen> = ends.iter().map(|&end| (self.shard.cosine(point, end), end)).collect();
-                    ends = choose(self.shard, &mut seen, self.links_max, self.options.refine.stretch);
+                    let mut seen: Vec<ScoredPoint> =
+                        ends.iter().map(|&end| (self.shard.cosine(point, end), end)).collect();
+                    ends = select_neighbours(self.shard, &mut seen, self.links_max, self.options.refine.stretch);
                 }
                 (point, ends)
             })

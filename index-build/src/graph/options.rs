@@ -3,7 +3,7 @@
 use hornbook_corpus::ids::OrdinalRange;
 
 use super::bridge::{BridgeOptions, Probes};
-use super::ranges::{RangeOptions, with_links};
+use super::ranges::{RangeOptions, ranges_with_graph};
 use super::refine::RefineOptions;
 
 /// Options of a graph build. The defaults were measured on the United States Code.
@@ -38,7 +38,7 @@ impl Default for GraphOptions {
 
 impl GraphOptions {
     /// A hash of the options, probes and ranges. Equal hashes mean that the same vectors give the same graphs.
-    pub fn recipe(&self, probes: &Probes, ranges: &[OrdinalRange]) -> String {
+    pub fn input_hash(&self, probes: &Probes, ranges: &[OrdinalRange]) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{self:?} {ranges:?}").as_bytes()).update(&probes.bytes());
         hasher.finalize().to_hex().to_string()
@@ -46,7 +46,7 @@ impl GraphOptions {
 
     /// The number of chunks in all graphs together.
     pub fn chunks_linked(&self, chunks: u32, ranges: &[OrdinalRange]) -> u64 {
-        let ranges = with_links(ranges, chunks, self.shard_chunks_max, &self.ranges);
+        let ranges = ranges_with_graph(ranges, chunks, self.shard_chunks_max, &self.ranges);
         u64::from(chunks) + ranges.iter().map(|range| u64::from(range.len())).sum::<u64>()
     }
 

@@ -55,13 +55,13 @@ impl BuiltGraph {
 }
 
 /// A graph whose lists are on disk until its turn comes.
-struct Waiting {
+struct SpooledGraph {
     graph: BuiltGraph,
     lists: File,
     length: usize,
 }
 
-impl Waiting {
+impl SpooledGraph {
     fn put(dir: &Path, mut graph: BuiltGraph) -> std::io::Result<Self> {
         let mut file = tempfile::tempfile_in(dir)?;
         let lists = std::mem::take(&mut graph.lists);
@@ -78,12 +78,12 @@ impl Waiting {
 }
 
 /// The progress of one graph.
-pub(super) struct Done<'a> {
+pub(super) struct GraphProgress<'a> {
     all: &'a AtomicU32,
     own: Cell<u32>,
 }
 
-impl<'a> Done<'a> {
+impl<'a> GraphProgress<'a> {
     /// Nothing of this graph is done yet. `all` counts the chunks of all graphs.
     pub(super) fn new(all: &'a AtomicU32) -> Self {
         Self { all, own: Cell::new(0) }
@@ -150,13 +150,13 @@ impl Jobs<'_> {
 
 /// The room that a job occupies. If a worker panics, the queue is cleared, and `thread::scope`
 /// passes the panic on.
-struct Room<'j> {
+struct JobPermit<'j> {
     jobs: &'j Jobs<'j>,
     job: usize,
     chunks_at_once: u32,
 }
 
-impl Drop for Room<'_> {
+impl Drop for JobPermit<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.jobs.clear();
@@ -171,7 +171,7 @@ pub(super) fn build_in_parallel(
     sizes: &[u32],
     chunks_at_once: u32,
     dir: &Path,
-    build: impl Fn(usize, &Done<'_>) -> Result<BuiltGraph, GraphBuildError> + Sync,
+    build: impl Fn(usize, &GraphProgress<'_>) -> Result<BuiltGraph, GraphBuildError> + Sync,
     mut take: impl FnMut(usize, BuiltGraph) -> Result<(), GraphBuildError>,
     mut progress: impl FnMut(u32),
 ) -> Result<(), GraphBuildError> {
@@ -185,8 +185,8 @@ pub(super) fn build_in_parallel(
             let (jobs, done, build, finished) = (&jobs, &done, &build, finished.clone());
             scope.spawn(move || {
                 while let Some(job) = jobs.take() {
-                    let _room = Room { jobs, job, chunks_at_once };
-                    let own = Done::new(done);
+                    let _room = JobPermit { jobs, job, chunks_at_once };
+                    let own = GraphProgress::new(done);
                     let built = build(job, &own);
                     own.set(jobs.sizes[job]);
                     // Waits until the graph is taken, so that finished graphs do not pile up. After
@@ -205,7 +205,7 @@ pub(super) fn build_in_parallel(
                         next += 1;
                     }
                     Ok((job, built)) => {
-                        waiting.insert(job, Waiting::put(dir, built?).map_err(GraphBuildError::Spool)?);
+                        waiting.insert(job, SpooledGraph::put(dir, built?).map_err(GraphBuildError::Spool)?);
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     // A worker panicked; `thread::scope` passes the panic on.
@@ -236,11 +236,11 @@ mod tests {
     }
 
     #[test]
-    fn graphs_come_in_order_and_no_more_are_in_work_than_there_is_room_for() {
+    fn graphs_arrive_in_order_within_the_chunk_limit() {
         let dir = tempfile::tempdir().unwrap();
         let sizes = [10, 10, 3, 10, 3, 3, 14, 1];
         let (in_work, most) = (AtomicU32::new(0), AtomicU32::new(0));
-        let build = |job: usize, done: &Done<'_>| {
+        let build = |job: usize, done: &GraphProgress<'_>| {
             let now = in_work.fetch_add(sizes[job], Ordering::SeqCst) + sizes[job];
             most.fetch_max(now, Ordering::SeqCst);
             // The first graph takes longest, so that others finish before their turn.
@@ -266,7 +266,7 @@ mod tests {
     fn the_first_error_ends_the_build() {
         let dir = tempfile::tempdir().unwrap();
         let begun = AtomicU32::new(0);
-        let build = |job: usize, _: &Done<'_>| {
+        let build = |job: usize, _: &GraphProgress<'_>| {
             begun.fetch_add(1, Ordering::SeqCst);
             thread::sleep(Duration::from_millis(2));
             if job == 3 { Err(GraphBuildError::Spool(std::io::Error::other("full"))) } else { Ok(graph(job)) }
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn a_panic_ends_the_build() {
         let dir = tempfile::tempdir().unwrap();
-        let build = |job: usize, _: &Done<'_>| -> Result<BuiltGraph, GraphBuildError> {
+        let build = |job: usize, _: &GraphProgress<'_>| -> Result<BuiltGraph, GraphBuildError> {
             assert!(job > 0, "a fault");
             Ok(graph(job))
         };

@@ -17,7 +17,7 @@ pub struct RangeOptions {
 
 /// The ranges that get a graph, outer ones first. `chunks` is the number of all chunks, in shards
 /// of `shard_chunks_max`.
-pub(super) fn with_links(
+pub(super) fn ranges_with_graph(
     ranges: &[OrdinalRange],
     chunks: u32,
     shard_chunks_max: u32,
@@ -52,10 +52,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_ranges_that_are_a_small_part_of_what_is_around_them_get_links() {
+    fn large_ranges_that_are_a_small_part_of_a_graph_get_their_own() {
         let options = RangeOptions { chunks_min: 40, share_max: 0.5 };
         let range = OrdinalRange::new;
-        let chosen = |ranges: &[OrdinalRange]| with_links(ranges, 1000, 400, &options);
+        let chosen = |ranges: &[OrdinalRange]| ranges_with_graph(ranges, 1000, 400, &options);
         // A state within a shard, its only code body, a title, a short chapter.
         let (state, body, title, chapter) = (range(100, 280), range(100, 270), range(120, 180), range(120, 150));
         assert_eq!(chosen(&[chapter, title, body, state, state]), [state, title]);

@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::around::{Around, Seen};
 use super::connect::Links;
+use super::point_search::{PointSearch, ScoredPoint};
 use super::rows::ShardRows;
 
 /// Options of the refinement.
@@ -33,13 +33,13 @@ pub(super) fn refine(
     let chosen: Vec<Vec<u32>> = points
         .par_iter()
         .map_init(
-            || (Around::new(shard.chunks), Vec::new()),
+            || (PointSearch::new(shard.chunks), Vec::new()),
             |(around, seen), &point| {
-                around.look(shard, old, &[point], options.ef + 1, |other| shard.cosine(point, other));
+                around.search_from(shard, old, &[point], options.ef + 1, |other| shard.cosine(point, other));
                 let own = old.of(point).iter().map(|&other| (shard.cosine(point, other), other));
                 seen.clear();
                 seen.extend(around.nearest().chain(own).filter(|other| other.1 != point));
-                choose(shard, seen, options.links_max, options.stretch)
+                select_neighbours(shard, seen, options.links_max, options.stretch)
             },
         )
         .collect();
@@ -59,8 +59,8 @@ pub(super) fn refine(
             if chosen.len() <= options.links_max {
                 return chosen;
             }
-            let mut seen: Vec<Seen> = chosen.iter().map(|&other| (shard.cosine(point, other), other)).collect();
-            choose(shard, &mut seen, options.links_max, options.stretch)
+            let mut seen: Vec<ScoredPoint> = chosen.iter().map(|&other| (shard.cosine(point, other), other)).collect();
+            select_neighbours(shard, &mut seen, options.links_max, options.stretch)
         })
         .collect();
     let mut links = Links::new(shard.chunks, options.links_max + room);
@@ -72,7 +72,12 @@ pub(super) fn refine(
 
 /// Selects the seen points that are worth a link, nearest first. A point is skipped if a kept point
 /// leads nearer to it.
-pub(super) fn choose(shard: &ShardRows<'_>, seen: &mut Vec<Seen>, links_max: usize, stretch: f32) -> Vec<u32> {
+pub(super) fn select_neighbours(
+    shard: &ShardRows<'_>,
+    seen: &mut Vec<ScoredPoint>,
+    links_max: usize,
+    stretch: f32,
+) -> Vec<u32> {
     seen.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     seen.dedup();
     let mut kept: Vec<u32> = Vec::with_capacity(links_max);

@@ -17,9 +17,9 @@ fn space() -> SpaceName {
 }
 
 /// Pseudo-random numbers that are the same in every run.
-struct Numbers(u64);
+struct TestRandom(u64);
 
-impl Numbers {
+impl TestRandom {
     fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 40) as f32 / (1 << 24) as f32) * 2.0 - 1.0
@@ -89,7 +89,7 @@ fn small() -> GraphOptions {
 
 /// Asserts that every chunk is in the shards exactly once, and that in each graph a walk reaches
 /// every point from every entry.
-fn assert_whole_and_in_reach(index: &VectorIndex) {
+fn assert_complete_and_reachable(index: &VectorIndex) {
     let view = index.graph().view();
     assert_once_and_in_reach(view.shards(), OrdinalRange::new(0, index.rows().chunk_count()));
     view.ranges().for_each(|range| assert_once_and_in_reach([range].into_iter(), range.chunks));
@@ -138,7 +138,7 @@ proptest! {
         collapsing in any::<bool>(),
         range in (0u32..2000, 5u32..400),
     ) {
-        let vectors = Numbers(seed).clustered(clusters, per_cluster, spread);
+        let vectors = TestRandom(seed).clustered(clusters, per_cluster, spread);
         let dir = tempfile::tempdir().unwrap();
         // With a minimum cosine above one, only equal vectors are merged, and near-duplicates
         // remain separate points.
@@ -148,7 +148,7 @@ proptest! {
         let start = range.0.min(vectors.len() as u32 - 1);
         let range = OrdinalRange::new(start, (start + range.1).min(vectors.len() as u32));
         let (index, stats) = build_with(dir.path(), &vectors, &vectors[..1], &[range], &options);
-        assert_whole_and_in_reach(&index);
+        assert_complete_and_reachable(&index);
         prop_assert_eq!(stats.points + stats.collapsed_equal + stats.collapsed_near, vectors.len() as u32);
         prop_assert_eq!(stats.shards, (vectors.len() as u32).div_ceil(shard_chunks_max));
         if spread == 0.0 && vectors.len() <= shard_chunks_max as usize {
@@ -158,8 +158,8 @@ proptest! {
 }
 
 #[test]
-fn near_duplicates_become_one_point_and_are_found_as_themselves() {
-    let vectors = Numbers(7).clustered(30, 40, 0.01);
+fn near_duplicates_become_one_point_but_are_found_individually() {
+    let vectors = TestRandom(7).clustered(30, 40, 0.01);
     let dir = tempfile::tempdir().unwrap();
     let (index, stats) = build(dir.path(), &vectors, &small());
     assert!(stats.points <= 60, "{stats:?}");
@@ -172,8 +172,8 @@ fn near_duplicates_become_one_point_and_are_found_as_themselves() {
 
 #[test]
 fn two_builds_write_the_same_bytes() {
-    let mut vectors = Numbers(3).clustered(60, 20, 0.2);
-    vectors.extend(Numbers(4).clustered(10, 20, 0.0));
+    let mut vectors = TestRandom(3).clustered(60, 20, 0.2);
+    vectors.extend(TestRandom(4).clustered(10, 20, 0.0));
     let options = GraphOptions { shard_chunks_max: 500, ..small() };
     let files = [0, 1].map(|_| {
         let dir = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ fn two_builds_write_the_same_bytes() {
 
 #[test]
 fn links_do_not_depend_on_the_number_of_cores() {
-    let vectors = Numbers(17).clustered(150, 20, 0.3);
+    let vectors = TestRandom(17).clustered(150, 20, 0.3);
     let dir = tempfile::tempdir().unwrap();
     let mut writer = VectorWriter::create(dir.path(), &space(), DIMS).unwrap();
     vectors.iter().for_each(|vector| writer.push(vector).unwrap());
@@ -196,7 +196,7 @@ fn links_do_not_depend_on_the_number_of_cores() {
     let [one, three] = [1, 3].map(|cores| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build().unwrap();
         pool.install(|| {
-            let (links, entries) = link(&shard, &points, &small(), &Done::new(&AtomicU32::new(0)));
+            let (links, entries) = link(&shard, &points, &small(), &GraphProgress::new(&AtomicU32::new(0)));
             (points.iter().map(|&point| links.of(point).to_vec()).collect::<Vec<_>>(), entries)
         })
     });
@@ -206,13 +206,13 @@ fn links_do_not_depend_on_the_number_of_cores() {
 /// A query between two distant clusters has answers in both, so links must cross between them.
 #[test]
 fn points_that_answer_the_same_probe_are_linked() {
-    let vectors = Numbers(21).clustered(40, 20, 0.1);
+    let vectors = TestRandom(21).clustered(40, 20, 0.1);
     let (left, right) = (3 * 20..4 * 20, 30 * 20..31 * 20);
     let between: Vec<f32> = vectors[left.start].iter().zip(&vectors[right.start]).map(|(a, b)| a + b).collect();
     let crossings = |probes: &[Vec<f32>]| {
         let dir = tempfile::tempdir().unwrap();
         let (index, _) = build_with_probes(dir.path(), &vectors, probes, &small());
-        assert_whole_and_in_reach(&index);
+        assert_complete_and_reachable(&index);
         let graph = index.graph().view().shards().next().unwrap();
         let ends = left.clone().flat_map(|point| graph.links(point as u32).iter().map(|&end| end as usize));
         ends.filter(|end| right.contains(end)).count()
@@ -222,12 +222,12 @@ fn points_that_answer_the_same_probe_are_linked() {
 }
 
 #[test]
-fn walks_find_nearly_all_that_a_scan_finds() {
-    let vectors = Numbers(11).clustered(200, 15, 0.5);
+fn graph_search_has_nearly_the_recall_of_a_scan() {
+    let vectors = TestRandom(11).clustered(200, 15, 0.5);
     let dir = tempfile::tempdir().unwrap();
     let options = GraphOptions { shard_chunks_max: 2000, ..small() };
     let (index, _) = build(dir.path(), &vectors, &options);
-    let mut numbers = Numbers(12);
+    let mut numbers = TestRandom(12);
     for range in [OrdinalRange::new(0, 3000), OrdinalRange::new(700, 2300)] {
         let (mut hits, mut wanted) = (0, 0);
         for place in (0..vectors.len()).step_by(50) {
@@ -243,8 +243,8 @@ fn walks_find_nearly_all_that_a_scan_finds() {
 
 #[test]
 fn ten_thousand_equal_chunks_are_one_point() {
-    let mut vectors = Numbers(5).clustered(1, 10_000, 0.0);
-    vectors.extend(Numbers(6).clustered(100, 1, 0.0));
+    let mut vectors = TestRandom(5).clustered(1, 10_000, 0.0);
+    vectors.extend(TestRandom(6).clustered(100, 1, 0.0));
     let dir = tempfile::tempdir().unwrap();
     let (index, stats) = build(dir.path(), &vectors, &small());
     assert_eq!((stats.points, stats.collapsed_equal), (101, 9_999));
@@ -261,7 +261,7 @@ fn zero_vectors_and_no_vectors_build() {
     let dir = tempfile::tempdir().unwrap();
     let (index, stats) = build(dir.path(), &[vec![0.0; DIMS], unit(&[1.0; DIMS]), vec![0.0; DIMS]], &small());
     assert_eq!((stats.points, stats.collapsed_equal), (2, 1));
-    assert_whole_and_in_reach(&index);
+    assert_complete_and_reachable(&index);
 }
 
 /// The share of the ten nearest vectors that searches find.
@@ -277,7 +277,7 @@ fn recall(index: &VectorIndex, queries: &[Vec<f32>]) -> f64 {
 }
 
 /// Builds the graphs over `after`, and reuses those over `before` where possible.
-fn carried_in(
+fn build_reusing(
     before: (&[Vec<f32>], &[OrdinalRange]),
     after: (&[Vec<f32>], &[OrdinalRange]),
 ) -> (VectorIndex, GraphStats) {
@@ -310,8 +310,8 @@ fn default_with_small_ranges() -> GraphOptions {
 }
 
 #[test]
-fn a_graph_that_was_taken_over_is_whole_and_finds_what_a_new_one_finds() {
-    let mut numbers = Numbers(11);
+fn a_reused_graph_is_complete_and_has_the_recall_of_a_new_one() {
+    let mut numbers = TestRandom(11);
     let before = numbers.clustered(300, 10, 0.4);
     // Some law is removed, some is inserted in between.
     let mut after: Vec<Vec<f32>> =
@@ -319,9 +319,9 @@ fn a_graph_that_was_taken_over_is_whole_and_finds_what_a_new_one_finds() {
     for (place, vector) in numbers.clustered(20, 10, 0.4).into_iter().enumerate() {
         after.insert(place * 13, vector);
     }
-    let (index, stats) = carried_in((&before, &[]), (&after, &[]));
+    let (index, stats) = build_reusing((&before, &[]), (&after, &[]));
     assert_eq!(stats.inserted, 200);
-    assert_whole_and_in_reach(&index);
+    assert_complete_and_reachable(&index);
     let queries: Vec<Vec<f32>> = after.iter().step_by(17).cloned().collect();
     let dir = tempfile::tempdir().unwrap();
     let (new, _) = build(dir.path(), &after, &GraphOptions::default());
@@ -333,12 +333,12 @@ fn a_graph_that_was_taken_over_is_whole_and_finds_what_a_new_one_finds() {
 }
 
 #[test]
-fn a_graph_with_too_many_new_points_is_built_as_a_whole() {
-    let mut numbers = Numbers(13);
+fn a_graph_with_too_many_new_points_is_rebuilt() {
+    let mut numbers = TestRandom(13);
     let before = numbers.clustered(100, 5, 0.4);
     let mut after = before.clone();
     after.extend(numbers.clustered(40, 5, 0.4));
-    let inserted = |before: &[Vec<f32>], after: &[Vec<f32>]| carried_in((before, &[]), (after, &[])).1.inserted;
+    let inserted = |before: &[Vec<f32>], after: &[Vec<f32>]| build_reusing((before, &[]), (after, &[])).1.inserted;
     assert_eq!(inserted(&before, &after), 0);
     // Few in each build, but too many together with those of the earlier builds.
     let dirs = [0, 1, 2, 3, 4, 5, 6].map(|_| tempfile::tempdir().unwrap());
@@ -358,7 +358,7 @@ fn a_graph_with_too_many_new_points_is_built_as_a_whole() {
 /// An unchanged range keeps its links even if its chunks moved, and a changed range inserts the new points.
 #[test]
 fn ranges_take_over_their_own_links() {
-    let mut numbers = Numbers(31);
+    let mut numbers = TestRandom(31);
     let (one, other, rest) =
         (numbers.clustered(20, 10, 0.4), numbers.clustered(30, 10, 0.4), numbers.clustered(90, 10, 0.4));
     let before = [&one[..], &other, &rest].concat();
@@ -371,7 +371,7 @@ fn ranges_take_over_their_own_links() {
     let (old_index, stats) = build_with(old.path(), &before, &[], &ranges_before, &default_with_small_ranges());
     assert_eq!(stats.ranges, 2);
     let (index, _) = carried_from(old.path(), (&after, &ranges));
-    assert_whole_and_in_reach(&index);
+    assert_complete_and_reachable(&index);
     let new: Vec<Graph<'_>> = index.graph().view().ranges().collect();
     assert_eq!(
         new.iter().map(|graph| (graph.chunks, graph.inserted)).collect::<Vec<_>>(),
@@ -387,8 +387,8 @@ fn ranges_take_over_their_own_links() {
 /// A filter must cost no more than a snapshot of just this range, and must find the same, for every
 /// range and union.
 #[test]
-fn a_range_costs_what_a_snapshot_of_its_own_costs_and_finds_as_much() {
-    let mut numbers = Numbers(41);
+fn a_range_search_costs_and_finds_as_much_as_in_its_own_snapshot() {
+    let mut numbers = TestRandom(41);
     // States with the same law in other words: points outside a state are as near to a query
     // as points inside.
     let topics = numbers.clustered(400, 1, 0.0);

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use rayon::prelude::*;
 
-use crate::account::{Form, SourceWords};
+use crate::account::{SourceWords, TextFormat};
 use crate::import::document::{Document, ParseDocument, Parsed};
 use crate::import::intake::{ImportError, Intake};
 use crate::import::target::Target;
@@ -45,7 +45,7 @@ impl Batch {
     }
 
     /// The words of the waiting documents. `parsed` contains their parse results.
-    fn words(&self, form: Form, parsed: &[Parsed]) -> SourceWords {
+    fn words(&self, form: TextFormat, parsed: &[Parsed]) -> SourceWords {
         // One part per thread: merging many small parts takes longer than counting.
         let part = self.documents.len().div_ceil(rayon::current_num_threads()).max(1);
         let counted = self.documents.par_chunks(part).zip(parsed.par_chunks(part)).map(|(documents, parsed)| {
@@ -74,7 +74,7 @@ impl Batch {
         &mut self,
         parse: ParseDocument,
         target: Target<'_>,
-        form: Form,
+        form: TextFormat,
         intake: &mut Intake<'_>,
         words: &mut SourceWords,
     ) -> Result<u64, ImportError> {

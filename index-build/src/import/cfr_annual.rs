@@ -8,7 +8,7 @@ use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, VOCABULARY, run_of};
 use crate::import::cfr::names::{Level, Numbers};
-use crate::import::cfr::place::{Container, Place, Reading};
+use crate::import::cfr::place::{CfrReader, Container, Place};
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
 use crate::import::{unknown, xml};
@@ -31,7 +31,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     let Some(heading) = title_heading(root) else {
         return refuse("the volume does not say its title: TITLEHD and TITLENUM are missing");
     };
-    let mut reading = Reading::new(document, target);
+    let mut reading = CfrReader::new(document, target);
     let (mut elements, mut below) = (Elements::default(), Vec::new());
     // Printed matter other than the law is next to the title element.
     let own = root.children().filter(|child| !is_around_law(*child));
@@ -65,7 +65,7 @@ fn title_heading(root: Node<'_, '_>) -> Option<String> {
     headings.into_iter().find(|heading| Level::Title.number_in(heading).is_some())
 }
 
-fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
     let level = match node.tag_name().name() {
         "SUBTITLE" => Level::Subtitle,
         "CHAPTER" => Level::Chapter,
@@ -125,7 +125,7 @@ fn without_continued(heading: &str) -> (&str, &str) {
     (plain.trim_end(), continued)
 }
 
-fn section<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+fn section<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
     let (mut label, mut heading, mut is_reserved, mut rest) = (None, None, false, Vec::new());
     for child in node.children() {
         match child.tag_name().name() {
@@ -148,7 +148,7 @@ fn section<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     put_back(reading, misplaced, place);
 }
 
-fn appendix<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+fn appendix<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
     let first = node.children().find(|child| child.tag_name().name() == "HD");
     let heading = first.map(|heading| run_of(heading, &[]).text).unwrap_or_default();
     let mut elements = Elements::new(node, None);
@@ -156,12 +156,12 @@ fn appendix<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     let misplaced = std::mem::take(&mut elements.misplaced);
     let short = node.children().find(|child| child.tag_name().name() == "EAR");
     let reference = short.map(|short| run_of(short, &[]).text).unwrap_or_default();
-    reading.attachment(place, &heading, elements.into_text(reference), node);
+    reading.add_appendix(place, &heading, elements.into_text(reference), node);
     put_back(reading, misplaced, place);
 }
 
 /// Imports law that was inside a note at the place where it belongs.
-fn put_back<'a>(reading: &mut Reading<'_>, misplaced: Vec<Node<'a, 'a>>, place: &Place) {
+fn put_back<'a>(reading: &mut CfrReader<'_>, misplaced: Vec<Node<'a, 'a>>, place: &Place) {
     if let Some(first) = misplaced.first() {
         let what = format!(
             "{} elements of law stand within the revised text of a note; they are put after it",

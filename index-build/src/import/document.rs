@@ -34,7 +34,7 @@ impl Document {
 }
 
 /// The position and reason of an error that keeps a document from being parsed.
-pub type Refusal = (SourcePosition, String);
+pub type DocumentError = (SourcePosition, String);
 
 /// The result of parsing a document.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ pub struct Parsed {
     pub is_skipped: bool,
     /// Whether the plan provides the patterns that separate headings, law and credits. They may not
     /// fit the document.
-    pub is_read_by_forms: bool,
+    pub uses_plan_patterns: bool,
     /// Errors that make the build fail.
     pub mistakes: Vec<(SourcePosition, String)>,
 }

@@ -4,7 +4,7 @@ use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, VOCABULARY};
 use crate::import::cfr::names::{Level, Numbers};
-use crate::import::cfr::place::{Container, Place, Reading};
+use crate::import::cfr::place::{CfrReader, Container, Place};
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
 use crate::import::unknown::{self, has_words};
@@ -25,7 +25,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
         );
         return Parsed::refused(document.position(1), what);
     };
-    let mut reading = Reading::new(document, target);
+    let mut reading = CfrReader::new(document, target);
     let siblings = title.parent().into_iter().flat_map(|parent| parent.children());
     for division in siblings.filter(|node| is_division(*node)) {
         read(&mut reading, division, &Place::default());
@@ -79,7 +79,7 @@ fn is_division(node: Node<'_, '_>) -> bool {
     digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
     let heading = head_of(node).map(|head| Elements::new(node, None).run(head).text).unwrap_or_default();
     // A division of unknown type is a container if it contains divisions, and is otherwise read as an appendix.
     let kind = level_of(node).unwrap_or_else(|| match node.children().any(is_division) {
@@ -113,7 +113,7 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
         }
         Kind::Appendix => {
             let text = elements_of(node, None).into_text(reference_of(node));
-            reading.attachment(place, &heading, text, node);
+            reading.add_appendix(place, &heading, text, node);
         }
     }
 }

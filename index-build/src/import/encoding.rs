@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::import::document::{Document, Refusal};
+use crate::import::document::{Document, DocumentError};
 use crate::import::xml::text_of;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -24,7 +24,7 @@ const WINDOWS_1252: [char; 32] = [
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-pub(crate) fn decoded(document: &Document, encoding: Encoding) -> Result<Cow<'_, str>, Refusal> {
+pub(crate) fn decoded(document: &Document, encoding: Encoding) -> Result<Cow<'_, str>, DocumentError> {
     match encoding {
         Encoding::Utf8 => text_of(document).map(Cow::Borrowed),
         Encoding::Windows1252 => {

@@ -11,7 +11,8 @@ use crate::pattern::Pattern;
 
 /// Joins paragraphs into a text with its layout. Their labels decide how they nest.
 pub(crate) fn set<S: AsRef<str>>(lines: &[S]) -> (String, Layout) {
-    let lines: Vec<String> = lines.iter().map(|line| tidied(line.as_ref())).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<String> =
+        lines.iter().map(|line| normalised_line(line.as_ref())).filter(|line| !line.is_empty()).collect();
     let text = lines.join("\n");
     let layout = labels::layout_of(&text, &Scheme::found());
     (text, layout)
@@ -19,7 +20,7 @@ pub(crate) fn set<S: AsRef<str>>(lines: &[S]) -> (String, Layout) {
 
 /// Reduces white space to single spaces and adds the space after a label, which some pages lose:
 /// `(1)The owner`.
-fn tidied(line: &str) -> String {
+fn normalised_line(line: &str) -> String {
     let mut words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let label = label_end(&words);
     if label > 0 && words[label..].starts_with(char::is_alphanumeric) && !words[..label].ends_with(' ') {

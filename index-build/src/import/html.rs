@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::{ParseOpts, Parser, parse_document};
 
-use crate::import::document::{Document, Parsed, Refusal};
+use crate::import::document::{Document, DocumentError, Parsed};
 use crate::import::html_sink::{DEPTH_MAX, Node, Sink};
 use crate::import::xml::text_of;
 use crate::report::WarningKind;
@@ -65,7 +65,7 @@ pub(crate) struct Element<'t> {
 }
 
 /// Parses a document. An error contains the reason and position.
-pub(crate) fn parse(document: &Document) -> Result<Tree, Refusal> {
+pub(crate) fn parse(document: &Document) -> Result<Tree, DocumentError> {
     let text = text_of(document)?;
     let mut options = ParseOpts::default();
     // Text for browsers without scripts counts as text.
@@ -79,7 +79,7 @@ pub(crate) fn parse(document: &Document) -> Result<Tree, Refusal> {
         rest = after;
     }
     let mut tree = Tree { nodes: parser.finish(), unknown: BTreeMap::new() };
-    match tree.tidy() {
+    match tree.normalise_words() {
         Some(line) => Err((document.position(line), too_deep())),
         None => Ok(tree),
     }
@@ -121,26 +121,26 @@ impl Tree {
     /// Walks the whole tree once: joins words, records unknown elements, and returns the line of an
     /// element that is nested too deeply. This is checked here because the parser may move elements
     /// after inserting them.
-    fn tidy(&mut self) -> Option<u32> {
-        let mut gap = Gap::default();
+    fn normalise_words(&mut self) -> Option<u32> {
+        let mut gap = InlineRun::default();
         let mut open = vec![(0, 0)];
         while let Some((place, depth)) = open.pop() {
             // A block element ends here, so the words that follow belong to another paragraph.
             let Some(node) = self.nodes.get(place) else {
-                gap = Gap::default();
+                gap = InlineRun::default();
                 continue;
             };
             if depth > DEPTH_MAX {
                 return Some(node.line);
             }
             match flow(node.name()) {
-                Flow::Words if node.name.is_none() => gap.words(&mut self.nodes, place),
-                Flow::Words => {}
-                Flow::Block => {
-                    gap = Gap::default();
-                    open.push((END, depth));
+                DisplayKind::Words if node.name.is_none() => gap.words(&mut self.nodes, place),
+                DisplayKind::Words => {}
+                DisplayKind::Block => {
+                    gap = InlineRun::default();
+                    open.push((BLOCK_END, depth));
                 }
-                Flow::Unknown => _ = self.unknown.entry(node.name().to_owned()).or_insert(node.line),
+                DisplayKind::Unknown => _ = self.unknown.entry(node.name().to_owned()).or_insert(node.line),
             }
             open.extend(self.nodes[place].children.iter().rev().map(|&child| (child, depth + 1)));
         }
@@ -149,19 +149,19 @@ impl Tree {
 }
 
 /// Marks the end of a block element, in place of a node index.
-const END: usize = usize::MAX;
+const BLOCK_END: usize = usize::MAX;
 
 /// The words of one paragraph that only inline tags separate, with the white space there.
 ///
 /// The programs that generate these pages put a line break before and after each tag:
 /// `§ <a>1-1</a>⏎.` White space with a line break before a full stop is therefore ignored.
 #[derive(Debug, Default)]
-struct Gap {
+struct InlineRun {
     /// The indexes of the last words and of the white space since.
     places: Vec<usize>,
 }
 
-impl Gap {
+impl InlineRun {
     fn words(&mut self, nodes: &mut [Node], place: usize) {
         let bare = nodes[place].words.trim_start();
         if bare.is_empty() {
@@ -177,7 +177,7 @@ impl Gap {
             let is_broken = nodes[last].words[kept..].contains('\n')
                 || nodes[place].words[..cut].contains('\n')
                 || blank.iter().any(|&blank| nodes[blank].words.contains('\n'));
-            if is_broken && joins(before, bare) {
+            if is_broken && belong_together(before, bare) {
                 // A sentence after a link begins directly after the full stop: `<a>1-1</a>⏎.The owner`.
                 let sentence = bare.strip_prefix('.').filter(|rest| begins_with_word(rest));
                 let words = sentence.map_or_else(|| StrTendril::from(bare), |rest| format!(". {rest}").into());
@@ -193,7 +193,7 @@ impl Gap {
 
 /// Whether the words on both sides of a tag belong together, as one word or as a word and its
 /// punctuation, despite line breaks.
-fn joins(before: &str, after: &str) -> bool {
+fn belong_together(before: &str, after: &str) -> bool {
     let mut letters = after.chars();
     let (first, second) = (letters.next(), letters.next());
     let goes_on = match first {
@@ -215,7 +215,7 @@ fn begins_with_word(text: &str) -> bool {
 
 /// How an element behaves among words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum DisplayKind {
     /// Its words are part of the paragraph around it.
     Words,
     /// It begins and ends a paragraph.
@@ -224,7 +224,7 @@ pub(crate) enum Flow {
     Unknown,
 }
 
-pub(crate) fn flow(name: &str) -> Flow {
+pub(crate) fn flow(name: &str) -> DisplayKind {
     match name {
         "" | "a" | "abbr" | "acronym" | "b" | "bdi" | "bdo" | "big" | "cite" | "code" | "data" | "del" | "dfn"
         | "em" | "font" | "i" | "ins" | "kbd" | "label" | "mark" | "nobr" | "q" | "rb" | "rp" | "rt" | "rtc"
@@ -232,14 +232,14 @@ pub(crate) fn flow(name: &str) -> Flow {
         | "var" | "wbr" | "area" | "audio" | "base" | "basefont" | "bgsound" | "button" | "canvas" | "embed"
         | "iframe" | "img" | "input" | "link" | "map" | "meta" | "meter" | "noscript" | "object" | "output"
         | "param" | "picture" | "progress" | "script" | "select" | "slot" | "source" | "style" | "template"
-        | "textarea" | "track" | "video" => Flow::Words,
+        | "textarea" | "track" | "video" => DisplayKind::Words,
         "address" | "article" | "aside" | "blockquote" | "body" | "br" | "caption" | "center" | "col" | "colgroup"
         | "dd" | "details" | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure"
         | "footer" | "form" | "frame" | "frameset" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "head" | "header"
         | "hgroup" | "hr" | "html" | "legend" | "li" | "listing" | "main" | "menu" | "nav" | "ol" | "optgroup"
         | "option" | "p" | "plaintext" | "pre" | "search" | "section" | "summary" | "table" | "tbody" | "td"
-        | "tfoot" | "th" | "thead" | "title" | "tr" | "ul" | "xmp" => Flow::Block,
-        _ => Flow::Unknown,
+        | "tfoot" | "th" | "thead" | "title" | "tr" | "ul" | "xmp" => DisplayKind::Block,
+        _ => DisplayKind::Unknown,
     }
 }
 
@@ -287,7 +287,7 @@ impl<'t> Element<'t> {
             match part {
                 Part::Words(own) => words.push_str(own),
                 Part::Element(element) => {
-                    let is_block = flow(element.name()) == Flow::Block;
+                    let is_block = flow(element.name()) == DisplayKind::Block;
                     if is_block {
                         words.push(' ');
                     }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_html_leaves_out_is_put_in() {
+    fn omitted_html_tags_are_added() {
         assert_eq!(
             shaped("<p>a<p>b<ol><li>c<li>d<ol><li>e</ol><li>f</ol>g"),
             "p(a) p(b) ol(li(c) li(d ol(li(e))) li(f)) g"
@@ -355,7 +355,7 @@ mod tests {
 
     /// Programs that generate pages put a line break before and after each tag.
     #[test]
-    fn line_breaks_at_tags_part_no_punctuation_from_its_word() {
+    fn line_breaks_at_tags_do_not_separate_punctuation() {
         let text = |html: &str| parsed(html).root().text();
         assert_eq!(
             text("<p>under §\n<cite>\n<a>\n55.1-1202\n</a>\n</cite>\n.The tenant"),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_html_has_not_are_words_and_named_once() {
+    fn unknown_html_elements_are_text_with_one_warning() {
         let tree = parsed("<p>a\n<o:p>b</o:p>\n<law>c</law><law>d</law>");
         assert_eq!(tree.root().text(), "a b cd");
         assert_eq!(tree.unknown_elements().collect::<Vec<_>>(), [("law", 3), ("o:p", 2)]);

@@ -31,7 +31,7 @@ impl ListLabels {
         let Some(by_id) = by_id.filter(|by_id| by_id.iter().ne(&by_position)) else {
             return Self::checked(by_position, &items, style);
         };
-        if !are_nested(&by_id, &by_position, &items) && fit_together(&by_id, style) {
+        if !are_nested(&by_id, &by_position, &items) && are_consistent(&by_id, style) {
             return Self::checked(by_id.into_iter().map(str::to_owned).collect(), &items, style);
         }
         let says_the_same =
@@ -98,7 +98,7 @@ fn has_list(element: Element<'_>) -> bool {
 }
 
 /// Whether labels match the style of the list and increase without large gaps.
-fn fit_together(labels: &[&str], style: &str) -> bool {
+fn are_consistent(labels: &[&str], style: &str) -> bool {
     // A single label with a dot among labels without dots only distinguishes two items with the same label.
     let points = labels.iter().filter(|label| label.contains('.')).count();
     if style == "1" && (points == 0 || points == labels.len()) {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_decide_where_they_fit_together() {
+    fn consistent_ids_give_the_labels() {
         assert_eq!(of_ids("a", &["a", "h", "j", "k", "m"]), sure("a h j k m"));
         assert_eq!(of_ids("i", &["i", "iii", "vii"]), sure("i iii vii"));
         assert_eq!(of_ids("1", &["1", "3", "12"]), sure("1 3 12"));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_decide_where_ids_do_not_fit() {
+    fn inconsistent_ids_are_ignored() {
         let doubtful = |labels: &str| (labels.to_owned(), true);
         assert_eq!(of_ids("a", &["a", "e", "b"]), doubtful("a b c"));
         assert_eq!(of_ids("a", &["a", "b", "b.1", "c"]), doubtful("a b c d"));

@@ -7,7 +7,7 @@
 
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 
-use crate::import::html::{Element, Flow, Part, flow};
+use crate::import::html::{DisplayKind, Element, Part, flow};
 use crate::import::html_labels::ListLabels;
 use crate::import::table_spans::{Span, TableRows};
 use crate::import::text_builder::TextBuilder;
@@ -18,7 +18,7 @@ pub(crate) struct HtmlSetter<'l> {
     builder: TextBuilder,
     /// The label templates of list items, with `{}`, by depth. The last one applies to all greater depths.
     labels: &'l [String],
-    line: OpenLine,
+    line: LineState,
     /// The open marks, outermost first.
     marks: Vec<MarkKind>,
     doubts: Vec<(u32, String)>,
@@ -26,7 +26,7 @@ pub(crate) struct HtmlSetter<'l> {
 
 /// The state of the current line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpenLine {
+enum LineState {
     None,
     /// It contains only a label: the first paragraph of an item follows on the same line.
     Label,
@@ -35,7 +35,7 @@ enum OpenLine {
 
 impl<'l> HtmlSetter<'l> {
     pub(crate) fn new(labels: &'l [String]) -> Self {
-        Self { builder: TextBuilder::default(), labels, line: OpenLine::None, marks: Vec::new(), doubts: Vec::new() }
+        Self { builder: TextBuilder::default(), labels, line: LineState::None, marks: Vec::new(), doubts: Vec::new() }
     }
 
     /// Changes the label templates for the following items.
@@ -73,21 +73,21 @@ impl<'l> HtmlSetter<'l> {
             self.builder.space();
             return;
         }
-        if self.line == OpenLine::None {
+        if self.line == LineState::None {
             self.begin(LineKind::Paragraph, depth, "");
         }
         self.builder.push(words);
-        self.line = OpenLine::Words;
+        self.line = LineState::Words;
     }
 
     fn begin(&mut self, kind: LineKind, depth: usize, label: &str) {
         self.builder.begin(kind, depth, label);
-        self.line = if label.is_empty() { OpenLine::Words } else { OpenLine::Label };
+        self.line = if label.is_empty() { LineState::Words } else { LineState::Label };
     }
 
     fn end_line(&mut self) {
         self.builder.end_line();
-        self.line = OpenLine::None;
+        self.line = LineState::None;
     }
 
     fn inline(&mut self, element: Element<'_>, depth: usize, item: &str) {
@@ -102,12 +102,12 @@ impl<'l> HtmlSetter<'l> {
     fn block(&mut self, element: Element<'_>, depth: usize, item: &str) {
         let marks = std::mem::take(&mut self.marks);
         marks.iter().for_each(|_| self.builder.end_mark());
-        self.bare_block(element, depth, item);
+        self.block_content(element, depth, item);
         marks.iter().for_each(|kind| self.builder.begin_mark(*kind));
         self.marks = marks;
     }
 
-    fn bare_block(&mut self, element: Element<'_>, depth: usize, item: &str) {
+    fn block_content(&mut self, element: Element<'_>, depth: usize, item: &str) {
         match element.name() {
             "nav" | "head" | "title" => {}
             "ol" | "ul" | "menu" | "dir" => self.list(element, depth, item),
@@ -120,7 +120,7 @@ impl<'l> HtmlSetter<'l> {
             }
             // Elements that only group others, whose content ends lines itself.
             _ => {
-                if self.line != OpenLine::Label {
+                if self.line != LineState::Label {
                     self.end_line();
                 }
                 self.parts(element, depth, item);
@@ -140,7 +140,7 @@ impl<'l> HtmlSetter<'l> {
                 Part::Element(item) if item.name() == "li" => {
                     let label = labels.next().map(|label| form.replace("{}", &label));
                     self.begin(LineKind::Paragraph, depth, label.as_deref().unwrap_or_default());
-                    self.line = OpenLine::Label;
+                    self.line = LineState::Label;
                     self.parts(item, depth + 1, item.attribute("id").unwrap_or_default());
                     self.end_line();
                 }
@@ -161,7 +161,7 @@ impl<'l> HtmlSetter<'l> {
                     self.begin(LineKind::Paragraph, depth, "");
                     self.inline(term, depth, item);
                     self.builder.space();
-                    self.line = OpenLine::Label;
+                    self.line = LineState::Label;
                 }
                 Part::Element(group) if group.name() == "div" => self.definitions(group, depth, item),
                 part => self.part_within(part, depth, item),
@@ -205,7 +205,7 @@ impl<'l> HtmlSetter<'l> {
 
 /// Whether an element ends the paragraph around it.
 pub(crate) fn is_block(name: &str) -> bool {
-    name != "br" && flow(name) == Flow::Block
+    name != "br" && flow(name) == DisplayKind::Block
 }
 
 fn is_list(name: &str) -> bool {
@@ -244,7 +244,7 @@ fn set_cell(cell: Element<'_>, form: &str, builder: &mut TextBuilder) {
             }
             Part::Element(inner) => inner,
         };
-        let is_apart = flow(inner.name()) == Flow::Block;
+        let is_apart = flow(inner.name()) == DisplayKind::Block;
         let mark = mark_of(inner.name());
         if is_apart {
             builder.space();

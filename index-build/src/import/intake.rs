@@ -64,7 +64,7 @@ impl Intake<'_> {
             self.gatherer.infer(node);
         }
         for node in parsed.nodes {
-            if parsed.is_read_by_forms {
+            if parsed.uses_plan_patterns {
                 self.gatherer.count_fit(&node.content, &node.position);
             }
             self.add(node)?;

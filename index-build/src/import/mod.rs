@@ -10,7 +10,6 @@ pub mod ecfr;
 mod encoding;
 mod flat_section;
 mod flat_text;
-mod folding;
 mod html;
 mod html_labels;
 mod html_sink;
@@ -36,6 +35,7 @@ pub mod target;
 pub mod text_builder;
 mod unknown;
 pub mod uslm;
+mod white_space;
 pub mod xml;
 pub mod zoning;
 
@@ -43,7 +43,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use crate::account::Form;
+use crate::account::TextFormat;
 use crate::source_files::SourceFile;
 use document::ParseDocument;
 use intake::{ImportError, Intake};
@@ -54,7 +54,7 @@ pub type ReadLines = fn(SourceFile<'_>, Target<'_>, &mut Intake<'_>) -> Result<u
 
 /// How the files of a source are read.
 #[derive(Clone, Copy)]
-pub enum Read {
+pub enum ReadMode {
     /// Line by line; files can have any length.
     Lines(ReadLines),
     /// Each file as a whole, many at a time.
@@ -76,9 +76,9 @@ pub struct Importer {
 /// The content of sources of a format.
 pub enum SourceContent {
     Law {
-        read: Read,
+        read: ReadMode,
         /// Where its files contain words of the law, for the word account.
-        words: Form,
+        words: TextFormat,
         /// Checks the `[source.options]` of a plan.
         check_options: fn(&toml::Table) -> Result<(), String>,
         /// Whether citations are stored in canonical form. Otherwise they are stored as the source writes them.
@@ -92,27 +92,27 @@ pub enum SourceContent {
 
 const METADATA: &str = "metadata of the file";
 const CONTENTS: &str = "tables of contents, which repeat headings";
-const BOOK: &str = "what is printed around the law: front and back matter, running heads";
-const HTML_PAGE: Form = Form::Html(&[("head", METADATA), ("nav", CONTENTS)]);
+const PRINTED_MATTER: &str = "what is printed around the law: front and back matter, running heads";
+const HTML_PAGE: TextFormat = TextFormat::Html(&[("head", METADATA), ("nav", CONTENTS)]);
 /// Element names are in lower case.
-const USLM_XML: Form = Form::Xml(&[
+const USLM_XML: TextFormat = TextFormat::Xml(&[
     ("meta", METADATA),
     ("toc", CONTENTS),
-    ("preface", BOOK),
-    ("backmatter", BOOK),
-    ("endmarker", BOOK),
-    ("leftrunninghead", BOOK),
-    ("rightrunninghead", BOOK),
-    ("ear", BOOK),
+    ("preface", PRINTED_MATTER),
+    ("backmatter", PRINTED_MATTER),
+    ("endmarker", PRINTED_MATTER),
+    ("leftrunninghead", PRINTED_MATTER),
+    ("rightrunninghead", PRINTED_MATTER),
+    ("ear", PRINTED_MATTER),
 ]);
-const CFR_XML: Form = Form::Xml(&[
+const CFR_XML: TextFormat = TextFormat::Xml(&[
     ("header", METADATA),
     ("amddate", METADATA),
-    ("fmtr", BOOK),
-    ("bmtr", BOOK),
-    ("lrh", BOOK),
-    ("rrh", BOOK),
-    ("ear", BOOK),
+    ("fmtr", PRINTED_MATTER),
+    ("bmtr", PRINTED_MATTER),
+    ("lrh", PRINTED_MATTER),
+    ("rrh", PRINTED_MATTER),
+    ("ear", PRINTED_MATTER),
     ("cfrtoc", CONTENTS),
     ("contents", CONTENTS),
     ("toc", CONTENTS),
@@ -120,14 +120,14 @@ const CFR_XML: Form = Form::Xml(&[
     ("gid", "names of images"),
     ("mid", "names of images"),
 ]);
-const REGML_XML: Form = Form::Xml(&[
+const REGML_XML: TextFormat = TextFormat::Xml(&[
     ("fdsys", METADATA),
     ("preamble", METADATA),
     ("tableofcontents", CONTENTS),
     ("analysis", "explanations of rulemaking"),
     ("graphic", "names of images"),
 ]);
-const OPEN_LAW_XML: Form = Form::Xml(&[
+const OPEN_LAW_XML: TextFormat = TextFormat::Xml(&[
     ("meta", METADATA),
     ("reason", "reasons, which are the status"),
     ("prefix", "words before the number of a level"),
@@ -137,8 +137,8 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "native",
         content: SourceContent::Law {
-            read: Read::Lines(native::import),
-            words: Form::Json(&["heading", "text", "topic", "sourceCredit"]),
+            read: ReadMode::Lines(native::import),
+            words: TextFormat::Json(&["heading", "text", "topic", "sourceCredit"]),
             check_options: no_options,
             canonical_citations: false,
             own_tags: true,
@@ -147,8 +147,8 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "provisions-jsonl",
         content: SourceContent::Law {
-            read: Read::Lines(provisions_jsonl::import),
-            words: Form::Json(&["heading", "text"]),
+            read: ReadMode::Lines(provisions_jsonl::import),
+            words: TextFormat::Json(&["heading", "text"]),
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -157,7 +157,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "uslm",
         content: SourceContent::Law {
-            read: Read::Documents { parse: uslm::parse, wants: xml::wants },
+            read: ReadMode::Documents { parse: uslm::parse, wants: xml::is_source_file },
             words: USLM_XML,
             check_options: no_options,
             canonical_citations: true,
@@ -167,7 +167,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "ecfr",
         content: SourceContent::Law {
-            read: Read::Documents { parse: ecfr::parse, wants: xml::wants },
+            read: ReadMode::Documents { parse: ecfr::parse, wants: xml::is_source_file },
             words: CFR_XML,
             check_options: no_options,
             canonical_citations: true,
@@ -177,7 +177,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "cfr-annual",
         content: SourceContent::Law {
-            read: Read::Documents { parse: cfr_annual::parse, wants: xml::wants },
+            read: ReadMode::Documents { parse: cfr_annual::parse, wants: xml::is_source_file },
             words: CFR_XML,
             check_options: no_options,
             canonical_citations: true,
@@ -187,7 +187,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "regml",
         content: SourceContent::Law {
-            read: Read::Documents { parse: regml::parse, wants: xml::wants },
+            read: ReadMode::Documents { parse: regml::parse, wants: xml::is_source_file },
             words: REGML_XML,
             check_options: no_options,
             canonical_citations: true,
@@ -197,8 +197,8 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "state-json",
         content: SourceContent::Law {
-            read: Read::Documents { parse: state_json::parse, wants: state_json::wants },
-            words: Form::JsonInParts(&["text", "history"]),
+            read: ReadMode::Documents { parse: state_json::parse, wants: state_json::wants },
+            words: TextFormat::JsonInParts(&["text", "history"]),
             check_options: options::check::<state_json::Settings>,
             canonical_citations: true,
             own_tags: false,
@@ -207,7 +207,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "state-html",
         content: SourceContent::Law {
-            read: Read::Documents { parse: state_html::parse, wants: html::wants },
+            read: ReadMode::Documents { parse: state_html::parse, wants: html::wants },
             words: HTML_PAGE,
             check_options: options::check::<state_html::Settings>,
             canonical_citations: true,
@@ -217,7 +217,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "municipal-html",
         content: SourceContent::Law {
-            read: Read::Documents { parse: municipal_html::parse, wants: html::wants },
+            read: ReadMode::Documents { parse: municipal_html::parse, wants: html::wants },
             words: HTML_PAGE,
             check_options: options::check::<municipal_html::Options>,
             canonical_citations: true,
@@ -227,8 +227,8 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "plain-text",
         content: SourceContent::Law {
-            read: Read::Documents { parse: plain_text::parse, wants: plain_text::wants },
-            words: Form::Text,
+            read: ReadMode::Documents { parse: plain_text::parse, wants: plain_text::wants },
+            words: TextFormat::Text,
             check_options: options::check::<plain_text::Options>,
             canonical_citations: true,
             own_tags: false,
@@ -237,7 +237,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "open-law",
         content: SourceContent::Law {
-            read: Read::Documents { parse: open_law::parse, wants: xml::wants },
+            read: ReadMode::Documents { parse: open_law::parse, wants: xml::is_source_file },
             words: OPEN_LAW_XML,
             check_options: open_law::check_options,
             canonical_citations: true,

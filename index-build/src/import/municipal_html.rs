@@ -92,14 +92,14 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
         }
         let (mut pieces, mut mistakes) = (Vec::new(), Vec::new());
         for (element, title) in elements {
-            match Piece::of(element, title, options) {
+            match RawSection::of(element, title, options) {
                 Ok(piece) => pieces.push(piece),
                 Err(what) => mistakes.push((document.position(element.line()), what)),
             }
         }
         let mut containers = Containers::of(&pieces);
         let mut doubts = Vec::new();
-        let mut read = |(place, piece): (usize, Piece<'_>)| {
+        let mut read = |(place, piece): (usize, RawSection<'_>)| {
             let (section, own_doubts) = piece.read(place, &mut containers, options);
             doubts.extend(own_doubts);
             section
@@ -119,7 +119,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
 }
 
 /// A section as read from the document.
-struct Piece<'t> {
+struct RawSection<'t> {
     line: u32,
     number: String,
     heading: String,
@@ -127,7 +127,7 @@ struct Piece<'t> {
     title: Vec<FlatContainer>,
 }
 
-impl<'t> Piece<'t> {
+impl<'t> RawSection<'t> {
     fn of(element: Element<'t>, title: Vec<FlatContainer>, options: &Options) -> Result<Self, String> {
         let mut blocks: Vec<Part<'_>> = element.parts().filter(|part| !part.text().is_empty()).collect();
         let Some(Part::Element(first)) = blocks.first().filter(|first| first.name() == "h3") else {
@@ -148,7 +148,7 @@ impl<'t> Piece<'t> {
         let headings: Vec<Heading> = self.blocks.iter().rev().map_while(is_heading).collect();
         let (blocks, _) = self.blocks.split_at(self.blocks.len() - headings.len());
         headings.into_iter().rev().for_each(|heading| containers.open(heading, &self.title));
-        let (law, credit) = divide(blocks, options);
+        let (law, credit) = split_history(blocks, options);
         let mut setter = HtmlSetter::new(std::slice::from_ref(&options.label));
         law.iter().for_each(|part| setter.part(*part));
         let (text, layout, doubts) = setter.finish();
@@ -173,7 +173,7 @@ struct Containers {
 }
 
 impl Containers {
-    fn of(pieces: &[Piece<'_>]) -> Self {
+    fn of(pieces: &[RawSection<'_>]) -> Self {
         let with_blocks: HashSet<&str> =
             pieces.iter().filter(|piece| !piece.blocks.is_empty()).map(|piece| piece.number.as_str()).collect();
         let mut last_sections = HashMap::new();
@@ -184,7 +184,7 @@ impl Containers {
             if piece.blocks.is_empty() && (with_blocks.contains(number) || !listed.insert(number)) {
                 continue;
             }
-            last_sections.extend(around(number).map(|container| (container.to_owned(), place)));
+            last_sections.extend(container_numbers(number).map(|container| (container.to_owned(), place)));
         }
         Self { last_sections, open: HashMap::new(), without_sections: Vec::new() }
     }
@@ -200,10 +200,11 @@ impl Containers {
             (Some(number), _) => number.as_str().to_owned(),
             (None, part) => format!("{title}.{}", part?.as_str()),
         };
-        let is_another = number.split('.').next() == Some(title) && !around(section).any(|own| own == number);
+        let is_another =
+            number.split('.').next() == Some(title) && !container_numbers(section).any(|own| own == number);
         let is_heading = match self.last_sections.get(&number) {
             Some(last) => *last > place,
-            None => is_gone(&heading),
+            None => is_repealed_or_reserved(&heading),
         };
         let Part::Element(element) = block else { return None };
         (is_another && is_heading)
@@ -223,22 +224,26 @@ impl Containers {
 
     /// The containers around a number, starting with the title.
     fn path(&self, title: &[FlatContainer], number: &str) -> Vec<FlatContainer> {
-        title.iter().chain(around(number).filter_map(|container| self.open.get(container))).cloned().collect()
+        title
+            .iter()
+            .chain(container_numbers(number).filter_map(|container| self.open.get(container)))
+            .cloned()
+            .collect()
     }
 }
 
 /// The numbers of the containers around a number: `15.3.04.010` is in `15`, `15.3` and `15.3.04`.
-fn around(number: &str) -> impl Iterator<Item = &str> {
+fn container_numbers(number: &str) -> impl Iterator<Item = &str> {
     number.match_indices('.').map(|(end, _)| &number[..end])
 }
 
-fn is_gone(heading: &str) -> bool {
+fn is_repealed_or_reserved(heading: &str) -> bool {
     ["(Repealed)", "(Reserved)"].iter().any(|remark| heading.ends_with(remark))
 }
 
 /// Splits the blocks into the law and the history. The history is everything under its heading, and
 /// the paragraphs before it that name ordinances.
-fn divide<'s, 't>(blocks: &'s [Part<'t>], options: &Options) -> (&'s [Part<'t>], Option<String>) {
+fn split_history<'s, 't>(blocks: &'s [Part<'t>], options: &Options) -> (&'s [Part<'t>], Option<String>) {
     let is_history = |block: &Part<'_>| {
         let may_be = block.name().starts_with('h') || block.name() == "p";
         may_be && block.text().eq_ignore_ascii_case(&options.history)

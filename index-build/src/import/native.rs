@@ -319,7 +319,7 @@ fn warn(node: &NewNode, intake: &mut Intake<'_>) {
         }
     }
     if content.text.is_some()
-        && let Some(first) = gatherer.cited_before(&content.citation)
+        && let Some(first) = gatherer.earlier_citation_position(&content.citation)
     {
         let what = format!("'{}' is also the citation of the provision at {first}; both are kept", content.citation);
         warnings.add(WarningKind::SharedCitation, position, what);

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::import::document::{Document, Parsed, Refusal};
+use crate::import::document::{Document, DocumentError, Parsed};
 use crate::import::target::Target;
 use crate::pattern::Pattern;
 
@@ -37,7 +37,7 @@ pub(crate) fn check<S: FromOptions>(options: &toml::Table) -> Result<(), String>
 pub(crate) fn read_by<S: FromOptions>(
     document: &Document,
     target: Target<'_>,
-    read: impl FnOnce(&S) -> Result<Parsed, Refusal>,
+    read: impl FnOnce(&S) -> Result<Parsed, DocumentError>,
 ) -> Parsed {
     let settings = match S::from_options(target.options) {
         Ok(settings) => settings,
@@ -47,7 +47,7 @@ pub(crate) fn read_by<S: FromOptions>(
         return Parsed::skipped();
     }
     let parsed = read(&settings).unwrap_or_else(|(position, what)| Parsed::refused(position, what));
-    Parsed { is_read_by_forms: true, ..parsed }
+    Parsed { uses_plan_patterns: true, ..parsed }
 }
 
 /// The option whose value a message is about.

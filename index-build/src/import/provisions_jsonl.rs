@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_provisions_say_how_they_died() {
+    fn inactive_provisions_have_a_precise_status() {
         let status = |heading: &str, text: &str, word: &str| {
             import_lines(&[line("Arden Code § 1", heading, text, "r", word, &[])]).unwrap().0[0].1.status
         };

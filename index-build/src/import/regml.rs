@@ -11,8 +11,8 @@ use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, run_of};
 use crate::import::cfr::names::{Level, Numbers};
-use crate::import::cfr::place::{Comment, Container, Place, Reading};
-use crate::import::cfr::setter::Text;
+use crate::import::cfr::place::{CfrReader, Comment, Container, Place};
+use crate::import::cfr::text::Text;
 use crate::import::document::{Document, Parsed};
 use crate::import::table_spans::{Span, TableRows};
 use crate::import::target::Target;
@@ -45,7 +45,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
             "the regulation does not say its title and part: fdsys/cfrTitleNum and part/@label must be numbers",
         );
     }
-    let mut reading = Reading::new(document, target);
+    let mut reading = CfrReader::new(document, target);
     let heading = format!("Title {title}—{}", facts("cfrTitleText"));
     let place = enter(&mut reading, &Place::default(), Level::Title, &title, &heading, root);
     let heading = format!("PART {label}—{}", facts("title"));
@@ -86,7 +86,7 @@ fn is_left_out(node: Node<'_, '_>) -> bool {
 }
 
 /// Reads the content of a container. Words outside sections and appendices are its own text.
-fn below(reading: &mut Reading<'_>, content: Node<'_, '_>, place: &Place, part: &str) {
+fn below(reading: &mut CfrReader<'_>, content: Node<'_, '_>, place: &Place, part: &str) {
     let mut own = TextBuilder::default();
     for node in content.children().filter(|node| !is_left_out(*node)) {
         match node.tag_name().name() {
@@ -97,7 +97,7 @@ fn below(reading: &mut Reading<'_>, content: Node<'_, '_>, place: &Place, part: 
     introduce(reading, place, own, content);
 }
 
-fn introduce(reading: &mut Reading<'_>, place: &Place, own: TextBuilder, node: Node<'_, '_>) {
+fn introduce(reading: &mut CfrReader<'_>, place: &Place, own: TextBuilder, node: Node<'_, '_>) {
     if !own.is_empty() {
         let (text, layout) = own.finish();
         reading.introduction(place, None, Text { text, layout, ..Text::default() }, node);
@@ -116,7 +116,7 @@ fn loose(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
 }
 
 fn enter(
-    reading: &mut Reading<'_>,
+    reading: &mut CfrReader<'_>,
     place: &Place,
     level: Level,
     number: &str,
@@ -127,7 +127,7 @@ fn enter(
     reading.enter(place, Container { level, number: Some(number), heading, elements, is_whole: false }, node)
 }
 
-fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str) {
+fn read(reading: &mut CfrReader<'_>, node: Node<'_, '_>, place: &Place, part: &str) {
     let heading = |name: &str| child(node, name).map(words_of).unwrap_or_default();
     match node.tag_name().name() {
         "subpart" => {
@@ -153,7 +153,7 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
             let label = if printed.is_empty() { &stated } else { printed };
             reading.section(place, label, heading[printed.len()..].trim_start(), text_of(node), node);
         }
-        "appendix" => reading.attachment(place, &heading("appendixTitle"), text_of(node), node),
+        "appendix" => reading.add_appendix(place, &heading("appendixTitle"), text_of(node), node),
         "interpretations" => {
             let heading = heading("title");
             let inner = supplement(reading, place, &heading, node);
@@ -172,7 +172,7 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
 }
 
 /// The official interpretations of one section or appendix.
-fn comments(reading: &mut Reading<'_>, section: Node<'_, '_>, place: &Place, part: &str) {
+fn comments(reading: &mut CfrReader<'_>, section: Node<'_, '_>, place: &Place, part: &str) {
     let heading = child(section, "title").map(words_of).unwrap_or_default();
     let label = section.attribute("label").unwrap_or_default();
     let number = section.attribute("sectionNum").map(|number| format!("§ {part}.{number}"));
@@ -182,7 +182,7 @@ fn comments(reading: &mut Reading<'_>, section: Node<'_, '_>, place: &Place, par
 
 /// The supplement that contains interpretations. Interpretations of appendices have their own
 /// heading within it.
-fn supplement(reading: &mut Reading<'_>, place: &Place, heading: &str, node: Node<'_, '_>) -> Place {
+fn supplement(reading: &mut CfrReader<'_>, place: &Place, heading: &str, node: Node<'_, '_>) -> Place {
     let words: Vec<&str> = heading.split_whitespace().collect();
     if let ["Supplement", number, ..] = words.as_slice() {
         return enter(reading, place, Level::Supplement, number, heading, node);

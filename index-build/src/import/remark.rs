@@ -70,13 +70,13 @@ pub(crate) fn named_status(text: &str) -> Option<Status> {
     let bare = text.trim_start_matches(|c: char| !c.is_alphabetic());
     let begins = |word: &str| bare.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     let (word, status) = WORDS.into_iter().find(|(word, _)| begins(word))?;
-    says_what_became_of_it(word, &bare[word.len()..]).then_some(status)
+    is_status_word(word, &bare[word.len()..]).then_some(status)
 }
 
 /// Whether a word states a status, judged by the words after it: `Reserved for future use`, but not
 /// `Reserved seats are sold first`. A provision that was transferred from another number is law
 /// here.
-fn says_what_became_of_it(word: &str, after: &str) -> bool {
+fn is_status_word(word: &str, after: &str) -> bool {
     let next = after.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     let next = next.trim_matches(|c: char| !c.is_alphanumeric());
     match word {

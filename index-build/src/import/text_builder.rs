@@ -2,7 +2,7 @@
 
 use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
 
-use crate::import::folding::fold;
+use crate::import::white_space::normalise_spaces;
 
 /// A growing text. Within a line, any run of white space becomes one space, and no line begins or
 /// ends with a space. Lines without words are dropped.
@@ -47,7 +47,7 @@ impl TextBuilder {
         }
         let start = self.line.map_or(0, |(start, _)| start);
         let Self { text, space, .. } = self;
-        fold(words, space, |space, stretch| {
+        normalise_spaces(words, space, |space, stretch| {
             if space && text.len() > start && !text.ends_with('\t') {
                 text.push(' ');
             }

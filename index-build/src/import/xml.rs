@@ -4,7 +4,7 @@
 
 use roxmltree::{Document as Tree, Node, ParsingOptions};
 
-use crate::import::document::{Document, Parsed, Refusal};
+use crate::import::document::{Document, DocumentError, Parsed};
 
 /// The maximum nesting of elements.
 pub const DEPTH_MAX: usize = 200;
@@ -12,7 +12,7 @@ pub const DEPTH_MAX: usize = 200;
 const NODES_MAX: u32 = 50_000_000;
 
 /// Whether a file is XML, by its name. Archives of law also contain style sheets, schemas, guides and licences.
-pub fn wants(path: &str) -> bool {
+pub fn is_source_file(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn read(document: &Document, read: impl FnOnce(&Tree<'_>) -> Parsed) 
 }
 
 /// Parses a document. An error contains the reason and position.
-pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, Refusal> {
+pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, DocumentError> {
     let text = text_of(document)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_MAX, ..ParsingOptions::default() };
     let tree = Tree::parse_with_options(text, options).map_err(|error| {
@@ -47,7 +47,7 @@ pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, Refusal> {
 }
 
 /// The text of a document: UTF-8, without a byte order mark.
-pub fn text_of(document: &Document) -> Result<&str, Refusal> {
+pub fn text_of(document: &Document) -> Result<&str, DocumentError> {
     let text = std::str::from_utf8(&document.bytes).map_err(|error| {
         let before = &document.bytes[..error.valid_up_to()];
         let line = 1 + memchr::memchr_iter(b'\n', before).count();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_outside_entities_and_depth_are_refused() {
+    fn entity_bombs_external_entities_and_depth_are_refused() {
         let bomb = b"<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY x \"yyyy\"><!ENTITY z \"&x;&x;\">]>\n<a>&z;</a>";
         assert!(fault(bomb).contains("document type"), "{}", fault(bomb));
         let outside = b"<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><a/>";

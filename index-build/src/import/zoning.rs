@@ -22,7 +22,7 @@ use hornbook_corpus::zoning::source::{FeatureId, Limits, SourceFeature, read_lay
 use serde_json::Value;
 
 pub use input::{Resolve, ResolvedProvision, ZoneTableFile, ZoningImportError};
-use options::{Citing, Normaliser};
+use options::{CitationTemplate, Normaliser};
 pub use options::{NormaliseRule, ZoneRow, ZoningOptions};
 use table::{Lookup, ZoneTable};
 
@@ -54,7 +54,7 @@ pub fn import_layer(
     let ZoningSource { options, provenance, .. } = source;
     let file = provenance.file.as_str();
     let normaliser = Normaliser::new(options, file)?;
-    let citing = Citing::new(options, file)?;
+    let citing = CitationTemplate::new(options, file)?;
     let table = ZoneTable::new(options, source.table, file)?;
     let limits = Limits::default();
     let bytes = read_bounded(input, &limits, file)?;
@@ -136,11 +136,11 @@ impl Zones {
         for code in counts.keys() {
             let zone = match table.look_up(code) {
                 Lookup::Known(row) => row.zone(cite),
-                Lookup::Alike(rows) if is_lenient && rows.len() == 1 => {
+                Lookup::SimilarCodes(rows) if is_lenient && rows.len() == 1 => {
                     read_as.push((code.clone(), rows[0].zone.clone()));
                     rows[0].zone(cite)
                 }
-                Lookup::Alike(rows) => unknown_zone(code, rows.iter().map(|row| row.zone.clone()).collect()),
+                Lookup::SimilarCodes(rows) => unknown_zone(code, rows.iter().map(|row| row.zone.clone()).collect()),
             };
             zones.insert(zone.code.clone(), zone);
         }
@@ -163,8 +163,8 @@ impl Zones {
             features: self.counts[code],
         });
         let mut warnings: Vec<ProblemKind> = read_as.collect();
-        let mut without = Tally::default();
-        let mut not_held = Tally::default();
+        let mut without = PlaceholderSummary::default();
+        let mut not_held = PlaceholderSummary::default();
         for zone in &self.zones {
             let ZoneCitation::Placeholder { citation, reason, near } = &zone.citation else { continue };
             let features = self.features_of(zone);
@@ -176,12 +176,12 @@ impl Zones {
                 PlaceholderReason::ProvisionNotHeld => not_held.add(features, citation.as_ref().unwrap_or(&zone.code)),
             }
         }
-        warnings.extend(without.told(|zones, features, first| ProblemKind::ZonesWithoutProvision {
+        warnings.extend(without.into_warning(|zones, features, first| ProblemKind::ZonesWithoutProvision {
             zones,
             features,
             first,
         }));
-        warnings.extend(not_held.told(|zones, features, first| ProblemKind::ProvisionsNotHeld {
+        warnings.extend(not_held.into_warning(|zones, features, first| ProblemKind::ProvisionsNotHeld {
             zones,
             features,
             first,
@@ -203,13 +203,13 @@ fn unknown_zone(code: &str, near: Vec<String>) -> Zone {
 /// Summarizes the zones with the same reason for a placeholder in one warning. The entry of the
 /// layer has the complete list.
 #[derive(Default)]
-struct Tally {
+struct PlaceholderSummary {
     zones: usize,
     features: usize,
     first: String,
 }
 
-impl Tally {
+impl PlaceholderSummary {
     fn add(&mut self, features: usize, name: &str) {
         if self.zones == 0 {
             name.clone_into(&mut self.first);
@@ -218,7 +218,7 @@ impl Tally {
         self.features += features;
     }
 
-    fn told(self, kind: impl FnOnce(usize, usize, String) -> ProblemKind) -> Option<ProblemKind> {
+    fn into_warning(self, kind: impl FnOnce(usize, usize, String) -> ProblemKind) -> Option<ProblemKind> {
         (self.zones > 0).then(|| kind(self.zones, self.features, self.first))
     }
 }

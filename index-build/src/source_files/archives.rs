@@ -25,13 +25,13 @@ pub(crate) fn unpack<'a>(
     packed: Box<dyn Read + 'a>,
     packed_len: u64,
 ) -> io::Result<Box<dyn Read + 'a>> {
-    let allowance = Allowance::for_file(packed_len);
+    let allowance = UnpackLimit::for_file(packed_len);
     Ok(match compression {
         Some(Compression::Gzip) => {
-            Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), &allowance))
+            Box::new(LimitedReader::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), &allowance))
         }
-        Some(Compression::Zstd) => Box::new(Bounded::new(zstd::Decoder::new(packed)?, &allowance)),
-        None => Box::new(Bounded::new(packed, &allowance)),
+        Some(Compression::Zstd) => Box::new(LimitedReader::new(zstd::Decoder::new(packed)?, &allowance)),
+        None => Box::new(LimitedReader::new(packed, &allowance)),
     })
 }
 
@@ -39,13 +39,13 @@ pub(crate) fn unpack<'a>(
 fn visit_entry<E: From<SourceError>>(
     entry: Box<dyn Read + '_>,
     entry_len: u64,
-    allowance: &Rc<Allowance>,
+    allowance: &Rc<UnpackLimit>,
     place: String,
     visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let unpacked = unpack(Packing::of(&place).1.compression, entry, entry_len);
     let bounded = unpacked.map_err(|source| SourceError::Io { place: place.clone(), doing: "unpack it", source })?;
-    let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, Bounded::new(bounded, allowance));
+    let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, LimitedReader::new(bounded, allowance));
     visit(SourceFile { place, reader: &mut reader })
 }
 
@@ -61,7 +61,7 @@ pub(super) fn for_each_in_tar<E: From<SourceError>>(
     let io = |source| SourceError::Io { place: place.to_owned(), doing: "unpack it", source };
     let mut archive = tar::Archive::new(TarBytes::new(reader));
     // A second limit, besides that of the archive, because entries may be compressed again.
-    let allowance = Allowance::for_archive(packed_len);
+    let allowance = UnpackLimit::for_archive(packed_len);
     let mut entries_end = 0;
     let mut links = Vec::new();
     for (n, entry) in archive.entries().map_err(io)?.enumerate() {
@@ -145,7 +145,7 @@ pub(super) fn for_each_zipped<E: From<SourceError>>(
     let names: Result<Vec<String>, _> = archive.file_names().map(|name| name.map(|name| name.into_owned())).collect();
     let mut names: Vec<(String, usize)> = names.map_err(refused)?.into_iter().zip(0..).collect();
     names.sort_unstable();
-    let allowance = Allowance::for_archive(packed_len);
+    let allowance = UnpackLimit::for_archive(packed_len);
     let mut links = Vec::new();
     for (n, (name, place_in_archive)) in names.iter().enumerate() {
         check_entry_count(n).map_err(|error| refused(error.into()))?;
@@ -158,7 +158,7 @@ pub(super) fn for_each_zipped<E: From<SourceError>>(
             links.push(format!("{place}!{name}"));
             continue;
         }
-        let entry = Bounded::new(entry, &Allowance::for_file(packed_len));
+        let entry = LimitedReader::new(entry, &UnpackLimit::for_file(packed_len));
         visit_entry(Box::new(entry), packed_len, &allowance, format!("{place}!{name}"), visit)?;
     }
     Ok(links)
@@ -184,13 +184,13 @@ fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
 }
 
 /// How many bytes may still be unpacked from one file, or from all entries of one archive.
-pub(crate) struct Allowance {
+pub(crate) struct UnpackLimit {
     what: &'static str,
     limit: u64,
     used: Cell<u64>,
 }
 
-impl Allowance {
+impl UnpackLimit {
     fn for_file(packed_len: u64) -> Rc<Self> {
         Self::new("it unpacks", packed_len)
     }
@@ -218,18 +218,18 @@ impl Allowance {
 }
 
 /// Fails a stream that unpacks to more than its allowance.
-pub(crate) struct Bounded<R> {
+pub(crate) struct LimitedReader<R> {
     inner: R,
-    allowance: Rc<Allowance>,
+    allowance: Rc<UnpackLimit>,
 }
 
-impl<R: Read> Bounded<R> {
-    pub(crate) fn new(inner: R, allowance: &Rc<Allowance>) -> Self {
+impl<R: Read> LimitedReader<R> {
+    pub(crate) fn new(inner: R, allowance: &Rc<UnpackLimit>) -> Self {
         Self { inner, allowance: Rc::clone(allowance) }
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.allowance.take(count as u64)?;

@@ -98,7 +98,7 @@ fn footnotes_that_cite_footnotes_need_no_stack() {
 }
 
 #[test]
-fn a_text_that_no_snapshot_holds_is_refused_with_its_place() {
+fn a_text_that_is_too_long_is_refused_with_its_place() {
     let (_, before, after, _) = &FORMS[0];
     let long = "law ".repeat(TEXT_BYTES_MAX / 4 + 1);
     let text = format!("{before}\n<content><p>{long}</p></content>{after}");

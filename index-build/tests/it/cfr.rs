@@ -192,7 +192,7 @@ pub(crate) const ANNUAL: &str = r#"<?xml version="1.0"?>
 <BMTR><OMBNOS><SECTION><P>Not law either.</P></SECTION></OMBNOS></BMTR></CFRDOC>"#;
 
 #[test]
-fn law_that_an_unclosed_note_swallowed_is_put_back() {
+fn law_inside_an_unclosed_note_is_moved_out() {
     let parsed = parsed(cfr_annual::parse, ANNUAL);
     let provisions: Vec<(&str, &str)> = parsed
         .nodes

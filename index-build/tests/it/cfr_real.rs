@@ -61,7 +61,7 @@ fn documents(archive: &Path, sample: &Sample) -> Vec<(String, Vec<u8>)> {
     let mut documents = Vec::new();
     for_each::<SourceError>(archive, None, |file| {
         let entry = file.place.rsplit_once('!').map_or(file.place.as_str(), |(_, entry)| entry).to_owned();
-        if entry.contains(sample.path) && xml::wants(&entry) {
+        if entry.contains(sample.path) && xml::is_source_file(&entry) {
             let mut bytes = Vec::new();
             std::io::Read::read_to_end(file.reader, &mut bytes).unwrap();
             documents.push((entry, bytes));

@@ -62,9 +62,9 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A small generator of reproducible numbers, so that a failing run can be repeated.
-pub(crate) struct Numbers(pub(crate) u64);
+pub(crate) struct SeededRandom(pub(crate) u64);
 
-impl Numbers {
+impl SeededRandom {
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

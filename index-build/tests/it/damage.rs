@@ -4,7 +4,7 @@ use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Numbers, build_at, files_below, sample};
+use crate::common::{SeededRandom, build_at, files_below, sample};
 use crate::damages::{damage, replace_snapshot_file, write_manifest_sizes};
 use crate::walk::walk;
 use hornbook_corpus::manifest::Manifest;
@@ -39,7 +39,7 @@ fn assert_refused(snapshot: &Path, file: &Path, damaged: &[u8], what: &str) {
 fn flipped_bits_are_refused_by_file() {
     let (_dir, snapshot) = built();
     let files = files_below(&snapshot);
-    let mut numbers = Numbers(1);
+    let mut numbers = SeededRandom(1);
     // Every file is damaged often, however small it is.
     for n in 0..FLIPS {
         let file = &files[n % files.len()];
@@ -55,7 +55,7 @@ fn flipped_bits_are_refused_by_file() {
 fn cuts_are_refused_by_file() {
     let (_dir, snapshot) = built();
     let files = files_below(&snapshot);
-    let mut numbers = Numbers(2);
+    let mut numbers = SeededRandom(2);
     for n in 0..CUTS {
         let file = &files[n % files.len()];
         let bytes = fs::read(snapshot.join(file)).unwrap();
@@ -84,7 +84,7 @@ fn a_missing_and_a_foreign_file_are_refused_by_name() {
 const DAMAGES: u64 = 40;
 
 /// One to four changes, in the format that `damages` reads.
-fn changes(numbers: &mut Numbers) -> Vec<u8> {
+fn changes(numbers: &mut SeededRandom) -> Vec<u8> {
     let count = 1 + 6 * (1 + numbers.below(4));
     (0..count).map(|_| numbers.below(256) as u8).collect()
 }
@@ -113,7 +113,7 @@ fn assert_survives(snapshot: &Path, file: &Path, how: &[u8]) {
 #[test]
 fn unverified_damage_never_panics() {
     let (_dir, snapshot) = built();
-    let mut numbers = Numbers(3);
+    let mut numbers = SeededRandom(3);
     let mut panicked = Vec::new();
     for file in files_below(&snapshot).iter().filter(|file| !file.to_string_lossy().starts_with("manifest")) {
         for _ in 0..DAMAGES {
@@ -130,7 +130,7 @@ fn unverified_damage_never_panics() {
 #[test]
 fn damaged_records_never_panic() {
     let (_dir, snapshot) = built();
-    let mut numbers = Numbers(4);
+    let mut numbers = SeededRandom(4);
     let hows: Vec<Vec<u8>> = (0..400).map(|_| changes(&mut numbers)).collect();
     let panics =
         hows.iter().filter(|how| catch_unwind(|| assert_survives(&snapshot, Path::new("nodes.redb"), how)).is_err());

@@ -76,7 +76,7 @@ fn passages_are_found_in_the_space_of_the_encoder() {
 }
 
 #[test]
-fn the_same_law_and_encoder_give_the_same_bytes_and_what_did_not_change_is_not_embedded_again() {
+fn encoded_builds_are_reproducible_and_reuse_unchanged_vectors() {
     let dir = tempfile::tempdir().unwrap();
     let plan = sources(dir.path(), &TinyEncoder::new(12));
     let (out, again) = (dir.path().join("out"), dir.path().join("again"));
@@ -155,7 +155,7 @@ fn verification_covers_the_second_space() {
 }
 
 #[test]
-fn a_check_of_the_plan_looks_at_the_encoder() {
+fn a_check_also_checks_the_encoder() {
     let dir = tempfile::tempdir().unwrap();
     let plan = sources(dir.path(), &TinyEncoder::new(15));
     check(&options(&plan, &dir.path().join("out"))).unwrap();

@@ -9,7 +9,7 @@ use crate::common::options;
 use crate::real_counts::row;
 
 #[test]
-fn the_extracts_have_their_wordings_and_lose_no_word() {
+fn extracts_keep_their_wordings_and_words() {
     let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/extracts/plan.toml");
     let checked = check(&options(&plan, Path::new("not-written"))).unwrap();
     let rows = checked.validity.iter().zip(&checked.words);

@@ -11,7 +11,7 @@ use std::path::Path;
 use hornbook_corpus::layout::LineKind;
 use hornbook_index_build::content::Content;
 
-use crate::common::Numbers;
+use crate::common::SeededRandom;
 use crate::imported::Imported;
 
 pub(crate) fn check(name: &str, imported: &Imported) {
@@ -32,7 +32,7 @@ pub(crate) fn check(name: &str, imported: &Imported) {
 /// Thirty keys, if there are none yet.
 fn picked(imported: &Imported) -> String {
     let keys: Vec<&String> = imported.provisions().map(|(key, _, _)| key).collect();
-    let mut numbers = Numbers(20_261_122);
+    let mut numbers = SeededRandom(20_261_122);
     let mut picked: Vec<_> = (0..30).map(|_| keys[numbers.below(keys.len() as u64) as usize]).collect();
     picked.sort();
     picked.into_iter().map(|key| format!("{key}\n")).collect()

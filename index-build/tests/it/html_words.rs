@@ -13,7 +13,7 @@ use crate::imported::{Source, documents};
 use crate::municipal_html::spanish_fork;
 use crate::state_html::virginia;
 use crate::stripped::{strip, without};
-use crate::words::{Account, remark_at_heading};
+use crate::words::{WordLedger, remark_at_heading};
 
 fn text_of(document: &Document) -> &str {
     std::str::from_utf8(&document.bytes).unwrap()
@@ -25,8 +25,8 @@ fn first_element(piece: &str, name: &str) -> String {
 }
 
 /// Settles every document, and counts the words that each rule explains.
-fn settle_all(documents: &[Document], settle: fn(&Document) -> Account) -> Vec<(&'static str, u64)> {
-    let accounts: Vec<(&Document, Account)> =
+fn settle_all(documents: &[Document], settle: fn(&Document) -> WordLedger) -> Vec<(&'static str, u64)> {
+    let accounts: Vec<(&Document, WordLedger)> =
         documents.par_iter().map(|document| (document, settle(document))).collect();
     let open: Vec<String> =
         accounts.iter().filter_map(|(document, account)| account.unsettled(&document.place)).collect();
@@ -40,7 +40,7 @@ fn settle_all(documents: &[Document], settle: fn(&Document) -> Account) -> Vec<(
 }
 
 /// Adds the text between section number and heading: `through 50-43.12`.
-fn add_numbers_of_ranges(title: &str, node: &NewNode, account: &mut Account) {
+fn add_numbers_of_ranges(title: &str, node: &NewNode, account: &mut WordLedger) {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(number) = &node.content.number else { return };
     let before = title.strip_suffix(node.content.heading.as_str()).expect("the heading ends the title");
@@ -51,11 +51,11 @@ fn add_numbers_of_ranges(title: &str, node: &NewNode, account: &mut Account) {
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let mut words = further.split([' ', ',', '.', '–']).filter(|word| !word.is_empty() && !is_number(word));
     assert!(words.all(|word| ["through", "to", "and"].contains(&word)), "'{title}': '{further}'");
-    account.imported_as("further numbers of ranges, which are parallel citations", further);
+    account.kept_as("further numbers of ranges, which are parallel citations", further);
 }
 
-fn settle_virginia(document: &Document) -> Account {
-    let mut account = Account::default();
+fn settle_virginia(document: &Document) -> WordLedger {
+    let mut account = WordLedger::default();
     let source = Source { options: toml::Table::new(), ..virginia() };
     let parsed = state_html::parse(document, crate::imported::target(&source));
     let (markup, cut) = without(text_of(document), &["head", "script", "style", "nav"]);
@@ -73,7 +73,7 @@ fn settle_virginia(document: &Document) -> Account {
         add_numbers_of_ranges(title, node, &mut account);
         // Older releases have the credit in parentheses instead.
         if node.content.source_credit.as_ref().is_some_and(|credit| !credit.starts_with('(')) {
-            account.imported_as("the word before a source credit", "History");
+            account.kept_as("the word before a source credit", "History");
         }
     }
     for node in parsed.nodes.iter().chain(&parsed.inferred) {
@@ -109,8 +109,8 @@ fn every_word_of_virginias_constitution_is_kept() {
     settle_all(&documents, settle_virginia);
 }
 
-fn settle_spanish_fork(document: &Document) -> Account {
-    let mut account = Account::default();
+fn settle_spanish_fork(document: &Document) -> WordLedger {
+    let mut account = WordLedger::default();
     let source = spanish_fork();
     let parsed = municipal_html::parse(document, crate::imported::target(&source));
     let (markup, _) = without(text_of(document), &["head", "script", "style", "nav"]);
@@ -135,11 +135,11 @@ fn settle_spanish_fork(document: &Document) -> Account {
     for piece in &pieces[1..] {
         for heading in piece.split("<h4").skip(1).map(|rest| first_element(&format!("<h4{rest}"), "h4")) {
             if heading.trim() == "History" {
-                account.imported_as("the heading of the history", "History");
+                account.kept_as("the heading of the history", "History");
             }
         }
         if piece.contains("<p>HISTORY</p>") {
-            account.imported_as("the heading of the history", "HISTORY");
+            account.kept_as("the heading of the history", "HISTORY");
         }
     }
     // A part begins with a list of its chapters. The heading of each chapter is repeated where the
@@ -148,7 +148,7 @@ fn settle_spanish_fork(document: &Document) -> Account {
     let mut headed = HashSet::new();
     for line in markup.split("<p>").skip(1).map(|piece| words(&first_element(piece, "p")).join(" ")) {
         if headings.contains(&line) && !headed.insert(line.clone()) {
-            account.imported_as("lists of chapters, which repeat headings", &line);
+            account.kept_as("lists of chapters, which repeat headings", &line);
         }
     }
     let mut inferred = HashSet::new();

@@ -8,7 +8,7 @@ use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::import::intake::{ImportError, Intake};
 use hornbook_index_build::import::target::Target;
-use hornbook_index_build::import::{IMPORTERS, Read, SourceContent};
+use hornbook_index_build::import::{IMPORTERS, ReadMode, SourceContent};
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::{Warning, WarningKind, Warnings};
 use hornbook_index_build::source_files::{self, SourceError};
@@ -109,10 +109,10 @@ pub(crate) fn parse_and_check(document: &Document, source: &Source<'_>) {
 
 /// Cuts a document at every byte and damages bytes of it. It must be refused with its place, or
 /// read, but never cause a panic.
-pub(crate) fn survives_damage(document: &Document, source: &Source<'_>) {
+pub(crate) fn check_damaged(document: &Document, source: &Source<'_>) {
     let check = |bytes: Vec<u8>| parse_and_check(&Document { place: document.place.clone(), bytes }, source);
     (0..document.bytes.len()).for_each(|end| check(document.bytes[..end].to_vec()));
-    let mut numbers = crate::common::Numbers(7);
+    let mut numbers = crate::common::SeededRandom(7);
     for _ in 0..2_000 {
         let mut bytes = document.bytes.clone();
         let place = numbers.below(bytes.len() as u64) as usize;
@@ -136,7 +136,7 @@ pub(crate) fn target<'a>(source: &'a Source<'a>) -> Target<'a> {
 fn reader(format: &str) -> (hornbook_index_build::import::document::ParseDocument, fn(&str) -> bool) {
     let importer = IMPORTERS.iter().find(|importer| importer.name == format).unwrap();
     match importer.content {
-        SourceContent::Law { read: Read::Documents { parse, wants }, .. } => (parse, wants),
+        SourceContent::Law { read: ReadMode::Documents { parse, wants }, .. } => (parse, wants),
         _ => panic!("{format} does not read documents"),
     }
 }

@@ -14,7 +14,7 @@ use crate::imported::{Imported, Source, documents, import};
 use crate::state_html::release;
 
 fn all_of(content: &Content) -> Vec<Content> {
-    wordings::in_order_of_time(content.clone(), Vec::new())
+    wordings::in_chronological_order(content.clone(), Vec::new())
 }
 
 /// Number, day, the remark of the displayed wording, and its status.

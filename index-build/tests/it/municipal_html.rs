@@ -6,8 +6,8 @@ use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
 use crate::corpora::corpora;
-use crate::imported::{Source, documents, import, import_one, survives_damage};
-use crate::{golden, state_twins};
+use crate::imported::{Source, check_damaged, documents, import, import_one};
+use crate::{golden, state_key_compare};
 
 pub(crate) fn spanish_fork() -> Source<'static> {
     Source {
@@ -142,7 +142,7 @@ fn a_section_without_text_has_the_status_that_its_acts_say() {
 
 #[test]
 fn damaged_files_are_refused_with_their_place() {
-    survives_damage(&Document { place: "a.html".into(), bytes: TITLE.into() }, &spanish_fork());
+    check_damaged(&Document { place: "a.html".into(), bytes: TITLE.into() }, &spanish_fork());
     let bad = TITLE.replace("<h3>5.04.030 Appeals</h3>", "<h3>Appeals</h3>");
     let message = import_one("a.html", &bad, &spanish_fork()).mistakes.to_string();
     assert!(message.starts_with("a.html:8: 'Appeals' has no number and heading"), "{message}");
@@ -170,7 +170,7 @@ fn spanish_fork_is_read_whole() {
         .filter(|(_, content, _)| content.text.is_none() && content.status == Some(Status::Repealed));
     assert_eq!(bare.count(), 5);
     let (missing, extra) =
-        state_twins::keys_that_differ(&corpora.join("ut-spanish-fork-code.jsonl.zst"), &imported, source.key);
+        state_key_compare::keys_that_differ(&corpora.join("ut-spanish-fork-code.jsonl.zst"), &imported, source.key);
     let without_text = ["15.3.20.020", "15.3.20.030", "7.12.040", "7.28.120", "8.20.020"];
     assert_eq!((missing, extra), (vec![], without_text.map(|number| format!("{}/s{number}", source.key)).to_vec()));
     golden::check("ut-spanish-fork", &imported);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hornbook_index_build::import::document::Document;
 
-use crate::common::Numbers;
+use crate::common::SeededRandom;
 use crate::corpora::corpora;
 use crate::imported::{Source, documents, parse_and_check};
 use crate::municipal_html::spanish_fork;
@@ -52,7 +52,7 @@ const TOKENS: [&[u8]; 24] = [
 ];
 
 struct Mutator {
-    numbers: Numbers,
+    numbers: SeededRandom,
 }
 
 impl Mutator {
@@ -147,7 +147,7 @@ fn mutate(archive: &str, source: &Source<'_>, picks: impl Fn(&str) -> bool) {
         all.truncate(1);
     }
     assert!(!all.is_empty(), "{} has no documents in {archive}", source.format);
-    let mut mutator = Mutator { numbers: Numbers(20_261_123) };
+    let mut mutator = Mutator { numbers: SeededRandom(20_261_123) };
     let started = Instant::now();
     for round in 0..ROUNDS {
         let original = &all[round % all.len()];

@@ -17,11 +17,11 @@ use hornbook_index_build::source_files;
 
 use crate::corpora::corpora;
 use crate::open_law_golden;
-use crate::open_law_source::{Node, Plan, district, documents, import, maryland};
+use crate::open_law_source::{Node, OpenLawSource, district, documents, import, maryland};
 use crate::words::Words;
 
 /// The tree, and the number of warnings of each kind.
-fn imported(plan: &Plan) -> Option<(Vec<Node>, BTreeMap<WarningKind, u64>)> {
+fn imported(plan: &OpenLawSource) -> Option<(Vec<Node>, BTreeMap<WarningKind, u64>)> {
     let corpora = corpora()?;
     let (nodes, warnings) = import(&documents(&corpora.join(plan.archive)), plan).unwrap();
     Some((nodes, warnings.into_parts().1))
@@ -57,7 +57,7 @@ fn of_status(nodes: &[Node], provisions: bool, status: Status) -> usize {
 type Provisions = BTreeMap<String, Option<(String, String)>>;
 
 /// The nodes from the flat provisions of the same law. Containers have no text.
-fn of_lines(plan: &Plan) -> Provisions {
+fn of_lines(plan: &OpenLawSource) -> Provisions {
     let dir = tempfile::tempdir().unwrap();
     let mut gatherer = Gatherer::new(dir.path()).unwrap();
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
@@ -83,7 +83,7 @@ struct Compared {
     texts: Vec<String>,
 }
 
-fn compared(plan: &Plan, nodes: &[Node]) -> Compared {
+fn compared(plan: &OpenLawSource, nodes: &[Node]) -> Compared {
     let lines = of_lines(plan);
     let own: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.key.as_str(), node)).collect();
     let both = || own.iter().filter_map(|(key, node)| Some((*key, *node, lines.get(*key)?.as_ref()?)));

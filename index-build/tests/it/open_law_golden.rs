@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hornbook_corpus::layout::{Layout, LineKind};
 
-use crate::common::Numbers;
+use crate::common::SeededRandom;
 use crate::open_law_source::Node;
 
 const PICKED: usize = 30;
@@ -30,7 +30,7 @@ pub(crate) fn check(name: &str, nodes: &[Node]) {
 
 /// Provisions with text, most of them longer than a line.
 fn picked(nodes: &[Node]) -> Vec<&Node> {
-    let mut numbers = Numbers(2_024);
+    let mut numbers = SeededRandom(2_024);
     let mut picked: Vec<&Node> = Vec::new();
     while picked.len() < PICKED {
         let node = &nodes[numbers.below(nodes.len() as u64) as usize];

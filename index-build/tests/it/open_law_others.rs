@@ -7,11 +7,11 @@ use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Document;
 
 use crate::corpora::corpora;
-use crate::open_law_source::{Node, Plan, baltimore, documents, import, san_mateo, turtle_mountain};
+use crate::open_law_source::{Node, OpenLawSource, baltimore, documents, import, san_mateo, turtle_mountain};
 
 /// The code of a publisher, without its ordinances and registers. Prints a message and returns None
 /// if the files are missing.
-fn code(plan: &Plan) -> Option<Vec<Document>> {
+fn code(plan: &OpenLawSource) -> Option<Vec<Document>> {
     let all = documents(&corpora()?.join(plan.archive));
     Some(all.into_iter().filter(|document| document.path().contains(plan.folder)).collect())
 }

@@ -6,8 +6,8 @@ use hornbook_index_build::import::document::Document;
 use hornbook_index_build::import::open_law;
 use hornbook_index_build::report::WarningKind;
 
-use crate::common::Numbers;
-use crate::open_law_source::{Node, Plan, district, import, maryland, written};
+use crate::common::SeededRandom;
+use crate::open_law_source::{Node, OpenLawSource, district, import, maryland, written};
 
 const OPEN: &str = "xmlns='https://open.law/schemas/library' xmlns:xi='http://www.w3.org/2001/XInclude' \
     xmlns:codify='https://open.law/schemas/codify' xmlns:codified='https://open.law/schemas/codified'";
@@ -16,8 +16,8 @@ fn element(name: &str, within: &str) -> String {
     format!("<{name} {OPEN}>{within}</{name}>")
 }
 
-fn plan() -> Plan {
-    Plan { key: "xa/code", code_body: "Arden Code", citation: "Arden Code § {number}", ..district() }
+fn plan() -> OpenLawSource {
+    OpenLawSource { key: "xa/code", code_body: "Arden Code", citation: "Arden Code § {number}", ..district() }
 }
 
 /// A code of one title with one chapter that contains these sections.
@@ -143,7 +143,7 @@ fn enumerated_paragraphs_keep_labels_depths_and_flush_text() {
 }
 
 #[test]
-fn commands_of_editors_are_passed_over_and_annotations_kept_apart() {
+fn editing_commands_are_skipped_and_annotations_are_notes() {
     let node = section(
         "<codify:insert path='x'><container><heading>Chapter 9</heading></container></codify:insert>\
          <num>1-101</num><text>*NOTE: Expires soon.*</text><heading>Width.</heading>\
@@ -168,7 +168,7 @@ fn commands_of_editors_are_passed_over_and_annotations_kept_apart() {
 }
 
 #[test]
-fn dead_sections_are_known_by_their_reason() {
+fn reasons_give_the_status_of_sections() {
     let status = |reason: &str, text: &str| {
         let node =
             section(&format!("<reason>{reason}</reason><num>1-101</num><heading>Width.</heading><text>{text}</text>"));
@@ -248,7 +248,7 @@ fn remarks_of_editors_are_notes_and_say_until_when_a_wording_is_law() {
 
 #[test]
 fn citations_are_joined_from_containers_in_other_documents() {
-    let plan = Plan { key: "xa/regs", code_body: "Arden Regulations", citation: "ARR {number}", ..maryland() };
+    let plan = OpenLawSource { key: "xa/regs", code_body: "Arden Regulations", citation: "ARR {number}", ..maryland() };
     let root = element("document", "<heading>Regulations</heading><xi:include href='26/index.xml'/>");
     let title = element(
         "container",
@@ -389,7 +389,7 @@ fn documents_cut_or_damaged_anywhere_are_refused_with_their_place_or_read() {
                 }
             };
             (0..=document.bytes.len()).for_each(|end| check(document.bytes[..end].to_vec()));
-            let mut numbers = Numbers(7);
+            let mut numbers = SeededRandom(7);
             for _ in 0..2_000 {
                 let mut bytes = document.bytes.clone();
                 let place = numbers.below(bytes.len() as u64) as usize;

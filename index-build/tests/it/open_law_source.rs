@@ -14,7 +14,7 @@ use hornbook_index_build::source_files::{self, SourceError};
 use rayon::prelude::*;
 
 /// The fields of a source in a plan.
-pub(crate) struct Plan {
+pub(crate) struct OpenLawSource {
     pub(crate) archive: &'static str,
     pub(crate) lines: &'static str,
     pub(crate) key: &'static str,
@@ -25,8 +25,8 @@ pub(crate) struct Plan {
     pub(crate) folder: &'static str,
 }
 
-pub(crate) fn district() -> Plan {
-    Plan {
+pub(crate) fn district() -> OpenLawSource {
+    OpenLawSource {
         archive: "dc-code-xml-2024.tar.zst",
         lines: "dc-code.jsonl.zst",
         key: "dc/code",
@@ -37,8 +37,8 @@ pub(crate) fn district() -> Plan {
     }
 }
 
-pub(crate) fn maryland() -> Plan {
-    Plan {
+pub(crate) fn maryland() -> OpenLawSource {
+    OpenLawSource {
         archive: "md-comar-xml-2026.tar.zst",
         lines: "md-comar.jsonl.zst",
         key: "md/comar",
@@ -49,8 +49,8 @@ pub(crate) fn maryland() -> Plan {
     }
 }
 
-pub(crate) fn baltimore() -> Plan {
-    Plan {
+pub(crate) fn baltimore() -> OpenLawSource {
+    OpenLawSource {
         archive: "baltimore-law-xml-2026.tar.zst",
         lines: "",
         key: "md-baltimore/code",
@@ -61,8 +61,8 @@ pub(crate) fn baltimore() -> Plan {
     }
 }
 
-pub(crate) fn san_mateo() -> Plan {
-    Plan {
+pub(crate) fn san_mateo() -> OpenLawSource {
+    OpenLawSource {
         archive: "san-mateo-law-xml-2026.tar.zst",
         lines: "",
         key: "ca-san-mateo/code",
@@ -74,8 +74,8 @@ pub(crate) fn san_mateo() -> Plan {
     }
 }
 
-pub(crate) fn turtle_mountain() -> Plan {
-    Plan {
+pub(crate) fn turtle_mountain() -> OpenLawSource {
+    OpenLawSource {
         archive: "turtle-mountain-law-xml-2025.tar.zst",
         lines: "",
         key: "turtle-mountain/code",
@@ -86,7 +86,7 @@ pub(crate) fn turtle_mountain() -> Plan {
     }
 }
 
-impl Plan {
+impl OpenLawSource {
     pub(crate) fn target(&self) -> Target<'_> {
         Target {
             jurisdiction: "XA",
@@ -104,7 +104,7 @@ impl Plan {
 pub(crate) fn documents(path: &Path) -> Vec<Document> {
     let mut documents = Vec::new();
     source_files::for_each(path, None, |file| {
-        if xml::wants(&file.place) {
+        if xml::is_source_file(&file.place) {
             let mut document = Document { place: file.place, bytes: Vec::new() };
             file.reader.read_to_end(&mut document.bytes).unwrap();
             documents.push(document);
@@ -141,7 +141,7 @@ impl Node {
 }
 
 /// The tree of a source in code order with its warnings, or its mistakes.
-pub(crate) fn import(documents: &[Document], plan: &Plan) -> Result<(Vec<Node>, Warnings), String> {
+pub(crate) fn import(documents: &[Document], plan: &OpenLawSource) -> Result<(Vec<Node>, Warnings), String> {
     let dir = tempfile::tempdir().unwrap();
     let mut gatherer = Gatherer::new(dir.path()).unwrap();
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use roxmltree::Node;
 
 use crate::corpora::corpora;
-use crate::open_law_source::{Plan, baltimore, district, documents, maryland, san_mateo, turtle_mountain};
-use crate::words::Account;
+use crate::open_law_source::{OpenLawSource, baltimore, district, documents, maryland, san_mateo, turtle_mountain};
+use crate::words::WordLedger;
 
 /// Elements within a line. All other elements separate words.
 const WITHIN_LINES: [&str; 13] =
@@ -47,7 +47,7 @@ fn is_first_of_its_name(node: Node<'_, '_>) -> bool {
 }
 
 /// Adds the words of a node, except those that a rule leaves out.
-fn read(node: Node<'_, '_>, account: &mut Account, text: &mut String) {
+fn read(node: Node<'_, '_>, account: &mut WordLedger, text: &mut String) {
     for child in node.children() {
         if child.is_text() {
             text.push_str(child.text().unwrap_or_default());
@@ -70,7 +70,7 @@ fn read(node: Node<'_, '_>, account: &mut Account, text: &mut String) {
 }
 
 /// Adds the words of nodes that are not in the text of the document, by rule.
-fn add_what_is_not_text(content: &Content, is_wording: bool, account: &mut Account) {
+fn add_what_is_not_text(content: &Content, is_wording: bool, account: &mut WordLedger) {
     for note in &content.notes {
         if note.topic.starts_with("Status") {
             account.added("reasons that say more than the status", &note.text);
@@ -89,7 +89,7 @@ fn add_what_is_not_text(content: &Content, is_wording: bool, account: &mut Accou
 }
 
 /// Adds the history that is only in attributes: the date and the act, once for each act.
-fn add_history_of_attributes(tree: &roxmltree::Document<'_>, account: &mut Account) {
+fn add_history_of_attributes(tree: &roxmltree::Document<'_>, account: &mut WordLedger) {
     let only_words = |text: &str| text.split(|c: char| !c.is_alphanumeric()).collect::<String>();
     let mut last = String::new();
     for annotation in tree.descendants().filter(|node| name(*node) == "annotation" && !is_of_editors(*node)) {
@@ -120,8 +120,8 @@ fn add_history_of_attributes(tree: &roxmltree::Document<'_>, account: &mut Accou
     }
 }
 
-fn settle(document: &Document, plan: &Plan) -> Account {
-    let mut account = Account::default();
+fn settle(document: &Document, plan: &OpenLawSource) -> WordLedger {
+    let mut account = WordLedger::default();
     let tree = roxmltree::Document::parse(std::str::from_utf8(&document.bytes).unwrap()).unwrap();
     let mut text = String::new();
     read(tree.root(), &mut account, &mut text);
@@ -146,14 +146,14 @@ fn settle(document: &Document, plan: &Plan) -> Account {
     account
 }
 
-fn settle_all(plan: &Plan) {
+fn settle_all(plan: &OpenLawSource) {
     let Some(corpora) = corpora() else { return };
     let mut all = documents(&corpora.join(plan.archive));
     all.retain(|document| document.path().contains(plan.folder));
-    let accounts: Vec<Account> = all.par_iter().map(|document| settle(document, plan)).collect();
+    let accounts: Vec<WordLedger> = all.par_iter().map(|document| settle(document, plan)).collect();
     println!("{} documents", accounts.len());
     let mut rules: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
-    accounts.iter().flat_map(Account::rules).for_each(|(rule, words)| *rules.entry(rule).or_default() += words);
+    accounts.iter().flat_map(WordLedger::rules).for_each(|(rule, words)| *rules.entry(rule).or_default() += words);
     rules.iter().for_each(|(rule, words)| println!("{words:>9} words: {rule}"));
 }
 

@@ -8,7 +8,7 @@ use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
 use crate::corpora::corpora;
-use crate::imported::{Source, documents, import, import_one, survives_damage};
+use crate::imported::{Source, check_damaged, documents, import, import_one};
 use crate::municipal_html::spanish_fork;
 
 const OPTIONS: &str = r"
@@ -78,7 +78,7 @@ fn marks_furniture_and_paragraphs_are_options() {
 
 /// Lines that are left out are counted, and shown if they read like law.
 #[test]
-fn what_is_left_out_is_counted_and_law_in_it_is_named() {
+fn left_out_lines_are_counted_and_law_in_them_is_reported() {
     let options = format!("begin = '^TITLE 1'\n{OPTIONS}").replace("furniture = [", "furniture = ['^Notice', ");
     let text = format!("A preface.\nContents\n{TEXT}Notice to all\nNotice shall be given in writing.\n");
     let imported = import_one("code.txt", &text, &arden(&options));
@@ -101,7 +101,7 @@ fn what_is_left_out_is_counted_and_law_in_it_is_named() {
 
 /// Everything after a credit belongs to it, but no credit is as long as a charter.
 #[test]
-fn a_credit_has_a_bound() {
+fn a_credit_has_a_maximum_length() {
     let law = "The council shall meet.\n".repeat(4);
     let text = format!("§ 1.1. Names.\nOne.\n(Ord. 12;\nOrd. 14)\n\n{law}§ 1.2. Rules.\nNone.\n(Ord. 15)\n");
     let of = |most: usize| import_one("code.txt", &text, &arden(&format!("credit_words_max = {most}\n{OPTIONS}")));
@@ -134,7 +134,7 @@ fn mistakes_name_option_file_and_line() {
 
 #[test]
 fn damaged_files_are_refused_with_their_place() {
-    survives_damage(&Document { place: "code.txt".into(), bytes: TEXT.into() }, &arden(OPTIONS));
+    check_damaged(&Document { place: "code.txt".into(), bytes: TEXT.into() }, &arden(OPTIONS));
 }
 
 /// The city publishes these titles in both forms, with the same sections. In its text files of

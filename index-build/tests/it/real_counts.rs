@@ -12,7 +12,7 @@ use hornbook_index_build::validity_counts::ValidityCounts;
 use crate::common::options;
 use crate::corpora::corpora;
 
-const TABLE: &str = "tests/it/real_counts.tsv";
+const COUNTS_FILE: &str = "tests/it/real_counts.tsv";
 const COLUMNS: &str = "plan and source\tprovisions\twith several wordings\twordings\tfrom a day\tuntil a day\tboth\tuncertain\t\
                        undated\tstatuses\twords lost";
 /// It contains everything that the plans of single sources contain.
@@ -69,9 +69,9 @@ fn the_counts_of_the_real_files_are_those_of_the_table() {
     if !only.is_empty() {
         print!("{found}");
     } else if env::var_os("HORNBOOK_RENEW_GOLDEN").is_some() {
-        fs::write(TABLE, found).unwrap();
+        fs::write(COUNTS_FILE, found).unwrap();
     } else {
-        let expected = fs::read_to_string(TABLE).unwrap();
+        let expected = fs::read_to_string(COUNTS_FILE).unwrap();
         for (found, expected) in found.lines().zip(expected.lines()) {
             assert_eq!(found, expected);
         }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Numbers, build_at, copy_folder, files_below, options, sample};
+use crate::common::{SeededRandom, build_at, copy_folder, files_below, options, sample};
 use hornbook_corpus::manifest::{self, Manifest};
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::report::Report;
@@ -19,7 +19,7 @@ fn content(snapshot: &Path) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-fn shuffle_lines(path: &Path, numbers: &mut Numbers) {
+fn shuffle_lines(path: &Path, numbers: &mut SeededRandom) {
     let text = fs::read_to_string(path).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
     for place in (1..lines.len()).rev() {
@@ -33,7 +33,7 @@ fn shuffled_sources_and_lines_give_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let straight = dir.path().join("straight");
     let first = build_at(&sample().join("plan.toml"), &straight).unwrap();
-    let mut numbers = Numbers(7);
+    let mut numbers = SeededRandom(7);
     for round in 0..3 {
         let shuffled = dir.path().join(format!("sources-{round}"));
         copy_folder(&sample(), &shuffled);
@@ -80,7 +80,7 @@ fn a_code_split_over_files_is_one_code() {
 }
 
 #[test]
-fn what_did_not_change_is_not_built_again() {
+fn unchanged_parts_are_reused() {
     let dir = tempfile::tempdir().unwrap();
     let sources = dir.path().join("sources");
     copy_folder(&sample(), &sources);
@@ -151,7 +151,7 @@ fn reseal(snapshot: &Path, change: impl FnOnce(&mut Manifest)) {
 }
 
 #[test]
-fn what_another_program_built_is_built_again() {
+fn snapshots_of_other_programs_are_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let (plan, out) = (sample().join("plan.toml"), dir.path().join("out"));
     let first = build_at(&plan, &out).unwrap();

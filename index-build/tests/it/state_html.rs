@@ -6,11 +6,11 @@ use hornbook_corpus::outline::Status;
 use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
-use hornbook_index_build::standing::wordings_of;
+use hornbook_index_build::wording_validity::wordings_of;
 
 use crate::corpora::corpora;
-use crate::imported::{Imported, Source, documents, import, import_one, survives_damage};
-use crate::{golden, state_twins};
+use crate::imported::{Imported, Source, check_damaged, documents, import, import_one};
+use crate::{golden, state_key_compare};
 
 pub(crate) fn virginia() -> Source<'static> {
     Source {
@@ -349,7 +349,7 @@ fn vermont_is_read_whole() {
 
 #[test]
 fn damaged_files_are_refused_with_their_place() {
-    survives_damage(&Document { place: "t9.html".into(), bytes: TITLE.into() }, &virginia());
+    check_damaged(&Document { place: "t9.html".into(), bytes: TITLE.into() }, &virginia());
     let deep = import_one("d.html", &"<div>".repeat(500), &virginia()).mistakes.to_string();
     assert!(deep.starts_with("d.html:1: elements are nested"), "{deep}");
     let other = import_one("e.html", "<p>no law</p>", &virginia()).mistakes.to_string();
@@ -373,7 +373,7 @@ fn virginia_is_read_whole() {
     let of_code = headings(|document| !document.path().contains("constitution"));
     // Eighteen of these headings are in the navigation of a document of title 3.2, which only repeats headings.
     assert_eq!(imported.provisions().count() + joined as usize, of_code - 18);
-    let (missing, _) = state_twins::keys_that_differ(&corpora.join("va-code.jsonl.zst"), &imported, "va/code");
+    let (missing, _) = state_key_compare::keys_that_differ(&corpora.join("va-code.jsonl.zst"), &imported, "va/code");
     // Sections of the constitutions have a plain number, or a number followed by a letter (`8-A`).
     // The odd one was made from `30-19.1, 30-19.1`.
     let is_of_code = |key: &&String| {

@@ -10,8 +10,8 @@ use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
 use crate::corpora::corpora;
-use crate::imported::{Imported, Source, documents, import, import_one, survives_damage};
-use crate::{golden, state_twins};
+use crate::imported::{Imported, Source, check_damaged, documents, import, import_one};
+use crate::{golden, state_key_compare};
 
 pub(crate) fn washington() -> Source<'static> {
     Source {
@@ -184,7 +184,7 @@ fn a_second_wording_without_a_heading_is_one() {
 /// Usually there are notes between the wordings of a page, as in RCW 9.94A.030 and 18.79.030. The
 /// law after them is not a note.
 #[test]
-fn a_wording_behind_the_notes_of_another_is_one() {
+fn a_wording_after_the_notes_of_another_is_found() {
     let notes = "Findings—2024 c 1: \"The people find:\n\n(1) Dogs are kind.\n\n(2) It is so.\" [ 2024 c 1 s 1.]\n\n*Reviser's note: *(1) RCW 1.2.4 is gone.\n\n(2) See above.";
     let page = |heading: &str, laws: &[&str]| {
         let wordings: Vec<String> =
@@ -409,7 +409,7 @@ fn a_page_of_contents_gives_containers_their_headings() {
 fn damaged_files_are_refused_with_their_place() {
     let text =
         chapter("title-title-1-a/chapter-1", &[("1-2-1", "A.", "1-2-1. A.\n\nB:(1)C\n\nB:\n\n(1)C\n\nSource:SL 1.")]);
-    survives_damage(&Document { place: "a.json".into(), bytes: text.clone().into_bytes() }, &south_dakota());
+    check_damaged(&Document { place: "a.json".into(), bytes: text.clone().into_bytes() }, &south_dakota());
     let refused = import_one("a.json", &text[..text.len() / 2], &south_dakota());
     assert!(refused.mistakes.to_string().starts_with("a.json:"), "{}", refused.mistakes);
 }
@@ -426,7 +426,8 @@ fn south_dakota_is_read_whole_without_its_faults() {
     // Appendices of forms, each with its own source credit.
     assert_eq!((imported.count(WarningKind::DoubtfulCredit), imported.count(WarningKind::DoubtfulRepeat)), (54, 5));
     assert_eq!(imported.count(WarningKind::PoorFit), 0);
-    let (missing, extra) = state_twins::keys_that_differ(&corpora.join("sd-statutes.jsonl.zst"), &imported, "sd/sdcl");
+    let (missing, extra) =
+        state_key_compare::keys_that_differ(&corpora.join("sd-statutes.jsonl.zst"), &imported, "sd/sdcl");
     let of_title_pages = ["sd/sdcl/sline", "sd/sdcl/sondary", "sd/sdcl/sretary", "sd/sdcl/surities"];
     assert_eq!((missing, extra), (of_title_pages.map(str::to_owned).to_vec(), vec![]));
     for number in ["13-7-10.2", "13-7-10.4", "9-13-1.2", "9-13-40"] {

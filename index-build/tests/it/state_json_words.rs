@@ -22,7 +22,7 @@ fn letters(text: &str) -> String {
 }
 
 /// The letters of an entry, without the paragraphs that repeat parts of the one before them.
-fn said_once(text: &str) -> String {
+fn letters_without_repetitions(text: &str) -> String {
     let paragraphs: Vec<String> = text.split('\n').map(letters).filter(|letters| !letters.is_empty()).collect();
     let (mut said, mut whole) = (String::new(), "");
     for paragraph in &paragraphs {
@@ -35,7 +35,7 @@ fn said_once(text: &str) -> String {
 }
 
 /// All words of a node, in the order of the source. `lead` is the word before its source credit.
-fn said_by(content: &Content, lead: &str) -> String {
+fn letters_of_node(content: &Content, lead: &str) -> String {
     let own = [content.text.as_deref().unwrap_or_default(), lead, content.source_credit.as_deref().unwrap_or_default()];
     // Notes without a lead have a topic that the importer added.
     let topic = |topic: &str| if topic == "Note" { String::new() } else { topic.to_owned() };
@@ -46,7 +46,7 @@ fn said_by(content: &Content, lead: &str) -> String {
 /// How the entry and its node agree: the name of a rule, or the place where they differ.
 fn compare(entry: &Value, content: &Content) -> Result<&'static str, String> {
     let text = entry["text"].as_str().unwrap_or_default();
-    let said = said_once(text);
+    let said = letters_without_repetitions(text);
     let number = letters(content.number.as_deref().unwrap_or_default());
     let rest = said.strip_prefix("RCW").unwrap_or(&said);
     let rest = rest.strip_prefix(number.as_str()).unwrap_or(rest);
@@ -84,7 +84,7 @@ fn wholes(content: &Content, heading: &str, number: &str) -> Vec<(&'static str, 
     for (rule, lead) in
         [("the same", ""), ("a word before the credit", "Source"), ("a word before the credit", "History")]
     {
-        let said = said_by(content, lead);
+        let said = letters_of_node(content, lead);
         wholes.push((rule, format!("{heading}{said}")));
         wholes.push((rule, said));
     }
@@ -103,8 +103,8 @@ fn wholes_of_several(content: &Content, number: &str) -> Vec<(&'static str, Stri
         } else {
             numbered += &format!("{remark}{number}{heading}");
         }
-        numbered += &said_by(wording, "Source");
-        unnumbered += &said_by(wording, "");
+        numbered += &letters_of_node(wording, "Source");
+        unnumbered += &letters_of_node(wording, "");
     }
     vec![("two wordings", numbered), ("two wordings under one heading", unnumbered)]
 }

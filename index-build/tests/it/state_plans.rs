@@ -331,7 +331,7 @@ fn lists_of_north_carolina_begin_with_subsections_or_subdivisions() {
 }
 
 #[test]
-fn what_came_from_another_number_is_law_and_what_is_said_of_repealed_sections_is_not() {
+fn renumbered_sections_are_law_and_lists_of_repealed_ones_are_notes() {
     let section =
         |heading: &str, rest: &str| format!("<nav><h1>TITLE 17 Pets</h1></nav><h3><b>{heading}</b></h3>{rest}");
     let dakota = section(

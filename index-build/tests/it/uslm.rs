@@ -12,7 +12,7 @@ use hornbook_index_build::import::xml::{self, DEPTH_MAX};
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
 
-use crate::common::{Numbers, build_at, target};
+use crate::common::{SeededRandom, build_at, target};
 
 pub(crate) const TITLE: &str = include_str!("uslm/title.xml");
 const APPENDIX: &str = include_str!("uslm/appendix.xml");
@@ -308,7 +308,7 @@ fn a_built_title_answers_to_every_number_and_keeps_its_layouts() {
 }
 
 #[test]
-fn what_is_no_title_is_refused_with_its_place() {
+fn other_documents_are_refused_with_their_place() {
     let refused = |bytes: &[u8]| {
         let parsed = parse(bytes);
         assert!(parsed.nodes.is_empty());
@@ -320,7 +320,7 @@ fn what_is_no_title_is_refused_with_its_place() {
     assert!(refused(b"<uscDoc>\n<main></uscDoc>").starts_with("usc.zip!t.xml:2: "));
     assert!(refused(b"<!DOCTYPE uscDoc [<!ENTITY x \"y\">]><uscDoc>&x;</uscDoc>").contains("document type"));
     assert!(refused(b"<uscDoc >\xff</uscDoc>").contains("UTF-8"));
-    assert!(xml::wants("usc/usc17.XML") && !xml::wants("usc/usctitle.css"));
+    assert!(xml::is_source_file("usc/usc17.XML") && !xml::is_source_file("usc/usctitle.css"));
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn files_cut_anywhere_are_refused() {
 
 #[test]
 fn flipped_bits_are_read_or_refused() {
-    let mut numbers = Numbers(7);
+    let mut numbers = SeededRandom(7);
     for text in [TITLE, APPENDIX, REGULATIONS] {
         for place in 0..text.len() {
             let mut bytes = text.as_bytes().to_vec();

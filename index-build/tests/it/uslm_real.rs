@@ -19,14 +19,14 @@ mod references;
 pub(crate) fn titles() -> Option<&'static [(Document, Parsed)]> {
     static READ: OnceLock<Option<Vec<(Document, Parsed)>>> = OnceLock::new();
     READ.get_or_init(|| {
-        let documents = documents_in(&corpora()?.join("us-code-uslm-2025.tar.zst"), xml::wants);
+        let documents = documents_in(&corpora()?.join("us-code-uslm-2025.tar.zst"), xml::is_source_file);
         Some(documents.into_iter().map(|document| read(document, "United States Code", "us/usc")).collect())
     })
     .as_deref()
 }
 
 fn regulations() -> Option<(Document, Parsed)> {
-    let is_uslm: fn(&str) -> bool = |path| path.contains("/uslm/") && xml::wants(path);
+    let is_uslm: fn(&str) -> bool = |path| path.contains("/uslm/") && xml::is_source_file(path);
     let document = documents_in(&corpora()?.join("cfr-samples.tar.zst"), is_uslm).pop().unwrap();
     Some(read(document, "Code of Federal Regulations", "us/cfr"))
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use hornbook_corpus::validity::{self, Validity};
-use hornbook_index_build::standing::wordings_of;
+use hornbook_index_build::wording_validity::wordings_of;
 
 use crate::corpora::corpora;
 use crate::imported::{Imported, documents, import};

@@ -57,12 +57,12 @@ impl Words {
 
 /// The words of a source minus those of its nodes, and the words that rules explain.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct WordLedger {
     balance: Words,
     rules: BTreeMap<&'static str, u64>,
 }
 
-impl Account {
+impl WordLedger {
     /// Adds words of the source.
     pub(crate) fn source(&mut self, text: &str) {
         self.balance.add(text, 1);
@@ -80,7 +80,7 @@ impl Account {
     }
 
     /// Records words of the source that the importer keeps in another form.
-    pub(crate) fn imported_as(&mut self, rule: &'static str, text: &str) {
+    pub(crate) fn kept_as(&mut self, rule: &'static str, text: &str) {
         self.balance.add(text, -1);
         *self.rules.entry(rule).or_default() += Words::of(text).count() as u64;
     }
@@ -142,9 +142,9 @@ pub(crate) fn remark_at_heading(content: &Content) -> Option<String> {
 }
 
 #[test]
-fn lost_and_invented_words_are_told_apart() {
+fn lost_and_invented_words_are_distinguished() {
     let node = |text: &str| Content { text: Some(text.into()), ..Content::default() };
-    let mut account = Account::default();
+    let mut account = WordLedger::default();
     account.source("The owner shall pay.");
     account.imported(&node("The owner shall pay."));
     account.assert_settled("the same");

@@ -133,7 +133,7 @@ fn chicago_is_a_pending_layer_with_its_misspelt_codes_listed() {
 }
 
 #[test]
-fn what_is_odd_in_chicago_is_listed_and_what_is_stored_needs_no_mending() {
+fn geometry_faults_are_reported_and_the_stored_layer_is_clean() {
     let Some(bytes) = chicago() else { return };
     let imported = import("IL-CHICAGO", CHICAGO, &bytes, &|_| None);
     let geometry = |problem: &&Problem| problem.feature.is_some();

@@ -16,7 +16,7 @@
 //! letters. The correction depends on query and range alone.
 
 mod context;
-mod slip;
+mod typing_errors;
 
 use std::ops::Range;
 
@@ -27,8 +27,8 @@ use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
 use super::engine::Engine;
 use super::error::SearchError;
 use super::understand::{ParsedQuery, has_synonym_entry, is_quote, is_stop_word, term_of};
-use context::{CONTEST_MARGIN, CONTESTED_MAX, Candidate, Suspect};
-use slip::{cost_of_slip, sounds_like};
+use context::{COMPARED_CANDIDATES_MAX, COMPARED_SCORE_MARGIN, Candidate, Suspect};
+use typing_errors::{alternative_spellings, typing_error_cost};
 
 /// At most this many misspelt words of a query are looked up; later ones stay as typed. Each costs
 /// about 50 microseconds, and as much again for each alternative spelling of its sounds.
@@ -101,21 +101,21 @@ impl Engine {
                 if suspects.len() == LOOKED_UP_MAX {
                     break;
                 }
-                suspects.push(self.suspect(word, neighbours(query, &place), ranges)?);
+                suspects.push(self.find_candidates(word, neighbours(query, &place), ranges)?);
                 places.push((place, suspects.len() - 1));
             }
         }
-        let meant = self.meant_by(&suspects, understood, ranges)?;
+        let meant = self.resolve_suspects(&suspects, understood, ranges)?;
         for (place, number) in places {
             let suspect = &suspects[number];
             let meant = match meant[number] {
                 Some(meant) => Some(meant.to_owned()),
-                None if suspect.may_be_another => self.halves_of(&suspect.word, ranges)?,
+                None if suspect.can_be_replaced => self.split_joined_words(&suspect.word, ranges)?,
                 None => None,
             };
             if let Some(meant) = meant {
                 corrected.push_str(&query[copied..place.start]);
-                corrected.push_str(&in_case_of(&query[place.clone()], meant));
+                corrected.push_str(&with_case_of(&query[place.clone()], meant));
                 copied = place.end;
             }
         }
@@ -135,7 +135,7 @@ impl Engine {
     }
 
     /// Finds the candidates for a word that may be misspelt.
-    fn suspect(
+    fn find_candidates(
         &self,
         word: String,
         neighbours: [Option<String>; 2],
@@ -146,8 +146,8 @@ impl Engine {
         // `detecter` is found by the stem of `detect`, so only words one edit away are candidates.
         let is_found = self.keyword.documents_with(&term_of(&word))? > self.rare_documents();
         let root = self.root_of(&word);
-        let mut choices = self.near(&word, if is_found { 1 } else { edits_allowed(&word) });
-        choices.retain(|&Choice { word: choice, nodes, .. }| {
+        let mut choices = self.similar_words(&word, if is_found { 1 } else { edits_allowed(&word) });
+        choices.retain(|&SimilarWord { word: choice, nodes, .. }| {
             // `renter` is correct, so `rented` is no candidate for it. `inspecter` may still mean
             // `inspector`.
             let is_doer = root.is_none_or(|root| choice.strip_prefix(root).is_some_and(|end| end.starts_with("or")));
@@ -157,7 +157,7 @@ impl Engine {
         // Words in the range that an easy slip leads to, words in the range that a hard slip leads
         // to, and English words that are not in the range.
         let (mut easy, mut hard, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
-        for Choice { word: choice, nodes, cost } in choices {
+        for SimilarWord { word: choice, nodes, cost } in choices {
             let stem = term_of(choice);
             let found = self.keyword.count_in(&stem, ranges, COUNTED_MAX)?;
             // The index counts all forms of a word, so only the share of this form is used.
@@ -165,7 +165,7 @@ impl Engine {
             let score = likelihood(choice, found as f32 * share, cost);
             let is_easy = cost <= EASY_SLIP;
             let least = if is_easy { 1 } else { HARD_SLIP_DOCUMENTS };
-            let candidate = Candidate { word: choice, stem, score, needs_row: false };
+            let candidate = Candidate { word: choice, stem, score, needs_adjacency: false };
             if found >= own.saturating_mul(RARE_RATIO).max(least).min(COUNTED_MAX) {
                 if is_easy { &mut easy } else { &mut hard }.push(candidate);
             } else if found == 0 && is_easy && is_english(choice) {
@@ -182,38 +182,38 @@ impl Engine {
             true if elsewhere.is_empty() => hard,
             true => elsewhere,
             false => {
-                hard.iter_mut().for_each(|candidate| candidate.needs_row = true);
+                hard.iter_mut().for_each(|candidate| candidate.needs_adjacency = true);
                 easy.append(&mut hard);
                 easy
             }
         };
-        candidates.sort_by(|a, b| a.needs_row.cmp(&b.needs_row).then(b.score.total_cmp(&a.score)));
+        candidates.sort_by(|a, b| a.needs_adjacency.cmp(&b.needs_adjacency).then(b.score.total_cmp(&a.score)));
         let best = candidates.first().map_or(0.0, |best| best.score);
-        candidates.retain(|candidate| best - candidate.score < CONTEST_MARGIN);
-        candidates.truncate(CONTESTED_MAX);
-        Ok(Suspect { word, neighbours, candidates, may_be_another })
+        candidates.retain(|candidate| best - candidate.score < COMPARED_SCORE_MARGIN);
+        candidates.truncate(COMPARED_CANDIDATES_MAX);
+        Ok(Suspect { word, neighbours, candidates, can_be_replaced: may_be_another })
     }
 
     /// The words that a misspelt one may stand for. Their order is a first estimate without the
     /// index, likeliest first.
-    fn near(&self, word: &str, edits_max: u8) -> Vec<Choice<'_>> {
-        let mut choices: Vec<Choice<'_>> = Vec::new();
-        for (spelt, cost) in sounds_like(word) {
+    fn similar_words(&self, word: &str, edits_max: u8) -> Vec<SimilarWord<'_>> {
+        let mut choices: Vec<SimilarWord<'_>> = Vec::new();
+        for (spelt, cost) in alternative_spellings(word) {
             // An alternative spelling of the same sound already counts as one edit.
             let edits_max = if cost > 0.0 { edits_max - 1 } else { edits_max };
             for NearWord { word: choice, nodes, edits } in self.snapshot().spelling.near(&spelt, edits_max) {
-                let cost = cost + cost_of_slip(&spelt, choice);
+                let cost = cost + typing_error_cost(&spelt, choice);
                 if edits > 1 && word.len() < LONG_WORD && cost > TWO_SLIPS {
                     continue;
                 }
                 match choices.iter_mut().find(|known| known.word == choice) {
                     Some(known) => known.cost = known.cost.min(cost),
-                    None if choice != word => choices.push(Choice { word: choice, nodes, cost }),
+                    None if choice != word => choices.push(SimilarWord { word: choice, nodes, cost }),
                     None => {}
                 }
             }
         }
-        let rough = |choice: &Choice<'_>| (choice.nodes.max(1) as f32).ln() - SLIP_WEIGHT * choice.cost;
+        let rough = |choice: &SimilarWord<'_>| (choice.nodes.max(1) as f32).ln() - SLIP_WEIGHT * choice.cost;
         choices.sort_by(|a, b| rough(b).total_cmp(&rough(a)));
         choices
     }
@@ -232,7 +232,7 @@ impl Engine {
 
     /// The two words that were run together. Each must be an English word in the range. Of several
     /// pairs, the one whose rarer word is found most often.
-    fn halves_of(&self, word: &str, ranges: &OrdinalRanges) -> Result<Option<String>, SearchError> {
+    fn split_joined_words(&self, word: &str, ranges: &OrdinalRanges) -> Result<Option<String>, SearchError> {
         let mut best: Option<(u32, usize)> = None;
         for middle in HALF_LETTERS_MIN..word.len().saturating_sub(HALF_LETTERS_MIN - 1) {
             let halves = word.split_at(middle);
@@ -249,7 +249,7 @@ impl Engine {
 }
 
 /// A word that a misspelt one may stand for.
-struct Choice<'s> {
+struct SimilarWord<'s> {
     word: &'s str,
     /// The number of nodes of the corpus that contain it.
     nodes: u32,
@@ -259,13 +259,13 @@ struct Choice<'s> {
 
 /// Maximum number of edits between a misspelt word and its candidates.
 fn edits_allowed(word: &str) -> u8 {
-    if word.len() < MIDDLE_WORD { 1 } else { 2 }
+    if word.len() < MEDIUM_WORD { 1 } else { 2 }
 }
 
 /// Minimum number of letters of a word that is corrected at all, of one that is corrected in two
 /// places if both slips are easy, and of one that is corrected in any two places.
 const SHORT_WORD: usize = 4;
-const MIDDLE_WORD: usize = 6;
+const MEDIUM_WORD: usize = 6;
 const LONG_WORD: usize = 8;
 
 /// Whether `word` is `of` with an ending, as `kayaks` is. A doubled last letter is not an ending.
@@ -328,7 +328,7 @@ fn neighbours(query: &str, place: &Range<usize>) -> [Option<String>; 2] {
 }
 
 /// Writes a word in capitals, or with a first capital, if the typed word was written so.
-fn in_case_of(typed: &str, mut meant: String) -> String {
+fn with_case_of(typed: &str, mut meant: String) -> String {
     if typed.bytes().all(|byte| byte.is_ascii_uppercase()) {
         meant.make_ascii_uppercase();
     } else if typed.starts_with(|first: char| first.is_ascii_uppercase()) {
@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_words_of_letters_are_looked_at() {
+    fn only_words_of_letters_are_corrected() {
         let words = |query: &str, plain: Range<usize>| -> Vec<String> {
             words_in(query, std::slice::from_ref(&plain)).into_iter().map(|place| query[place].to_owned()).collect()
         };
@@ -369,13 +369,13 @@ mod tests {
 
     #[test]
     fn corrections_keep_capitals() {
-        assert_eq!(in_case_of("landlrod", "landlord".into()), "landlord");
-        assert_eq!(in_case_of("Landlrod", "landlord".into()), "Landlord");
-        assert_eq!(in_case_of("LANDLROD", "landlord".into()), "LANDLORD");
+        assert_eq!(with_case_of("landlrod", "landlord".into()), "landlord");
+        assert_eq!(with_case_of("Landlrod", "landlord".into()), "Landlord");
+        assert_eq!(with_case_of("LANDLROD", "landlord".into()), "LANDLORD");
     }
 
     #[test]
-    fn the_embedder_tells_words_from_slips() {
+    fn embedder_distinguishes_words_from_misspellings() {
         for word in ["landlord", "kitten", "deposit", "tenant"] {
             assert!(is_english(word), "{word}");
         }

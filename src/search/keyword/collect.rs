@@ -1,13 +1,13 @@
 //! Collects the candidates of each window: counts the matches and keeps the top k.
 
-use super::found::{KeywordFound, KeywordQuery, Scored, by_rank};
+use super::pass::{KeywordFound, KeywordQuery, Scored, by_rank};
 use super::window::{Cell, Window};
-use crate::search::bits::each_bit;
+use crate::search::bitmap::each_bit;
 
 /// Upper bounds of what the remaining words can still add, slightly increased to cover the rounding
 /// of floating-point sums.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rest {
+pub(super) struct RemainingBounds {
     pub mass: f32,
     pub score: f32,
 }
@@ -24,13 +24,13 @@ pub(super) struct Collector<'q> {
     watched: &'q [u32],
     watched_at: usize,
     found: KeywordFound,
-    living: Best,
-    dead: Best,
+    living: TopK,
+    dead: TopK,
 }
 
 impl<'q> Collector<'q> {
     pub(super) fn new(query: &'q KeywordQuery<'q>, mass_required: f32) -> Self {
-        let best = || Best { keep: query.keep.max(1), bar: f32::NEG_INFINITY, found: Vec::new() };
+        let best = || TopK { keep: query.keep.max(1), threshold_score: f32::NEG_INFINITY, found: Vec::new() };
         Self {
             query,
             mass_required,
@@ -54,8 +54,8 @@ impl<'q> Collector<'q> {
 
     /// The threshold scores for law in force and for law no longer in force. Only a higher score
     /// enters the top k.
-    pub(super) fn bars(&self) -> [f32; 2] {
-        [self.living.bar, self.dead.bar]
+    pub(super) fn threshold_scores(&self) -> [f32; 2] {
+        [self.living.threshold_score, self.dead.threshold_score]
     }
 
     /// The documents of a group of 64 that neither exclusions nor filters remove.
@@ -72,7 +72,7 @@ impl<'q> Collector<'q> {
 
     /// The documents of a group of 64 that are law no longer in force.
     pub(super) fn dead(&self, group: usize) -> u64 {
-        self.query.dead.group(group)
+        self.query.not_in_force.group(group)
     }
 
     /// Counts the matches of a group of 64.
@@ -84,16 +84,16 @@ impl<'q> Collector<'q> {
     }
 
     /// Collects the remaining candidates of a window once their scores are complete.
-    pub(super) fn take(&mut self, window: &Window) {
+    pub(super) fn collect_window(&mut self, window: &Window) {
         for (doc, cell) in window.iter() {
-            if !window.is_match(doc) {
+            if !window.is_certain_match(doc) {
                 if cell.mass < self.mass_required {
                     continue;
                 }
                 self.count(doc);
             }
             let scored = Scored { doc, score: cell.score };
-            let list = if self.query.dead.has(doc) { &mut self.dead } else { &mut self.living };
+            let list = if self.query.not_in_force.has(doc) { &mut self.dead } else { &mut self.living };
             list.offer(scored);
             self.note_watched(scored);
         }
@@ -104,8 +104,8 @@ impl<'q> Collector<'q> {
     /// Prunes the candidates that need no further scoring: those that can no longer match, and
     /// those that match but can neither reach the top k nor are watched. The latter are counted
     /// unless they already were.
-    pub(super) fn settle(&mut self, window: &mut Window, rest: Rest) {
-        if !self.is_worth_settling(window, rest) {
+    pub(super) fn prune_candidates(&mut self, window: &mut Window, rest: RemainingBounds) {
+        if !self.is_worth_pruning(window, rest) {
             return;
         }
         let mut watched = self.watched_from(window.start);
@@ -114,7 +114,7 @@ impl<'q> Collector<'q> {
                 return false;
             }
             let is_match = is_counted || cell.mass >= self.mass_required;
-            if !is_match || cell.score + rest.score > self.bar(doc) {
+            if !is_match || cell.score + rest.score > self.threshold_score(doc) {
                 return true;
             }
             while watched.first().is_some_and(|&other| other < doc) {
@@ -132,21 +132,21 @@ impl<'q> Collector<'q> {
 
     /// Checks a sample of the candidates: whether enough of them can be pruned to pay for checking
     /// all.
-    fn is_worth_settling(&self, window: &Window, rest: Rest) -> bool {
+    fn is_worth_pruning(&self, window: &Window, rest: RemainingBounds) -> bool {
         let step = window.candidates.len().div_ceil(SAMPLED).max(1);
         let is_settled = |&(doc, cell): &(u32, &Cell)| {
-            let is_counted = window.is_match(doc);
+            let is_counted = window.is_certain_match(doc);
             let cannot_match = !is_counted && cell.mass + rest.mass < self.mass_required;
             let is_match = is_counted || cell.mass >= self.mass_required;
-            cannot_match || is_match && cell.score + rest.score <= self.bar(doc)
+            cannot_match || is_match && cell.score + rest.score <= self.threshold_score(doc)
         };
         let sampled = window.candidates.len().div_ceil(step);
         window.iter().step_by(step).filter(is_settled).count() * 8 >= sampled
     }
 
     /// The threshold score for the list that a document belongs to.
-    fn bar(&self, doc: u32) -> f32 {
-        if self.query.dead.has(doc) { self.dead.bar } else { self.living.bar }
+    fn threshold_score(&self, doc: u32) -> f32 {
+        if self.query.not_in_force.has(doc) { self.dead.threshold_score } else { self.living.threshold_score }
     }
 
     fn count(&mut self, doc: u32) {
@@ -169,7 +169,7 @@ impl<'q> Collector<'q> {
     /// `possible` is the value of [`KeywordFound::possible`].
     pub(super) fn finish(mut self, possible: f32) -> KeywordFound {
         self.found.possible = possible;
-        self.found.living = self.living.finish();
+        self.found.law_in_force = self.living.finish();
         self.found.dead = self.dead.finish();
         // Within a window, some matches are counted before others.
         self.found.matches.sort_unstable();
@@ -178,17 +178,17 @@ impl<'q> Collector<'q> {
 }
 
 /// The top k by score, then by ordinal. Documents must be offered in ascending order.
-struct Best {
+struct TopK {
     keep: usize,
     /// The threshold: only a higher score enters the list.
-    bar: f32,
+    threshold_score: f32,
     found: Vec<Scored>,
 }
 
-impl Best {
+impl TopK {
     #[inline]
     fn offer(&mut self, scored: Scored) {
-        if scored.score > self.bar {
+        if scored.score > self.threshold_score {
             self.found.push(scored);
             if self.found.len() >= self.keep * 4 {
                 self.prune();
@@ -200,7 +200,7 @@ impl Best {
         if self.found.len() > self.keep {
             self.found.select_nth_unstable_by(self.keep - 1, by_rank);
             self.found.truncate(self.keep);
-            self.bar = self.found[self.keep - 1].score;
+            self.threshold_score = self.found[self.keep - 1].score;
         }
     }
 

@@ -3,8 +3,8 @@
 use hornbook_corpus::keyword::KeywordIndex;
 use tantivy::TantivyError;
 
-use super::common::CommonTerms;
-use super::said::SaidTerms;
+use super::common_terms::CommonTermCache;
+use super::term_bitmap_cache::TermBitmapCache;
 use crate::search::postings::FieldReader;
 use crate::search::tuning::Tuning;
 
@@ -19,10 +19,10 @@ pub(in crate::search) struct KeywordLeg {
     pub(super) share_required: f32,
     /// Factor for the shares of the alternative terms of a rare word. A word is rare if at most one
     /// in `rare_one_of` documents contains it.
-    pub(super) rare_lift: f32,
+    pub(super) rare_share_factor: f32,
     pub(super) rare_one_of: u32,
-    pub(super) common: CommonTerms,
-    pub(super) said_terms: SaidTerms,
+    pub(super) common: CommonTermCache,
+    pub(super) term_bitmap_cache: TermBitmapCache,
 }
 
 impl KeywordLeg {
@@ -36,10 +36,10 @@ impl KeywordLeg {
             breadcrumb: FieldReader::open(index, fields.breadcrumb, tuning.breadcrumb)?,
             saturation: tuning.saturation,
             share_required: tuning.share_required,
-            rare_lift: tuning.rare_synonym_share / tuning.synonym_share.max(f32::MIN_POSITIVE),
+            rare_share_factor: tuning.rare_synonym_share / tuning.synonym_share.max(f32::MIN_POSITIVE),
             rare_one_of: tuning.rare_word_one_of,
-            common: CommonTerms::new(index.document_count()),
-            said_terms: SaidTerms::new(index.document_count()),
+            common: CommonTermCache::new(index.document_count()),
+            term_bitmap_cache: TermBitmapCache::new(index.document_count()),
         })
     }
 
@@ -47,7 +47,7 @@ impl KeywordLeg {
     /// `KnownTerm` relies on this order.
     pub(in crate::search) fn release_memory(&self) {
         self.common.close();
-        self.said_terms.close();
+        self.term_bitmap_cache.close();
     }
 
     pub(super) fn fields(&self) -> [&FieldReader; 4] {

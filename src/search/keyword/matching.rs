@@ -1,38 +1,38 @@
 //! Decides with bitmaps which documents of a window match.
 
-use super::sums::Sums;
-use super::threshold::Threshold;
+use super::bit_sliced_sums::BitSlicedSums;
+use super::decision_diagram::DecisionDiagram;
+use super::planned_word::{BOUND_MARGIN, PlannedWord};
 use super::window::Window;
-use super::word::{PlannedWord, ROUNDED_UP};
 
 /// Decides which documents contain enough of the query to match.
 pub(super) enum Matching {
     /// For few words: the certain matches, and the possible ones if they are not the same.
-    Steps { sure: Threshold, possible: Option<Threshold> },
+    Steps { sure: DecisionDiagram, possible: Option<DecisionDiagram> },
     /// For many words: the same with sums. `least` are the minimum counts of a certain match and of
     /// a possible match.
-    Sums { sure: Box<Sums>, possible: Option<Box<Sums>>, least: [u32; 2] },
+    Sums { sure: Box<BitSlicedSums>, possible: Option<Box<BitSlicedSums>>, least: [u32; 2] },
 }
 
 impl Matching {
     pub(super) fn new(words: &[PlannedWord<'_>], mass_required: f32) -> Self {
         let masses: Vec<f32> = words.iter().map(|word| word.mass).collect();
         let is_graded = !words.iter().all(PlannedWord::is_one_term);
-        if Threshold::is_for(words.len()) {
-            let steps = || Threshold::new(&masses, mass_required);
+        if DecisionDiagram::is_for(words.len()) {
+            let steps = || DecisionDiagram::new(&masses, mass_required);
             return Self::Steps { sure: steps(), possible: is_graded.then(steps) };
         }
-        let sums = || Box::new(Sums::new(&masses));
+        let sums = || Box::new(BitSlicedSums::new(&masses));
         let sure = sums();
-        let least = [sure.surely(mass_required * ROUNDED_UP), sure.possibly(mass_required)];
+        let least = [sure.certain_count(mass_required * BOUND_MARGIN), sure.possible_count(mass_required)];
         Self::Sums { possible: is_graded.then(sums), sure, least }
     }
 
     /// Evaluates the documents of a marked window.
     pub(super) fn decide(&mut self, words: &[PlannedWord<'_>], window: &Window) {
         let groups = window.groups();
-        let surely = |word: usize| words[word].surely(window);
-        let any = |word: usize| words[word].any(window);
+        let surely = |word: usize| words[word].documents_with_full_mass(window);
+        let any = |word: usize| words[word].documents_with_any(window);
         match self {
             Self::Steps { sure, possible } => {
                 sure.decide(surely, groups);

@@ -7,14 +7,14 @@
 
 use std::io;
 
-use super::collect::{Collector, Rest};
-use super::hope::Hope;
-use super::known::KnownWord;
+use super::collect::{Collector, RemainingBounds};
+use super::known_words::KnownWord;
 use super::leg::KeywordLeg;
 use super::matching::Matching;
+use super::planned_word::{BOUND_MARGIN, PlannedWord, is_sparse};
+use super::upper_bounds::UpperBounds;
 use super::window::Window;
-use super::word::{PlannedWord, ROUNDED_UP, is_sparse};
-use crate::search::bits::set;
+use crate::search::bitmap::set;
 
 /// Only this many words are looked up: the rarest.
 const WORDS_MAX: usize = 32;
@@ -24,14 +24,14 @@ const WORDS_MAX: usize = 32;
 const POSTINGS_PER_DOCUMENT_MAX: u64 = 2;
 
 /// Candidates are pruned only if a window has at least this many.
-const SETTLED_FROM: usize = if cfg!(test) { 1 } else { 32 };
+const PRUNED_CANDIDATES_MIN: usize = if cfg!(test) { 1 } else { 32 };
 
 /// If at most this many documents of a window can match, all of them are scored. That costs less
 /// than deciding with bitmaps.
-const FEW: u32 = if cfg!(test) { 3 } else { 48 };
+const SCORE_ALL_MAX: u32 = if cfg!(test) { 3 } else { 48 };
 
 /// The maximum number of postings is never lower than this, however small the corpus.
-const POSTINGS_ALWAYS_READ: u64 = 1 << 16;
+const POSTINGS_MAX_FLOOR: u64 = 1 << 16;
 
 /// The words of a query, rarest first.
 pub(super) struct Plan<'a> {
@@ -42,9 +42,9 @@ pub(super) struct Plan<'a> {
     essential: usize,
     pub(super) mass_required: f32,
     matching: Matching,
-    hope: Hope,
+    upper_bounds: UpperBounds,
     /// Bitmap of the documents in the window that can match.
-    may: Vec<u64>,
+    can_match: Vec<u64>,
 }
 
 impl<'a> Plan<'a> {
@@ -53,8 +53,8 @@ impl<'a> Plan<'a> {
         let mut weighed = Vec::with_capacity(words.len());
         for (place, word) in words.iter().enumerate() {
             // A compound has the mass of its rarest part, so that it counts as one word.
-            let rarest_part = word.parts.iter().filter_map(|part| part.weight).reduce(f32::max);
-            let own = rarest_part.or(word.whole.as_ref().and_then(|whole| whole.weight));
+            let rarest_part = word.parts.iter().filter_map(|part| part.idf).reduce(f32::max);
+            let own = rarest_part.or(word.whole.as_ref().and_then(|whole| whole.idf));
             if let Some(mass) = own.or(word.weight()) {
                 weighed.push((mass, place));
             }
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
         weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         weighed.truncate(WORDS_MAX);
         let mut planned = Vec::with_capacity(weighed.len());
-        let postings_max = (u64::from(leg.document_count) * POSTINGS_PER_DOCUMENT_MAX).max(POSTINGS_ALWAYS_READ);
+        let postings_max = (u64::from(leg.document_count) * POSTINGS_PER_DOCUMENT_MAX).max(POSTINGS_MAX_FLOOR);
         let mut postings = 0_u64;
         for (mass, place) in weighed {
             let word = PlannedWord::open(leg, &words[place], mass, searched)?;
@@ -87,10 +87,10 @@ impl<'a> Plan<'a> {
             needed
         });
         let essential = essential.count();
-        let mut rest = Rest::default();
+        let mut rest = RemainingBounds::default();
         for word in words.iter_mut().rev() {
-            rest.mass += word.mass * ROUNDED_UP;
-            rest.score += word.most * ROUNDED_UP;
+            rest.mass += word.mass * BOUND_MARGIN;
+            rest.score += word.score_bound * BOUND_MARGIN;
             word.rest = rest;
         }
         Self {
@@ -98,8 +98,8 @@ impl<'a> Plan<'a> {
             essential,
             mass_required,
             matching: Matching::new(&words, mass_required),
-            hope: Hope::new(&words),
-            may: Vec::new(),
+            upper_bounds: UpperBounds::new(&words),
+            can_match: Vec::new(),
             words,
         }
     }
@@ -120,7 +120,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The first document at or after `from` that can match.
-    pub(super) fn next(&mut self, required: Option<&[u32]>, from: u32) -> io::Result<Option<u32>> {
+    pub(super) fn next_possible_match(&mut self, required: Option<&[u32]>, from: u32) -> io::Result<Option<u32>> {
         if let Some(required) = required {
             return Ok(required[required.partition_point(|&doc| doc < from)..].first().copied());
         }
@@ -133,24 +133,24 @@ impl<'a> Plan<'a> {
 
     /// Counts the certain matches of the window, selects the candidates and accumulates their
     /// scores.
-    pub(super) fn fill(
+    pub(super) fn evaluate_window(
         &mut self,
         window: &mut Window,
         required: Option<&[u32]>,
         collector: &mut Collector<'_>,
     ) -> io::Result<()> {
         let count = self.mark_essential(window, required)?;
-        if count <= FEW {
-            self.choose_all(window, collector);
+        if count <= SCORE_ALL_MAX {
+            self.select_all_candidates(window, collector);
         } else {
             self.mark_others(window, required.is_some(), count)?;
-            self.choose(window, collector);
+            self.select_candidates(window, collector);
         }
         let mut is_worth_settling = true;
         for (place, word) in self.words.iter_mut().enumerate() {
             let before = window.candidates.len();
-            if place > 0 && is_worth_settling && before >= SETTLED_FROM {
-                collector.settle(window, word.rest);
+            if place > 0 && is_worth_settling && before >= PRUNED_CANDIDATES_MIN {
+                collector.prune_candidates(window, word.rest);
                 is_worth_settling = (before - window.candidates.len()) * 4 >= before;
             }
             if window.candidates.is_empty() {
@@ -163,22 +163,22 @@ impl<'a> Plan<'a> {
 
     /// Marks the documents of the window that can match, and returns their number.
     fn mark_essential(&mut self, window: &Window, required: Option<&[u32]>) -> io::Result<u32> {
-        self.may.clear();
-        self.may.resize(window.groups(), 0);
+        self.can_match.clear();
+        self.can_match.resize(window.groups(), 0);
         match required {
             Some(required) => {
                 let from = required.partition_point(|&doc| doc < window.from);
                 let to = required.partition_point(|&doc| doc < window.end);
-                required[from..to].iter().for_each(|&doc| set(&mut self.may, doc - window.start));
+                required[from..to].iter().for_each(|&doc| set(&mut self.can_match, doc - window.start));
             }
             None => {
                 for word in &mut self.words[..self.essential] {
                     word.mark(window, None)?;
-                    self.may.iter_mut().zip(word.any(window)).for_each(|(may, any)| *may |= any);
+                    self.can_match.iter_mut().zip(word.documents_with_any(window)).for_each(|(may, any)| *may |= any);
                 }
             }
         }
-        Ok(self.may.iter().map(|docs| docs.count_ones()).sum())
+        Ok(self.can_match.iter().map(|docs| docs.count_ones()).sum())
     }
 
     /// Marks the documents of the window that contain the words which `mark_essential` did not
@@ -187,29 +187,29 @@ impl<'a> Plan<'a> {
         let known = if are_required { 0 } else { self.essential };
         for word in &mut self.words[known..] {
             let is_sparse = is_sparse(count as usize, word.postings, self.document_count);
-            word.mark(window, is_sparse.then_some(&self.may))?;
+            word.mark(window, is_sparse.then_some(&self.can_match))?;
         }
         Ok(())
     }
 
     /// Makes every document that can match a candidate.
-    fn choose_all(&self, window: &mut Window, collector: &Collector<'_>) {
+    fn select_all_candidates(&self, window: &mut Window, collector: &Collector<'_>) {
         let first = window.start as usize / 64;
-        let some = self.may.iter().enumerate().filter(|&(_, &may)| may != 0);
+        let some = self.can_match.iter().enumerate().filter(|&(_, &may)| may != 0);
         some.for_each(|(group, &may)| {
-            window.set_group(group, 0, collector.admitted(first + group, may & window.inside(group)));
+            window.set_group(group, 0, collector.admitted(first + group, may & window.documents_inside(group)));
         });
     }
 
     /// Counts the certain matches. Selects as candidates those certain matches that can reach the
     /// top k or are watched, and all documents whose match is still open.
-    fn choose(&mut self, window: &mut Window, collector: &mut Collector<'_>) {
+    fn select_candidates(&mut self, window: &mut Window, collector: &mut Collector<'_>) {
         let (groups, first) = (window.groups(), window.start as usize / 64);
-        self.hope.decide(collector.bars(), &self.words, window);
+        self.upper_bounds.decide(collector.threshold_scores(), &self.words, window);
         self.matching.decide(&self.words, window);
         let mut watched = collector.watched_from(window.start);
         for group in 0..groups {
-            let may = self.may[group] & window.inside(group);
+            let may = self.can_match[group] & window.documents_inside(group);
             let [sure, possible] = self.matching.group(group).map(|docs| docs & may);
             if possible == 0 {
                 continue;
@@ -217,7 +217,7 @@ impl<'a> Plan<'a> {
             let admitted = collector.admitted(first + group, possible);
             let sure = sure & admitted;
             collector.count_group(first + group, sure);
-            let hopeful = self.hope.group(group, collector.dead(first + group));
+            let hopeful = self.upper_bounds.group(group, collector.dead(first + group));
             let start = window.start + group as u32 * 64;
             let mut is_watched = 0;
             while let Some((&doc, rest)) = watched.split_first().filter(|&(&doc, _)| doc < start + 64) {

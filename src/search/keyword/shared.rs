@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hornbook_corpus::ids::OrdinalRange;
 
 use super::collect::Collector;
-use super::found::{KeywordFound, KeywordQuery, Scored};
 use super::leg::KeywordLeg;
+use super::pass::{KeywordFound, KeywordQuery, Scored};
 use super::plan::Plan;
 
 /// Maximum number of documents of a part: several windows, but few enough that all threads end at
@@ -29,7 +29,7 @@ pub(in crate::search) struct SharedSearch<'a> {
 }
 
 /// The result of one thread.
-pub(in crate::search) struct Taken {
+pub(in crate::search) struct ThreadResult {
     found: KeywordFound,
     /// The parts that it searched before the watched documents were known.
     unwatched: Vec<OrdinalRange>,
@@ -56,7 +56,7 @@ impl<'a> SharedSearch<'a> {
     }
 
     /// Searches parts until none is left.
-    pub(in crate::search) fn take_parts(&self) -> io::Result<Taken> {
+    pub(in crate::search) fn search_parts(&self) -> io::Result<ThreadResult> {
         let mut plan = self.plan()?;
         let mut collector = Collector::new(self.query, plan.mass_required);
         let mut unwatched = Vec::new();
@@ -70,13 +70,13 @@ impl<'a> SharedSearch<'a> {
                     None => unwatched.push(*part),
                 }
             }
-            self.leg.go_through(*part, self.required(), &mut plan, &mut collector)?;
+            self.leg.collect_range(*part, self.required(), &mut plan, &mut collector)?;
         }
-        Ok(Taken { found: collector.finish(plan.possible()), unwatched })
+        Ok(ThreadResult { found: collector.finish(plan.possible()), unwatched })
     }
 
     /// Merges the results of all threads.
-    pub(in crate::search) fn finish(&self, taken: [Taken; 2]) -> io::Result<KeywordFound> {
+    pub(in crate::search) fn finish(&self, taken: [ThreadResult; 2]) -> io::Result<KeywordFound> {
         let watched = self.watched.get().map_or(&[][..], Vec::as_slice);
         let [mut first, second] = taken;
         let missed = self.scores_of(watched, &[first.unwatched, second.unwatched].concat())?;
@@ -101,7 +101,7 @@ impl<'a> SharedSearch<'a> {
         let mut collector = Collector::new(self.query, plan.mass_required);
         collector.watch(&wanted);
         let around = OrdinalRange { start: first, end: last + 1 };
-        self.leg.go_through(around, Some(&wanted), &mut plan, &mut collector)?;
+        self.leg.collect_range(around, Some(&wanted), &mut plan, &mut collector)?;
         Ok(collector.finish(plan.possible()).watched)
     }
 

@@ -51,7 +51,7 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
     prop::collection::vec(document, 1..200)
 }
 
-fn written(documents: &[Document]) -> (tempfile::TempDir, KeywordIndex) {
+fn build_index(documents: &[Document]) -> (tempfile::TempDir, KeywordIndex) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keyword");
     let mut writer = KeywordWriter::create(&path, 32 << 20).unwrap();
@@ -96,7 +96,7 @@ fn query_words(text: &str) -> Vec<QueryWord> {
 }
 
 /// The reference: it reads every document and has no index.
-struct Twin<'d> {
+struct ReferenceSearch<'d> {
     documents: &'d [Document],
     /// For each document, the terms of text, heading and breadcrumb.
     read: Vec<[Vec<String>; 3]>,
@@ -104,7 +104,7 @@ struct Twin<'d> {
     averages: [f32; 3],
 }
 
-impl<'d> Twin<'d> {
+impl<'d> ReferenceSearch<'d> {
     const FIELDS: [FieldTuning; 3] = [TUNING.text, TUNING.heading, TUNING.breadcrumb];
 
     fn new(documents: &'d [Document]) -> Self {
@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn the_leg_finds_what_reading_every_document_finds(
+    fn search_agrees_with_reference(
         documents in documents(),
         asked in words(1..6),
         phrase in prop::option::of(prop::sample::select(&["fence height", "harbor vessel", "non-profit", "1395w-4 permit"][..])),
@@ -210,14 +210,14 @@ proptest! {
         keep in 1..40_usize,
         watched in prop::collection::btree_set(0..200_u32, 0..20),
     ) {
-        let (_dir, index) = written(&documents);
+        let (_dir, index) = build_index(&documents);
         let leg = KeywordLeg::open(&index, &TUNING).unwrap();
         let words = query_words(&asked);
         let phrases: Vec<Vec<String>> = phrase.iter().map(|phrase| row(phrase)).collect();
         let excluded: Vec<Vec<String>> = without.iter().map(|phrase| row(phrase)).collect();
         let ranges = OrdinalRanges::union(bounds.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))));
         let constraints = leg.constraints(&phrases, &excluded, &ranges).unwrap();
-        let dead = Bits::from_fn(documents.len() as u32, |doc| doc % 5 == 0);
+        let dead = DocumentBitmap::from_fn(documents.len() as u32, |doc| doc % 5 == 0);
         let known = leg.look_up(&words).unwrap();
         let query = KeywordQuery {
             words: &known,
@@ -226,28 +226,28 @@ proptest! {
             admission: None,
             keep,
             list_matches: true,
-            dead: &dead,
+            not_in_force: &dead,
         };
         let watched: Vec<u32> = watched.into_iter().collect();
         let found = leg.search(&query, &watched).unwrap();
         // The result must not depend on sharing, nor on when the watched documents become known.
         for begins_before in [false, true] {
-            let shared = leg.share(&query);
-            let before = begins_before.then(|| shared.take_parts().unwrap());
+            let shared = leg.shared_search(&query);
+            let before = begins_before.then(|| shared.search_parts().unwrap());
             let of_both = std::thread::scope(|threads| {
-                let there = threads.spawn(|| shared.take_parts().unwrap());
+                let there = threads.spawn(|| shared.search_parts().unwrap());
                 shared.watch(watched.clone());
-                let here = before.unwrap_or_else(|| shared.take_parts().unwrap());
+                let here = before.unwrap_or_else(|| shared.search_parts().unwrap());
                 [here, there.join().unwrap()]
             });
             prop_assert_eq!(&shared.finish(of_both).unwrap(), &found);
         }
 
-        let mut expected = Twin::new(&documents).matches(&words, &phrases, &excluded);
+        let mut expected = ReferenceSearch::new(&documents).matches(&words, &phrases, &excluded);
         expected.retain(|&doc, _| ranges.contains(doc));
         prop_assert_eq!(&found.matches, &expected.keys().copied().collect::<Vec<_>>());
         prop_assert_eq!(found.total as usize, expected.len());
-        for (list, is_dead) in [(&found.living, false), (&found.dead, true)] {
+        for (list, is_dead) in [(&found.law_in_force, false), (&found.dead, true)] {
             let mut scores: Vec<f32> = expected.iter().filter(|(doc, _)| (*doc % 5 == 0) == is_dead).map(|(_, s)| *s).collect();
             scores.sort_by(|a, b| b.total_cmp(a));
             scores.truncate(keep);
@@ -264,20 +264,20 @@ proptest! {
 }
 
 #[test]
-fn places_are_read_while_the_budget_lasts() {
-    let mut budget = Budget(100);
-    assert_eq!(budget.terms_checked(&[10, 10, 15]), 3);
-    assert_eq!(budget.terms_checked(&[10, 25, 31]), 2, "all three would cost 66 of the 65 that are left");
-    assert_eq!(budget.terms_checked(&[20, 11]), 0, "one term alone shows nothing");
-    assert_eq!(budget.terms_checked(&[20, 10, 1]), 2);
-    assert_eq!(budget.terms_checked(&[1, 1]), 0);
-    assert_eq!(Budget(5).terms_checked(&[]), 0);
+fn positions_are_checked_within_the_budget() {
+    let mut budget = PositionBudget(100);
+    assert_eq!(budget.spend_on_terms(&[10, 10, 15]), 3);
+    assert_eq!(budget.spend_on_terms(&[10, 25, 31]), 2, "all three would cost 66 of the 65 that are left");
+    assert_eq!(budget.spend_on_terms(&[20, 11]), 0, "one term alone shows nothing");
+    assert_eq!(budget.spend_on_terms(&[20, 10, 1]), 2);
+    assert_eq!(budget.spend_on_terms(&[1, 1]), 0);
+    assert_eq!(PositionBudget(5).spend_on_terms(&[]), 0);
 }
 
 /// If a phrase is too common to check all positions, only its rarest words must be in a row. If
 /// even two words cost too much, the provision only has to contain all words.
 #[test]
-fn phrases_of_common_words_ask_for_less() {
+fn phrases_of_common_words_are_relaxed() {
     let text = |doc: u32| match doc % 4 {
         0 => "permit of the harbor vessel",
         1 => "the harbor vessel permit of",
@@ -287,7 +287,7 @@ fn phrases_of_common_words_ask_for_less() {
     let document = |doc| Document { heading: String::new(), text: text(doc).into(), breadcrumb: String::new() };
     // Each document contains each word once, so a list of positions costs 65 of the million.
     let documents: Vec<Document> = (0..12_000).map(document).collect();
-    let (_dir, index) = written(&documents);
+    let (_dir, index) = build_index(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let range = OrdinalRange { start: 0, end: documents.len() as u32 };
     let with = |phrases: &[&str], excluded: &[&str], range: OrdinalRange| -> Vec<u32> {
@@ -319,15 +319,15 @@ fn phrases_of_common_words_ask_for_less() {
 
 /// Long provisions cost more than short ones.
 #[test]
-fn a_few_documents_tell_what_all_of_them_cost() {
+fn position_cost_is_estimated_from_a_sample() {
     let text = |doc: u32| "of the harbor ".repeat(if doc < 100 { 50 } else { 1 });
     let document = |doc| Document { heading: String::new(), text: text(doc), breadcrumb: String::new() };
     let documents: Vec<Document> = (0..200).map(document).collect();
-    let (_dir, index) = written(&documents);
+    let (_dir, index) = build_index(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let all: Vec<u32> = (0..200).collect();
     let of = |docs: &[u32]| {
-        let rows = leg.rows_of(&row("the harbor")).unwrap();
+        let rows = leg.phrase_readers(&row("the harbor")).unwrap();
         costs(&rows, docs).unwrap()
     };
     assert_eq!(of(&all[100..]), [6_500, 6_500]);
@@ -339,7 +339,7 @@ fn a_few_documents_tell_what_all_of_them_cost() {
 /// Enough documents for several windows and for lists of many blocks, where common words are looked
 /// up instead of read through.
 #[test]
-fn windows_and_seeking_change_nothing() {
+fn windows_and_lookups_do_not_change_results() {
     let document = |doc: u32| {
         let mut text = String::from("the permit");
         if doc.is_multiple_of(3) {
@@ -351,10 +351,10 @@ fn windows_and_seeking_change_nothing() {
         Document { heading: String::new(), text, breadcrumb: String::new() }
     };
     let documents: Vec<Document> = (0..9_100).map(document).collect();
-    let (_dir, index) = written(&documents);
+    let (_dir, index) = build_index(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let constraints = Constraints::default();
-    let dead = Bits::default();
+    let dead = DocumentBitmap::default();
     let mut scores_of_fence: BTreeMap<u32, f32> = BTreeMap::new();
     for (asked, step, rest) in [("fence", 701, 7), ("fence harbor permit", 701, 7), ("harbor the", 3, 0)] {
         let all = OrdinalRange { start: 0, end: documents.len() as u32 };
@@ -367,17 +367,17 @@ fn windows_and_seeking_change_nothing() {
                 admission: None,
                 keep: 50,
                 list_matches: true,
-                dead: &dead,
+                not_in_force: &dead,
             };
             let found = leg.search(&query, &[]).unwrap();
             let matches: Vec<u32> = range.iter().filter(|doc| doc % step == rest).collect();
             assert_eq!(found.matches, matches, "{asked}");
             match asked {
-                "fence" => scores_of_fence.extend(found.living.iter().map(|scored| (scored.doc, scored.score))),
+                "fence" => scores_of_fence.extend(found.law_in_force.iter().map(|scored| (scored.doc, scored.score))),
                 "fence harbor permit" => {
                     // Words that are looked up in the documents with `fence` are scored where they
                     // occur: `harbor` in a third of them, `permit` in all.
-                    for scored in &found.living {
+                    for scored in &found.law_in_force {
                         let added = scored.score - scores_of_fence[&scored.doc];
                         assert_eq!(added > 0.5, scored.doc % 3 == 0, "{scored:?}");
                     }
@@ -391,7 +391,7 @@ fn windows_and_seeking_change_nothing() {
 /// For any query, the number of postings read is bounded by the size of the corpus. Everyday words
 /// are all read.
 #[test]
-fn the_commonest_words_of_an_endless_query_are_left_out() {
+fn postings_read_are_limited_for_long_queries() {
     let numbers: Vec<String> = (0..40).map(|n| format!("w{n}")).collect();
     let document = |doc: usize| {
         let text = numbers
@@ -402,7 +402,7 @@ fn the_commonest_words_of_an_endless_query_are_left_out() {
         Document { heading: String::new(), text: text.collect::<Vec<_>>().join(" "), breadcrumb: String::new() }
     };
     let documents: Vec<Document> = (0..3_000).map(document).collect();
-    let (_dir, index) = written(&documents);
+    let (_dir, index) = build_index(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let work = |asked: &str| {
         let known = leg.look_up(&query_words(asked)).unwrap();
@@ -419,7 +419,7 @@ fn the_commonest_words_of_an_endless_query_are_left_out() {
 
 /// Several phrases and exclusions together have the same effect as each alone, in any order.
 #[test]
-fn several_phrases_leave_what_all_of_them_leave() {
+fn phrases_and_exclusions_combine_in_any_order() {
     let text = |doc: u32| match doc % 6 {
         0 => "fence height permit harbor vessel",
         1 => "fence height",
@@ -430,7 +430,7 @@ fn several_phrases_leave_what_all_of_them_leave() {
     };
     let document = |doc| Document { heading: String::new(), text: text(doc).into(), breadcrumb: String::new() };
     let documents: Vec<Document> = (0..60).map(document).collect();
-    let (_dir, index) = written(&documents);
+    let (_dir, index) = build_index(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let all = OrdinalRange { start: 0, end: 60 }.into();
     let admitted = |phrases: &[&str], excluded: &[&str]| -> Vec<u32> {
@@ -453,7 +453,7 @@ fn held_terms_are_given_back_and_not_held_again() {
         text: if doc.is_multiple_of(2) { "harbor vessel" } else { "vessel" }.into(),
         breadcrumb: String::new(),
     };
-    let (_dir, index) = written(&(0..200).map(document).collect::<Vec<_>>());
+    let (_dir, index) = build_index(&(0..200).map(document).collect::<Vec<_>>());
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let all = OrdinalRange { start: 0, end: 200 }.into();
     let ask = || {
@@ -470,16 +470,16 @@ fn held_terms_are_given_back_and_not_held_again() {
                 admission: None,
                 keep: 50,
                 list_matches: true,
-                dead: &Bits::default(),
+                not_in_force: &DocumentBitmap::default(),
             };
-            found = leg.search(&query, &[]).unwrap().living;
+            found = leg.search(&query, &[]).unwrap().law_in_force;
         }
         found
     };
     let before = ask();
-    assert!(leg.common.count() > 0 && leg.said_terms.count() > 0);
+    assert!(leg.common.count() > 0 && leg.term_bitmap_cache.count() > 0);
     leg.release_memory();
-    assert_eq!((leg.common.count(), leg.said_terms.count()), (0, 0));
+    assert_eq!((leg.common.count(), leg.term_bitmap_cache.count()), (0, 0));
     assert_eq!(ask(), before);
-    assert_eq!((leg.common.count(), leg.said_terms.count()), (0, 0));
+    assert_eq!((leg.common.count(), leg.term_bitmap_cache.count()), (0, 0));
 }

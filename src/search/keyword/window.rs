@@ -1,7 +1,7 @@
 //! Accumulated scores for a window of consecutive documents, small enough for the CPU cache.
 
-use super::common::CommonTerm;
-use crate::search::bits::each_bit;
+use super::common_terms::CommonTerm;
+use crate::search::bitmap::each_bit;
 
 /// Documents per window, a multiple of 64; few in tests, which need many windows. A smaller window
 /// loses more time by starting windows and resuming every posting list than it gains by using less
@@ -28,15 +28,15 @@ pub(super) struct Window {
     /// One cell for each candidate.
     cells: Vec<Cell>,
     /// The cells that the current term has touched, and those that the current word has touched.
-    of_term: Vec<u32>,
-    of_word: Vec<u32>,
-    room: Vec<(u32, u32)>,
+    touched_by_term: Vec<u32>,
+    touched_by_word: Vec<u32>,
+    scratch_buffer: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cell {
     /// The weighted term frequency of the current term, summed over all fields.
-    worth: f32,
+    weighted_frequency: f32,
     /// The mass of the terms of the current word.
     word_mass: f32,
     pub(super) score: f32,
@@ -45,13 +45,13 @@ pub(super) struct Cell {
 
 /// Shows which documents of a window are candidates.
 #[derive(Clone, Copy)]
-pub(super) struct Marks<'w> {
+pub(super) struct CandidateBitmap<'w> {
     start: u32,
     words: &'w [u64],
     before: &'w [u32],
 }
 
-impl Marks<'_> {
+impl CandidateBitmap<'_> {
     #[inline]
     pub(super) fn has(&self, doc: u32) -> bool {
         let place = doc.wrapping_sub(self.start);
@@ -68,20 +68,20 @@ impl Marks<'_> {
 }
 
 /// Accumulates the weighted term frequencies of the current term.
-pub(super) struct Counts<'w> {
+pub(super) struct TermAccumulator<'w> {
     cells: &'w mut [Cell],
     of_term: &'w mut Vec<u32>,
 }
 
-impl Counts<'_> {
+impl TermAccumulator<'_> {
     /// Adds to the candidate with index `place`.
     #[inline]
     pub(super) fn add(&mut self, place: usize, worth: f32) {
         let Some(cell) = self.cells.get_mut(place) else { return };
-        if cell.worth == 0.0 {
+        if cell.weighted_frequency == 0.0 {
             self.of_term.push(place as u32);
         }
-        cell.worth += worth;
+        cell.weighted_frequency += worth;
     }
 }
 
@@ -99,8 +99,8 @@ impl Window {
         self.candidates.clear();
         self.cells.clear();
         // These are not empty only after a search that panicked.
-        self.of_term.clear();
-        self.of_word.clear();
+        self.touched_by_term.clear();
+        self.touched_by_word.clear();
         self.end
     }
 
@@ -110,7 +110,7 @@ impl Window {
     }
 
     /// The documents of a group that belong to the window.
-    pub(super) fn inside(&self, group: usize) -> u64 {
+    pub(super) fn documents_inside(&self, group: usize) -> u64 {
         let start = self.start + group as u32 * 64;
         let from = !0 << self.from.saturating_sub(start).min(63);
         match self.end - start {
@@ -131,7 +131,7 @@ impl Window {
 
     /// Whether a document is a certain match.
     #[inline]
-    pub(super) fn is_match(&self, doc: u32) -> bool {
+    pub(super) fn is_certain_match(&self, doc: u32) -> bool {
         let place = doc - self.start;
         self.matches[place as usize / 64] >> (place % 64) & 1 == 1
     }
@@ -153,7 +153,7 @@ impl Window {
                 self.before[group] = kept as u32;
                 last_group = group;
             }
-            if keep(doc, &cell, self.is_match(doc)) {
+            if keep(doc, &cell, self.is_certain_match(doc)) {
                 (self.candidates[kept], self.cells[kept]) = (doc, cell);
                 kept += 1;
             } else {
@@ -165,15 +165,15 @@ impl Window {
     }
 
     /// The candidate bitmap, and the accumulators of the current term.
-    pub(super) fn split(&mut self) -> (Marks<'_>, Counts<'_>) {
-        let marks = Marks { start: self.start, words: &self.is_candidate, before: &self.before };
-        (marks, Counts { cells: &mut self.cells, of_term: &mut self.of_term })
+    pub(super) fn split(&mut self) -> (CandidateBitmap<'_>, TermAccumulator<'_>) {
+        let marks = CandidateBitmap { start: self.start, words: &self.is_candidate, before: &self.before };
+        (marks, TermAccumulator { cells: &mut self.cells, of_term: &mut self.touched_by_term })
     }
 
     /// Adds a term in every candidate; `worth_at` looks up its weighted term frequency in a
     /// document.
     pub(super) fn add_looked_up(&mut self, mut worth_at: impl FnMut(u32) -> f32) {
-        let mut counts = Counts { cells: &mut self.cells, of_term: &mut self.of_term };
+        let mut counts = TermAccumulator { cells: &mut self.cells, of_term: &mut self.touched_by_term };
         for (place, &doc) in self.candidates.iter().enumerate() {
             let worth = worth_at(doc);
             if worth > 0.0 {
@@ -184,45 +184,45 @@ impl Window {
 
     /// Adds a common term in every candidate.
     pub(super) fn add_common(&mut self, term: &CommonTerm) {
-        let mut counts = Counts { cells: &mut self.cells, of_term: &mut self.of_term };
-        term.each_of(&self.candidates, &mut self.room, |place, worth| counts.add(place, worth));
+        let mut counts = TermAccumulator { cells: &mut self.cells, of_term: &mut self.touched_by_term };
+        term.look_up_each(&self.candidates, &mut self.scratch_buffer, |place, worth| counts.add(place, worth));
     }
 
     /// Adds the saturated frequencies of the current term to the scores, and its mass to the mass
     /// of the current word.
     pub(super) fn end_term(&mut self, weight: f32, mass: f32) {
-        for &place in &self.of_term {
+        for &place in &self.touched_by_term {
             let cell = &mut self.cells[place as usize];
-            cell.score += weight * cell.worth / (cell.worth + self.saturation);
-            cell.worth = 0.0;
+            cell.score += weight * cell.weighted_frequency / (cell.weighted_frequency + self.saturation);
+            cell.weighted_frequency = 0.0;
             if cell.word_mass == 0.0 {
-                self.of_word.push(place);
+                self.touched_by_word.push(place);
             }
             cell.word_mass += mass;
         }
-        self.of_term.clear();
+        self.touched_by_term.clear();
     }
 
     /// Ends a word that has one term, as nearly every word does.
-    pub(super) fn end_only_term(&mut self, weight: f32, mass: f32) {
-        for &place in &self.of_term {
+    pub(super) fn end_single_term_word(&mut self, weight: f32, mass: f32) {
+        for &place in &self.touched_by_term {
             let cell = &mut self.cells[place as usize];
-            cell.score += weight * cell.worth / (cell.worth + self.saturation);
-            cell.worth = 0.0;
+            cell.score += weight * cell.weighted_frequency / (cell.weighted_frequency + self.saturation);
+            cell.weighted_frequency = 0.0;
             cell.mass += mass;
         }
-        self.of_term.clear();
+        self.touched_by_term.clear();
     }
 
     /// Adds the mass of the current word, at most `mass`, to the cells it touched.
     pub(super) fn end_word(&mut self, mass: f32) {
-        for &place in &self.of_word {
+        for &place in &self.touched_by_word {
             let cell = &mut self.cells[place as usize];
             // A compound and its parts are the same word, so they count once.
             cell.mass += cell.word_mass.min(mass);
             cell.word_mass = 0.0;
         }
-        self.of_word.clear();
+        self.touched_by_word.clear();
     }
 }
 
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_search_left_that_panicked_does_not_count_in_the_next() {
+    fn panicked_search_leaves_no_state() {
         let mut window = Window::default();
         let mut begin = |counts: bool| {
             window.restart(0, 64, 1.0);

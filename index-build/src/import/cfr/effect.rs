@@ -11,14 +11,14 @@ use hornbook_corpus::outline::Status;
 use crate::effect::{Effect, date_in};
 use crate::pattern::Pattern;
 
-use super::setter::{Coming, Text};
+use super::text::{FutureWording, Text};
 use crate::content::{Content, ContentNote};
 
 pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
     let credit = text.credit.as_deref().unwrap_or_default();
     let by_credit = Pattern::fixed(r", eff(?:\.|ective) ([A-Za-z]+\.? \d{1,2}, \d{4})\.?\]$");
     if let Some(found) = by_credit.captures(credit) {
-        return Effect::since(date_in(&found[1]));
+        return Effect::starting(date_in(&found[1]));
     }
     let mut notes = text.notes.iter().filter(|note| note.topic.starts_with("Effective Date Note"));
     let (Some(note), None) = (notes.next(), notes.next()) else { return Effect::default() };
@@ -37,19 +37,19 @@ pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
     match found.name("more") {
         // The section has the old text, and the note contains the new one.
         Some(_) if !credit.contains(&page) => {
-            let then = Some(Status::Uncertain).filter(|_| text.coming.is_none());
+            let then = Some(Status::Uncertain).filter(|_| text.future_wording.is_none());
             Effect { to: date, then, ..Effect::default() }
         }
-        None if last.trim_start().starts_with(&page) => Effect::since(date),
+        None if last.trim_start().starts_with(&page) => Effect::starting(date),
         _ => Effect::default(),
     }
 }
 
 /// The future wording of the section, which begins when the present one ends. Without such a day,
 /// its note states when it becomes law.
-pub(super) fn wording(coming: Coming, present: &Effect, notes: &[ContentNote]) -> Content {
+pub(super) fn wording(coming: FutureWording, present: &Effect, notes: &[ContentNote]) -> Content {
     let effect = match &present.to {
-        Some(day) => Effect::since(Some(day.clone())),
+        Some(day) => Effect::starting(Some(day.clone())),
         None => Effect::unknown(notes.get(coming.note).and_then(|note| note.text.lines().next()).unwrap_or_default()),
     };
     let Text { text, layout, credit, notes, .. } = coming.text;

@@ -6,8 +6,8 @@ use roxmltree::Node;
 
 use super::names::Numbers;
 use super::run::Run;
-use super::setter::{Coming, Footnote, Setter, Text};
 use super::tables;
+use super::text::{CfrTextBuilder, Footnote, FutureWording, Text};
 use crate::content::ContentNote;
 use crate::import::labels::Scheme;
 use crate::import::unknown::Vocabulary;
@@ -52,7 +52,7 @@ fn is_left_out(node: Node<'_, '_>) -> bool {
 /// The content of a provision or directly below a container, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Elements<'a, 'd> {
-    text: Setter,
+    text: CfrTextBuilder,
     pub(crate) notes: Vec<ContentNote>,
     footnotes: Vec<Footnote>,
     credits: Vec<String>,
@@ -64,7 +64,7 @@ pub(crate) struct Elements<'a, 'd> {
     /// The number of the section being read. Its revised wording in a note is not yet law.
     number: Option<String>,
     /// That wording, if a note prints it completely.
-    coming: Option<Box<Coming>>,
+    coming: Option<Box<FutureWording>>,
 }
 
 impl<'a, 'd> Elements<'a, 'd> {
@@ -87,7 +87,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         let (text, layout) = self.finish();
         let credit = self.credit();
         let Self { notes, is_reserved, coming, .. } = self;
-        Text { text, layout, credit, notes, is_reserved, reference, coming }
+        Text { text, layout, credit, notes, is_reserved, reference, future_wording: coming }
     }
 
     /// Takes the text directly below a container, with its footnotes. The other notes remain.
@@ -98,7 +98,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         }
         let mut is_taken = vec![false; self.notes.len()];
         take_footnotes(&layout, &self.notes, &mut is_taken);
-        let places = places_apart(&is_taken);
+        let places = split_indexes(&is_taken);
         renumber(&mut layout, &places);
         let (mut taken, mut kept) = (Vec::new(), Vec::new());
         for (mut note, is_taken) in std::mem::take(&mut self.notes).into_iter().zip(is_taken) {
@@ -127,7 +127,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         let mut loose = Run::default();
         for part in parts.filter(|part| part.is_text() || part.is_element()) {
             if part.is_text() || is_inline(part.tag_name().name()) {
-                fill_part(&mut loose, part, &self.signs, Apart::Elsewhere);
+                fill_part(&mut loose, part, &self.signs, SeparateElements::Elsewhere);
                 continue;
             }
             self.text.paragraph(std::mem::take(&mut loose));
@@ -150,11 +150,13 @@ impl<'a, 'd> Elements<'a, 'd> {
             "EXAMPLE" | "EXAMPLES" | "NOTE" | "NOTES" => self.example(node),
             "GPOTABLE" => {
                 let signs = self.signs.clone();
-                tables::gpo(node, &mut self.text, &mut |cell| cell_of(cell, &signs, Apart::Inline));
+                tables::gpo(node, &mut self.text, &mut |cell| cell_of(cell, &signs, SeparateElements::Inline));
             }
             "TABLE" | "table" => {
                 let signs = self.signs.clone();
-                tables::html(node, &mut self.text, &mut |cell| cell_of(cell, &signs, Apart::InlineButTables));
+                tables::html(node, &mut self.text, &mut |cell| {
+                    cell_of(cell, &signs, SeparateElements::InlineButTables)
+                });
             }
             "GPH" | "MATH" | "GID" | "MID" => {
                 let run = self.run(node);
@@ -200,7 +202,7 @@ impl<'a, 'd> Elements<'a, 'd> {
 
     fn blocks_in(&mut self, node: Node<'a, 'd>) {
         for child in node.children().filter(Node::is_element) {
-            if is_apart(child.tag_name().name()) { self.child(child) } else { self.blocks_in(child) }
+            if is_separate(child.tag_name().name()) { self.child(child) } else { self.blocks_in(child) }
         }
     }
 
@@ -336,7 +338,7 @@ impl<'a, 'd> Elements<'a, 'd> {
     }
 
     /// Reads the future wording of the section.
-    fn coming(&self, section: Node<'a, 'd>) -> Coming {
+    fn coming(&self, section: Node<'a, 'd>) -> FutureWording {
         let mut inner = Self::new(section, self.number.clone());
         let mut heading = Run::default();
         inner.contents(section, &mut |inner, child| match child.tag_name().name() {
@@ -344,7 +346,7 @@ impl<'a, 'd> Elements<'a, 'd> {
             "SUBJECT" => heading.append(inner.run(child)),
             _ => inner.child(child),
         });
-        Coming { heading: heading.text, text: inner.into_text(String::new()), note: 0 }
+        FutureWording { heading: heading.text, text: inner.into_text(String::new()), note: 0 }
     }
 
     fn wording(&mut self, section: Node<'a, 'd>) {
@@ -393,7 +395,7 @@ fn take_footnotes(layout: &Layout, notes: &[ContentNote], is_taken: &mut [bool])
 }
 
 /// The new index of each note among the taken notes or among the kept notes.
-fn places_apart(is_taken: &[bool]) -> Vec<u32> {
+fn split_indexes(is_taken: &[bool]) -> Vec<u32> {
     let mut counts = [0, 0];
     let mut next = |is_taken: bool| {
         let count = &mut counts[usize::from(is_taken)];
@@ -416,7 +418,7 @@ fn sign_of(footnote: Node<'_, '_>) -> String {
 }
 
 /// Elements that are displayed separately even if they are within a paragraph.
-fn is_apart(name: &str) -> bool {
+fn is_separate(name: &str) -> bool {
     matches!(
         name,
         "GPOTABLE"
@@ -435,7 +437,7 @@ fn is_apart(name: &str) -> bool {
 }
 
 fn is_block(name: &str) -> bool {
-    is_apart(name)
+    is_separate(name)
         || matches!(
             name,
             "P" | "PSPACE"
@@ -478,7 +480,7 @@ fn is_inline(name: &str) -> bool {
 
 /// How to treat a separate element while the words around it are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Apart {
+enum SeparateElements {
     /// It is written after them.
     Elsewhere,
     /// It belongs to them, because a cell has no other place for it.
@@ -490,22 +492,22 @@ enum Apart {
 /// The words of an element with the marks in them. `signs` are the signs of the available footnotes.
 pub(crate) fn run_of(node: Node<'_, '_>, signs: &[String]) -> Run {
     let mut run = Run::default();
-    fill(&mut run, node, signs, Apart::Elsewhere);
+    fill(&mut run, node, signs, SeparateElements::Elsewhere);
     run
 }
 
 /// The words of a cell.
-fn cell_of(node: Node<'_, '_>, signs: &[String], apart: Apart) -> Run {
+fn cell_of(node: Node<'_, '_>, signs: &[String], apart: SeparateElements) -> Run {
     let mut run = Run::default();
     fill(&mut run, node, signs, apart);
     run
 }
 
-fn fill(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: Apart) {
+fn fill(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
     node.children().for_each(|child| fill_part(run, child, signs, apart));
 }
 
-fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: Apart) {
+fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
     if child.is_text() {
         return run.push(child.text().unwrap_or_default());
     }
@@ -533,8 +535,8 @@ fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: Apart)
             }
             fill(run, child, signs, apart);
         }
-        "TABLE" | "table" if apart == Apart::InlineButTables => run.space(),
-        name if is_apart(name) && apart == Apart::Elsewhere => run.space(),
+        "TABLE" | "table" if apart == SeparateElements::InlineButTables => run.space(),
+        name if is_separate(name) && apart == SeparateElements::Elsewhere => run.space(),
         "LI" | "BR" | "br" | "HED" | "GID" | "MID" => in_between(run, child, signs, apart),
         name if is_block(name) => in_between(run, child, signs, apart),
         _ => fill(run, child, signs, apart),
@@ -542,7 +544,7 @@ fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: Apart)
 }
 
 /// Adds words with a space before and after them.
-fn in_between(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: Apart) {
+fn in_between(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
     run.space();
     fill(run, node, signs, apart);
     run.space();

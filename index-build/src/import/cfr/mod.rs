@@ -12,5 +12,5 @@ pub(crate) mod elements;
 pub(crate) mod names;
 pub(crate) mod place;
 pub(crate) mod run;
-pub(crate) mod setter;
 pub(crate) mod tables;
+pub(crate) mod text;

@@ -8,7 +8,7 @@ use roxmltree::Node;
 use super::effect::{effect_of, wording};
 use super::elements::Elements;
 use super::names::{self, Attachment, Level, Numbers};
-use super::setter::Text;
+use super::text::Text;
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed, REPEATED_HEADING};
 use crate::import::slug::slug;
@@ -19,11 +19,11 @@ use crate::report::{SourcePosition, WarningKind};
 /// The containers around the current place, outermost first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    above: Vec<Above>,
+    above: Vec<OpenContainer>,
 }
 
 #[derive(Clone, Debug)]
-struct Above {
+struct OpenContainer {
     level: Level,
     number: Option<String>,
     key: String,
@@ -42,14 +42,14 @@ impl Place {
     }
 
     /// The containers from the title down to this level.
-    fn down_to(&self, level: Level) -> &[Above] {
+    fn down_to(&self, level: Level) -> &[OpenContainer] {
         let end = self.above.iter().position(|above| above.level > level).unwrap_or(self.above.len());
         &self.above[..end]
     }
 }
 
 /// The state of reading a document.
-pub(crate) struct Reading<'r> {
+pub(crate) struct CfrReader<'r> {
     target: Target<'r>,
     document: &'r Document,
     /// The start of each line.
@@ -59,7 +59,7 @@ pub(crate) struct Reading<'r> {
     attachments: usize,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> CfrReader<'r> {
     pub(crate) fn new(document: &'r Document, target: Target<'r>) -> Self {
         let lines = memchr::memchr_iter(b'\n', &document.bytes).collect();
         Self { target, document, lines, parsed: Parsed::default(), keys: HashSet::new(), attachments: 0 }
@@ -93,7 +93,13 @@ impl<'r> Reading<'r> {
         }
         let handle = Handle::new(self.target.key, &format!("container\n{key}"));
         let parent = parent.map(|above| above.handle);
-        place.above.push(Above { level, number: number.clone(), key: key.clone(), citation: citation.clone(), handle });
+        place.above.push(OpenContainer {
+            level,
+            number: number.clone(),
+            key: key.clone(),
+            citation: citation.clone(),
+            handle,
+        });
         let own_text = elements.take_text();
         if !self.keys.insert(key.clone()) {
             self.parsed.leave_out(REPEATED_HEADING, heading);
@@ -229,7 +235,7 @@ impl<'r> Reading<'r> {
     }
 
     /// Adds an appendix, a supplement, or other matter after the sections of a part.
-    pub(crate) fn attachment(&mut self, place: &Place, heading: &str, text: Text, node: Node<'_, '_>) {
+    pub(crate) fn add_appendix(&mut self, place: &Place, heading: &str, text: Text, node: Node<'_, '_>) {
         self.attachments += 1;
         let called = Attachment::of(heading);
         // Although printed after the last subpart, most appendices belong to the part.
@@ -283,7 +289,7 @@ impl<'r> Reading<'r> {
             );
             self.parsed.warn(WarningKind::UncertainValidity, self.position(node), what);
         }
-        let Text { text, layout, credit, notes, is_reserved, reference, coming } = text;
+        let Text { text, layout, credit, notes, is_reserved, reference, future_wording: coming } = text;
         let wordings = coming.into_iter().map(|coming| wording(*coming, &effect, &notes)).collect();
         let position = self.position(node);
         let is_reserved = is_reserved || names::is_reserved(heading);

@@ -2,7 +2,7 @@
 
 use hornbook_corpus::layout::MarkKind;
 
-use crate::import::folding::fold;
+use crate::import::white_space::normalise_spaces;
 
 /// Words with normalized white space.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl Run {
         let Self { text, space, .. } = self;
         // Most runs are one piece of text.
         text.reserve(words.len());
-        fold(words, space, |space, stretch| {
+        normalise_spaces(words, space, |space, stretch| {
             if space && !text.is_empty() {
                 text.push(' ');
             }

@@ -4,7 +4,7 @@ use hornbook_corpus::layout::{LineKind, MarkKind};
 use roxmltree::Node;
 
 use super::run::Run;
-use super::setter::{Cell, Setter};
+use super::text::{Cell, CfrTextBuilder};
 use crate::import::table_spans::{Columns, SPAN_MAX, Span, Spans};
 
 /// The deepest level of column heads.
@@ -14,7 +14,7 @@ const LEVEL_MAX: usize = 9;
 type ReadCell<'r> = &'r mut dyn FnMut(Node<'_, '_>) -> Run;
 
 /// Reads a `GPOTABLE`: title, boxhead, rows, notes.
-pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
+pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut CfrTextBuilder, read: ReadCell<'_>) {
     let table = setter.begin_table();
     for child in node.children().filter(Node::is_element) {
         match child.tag_name().name() {
@@ -42,7 +42,7 @@ fn remarks(
     node: Node<'_, '_>,
     is_read: impl Fn(&Node<'_, '_>) -> bool,
     table: usize,
-    setter: &mut Setter,
+    setter: &mut CfrTextBuilder,
     read: ReadCell<'_>,
 ) {
     for child in node.children().filter(|child| !is_read(child)) {
@@ -67,7 +67,7 @@ struct Head {
 
 /// Reads the column heads. A head followed by deeper ones spans all their columns. Any other head
 /// spans all remaining levels.
-fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut Setter, read: ReadCell<'_>) {
+fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut CfrTextBuilder, read: ReadCell<'_>) {
     let mut heads: Vec<Head> = Vec::new();
     // The heads around the next one, outermost first.
     let mut around: Vec<usize> = Vec::new();
@@ -128,7 +128,7 @@ impl Row {
 }
 
 /// Reads an HTML or CALS table.
-pub(crate) fn html(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
+pub(crate) fn html(node: Node<'_, '_>, setter: &mut CfrTextBuilder, read: ReadCell<'_>) {
     let table = setter.begin_table();
     let names = Columns::of(node);
     let mut row = Row::default();

@@ -4,7 +4,7 @@ use super::token::written;
 use super::*;
 
 /// The labels of each line with their depths, such as `0(a)(1)`. A line without a label is only its depth.
-fn told(lines: &[&str], scheme: &Scheme) -> String {
+fn labels_with_depths(lines: &[&str], scheme: &Scheme) -> String {
     let paragraphs: Vec<Paragraph<'_>> = lines.iter().map(|line| Paragraph::from(*line)).collect();
     let places = infer(&paragraphs, scheme);
     let one = |(line, place): (&&str, &Place)| format!("{}{}", place.depth, &line[..place.label_bytes]);
@@ -12,11 +12,11 @@ fn told(lines: &[&str], scheme: &Scheme) -> String {
 }
 
 fn found(lines: &[&str]) -> String {
-    told(lines, &Scheme::found())
+    labels_with_depths(lines, &Scheme::found())
 }
 
 #[test]
-fn each_way_of_nesting_is_found_without_being_told() {
+fn nesting_is_inferred_without_a_scheme() {
     assert_eq!(
         found(&["Intro", "(a) x", "(1) x", "(i) x", "(A) x", "(B) x", "(ii) x", "(2) x", "(b) x"]),
         "0 0(a) 1(1) 2(i) 3(A) 3(B) 2(ii) 1(2) 0(b)"
@@ -30,7 +30,7 @@ fn each_way_of_nesting_is_found_without_being_told() {
 }
 
 #[test]
-fn what_can_be_a_letter_or_a_numeral_is_decided_by_its_neighbours() {
+fn ambiguous_labels_are_decided_by_their_neighbours() {
     assert_eq!(found(&["(g) x", "(h) x", "(i) x", "(j) x"]), "0(g) 0(h) 0(i) 0(j)");
     assert_eq!(found(&["(a) x", "(i) x", "(ii) x", "(b) x"]), "0(a) 1(i) 1(ii) 0(b)");
     let letters: Vec<String> = ('a'..='h').map(|letter| format!("({letter}) x")).collect();
@@ -55,7 +55,7 @@ fn what_can_be_a_letter_or_a_numeral_is_decided_by_its_neighbours() {
 
 /// A list that is one sentence ends with its full stop.
 #[test]
-fn what_follows_a_list_belongs_to_what_the_list_belongs_to() {
+fn text_after_a_list_belongs_to_the_parent_of_the_list() {
     let list = ["It may be:", "(1) red;", "(2) blue; or", "(3) any of:", "(a) green;", "(b) grey."];
     assert_eq!(found(&[list.as_slice(), &["Nothing limits it."]].concat()), "0 0(1) 0(2) 0(3) 1(a) 1(b) 0");
     assert_eq!(found(&["(a) It may be:", "(1) red; or", "(2) blue.", "Ask."]), "0(a) 1(1) 1(2) 1");
@@ -88,10 +88,13 @@ fn italics_tell_the_lower_levels_of_federal_regulations_apart() {
     let depths: Vec<usize> = infer(&paragraphs, &Scheme::cfr()).iter().map(|place| place.depth).collect();
     assert_eq!(depths, [0, 1, 2, 3, 4, 5, 5, 4, 3, 1]);
     // Without italics the order of levels is enough here.
-    assert_eq!(told(&lines, &Scheme::cfr()), "0(a) 1(1) 2(i) 3(A) 4(1) 5(i) 5(ii) 4(2) 3(B) 1(2)");
+    assert_eq!(labels_with_depths(&lines, &Scheme::cfr()), "0(a) 1(1) 2(i) 3(A) 4(1) 5(i) 5(ii) 4(2) 3(B) 1(2)");
     // Numerals below letters are not in this order, so the label is a letter.
     let letters = ["(f) x", "(g) x", "(i) x"];
-    assert_eq!((told(&letters, &Scheme::cfr()), found(&letters)), ("0(f) 0(g) 0(i)".into(), "0(f) 0(g) 1(i)".into()));
+    assert_eq!(
+        (labels_with_depths(&letters, &Scheme::cfr()), found(&letters)),
+        ("0(f) 0(g) 0(i)".into(), "0(f) 0(g) 1(i)".into())
+    );
 }
 
 #[test]
@@ -120,7 +123,7 @@ fn ranges_and_lists_of_reserved_labels_are_one_line() {
 }
 
 #[test]
-fn series_begin_anew_after_what_has_no_label() {
+fn series_restart_after_unlabelled_text() {
     let lines = ["Means:", "(1) x", "(2) x", "Or means:", "(1) x.", "(2) x.", "Rest."];
     assert_eq!(found(&lines), "0 0(1) 0(2) 0 0(1) 0(2) 1");
     // The rest of a sentence that a list interrupts is outside the list.

@@ -22,7 +22,7 @@ const XINCLUDE: &str = "http://www.w3.org/2001/XInclude";
 pub(super) fn code(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
     let mut walk = Walk::new(source);
     walk.children(root, None);
-    walk.about(root);
+    walk.add_general_notes(root);
 }
 
 /// Reads a container that is a separate document.
@@ -68,10 +68,10 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
     }
 
     /// Stores general information from the root, such as how the code is edited, in a node before all law.
-    fn about(&mut self, root: Node<'_, '_>) {
+    fn add_general_notes(&mut self, root: Node<'_, '_>) {
         let mut notes = Notes::of(root);
         let names = elements(root).filter(|part| matches!(name(*part), Some("num" | "prefix")));
-        names.chain(loose(root)).for_each(|words| notes.add("Text", words));
+        names.chain(unassigned_words(root)).for_each(|words| notes.add("Text", words));
         if !notes.is_empty() {
             self.add(root, None, "About this code".to_owned(), "", notes, SortKey::default(), None);
         }
@@ -81,7 +81,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         let number = words_of(node, "num");
         let heading = heading_of(&words_of(node, "prefix"), &number, &words_of(node, "heading"));
         let mut notes = Notes::of(node);
-        loose(node).for_each(|words| notes.add("Text", words));
+        unassigned_words(node).for_each(|words| notes.add("Text", words));
         let reason = words_of(node, "reason");
         let by_reason = status::of_reason(&reason);
         if by_reason.is_none() || reason.contains(' ') {
@@ -182,7 +182,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
 }
 
 /// Words directly in a container that are not its names, its notes or its content.
-fn loose<'t, 'd: 't>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
+fn unassigned_words<'t, 'd: 't>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
     let is_name = move |part: Node<'t, 'd>| {
         matches!(name(part), Some("num" | "prefix" | "heading" | "reason"))
             && child(node, name(part).unwrap_or_default()) == Some(part)

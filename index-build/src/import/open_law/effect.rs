@@ -47,16 +47,18 @@ fn of_act<'t>(act: Node<'t, '_>) -> Option<&'t str> {
 
 fn in_chapter<'t>(chapter: Node<'t, '_>, number: &str) -> Option<&'t str> {
     let dated = history(chapter).filter_map(|entry| Some((entry.attribute("effective")?, words(entry))));
-    let about: Vec<(&str, Saying)> = dated.map(|(date, text)| (date, saying(&text, number))).collect();
-    let relevant = || about.iter().filter(|(_, saying)| *saying != Saying::OfOthers);
+    let about: Vec<(&str, RegulationChange)> =
+        dated.map(|(date, text)| (date, regulation_change(&text, number))).collect();
+    let relevant = || about.iter().filter(|(_, saying)| *saying != RegulationChange::OfOthers);
     let latest = relevant().map(|(date, _)| *date).max()?;
-    let is_regular = relevant().filter(|(date, _)| *date == latest).all(|(_, saying)| *saying == Saying::Regular);
+    let is_regular =
+        relevant().filter(|(date, _)| *date == latest).all(|(_, saying)| *saying == RegulationChange::Regular);
     is_regular.then_some(latest)
 }
 
 /// What an entry in the history of a chapter states about a regulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Saying {
+enum RegulationChange {
     /// The regulation has its present wording since the date.
     Regular,
     OfOthers,
@@ -64,19 +66,23 @@ enum Saying {
     Unclear,
 }
 
-fn saying(entry: &str, number: &str) -> Saying {
+fn regulation_change(entry: &str, number: &str) -> RegulationChange {
     if entry.starts_with("Effective date: ") || entry.starts_with("Chapter revised effective ") {
-        return Saying::Regular;
+        return RegulationChange::Regular;
     }
     let Some((did, _)) = entry.split_once(" effective ").filter(|(did, _)| did.starts_with("Regulation")) else {
-        return Saying::Unclear;
+        return RegulationChange::Unclear;
     };
     if !names(did, number) {
-        return Saying::OfOthers;
+        return RegulationChange::OfOthers;
     }
     let is_verb = |word: &&str| word.len() > 1 && *word != "and" && word.chars().all(|c| c.is_ascii_lowercase());
     let verbs: Vec<&str> = did.split(|c: char| !c.is_ascii_alphabetic()).filter(is_verb).collect();
-    if matches!(verbs.as_slice(), ["amended" | "adopted"]) { Saying::Regular } else { Saying::Unclear }
+    if matches!(verbs.as_slice(), ["amended" | "adopted"]) {
+        RegulationChange::Regular
+    } else {
+        RegulationChange::Unclear
+    }
 }
 
 /// Whether words such as `Regulations .01—.04 and .06B amended` name a regulation.
@@ -111,19 +117,31 @@ mod tests {
     #[test]
     fn entries_name_regulations_by_numbers_and_ranges() {
         let cases = [
-            ("Regulation .06 amended effective July 10, 2023 (50:14 Md. R. 513)", ".06", Saying::Regular),
-            ("Regulations .01—.04 and .06B, C amended effective May 4, 2022", ".03", Saying::Regular),
-            ("Regulations .01—.04 and .06B, C amended effective May 4, 2022", ".02-1", Saying::Regular),
-            ("Regulations .01—.04 and .06B, C amended effective May 4, 2022", ".05", Saying::OfOthers),
-            ("Regulation .05-1 adopted effective May 4, 2022", ".05", Saying::OfOthers),
-            ("Regulation .05 repealed and new Regulation .05 adopted effective May 4, 2022", ".05", Saying::Unclear),
-            ("Regulation .06 amended as an emergency provision effective May 4, 2022", ".06", Saying::Unclear),
-            ("Regulation .06 amended May 4, 2022", ".01", Saying::Unclear),
-            ("Effective date: April 19, 2010 (37:8 Md. R. 624)", ".01", Saying::Regular),
-            ("Chapter recodified from COMAR 09.30.46 to COMAR 31.10.13 effective May 4, 2022", ".01", Saying::Unclear),
+            ("Regulation .06 amended effective July 10, 2023 (50:14 Md. R. 513)", ".06", RegulationChange::Regular),
+            ("Regulations .01—.04 and .06B, C amended effective May 4, 2022", ".03", RegulationChange::Regular),
+            ("Regulations .01—.04 and .06B, C amended effective May 4, 2022", ".02-1", RegulationChange::Regular),
+            ("Regulations .01—.04 and .06B, C amended effective May 4, 2022", ".05", RegulationChange::OfOthers),
+            ("Regulation .05-1 adopted effective May 4, 2022", ".05", RegulationChange::OfOthers),
+            (
+                "Regulation .05 repealed and new Regulation .05 adopted effective May 4, 2022",
+                ".05",
+                RegulationChange::Unclear,
+            ),
+            (
+                "Regulation .06 amended as an emergency provision effective May 4, 2022",
+                ".06",
+                RegulationChange::Unclear,
+            ),
+            ("Regulation .06 amended May 4, 2022", ".01", RegulationChange::Unclear),
+            ("Effective date: April 19, 2010 (37:8 Md. R. 624)", ".01", RegulationChange::Regular),
+            (
+                "Chapter recodified from COMAR 09.30.46 to COMAR 31.10.13 effective May 4, 2022",
+                ".01",
+                RegulationChange::Unclear,
+            ),
         ];
         for (entry, number, expected) in cases {
-            assert_eq!(saying(entry, number), expected, "{entry}: {number}");
+            assert_eq!(regulation_change(entry, number), expected, "{entry}: {number}");
         }
     }
 

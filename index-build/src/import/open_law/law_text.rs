@@ -70,9 +70,9 @@ fn is_centred(part: Node<'_, '_>) -> bool {
 }
 
 /// Labels whose words have not come yet, and the depth of the first: `(a)` directly followed by `(1)`.
-type Waiting = Option<(String, usize)>;
+type PendingLabels = Option<(String, usize)>;
 
-fn paragraph(builder: &mut TextBuilder, para: Node<'_, '_>, kind: LineKind, depth: usize, waiting: Waiting) {
+fn paragraph(builder: &mut TextBuilder, para: Node<'_, '_>, kind: LineKind, depth: usize, waiting: PendingLabels) {
     let own = [words_of(para, "prefix"), words_of(para, "num")].join(" ").trim().to_owned();
     let (label, at) = match waiting {
         Some((outer, at)) => (outer + &own, at),

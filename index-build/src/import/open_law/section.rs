@@ -44,7 +44,7 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
         false => {
             // A reason such as `Applicable October 1, 2025` is about the last act.
             let reason = child(section, "reason").map(words).unwrap_or_default();
-            let since = || Effect::since(effect::effective_from(section, &number, status));
+            let since = || Effect::starting(effect::effective_from(section, &number, status));
             let of_reason = remark::effect_of_reason(&reason).unwrap_or_else(since);
             of_reason.and(remark::effect_of(remarks())).and(remark::effect_of_text(&text))
         }

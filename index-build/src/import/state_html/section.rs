@@ -67,7 +67,7 @@ impl Section {
         let annotation = blocks.iter().position(|part| begins_annotations(part, settings));
         let (end, credit) = match (annotation, credited) {
             (Some(heading), Some((at, credit))) if heading < at && is_paragraph(&blocks[heading]) => {
-                self.doubt_end(
+                self.warn_doubtful_end(
                     &blocks[heading],
                     "like annotations, but the source credit comes later: it is kept as law",
                 );
@@ -79,12 +79,12 @@ impl Section {
         };
         let is_no_credit = |part: &&Part<'_>| credit_lead(part, settings).is_some();
         for part in blocks[..end].iter().filter(is_no_credit) {
-            self.doubt_end(part, "like a source credit, but names no year: it is kept as law");
+            self.warn_doubtful_end(part, "like a source credit, but names no year: it is kept as law");
         }
         (end, credit)
     }
 
-    fn doubt_end(&mut self, part: &Part<'_>, what: &str) {
+    fn warn_doubtful_end(&mut self, part: &Part<'_>, what: &str) {
         let Part::Element(element) = part else { return };
         let words: String = element.text().chars().take(60).collect();
         self.faults.push((WarningKind::DoubtfulEnd, element.line(), format!("'{words}' begins {what}")));

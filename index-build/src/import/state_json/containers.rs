@@ -14,7 +14,7 @@ use crate::report::SourcePosition;
 
 /// A container in a chain of containers.
 #[derive(Clone, Debug)]
-pub(super) struct Link {
+pub(super) struct ContainerLabel {
     level: String,
     number: String,
     heading: String,
@@ -32,7 +32,7 @@ pub(super) struct Contents {
 }
 
 /// The containers of a section, outermost first.
-pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<Link> {
+pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<ContainerLabel> {
     if settings.containers.is_empty() {
         return path.split('/').filter_map(by_path).collect();
     }
@@ -41,14 +41,14 @@ pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<Link> 
         let named = path.split('/').filter_map(by_path);
         let named = named.into_iter().find(|link| link.level == container.level && link.number == number);
         let heading = named.map_or_else(String::new, |link| link.heading);
-        Some(Link { level: container.level.clone(), number: number.to_owned(), heading })
+        Some(ContainerLabel { level: container.level.clone(), number: number.to_owned(), heading })
     });
     found.collect()
 }
 
 /// Reads a part of a path: `title-title-20a-game-and-parks` is title 20A, Game and parks, and
 /// `title-chapter-1-oaths` is chapter 1.
-fn by_path(part: &str) -> Option<Link> {
+fn by_path(part: &str) -> Option<ContainerLabel> {
     let (outer, rest) = part.split_once('-')?;
     let inner = rest.split_once('-').filter(|(inner, _)| levels::short(inner).is_some());
     let (level, rest) = inner.unwrap_or((outer, rest));
@@ -57,7 +57,7 @@ fn by_path(part: &str) -> Option<Link> {
     let is_number = first.starts_with(|c: char| c.is_ascii_digit()) || is_roman;
     let (number, heading) = if is_number { (first, heading) } else { ("", rest) };
     let heading = Pattern::fixed(r"(?:-\d{1,3}[a-z]?){2,}-?$").replace(heading, "");
-    Some(Link { level: level.to_owned(), number: number.to_uppercase(), heading: sentence(&heading) })
+    Some(ContainerLabel { level: level.to_owned(), number: number.to_uppercase(), heading: sentence(&heading) })
 }
 
 fn sentence(dashed: &str) -> String {
@@ -65,7 +65,11 @@ fn sentence(dashed: &str) -> String {
 }
 
 /// The containers of a chain as nodes, and the handle of the innermost one.
-pub(super) fn nodes(chain: &[Link], target: Target<'_>, position: &SourcePosition) -> (Vec<NewNode>, Option<Handle>) {
+pub(super) fn nodes(
+    chain: &[ContainerLabel],
+    target: Target<'_>,
+    position: &SourcePosition,
+) -> (Vec<NewNode>, Option<Handle>) {
     let (mut key, mut citation) = (target.key.to_owned(), target.code_body.to_owned());
     let (mut name, mut parent, mut nodes) = (String::from("container"), None, Vec::with_capacity(chain.len()));
     for link in chain {
@@ -98,7 +102,7 @@ pub(super) fn nodes(chain: &[Link], target: Target<'_>, position: &SourcePositio
 }
 
 /// The chains of the containers for which a contents page gives a number and a heading.
-pub(super) fn listed(contents: &Contents, settings: &Settings) -> Vec<Vec<Link>> {
+pub(super) fn listed(contents: &Contents, settings: &Settings) -> Vec<Vec<ContainerLabel>> {
     let mut chains = Vec::new();
     let mut open = vec![contents];
     while let Some(contents) = open.pop() {

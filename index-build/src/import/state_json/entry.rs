@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::heading;
-use super::repetition::{self, DOUBTFUL, Undone, WRITTEN_TWICE};
+use super::repetition::{self, Deduplicated, UNPROVEN_REPETITION, WRITTEN_TWICE};
 use super::section::Section;
 use super::settings::Settings;
 use super::wording;
@@ -35,10 +35,10 @@ impl Entry {
 /// The words of an entry that is left out, each counted once.
 pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<(&'static str, String)> {
     let paragraphs: Vec<&str> = entry.text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
-    let undone = repetition::undo(&paragraphs, twice);
+    let undone = repetition::remove_repetitions(&paragraphs, twice);
     let lines = undone.lines.into_iter().map(|line| (reason, line.to_owned()));
     let equal = undone.equal.into_iter().map(|words| (WRITTEN_TWICE, words.to_owned()));
-    lines.chain(equal).chain(undone.doubtful.into_iter().map(|words| (DOUBTFUL, words.to_owned()))).collect()
+    lines.chain(equal).chain(undone.doubtful.into_iter().map(|words| (UNPROVEN_REPETITION, words.to_owned()))).collect()
 }
 
 /// Reads an entry. If it is not a section, the error states why. `twice` is true if its document
@@ -51,10 +51,10 @@ pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result
     let opened = paragraphs.first().and_then(|first| heading::opening(first, settings));
     let heading = name(entry, opened.map(|(number, _)| number), settings, &mut section)?;
     name_unknown_signs(unknown, &mut section);
-    let undone = repetition::undo(&paragraphs, twice);
+    let undone = repetition::remove_repetitions(&paragraphs, twice);
     name_repetition(&undone, &mut section);
     section.left_out.extend(undone.equal.iter().map(|&words| (WRITTEN_TWICE, words.to_owned())));
-    section.left_out.extend(undone.doubtful.iter().map(|&words| (DOUBTFUL, words.to_owned())));
+    section.left_out.extend(undone.doubtful.iter().map(|&words| (UNPROVEN_REPETITION, words.to_owned())));
     wording::read(&undone.lines, heading, settings, &mut section);
     if let [only] = &mut section.wordings[..]
         && only.credit.is_none()
@@ -100,8 +100,8 @@ fn name_unknown_signs(unknown: BTreeMap<char, usize>, section: &mut Section) {
     }
 }
 
-fn name_repetition(undone: &Undone<'_>, section: &mut Section) {
-    let Undone { repeated, doubtful, .. } = undone;
+fn name_repetition(undone: &Deduplicated<'_>, section: &mut Section) {
+    let Deduplicated { repeated, doubtful, .. } = undone;
     if *repeated > 0 {
         let what = format!("'{}' has words twice or more; each is kept once ({repeated} paragraphs)", section.number);
         section.faults.push((WarningKind::RepeatedText, what));

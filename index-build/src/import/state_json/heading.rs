@@ -19,7 +19,7 @@ pub(super) fn opening<'t>(line: &'t str, settings: &Settings) -> Option<(&'t str
 
 /// Removes number and heading, which most texts repeat, and returns the remaining lines. Completes
 /// a heading that the source cut short or has only in the text.
-pub(super) fn taken_off(
+pub(super) fn without_heading(
     lines: &[&str],
     wording: &mut Wording,
     settings: &Settings,
@@ -31,10 +31,10 @@ pub(super) fn taken_off(
         && !printed.is_empty()
         && folded(first) == printed
     {
-        return owned(rest);
+        return to_owned_lines(rest);
     }
     let mut place = if section.found_as.is_some() { Place::OwnLine } else { Place::None };
-    let mut lines = owned(lines);
+    let mut lines = to_owned_lines(lines);
     if let Some(rest) = lines.first().and_then(|first| after_number(first, settings, &section.number)) {
         if !settings.opening.is_empty() {
             section.left_out.push(("the word before the number", settings.opening.clone()));
@@ -61,7 +61,7 @@ pub(super) fn taken_off(
     lines
 }
 
-fn owned(lines: &[&str]) -> Vec<String> {
+fn to_owned_lines(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|&line| line.to_owned()).collect()
 }
 

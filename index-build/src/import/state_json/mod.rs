@@ -6,9 +6,9 @@
 //! text, whole texts repeated part by part, lists of contents in place of a text, source credit and
 //! notes as part of the text, characters of one font. See FORMAT.md for the options.
 
-mod amended;
 mod containers;
 mod entry;
+mod future_wording;
 mod heading;
 mod repetition;
 mod run_in;

@@ -16,11 +16,11 @@ use std::cell::Cell;
 /// Reason for leaving out words that the source wrote twice.
 pub(super) const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
 /// Reason for leaving out words based on a guess. Each such case is a warning that shows the words.
-pub(super) const DOUBTFUL: &str = "paragraphs taken for repeated, though nothing shows it";
+pub(super) const UNPROVEN_REPETITION: &str = "paragraphs taken for repeated, though nothing shows it";
 
 /// Paragraphs without repetition.
 #[derive(Debug, Default)]
-pub(super) struct Undone<'t> {
+pub(super) struct Deduplicated<'t> {
     pub(super) lines: Vec<&'t str>,
     /// How many elements were dropped or divided because the source shows that it wrote their words twice.
     pub(super) repeated: usize,
@@ -51,14 +51,14 @@ fn is_prose(paragraph: &str) -> bool {
 }
 
 /// Removes repetitions from paragraphs. `twice` is true if their document writes its elements twice.
-pub(super) fn undo<'t>(paragraphs: &[&'t str], twice: bool) -> Undone<'t> {
+pub(super) fn remove_repetitions<'t>(paragraphs: &[&'t str], twice: bool) -> Deduplicated<'t> {
     let words = Words::of(paragraphs, twice);
     let mut elements: Vec<Element<'t>> = Vec::with_capacity(paragraphs.len());
     elements.resize_with(paragraphs.len(), Element::default);
     for place in (0..paragraphs.len()).rev() {
         elements[place] = element(place, paragraphs, &words, &mut elements);
     }
-    let (mut undone, mut place) = (Undone::default(), 0);
+    let (mut undone, mut place) = (Deduplicated::default(), 0);
     while place < elements.len() {
         let element = &mut elements[place];
         undone.lines.append(&mut element.lines);
@@ -75,7 +75,7 @@ pub(super) fn undo<'t>(paragraphs: &[&'t str], twice: bool) -> Undone<'t> {
 /// linear.
 struct Words {
     words: Vec<String>,
-    twice: bool,
+    has_repetitions: bool,
     searchable: Cell<usize>,
 }
 
@@ -84,7 +84,7 @@ impl Words {
         const SEARCHES_OF_EACH_BYTE: usize = 100;
         let words: Vec<String> = paragraphs.iter().map(|text| squeezed(text)).collect();
         let bytes: usize = words.iter().map(String::len).sum();
-        Self { words, twice, searchable: Cell::new(bytes.saturating_mul(SEARCHES_OF_EACH_BYTE)) }
+        Self { words, has_repetitions: twice, searchable: Cell::new(bytes.saturating_mul(SEARCHES_OF_EACH_BYTE)) }
     }
 
     fn get(&self, place: usize) -> Option<&String> {
@@ -127,7 +127,7 @@ struct Element<'t> {
 fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [Element<'t>]) -> Element<'t> {
     let whole = &words.words[place];
     let is_shown = |children: &Children| match children.places[..] {
-        [only] => words.twice || elements[only].undone > 0,
+        [only] => words.has_repetitions || elements[only].undone > 0,
         _ => true,
     };
     if let Some(children) = children(whole, words, place + 1, |next| elements[next].end).filter(is_shown) {
@@ -240,7 +240,7 @@ fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [
     let is_end = found.iter().any(|&(start, child)| {
         words.words[child].len() >= END_BYTES_MIN && start + words.words[child].len() == whole.len()
     });
-    let is_shown = found.len() > 1 || is_doubled || is_end || words.twice;
+    let is_shown = found.len() > 1 || is_doubled || is_end || words.has_repetitions;
     if whole.len() < BYTES_MIN || !is_whole || !is_shown {
         return None;
     }
@@ -290,12 +290,12 @@ mod tests {
 
     /// In a document that writes its elements twice.
     fn undone(paragraphs: &[&str]) -> Vec<String> {
-        undo(paragraphs, true).lines.into_iter().map(str::to_owned).collect()
+        remove_repetitions(paragraphs, true).lines.into_iter().map(str::to_owned).collect()
     }
 
     /// In a document that does not write its elements twice.
     fn once(paragraphs: &[&str]) -> Vec<String> {
-        undo(paragraphs, false).lines.into_iter().map(str::to_owned).collect()
+        remove_repetitions(paragraphs, false).lines.into_iter().map(str::to_owned).collect()
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
         );
         assert_eq!(undone(&["ABCD", "AB", "A", "B", "CD", "CD", "C", "D"]), ["A", "B", "C", "D"]);
         assert_eq!(undone(&["Gone.", "Gone."]), ["Gone."]);
-        assert_eq!(undo(&["A", "B"], true).repeated, 0);
+        assert_eq!(remove_repetitions(&["A", "B"], true).repeated, 0);
         assert_eq!(undone(&[]), [""; 0]);
     }
 
@@ -339,12 +339,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_without_proof_is_named() {
+    fn unproven_repetitions_are_listed() {
         let whole = "It is:(1) A dog;(2) a cat.";
         let lines = [whole, "It is:", "(1) A dog;", "(2) a cat.", "a cat."];
-        assert_eq!(undo(&["A dog.", "A dog.", "B."], true).equal, ["A dog."]);
-        assert!(undo(&["A: B.", "A:", "A:", "B."], true).equal.is_empty());
-        let result = undo(&lines, false);
+        assert_eq!(remove_repetitions(&["A dog.", "A dog.", "B."], true).equal, ["A dog."]);
+        assert!(remove_repetitions(&["A: B.", "A:", "A:", "B."], true).equal.is_empty());
+        let result = remove_repetitions(&lines, false);
         assert_eq!((result.lines, result.doubtful), (lines[1..4].to_vec(), vec!["a cat."]));
     }
 
@@ -372,7 +372,7 @@ mod tests {
     /// Each paragraph is a part of the one before, so that without a limit each would be compared
     /// with all that follow.
     #[test]
-    fn a_text_made_to_be_searched_without_end_stays_as_it_is() {
+    fn a_text_beyond_the_search_budget_stays_unchanged() {
         let paragraphs: Vec<String> = (0..300).map(|cut| "ab".repeat(400 - cut)).collect();
         let paragraphs: Vec<&str> = paragraphs.iter().map(String::as_str).collect();
         let words = Words::of(&paragraphs, true);
@@ -381,7 +381,7 @@ mod tests {
         assert!(words.is_part_of("ab", Some(&0)) && words.searchable.get() < 2 * bytes);
         words.searchable.set(0);
         assert!(!words.is_part_of("ab", Some(&0)));
-        assert!(undo(&paragraphs, true).lines.len() <= paragraphs.len());
+        assert!(remove_repetitions(&paragraphs, true).lines.len() <= paragraphs.len());
     }
 
     #[test]

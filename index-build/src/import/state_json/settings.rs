@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::signs::Signs;
+use super::signs::PrivateCharacters;
 use crate::import::levels;
 use crate::import::options::{FromOptions, read};
 use crate::pattern::Pattern;
@@ -25,7 +25,7 @@ struct Options {
     container: Vec<NumberedLevel>,
     /// The meaning of private-use characters.
     #[serde(default)]
-    signs: Signs,
+    signs: PrivateCharacters,
     /// Matches the paths of documents that belong to another code body, or that repeat others.
     skip: Option<Pattern>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Settings {
     pub(super) credit: Pattern,
     pub(super) edition: Option<Pattern>,
     pub(super) containers: Vec<NumberedLevel>,
-    pub(super) signs: Signs,
+    pub(super) signs: PrivateCharacters,
     skip: Option<Pattern>,
 }
 

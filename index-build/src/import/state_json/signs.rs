@@ -10,9 +10,9 @@ use serde::Deserialize;
 /// already represents the whole sign.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "BTreeMap<String, String>")]
-pub(super) struct Signs(BTreeMap<char, String>);
+pub(super) struct PrivateCharacters(BTreeMap<char, String>);
 
-impl TryFrom<BTreeMap<String, String>> for Signs {
+impl TryFrom<BTreeMap<String, String>> for PrivateCharacters {
     type Error = String;
 
     fn try_from(options: BTreeMap<String, String>) -> Result<Self, String> {
@@ -25,7 +25,7 @@ impl TryFrom<BTreeMap<String, String>> for Signs {
     }
 }
 
-impl Signs {
+impl PrivateCharacters {
     /// Replaces the private-use characters in a text. Unknown ones are left out and counted.
     pub(super) fn read<'t>(&self, text: &'t str, unknown: &mut BTreeMap<char, usize>) -> Cow<'t, str> {
         // In UTF-8 every private-use character begins with one of these bytes, and hardly any other does.

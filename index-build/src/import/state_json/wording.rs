@@ -5,7 +5,7 @@
 //! place: another credit, a note, another wording, or nothing follows it. If law follows, the
 //! paragraph was a line of the law, and the search continues. Each such line causes a warning.
 
-use super::amended;
+use super::future_wording;
 use super::heading;
 use super::repetition::WRITTEN_TWICE;
 use super::section::{Section, Wording, effect_of};
@@ -23,7 +23,7 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
         section.left_out.extend(block.repeated.iter().map(|remark| (WRITTEN_TWICE, (*remark).to_owned())));
         let mut wording =
             Wording { heading, effect: block.remark.map(effect_of).unwrap_or_default(), ..Wording::default() };
-        let mut lines = heading::taken_off(block.lines, &mut wording, settings, section);
+        let mut lines = heading::without_heading(block.lines, &mut wording, settings, section);
         let mut is_one_of_several = false;
         while let Some(rest) = divide(lines, &mut wording, is_one_of_several, settings, section) {
             let (of_heading, heading) = effect::of_heading(&wording.heading);
@@ -33,7 +33,7 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
             (lines, is_one_of_several) = (rest, true);
         }
         take_pointer(&mut wording);
-        while let Some(amended) = amended::split_off(&mut wording, settings, section) {
+        while let Some(amended) = future_wording::split_off(&mut wording, settings, section) {
             section.wordings.push(std::mem::replace(&mut wording, amended));
         }
         section.wordings.push(wording);
@@ -111,15 +111,15 @@ fn divide(
     let mut from = 0;
     while let Some(credit) = next_credit(&lines, from, settings) {
         let after = &lines[credit.end..];
-        let follows = Follows::of(after, settings);
+        let follows = AfterCredit::of(after, settings);
         let is_dated =
             is_one_of_several || wording.effect.is_stated() || effect::of_heading(&wording.heading).0.is_stated();
         let next = match follows {
-            Follows::Law if is_dated => Some(0),
-            Follows::Notes | Follows::Unknown => next_wording(after, &lines[..credit.at], is_dated, settings),
-            Follows::Law | Follows::Nothing => None,
+            AfterCredit::Law if is_dated => Some(0),
+            AfterCredit::Notes | AfterCredit::Unknown => next_wording(after, &lines[..credit.at], is_dated, settings),
+            AfterCredit::Law | AfterCredit::Nothing => None,
         };
-        if follows == Follows::Law && next.is_none() {
+        if follows == AfterCredit::Law && next.is_none() {
             let what = format!(
                 "'{}': law follows '{}', which looks like a source credit; both are kept as law",
                 section.number,
@@ -129,7 +129,7 @@ fn divide(
             from = credit.end;
             continue;
         }
-        if follows == Follows::Unknown {
+        if follows == AfterCredit::Unknown {
             let what = format!(
                 "'{}': '{}' follows the source credit and is kept as a note; nothing shows whether it is law",
                 section.number,
@@ -258,14 +258,14 @@ fn names_acts(words: &str) -> bool {
 
 /// The kind of text after a supposed credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Follows {
+enum AfterCredit {
     Nothing,
     Notes,
     Law,
     Unknown,
 }
 
-impl Follows {
+impl AfterCredit {
     fn of(after: &[String], settings: &Settings) -> Self {
         let Some(first) = after.first() else { return Self::Nothing };
         if is_note(first) {

@@ -28,7 +28,7 @@ pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Opti
 /// The effect of notes on a coming change of a provision: either it is repealed on a day that
 /// another note names, or a part of it changes, so that its text is unknown. Notes on lists of
 /// contents and on adjusted amounts change no law.
-pub(super) fn coming(provision: Node<'_, '_>, status: Status) -> Effect {
+pub(super) fn future_change(provision: Node<'_, '_>, status: Status) -> Effect {
     if !status.is_living() {
         return Effect::default();
     }

@@ -17,9 +17,9 @@ pub(super) fn label(text: &str, layout: &mut Layout) {
     }
     let mut start = 0;
     while start < lines.len() {
-        let lead = Lead::of(lines[start], layout.lines[start]);
+        let lead = PartStart::of(lines[start], layout.lines[start]);
         let rest = start + usize::from(lead.is_some());
-        let end = (rest..lines.len()).find(|&at| Lead::of(lines[at], layout.lines[at]).is_some());
+        let end = (rest..lines.len()).find(|&at| PartStart::of(lines[at], layout.lines[at]).is_some());
         let end = end.unwrap_or(lines.len());
         label_part(&lines[start..end], &mut layout.lines[start..end], lead);
         start = end;
@@ -28,7 +28,7 @@ pub(super) fn label(text: &str, layout: &mut Layout) {
 
 /// A line that begins a part of a text.
 #[derive(Clone, Copy)]
-enum Lead {
+enum PartStart {
     /// The length in bytes of the section number in `Sec. 2. Transfer of Functions` or
     /// `Sec. 2. (a) There are transferred`.
     Section(usize),
@@ -36,7 +36,7 @@ enum Lead {
     Heading,
 }
 
-impl Lead {
+impl PartStart {
     fn of(text: &str, line: Line) -> Option<Self> {
         if !is_labelled(line) {
             return None;
@@ -52,15 +52,15 @@ impl Lead {
 }
 
 /// Labels a part. Its paragraphs are numbered separately, within their section if the part is a section.
-fn label_part<'t>(texts: &[&'t str], lines: &mut [Line], lead: Option<Lead>) {
-    let number = if let Some(Lead::Section(bytes)) = lead { bytes } else { 0 };
+fn label_part<'t>(texts: &[&'t str], lines: &mut [Line], lead: Option<PartStart>) {
+    let number = if let Some(PartStart::Section(bytes)) = lead { bytes } else { 0 };
     let above = usize::from(number > 0);
     let begins = |text: &str| text.len() - text[number..].trim_start().len();
     let own = texts.first().map_or(0, |first| begins(first));
     let paragraph = |(at, (text, line)): (usize, (&&'t str, &Line))| match (at, lead) {
         _ if !is_labelled(*line) => Paragraph::default(),
-        (0, Some(Lead::Heading)) => Paragraph::default(),
-        (0, Some(Lead::Section(_))) => Paragraph::from(&text[own..]),
+        (0, Some(PartStart::Heading)) => Paragraph::default(),
+        (0, Some(PartStart::Section(_))) => Paragraph::from(&text[own..]),
         _ => Paragraph::from(*text),
     };
     let paragraphs: Vec<Paragraph<'t>> = texts.iter().zip(&*lines).enumerate().map(paragraph).collect();

@@ -8,9 +8,9 @@ use roxmltree::Node;
 use super::identifier::{container_part, key_of};
 use super::lines::LineCounter;
 use super::provision;
-use super::reading::{Place, Reading, by_place, status_of};
+use super::reading::{Place, UslmReader, by_place, status_of};
 use super::scheme::{Scheme, TitleNumber, name_of_rules};
-use super::setting::Setter;
+use super::text::UslmTextBuilder;
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
@@ -20,7 +20,7 @@ use crate::report::WarningKind;
 
 /// Reads everything below the root of a document.
 pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root: Node<'_, '_>) -> Parsed {
-    let mut reading = Reading {
+    let mut reading = UslmReader {
         document,
         target,
         scheme,
@@ -43,7 +43,7 @@ pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root
     let words = loose(root);
     match reading.parsed.nodes.first_mut() {
         Some(first) if !words.is_empty() => {
-            let (text, layout) = Setter::new(root).set(&words);
+            let (text, layout) = UslmTextBuilder::new(root).set(&words);
             first.content.notes.push(ContentNote { topic: "Text".to_owned(), text, layout });
         }
         None if !words.is_empty() => {
@@ -57,7 +57,7 @@ pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root
 
 /// Whether an element repeats another part of the document, or is about the printed book.
 pub(super) fn is_left_out(node: Node<'_, '_>) -> bool {
-    Role::of(node) == Role::Left
+    ElementRole::of(node) == ElementRole::OmittedPart
 }
 
 /// Words directly below a container: everything in it that is neither part of the hierarchy nor its
@@ -67,11 +67,11 @@ fn loose<'a, 'd>(container: Node<'a, 'd>) -> Vec<Node<'a, 'd>> {
     let (mut has_number, mut has_heading) = (false, false);
     for child in container.children() {
         let is_first = |seen: &mut bool| !std::mem::replace(seen, true);
-        match (Role::of(child), child.tag_name().name()) {
-            (Role::Passage, _) => found.extend(loose(child)),
-            (Role::Own, "num") if is_first(&mut has_number) => {}
-            (Role::Own, "heading") if is_first(&mut has_heading) => {}
-            (Role::Unknown, _) | (Role::Own, "num" | "heading") => {
+        match (ElementRole::of(child), child.tag_name().name()) {
+            (ElementRole::Wrapper, _) => found.extend(loose(child)),
+            (ElementRole::PartOfParent, "num") if is_first(&mut has_number) => {}
+            (ElementRole::PartOfParent, "heading") if is_first(&mut has_heading) => {}
+            (ElementRole::Unknown, _) | (ElementRole::PartOfParent, "num" | "heading") => {
                 found.extend(Some(child).filter(|_| has_words(child)));
             }
             _ => {}
@@ -89,20 +89,20 @@ fn made(root: Node<'_, '_>) -> Option<String> {
 
 /// The role of an element in the hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum ElementRole {
     Container,
     Provision,
     /// A part of its parent, which is read with it.
-    Own,
+    PartOfParent,
     /// An element that contains parts of the hierarchy without being a level itself.
-    Passage,
+    Wrapper,
     /// An element that repeats another part, or is about the printed book.
-    Left,
+    OmittedPart,
     /// Text, and elements that have no place in the hierarchy.
     Unknown,
 }
 
-impl Role {
+impl ElementRole {
     fn of(node: Node<'_, '_>) -> Self {
         match node.tag_name().name() {
             "title"
@@ -123,34 +123,34 @@ impl Role {
             "level" if node.children().any(|child| child.has_tag_name("content")) => Self::Provision,
             "level" => Self::Container,
             "num" | "heading" | "note" | "notes" | "sourceCredit" | "authority" | "source" | "editorialNote"
-            | "crossHeading" => Self::Own,
-            "main" => Self::Passage,
+            | "crossHeading" => Self::PartOfParent,
+            "main" => Self::Wrapper,
             "meta" | "toc" | "preface" | "backMatter" | "endMarker" | "leftRunningHead" | "rightRunningHead"
-            | "ear" => Self::Left,
+            | "ear" => Self::OmittedPart,
             _ => Self::Unknown,
         }
     }
 }
 
-impl Reading<'_> {
+impl UslmReader<'_> {
     fn below(&mut self, node: Node<'_, '_>, place: &Place) {
         for child in node.children().filter(Node::is_element) {
-            match Role::of(child) {
-                Role::Container => self.container(child, place),
-                Role::Provision => {
+            match ElementRole::of(child) {
+                ElementRole::Container => self.container(child, place),
+                ElementRole::Provision => {
                     let provision = provision::read(self, child, place);
                     self.parsed.nodes.push(provision);
                 }
-                Role::Passage => self.below(child, place),
+                ElementRole::Wrapper => self.below(child, place),
                 // `loose` finds unknown elements for the node directly above them.
-                Role::Own | Role::Left | Role::Unknown => {}
+                ElementRole::PartOfParent | ElementRole::OmittedPart | ElementRole::Unknown => {}
             }
         }
     }
 
     fn container(&mut self, node: Node<'_, '_>, above: &Place) {
         let position = self.position(node);
-        let mut setter = Setter::new(node);
+        let mut setter = UslmTextBuilder::new(node);
         let level = node.tag_name().name();
         let names = Names::read(node, &mut setter);
         let mut below = above.clone();
@@ -218,7 +218,7 @@ impl Reading<'_> {
     fn introduction(&mut self, node: Node<'_, '_>, place: &Place) {
         let words = loose(node);
         let Some(&first) = words.first() else { return };
-        let mut setter = Setter::new(node);
+        let mut setter = UslmTextBuilder::new(node);
         let (text, layout) = setter.set(&words);
         let mut tags = self.target.tags.to_vec();
         tags.sort_unstable();
@@ -292,7 +292,7 @@ struct Names {
 }
 
 impl Names {
-    fn read<'a, 'd>(node: Node<'a, 'd>, setter: &mut Setter<'a, 'd>) -> Self {
+    fn read<'a, 'd>(node: Node<'a, 'd>, setter: &mut UslmTextBuilder<'a, 'd>) -> Self {
         let child = |name: &'static str| node.children().find(move |child| child.has_tag_name(name));
         let num = child("num");
         let label = num.map(|num| setter.plain(num)).unwrap_or_default();

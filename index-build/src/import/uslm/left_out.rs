@@ -2,7 +2,7 @@
 
 use roxmltree::Node;
 
-use super::setting::{is_footnote, is_group_of_notes};
+use super::text::{is_footnote, is_group_of_notes};
 use crate::import::document::Parsed;
 
 /// Records the words that are left out. Footnote signs become marks, and the heading over a group

@@ -16,8 +16,8 @@ mod lines;
 mod provision;
 mod reading;
 mod scheme;
-mod setting;
 mod table;
+mod text;
 
 use roxmltree::Document as Tree;
 

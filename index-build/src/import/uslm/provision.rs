@@ -3,12 +3,12 @@
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
-use super::effect::{coming, effective_from};
+use super::effect::{effective_from, future_change};
 use super::flat;
 use super::identifier::{Numbers, container_part, key_of};
-use super::reading::{Place, Reading, by_place, status_of};
+use super::reading::{Place, UslmReader, by_place, status_of};
 use super::scheme::{Scheme, plan_citations};
-use super::setting::{Depth, Setter, is_footnote};
+use super::text::{Depth, UslmTextBuilder, is_footnote};
 use crate::content::{Content, NewNode, OnRepeat};
 use crate::effect::{self, Effect};
 use crate::import::slug::slug;
@@ -17,13 +17,13 @@ use crate::order::SortKey;
 use crate::report::WarningKind;
 
 /// Reads a provision with its notes.
-pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place) -> NewNode {
+pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Place) -> NewNode {
     let position = reading.position(node);
-    let mut setter = Setter::new(node);
+    let mut setter = UslmTextBuilder::new(node);
     let parts = Parts::of(node);
     let label = parts.num.map(|num| setter.plain(num)).unwrap_or_default();
     let heading = parts.heading.map(|heading| setter.plain(heading)).unwrap_or_default();
-    let (text, mut layout) = setter.apart(|setter| {
+    let (text, mut layout) = setter.separate_text(|setter| {
         parts.text.iter().for_each(|&child| setter.child(child, Depth::OUTERMOST));
     });
     flat::label(&text, &mut layout);
@@ -61,8 +61,8 @@ pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place)
             level: name.level.to_owned(),
             number: name.number.or_else(|| bare_number(&label)),
             status: Some(status),
-            effect: Effect::since(effective_from(node, status, reading.made.as_deref()))
-                .and(coming(node, status))
+            effect: Effect::starting(effective_from(node, status, reading.made.as_deref()))
+                .and(future_change(node, status))
                 .and(effect::sunset(&text)),
             text: Some(text),
             layout,
@@ -136,7 +136,7 @@ struct Name {
 }
 
 impl Name {
-    fn of(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+    fn of(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
         match node.tag_name().name() {
             "courtRule" => Self::of_rule(reading, node, place),
             "reorganizationPlan" => Self::of_plan(reading, node, place, heading),
@@ -145,7 +145,7 @@ impl Name {
         }
     }
 
-    fn of_section(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+    fn of_section(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
         let (Some(title), Some(numbers)) = (&place.title, numbers_of(node)) else {
             return Self::by_heading(reading, place, "section", heading);
         };
@@ -167,7 +167,7 @@ impl Name {
         }
     }
 
-    fn of_rule(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place) -> Self {
+    fn of_rule(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place) -> Self {
         let value = node.children().find(|child| child.has_tag_name("num")).and_then(|num| num.attribute("value"));
         let number = value.unwrap_or_default().trim().to_owned();
         let title = place.title.clone().unwrap_or_default();
@@ -179,7 +179,7 @@ impl Name {
         Self { key: key_in_title(reading, node, place), citation, parallel, level: "rule", number: None }
     }
 
-    fn of_plan(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+    fn of_plan(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
         let mut parts = node.attribute("identifier").unwrap_or_default().rsplit('/');
         let (Some(number), Some(year)) = (parts.next().filter(|part| !part.is_empty()), parts.next()) else {
             return Self::by_heading(reading, place, "reorganization plan", heading);
@@ -190,7 +190,7 @@ impl Name {
     }
 
     /// The names of a provision without number and identifier.
-    fn by_heading(reading: &Reading<'_>, place: &Place, level: &'static str, heading: &str) -> Self {
+    fn by_heading(reading: &UslmReader<'_>, place: &Place, level: &'static str, heading: &str) -> Self {
         let key = below_body(reading, &format!("{}/{}", place.key, container_part("level", None, heading)));
         let citation = place.citation_of(heading);
         Self { key, citation, parallel: Vec::new(), level, number: None }
@@ -198,7 +198,7 @@ impl Name {
 }
 
 /// The key of an identifier, below its title, which the identifiers of some rules omit.
-fn key_in_title(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place) -> String {
+fn key_in_title(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place) -> String {
     let title = below_body(reading, &place.title_key);
     let own = node.attribute("identifier").unwrap_or_default();
     match key_of(own) {
@@ -208,7 +208,7 @@ fn key_in_title(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place) -> Str
     }
 }
 
-fn below_body(reading: &Reading<'_>, key: &str) -> String {
+fn below_body(reading: &UslmReader<'_>, key: &str) -> String {
     key.strip_prefix(reading.target.key).map_or(key, |rest| rest.trim_start_matches('/')).to_owned()
 }
 

@@ -14,7 +14,7 @@ use crate::order::SortKey;
 use crate::report::SourcePosition;
 
 /// The state of reading a document.
-pub(super) struct Reading<'r> {
+pub(super) struct UslmReader<'r> {
     pub(super) document: &'r Document,
     pub(super) target: Target<'r>,
     pub(super) scheme: Scheme,
@@ -50,7 +50,7 @@ impl Place {
     }
 }
 
-impl Reading<'_> {
+impl UslmReader<'_> {
     pub(super) fn position(&mut self, node: Node<'_, '_>) -> SourcePosition {
         self.document.position(self.lines.line_of(node.range().start))
     }

@@ -3,11 +3,11 @@
 use hornbook_corpus::layout::LineKind;
 use roxmltree::Node;
 
-use super::setting::{Depth, Setter};
+use super::text::{Depth, UslmTextBuilder};
 use crate::import::table_spans::{Columns, Spans};
 use crate::import::unknown::{has_words, is_words};
 
-impl<'a, 'd> Setter<'a, 'd> {
+impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     pub(super) fn table(&mut self, node: Node<'a, 'd>, depth: usize) {
         let Some(mut rows) = self.begin_table(node, depth) else { return };
         self.rows(node, LineKind::TableRow, &mut rows);

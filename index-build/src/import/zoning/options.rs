@@ -84,13 +84,13 @@ impl Normaliser {
 }
 
 /// How the provisions of a table are cited.
-pub(super) struct Citing<'a> {
+pub(super) struct CitationTemplate<'a> {
     template: Option<&'a str>,
 }
 
 const NUMBER: &str = "{number}";
 
-impl<'a> Citing<'a> {
+impl<'a> CitationTemplate<'a> {
     pub(super) fn new(options: &'a ZoningOptions, file: &str) -> Result<Self, ZoningImportError> {
         let template = options.citation.as_deref();
         if let Some(text) = template

@@ -20,7 +20,7 @@ pub(super) struct ZoneTable {
 pub(super) enum Lookup<'a> {
     Known(&'a ZoneRow),
     /// The code is unknown, but these codes have the same letters and digits; often empty.
-    Alike(Vec<&'a ZoneRow>),
+    SimilarCodes(Vec<&'a ZoneRow>),
 }
 
 impl ZoneTable {
@@ -64,7 +64,7 @@ impl ZoneTable {
             return Lookup::Known(row);
         }
         let alike = self.by_letters.get(&letters(code)).into_iter().flatten();
-        Lookup::Alike(alike.filter_map(|known| self.by_code.get(known)).collect())
+        Lookup::SimilarCodes(alike.filter_map(|known| self.by_code.get(known)).collect())
     }
 }
 

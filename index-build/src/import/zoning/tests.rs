@@ -129,7 +129,7 @@ fn names_ids_status_and_rows_come_from_where_the_plan_says() {
 }
 
 #[test]
-fn what_the_plan_or_table_gets_wrong_is_told_with_its_place() {
+fn plan_and_table_errors_have_a_place() {
     let layer = zones(&[json!("PD")]);
     let bare = "zone_property = \"zone\"";
     let cases: [(&str, Option<&str>, &str); 9] = [
@@ -151,7 +151,7 @@ fn what_the_plan_or_table_gets_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn features_without_a_code_are_told_together() {
+fn features_without_a_code_are_reported_together() {
     let codes = [json!("PD"), json!(null), json!("  "), json!(["PD"])];
     let error = import(PLAN, Some(TABLE), &zones(&codes), &resolve_none).unwrap_err().to_string();
     assert!(

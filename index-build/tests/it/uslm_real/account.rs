@@ -5,7 +5,7 @@ use hornbook_index_build::import::document::{Document, Parsed};
 use roxmltree::Node;
 
 use super::{regulations, titles};
-use crate::words::{Account, Words};
+use crate::words::{WordLedger, Words};
 
 const CONTENTS: &str = "tables of contents, which repeat headings";
 const BOOK: &str = "front matter, index and running heads of the printed book, and data about the file";
@@ -24,16 +24,16 @@ const IMAGES: &str = "names of images";
 const PLANS: &str = "numbers of reorganization plans, which their headings contain";
 
 struct Walk {
-    account: Account,
+    account: WordLedger,
     /// Blocks separate words; inline elements may be within a word.
     text: String,
 }
 
 impl Walk {
-    fn of(document: &Document, parsed: &Parsed) -> Account {
+    fn of(document: &Document, parsed: &Parsed) -> WordLedger {
         let text = std::str::from_utf8(&document.bytes).unwrap();
         let tree = roxmltree::Document::parse(text).unwrap();
-        let mut walk = Self { account: Account::default(), text: String::new() };
+        let mut walk = Self { account: WordLedger::default(), text: String::new() };
         walk.visit(tree.root_element());
         let Self { mut account, text } = walk;
         account.source(&text);

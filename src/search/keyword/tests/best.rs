@@ -9,7 +9,7 @@ use super::*;
 
 /// Words with their rarity (one in how many provisions), from very common to very rare. One is a
 /// compound.
-const BY_RARITY: [(&str, usize); 9] = [
+const WORDS_BY_RARITY: [(&str, usize); 9] = [
     ("the", 1),
     ("permit", 2),
     ("state", 3),
@@ -27,7 +27,7 @@ fn corpus(count: usize, seed: u64) -> Vec<Document> {
     let mut breadcrumb = String::new();
     let of_words = |random: &mut SplitMix64, rarer: usize, times: usize| -> String {
         let mut text = String::new();
-        for (word, one_in) in BY_RARITY {
+        for (word, one_in) in WORDS_BY_RARITY {
             if random.index(one_in * rarer) == 0 {
                 for _ in 0..=random.index(times) {
                     text += word;
@@ -56,10 +56,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn what_is_let_go_of_is_not_among_the_best(
+    fn pruning_does_not_change_the_top_k(
         count in 300..800_usize,
         seed in any::<u64>(),
-        asked in prop::collection::vec(prop::collection::vec(0..BY_RARITY.len(), 1..5), 1..4),
+        asked in prop::collection::vec(prop::collection::vec(0..WORDS_BY_RARITY.len(), 1..5), 1..4),
         also in prop::collection::vec((prop::sample::select(&["harbor", "state", "nowhere"][..]), 0.1..1.0_f32), 0..3),
         bounds in prop::collection::vec((0..800_u32, 0..800_u32), 0..4),
         phrase in prop::option::of(prop::sample::select(&["the permit", "fence", "state profit"][..])),
@@ -69,10 +69,10 @@ proptest! {
         watched in prop::collection::btree_set(0..800_u32, 0..20),
     ) {
         let documents = corpus(count, seed);
-        let (_dir, index) = written(&documents);
+        let (_dir, index) = build_index(&documents);
         let leg = KeywordLeg::open(&index, &TUNING).unwrap();
-        let twin = Twin::new(&documents);
-        let dead = Bits::from_fn(count as u32, |doc| doc % one_dead_in == 0);
+        let twin = ReferenceSearch::new(&documents);
+        let dead = DocumentBitmap::from_fn(count as u32, |doc| doc % one_dead_in == 0);
         let watched: Vec<u32> = watched.into_iter().collect();
         let phrases: Vec<Vec<String>> = phrase.iter().map(|phrase| row(phrase)).collect();
         let excluded: Vec<Vec<String>> = without.iter().map(|phrase| row(phrase)).collect();
@@ -82,7 +82,7 @@ proptest! {
         };
         let constraints = leg.constraints(&phrases, &excluded, &ranges).unwrap();
         for asked in asked {
-            let asked: Vec<&str> = asked.into_iter().map(|word| BY_RARITY[word].0).collect();
+            let asked: Vec<&str> = asked.into_iter().map(|word| WORDS_BY_RARITY[word].0).collect();
             let mut words = query_words(&asked.join(" "));
             for (word, (also, share)) in words.iter_mut().zip(&also) {
                 word.add(also, *share);
@@ -90,7 +90,7 @@ proptest! {
             let known = leg.look_up(&words).unwrap();
             let search = |keep, list_matches| {
                 let (words, constraints, ranges, dead) = (known.as_slice(), &constraints, &ranges, &dead);
-                let query = KeywordQuery { words, constraints, ranges, admission: None, keep, list_matches, dead };
+                let query = KeywordQuery { words, constraints, ranges, admission: None, keep, list_matches, not_in_force: dead };
                 leg.search(&query, &watched).unwrap()
             };
             let (all, best) = (search(count, true), search(keep, false));
@@ -98,13 +98,13 @@ proptest! {
             let mut expected = twin.matches(&words, &phrases, &excluded);
             expected.retain(|&doc, _| ranges.contains(doc));
             prop_assert_eq!(&all.matches, &expected.keys().copied().collect::<Vec<_>>());
-            prop_assert_eq!(all.living.len() + all.dead.len(), expected.len());
-            for scored in all.living.iter().chain(&all.dead) {
+            prop_assert_eq!(all.law_in_force.len() + all.dead.len(), expected.len());
+            for scored in all.law_in_force.iter().chain(&all.dead) {
                 prop_assert!(close(scored.score, expected[&scored.doc]));
             }
             prop_assert_eq!(best.total, all.total);
             prop_assert_eq!(best.total as usize, expected.len());
-            prop_assert_eq!(&best.living[..], &all.living[..keep.min(all.living.len())]);
+            prop_assert_eq!(&best.law_in_force[..], &all.law_in_force[..keep.min(all.law_in_force.len())]);
             prop_assert_eq!(&best.dead[..], &all.dead[..keep.min(all.dead.len())]);
             prop_assert_eq!(&best.watched, &all.watched);
             prop_assert_eq!(best.possible, all.possible);

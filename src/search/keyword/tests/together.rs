@@ -16,7 +16,7 @@ fn document(number: usize) -> Document {
 
 fn leg_over(count: usize) -> (tempfile::TempDir, KeywordLeg) {
     let documents: Vec<Document> = (0..count).map(document).collect();
-    let (dir, index) = written(&documents);
+    let (dir, index) = build_index(&documents);
     (dir, KeywordLeg::open(&index, &TUNING).unwrap())
 }
 
@@ -34,7 +34,7 @@ fn lifts_are_counted_over_the_searched_ranges() {
         let inside: Vec<usize> = (0..800).filter(|&number| ranges.contains(number as u32)).collect();
         let count =
             |wanted: &[&String]| inside.iter().filter(|&&n| wanted.iter().all(|term| has(n, term))).count() as f32;
-        let others = [&fence, &permit].map(|term| leg.having(term, &ranges).unwrap().unwrap());
+        let others = [&fence, &permit].map(|term| leg.documents_having(term, &ranges).unwrap().unwrap());
         for asked in [&height, &permit] {
             let lifts = leg.lifts(asked, &others, &ranges).unwrap();
             for (lift, other) in lifts.into_iter().zip([&fence, &permit]) {
@@ -43,11 +43,11 @@ fn lifts_are_counted_over_the_searched_ranges() {
                 assert!((lift - expected).abs() < 1e-4, "{asked} with {other}: {lift}, not {expected}");
             }
         }
-        assert!(leg.having(&harbor, &ranges).unwrap().is_none(), "it goes with everything");
-        assert!(leg.having("vessel", &ranges).unwrap().is_none());
+        assert!(leg.documents_having(&harbor, &ranges).unwrap().is_none(), "it goes with everything");
+        assert!(leg.documents_having("vessel", &ranges).unwrap().is_none());
     }
     let elsewhere = OrdinalRanges::from(OrdinalRange::new(1, 6));
-    assert!(leg.having(&fence, &elsewhere).unwrap().is_none(), "not in this range");
+    assert!(leg.documents_having(&fence, &elsewhere).unwrap().is_none(), "not in this range");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn words_in_a_row_are_counted_in_the_searched_ranges() {
     let part = OrdinalRanges::from(OrdinalRange::new(0, 100));
     let rows = |words: [&str; 2], ranges, most| {
         let [first, second] = words.map(term);
-        leg.in_a_row(&first, &second, ranges, most).unwrap()
+        leg.count_adjacent(&first, &second, ranges, most).unwrap()
     };
     // `height` is in 21 documents; one of them does not contain `fence`.
     assert_eq!(rows(["fence", "height"], &everything, 100), (20, 21));
@@ -70,13 +70,13 @@ fn words_in_a_row_are_counted_in_the_searched_ranges() {
 }
 
 #[test]
-fn of_many_documents_some_from_everywhere_are_looked_at() {
+fn samples_are_spread_over_the_corpus() {
     let (_dir, leg) = leg_over(20_000);
     let everything = OrdinalRanges::from(OrdinalRange::new(0, 20_000));
-    let fence = [leg.having(&term("fence"), &everything).unwrap().unwrap()];
+    let fence = [leg.documents_having(&term("fence"), &everything).unwrap().unwrap()];
     let of_all = leg.lifts(&term("harbor"), &fence, &everything).unwrap();
     assert!(of_all[0].abs() < 0.1, "a word of every document goes with none more than with others: {of_all:?}");
-    let looked_at = leg.some_with(&term("harbor"), &everything, 4096).unwrap();
+    let looked_at = leg.sample_documents_with(&term("harbor"), &everything, 4096).unwrap();
     assert!(looked_at.len() <= 4096, "{}", looked_at.len());
     assert!(looked_at[0] < 100 && looked_at.last().copied().unwrap() > 18_000);
 }

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_partial_relative_or_about_another_amendment_is_not_read() {
+    fn partial_and_relative_dates_are_ignored() {
         for words in [
             "Section effective 1997-10-01, except that subsec. (a) of this section effective 1996-10-26, see section 1.",
             "Section effective 1997-10-01, except as otherwise provided, see section 4.",

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_exchange_the_next_build_puts_back_what_was_put_aside() {
+    fn without_exchange_the_next_build_restores_the_old_snapshot() {
         let dir = tempfile::tempdir().unwrap();
         let (old, new) = (plan_of(&dir.path().join("1"), "Old law."), plan_of(&dir.path().join("2"), "New law."));
         let folder = dir.path().join("out");

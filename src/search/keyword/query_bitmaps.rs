@@ -7,15 +7,15 @@ use std::sync::Arc;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::leg::KeywordLeg;
-use super::said::Key;
-use crate::search::bits::Bits;
+use super::term_bitmap_cache::Key;
+use crate::search::bitmap::DocumentBitmap;
 use crate::search::postings::FieldReader;
 
 /// The bitmaps of one query, by field and term. All its phrases share them.
 #[derive(Default)]
-pub(super) struct TermBits(HashMap<Key, Arc<Bits>>);
+pub(super) struct QueryBitmaps(HashMap<Key, Arc<DocumentBitmap>>);
 
-impl TermBits {
+impl QueryBitmaps {
     /// Adds the documents of the ranges that contain a term. It may also add documents outside the
     /// ranges.
     pub(super) fn add_to(
@@ -23,10 +23,10 @@ impl TermBits {
         leg: &KeywordLeg,
         term: &str,
         ranges: &OrdinalRanges,
-        bits: &mut Bits,
+        bits: &mut DocumentBitmap,
     ) -> io::Result<()> {
-        for (place, field) in leg.said().into_iter().enumerate() {
-            bits.add_all(self.get(leg, (place, field), term, ranges)?);
+        for (place, field) in leg.phrase_fields().into_iter().enumerate() {
+            bits.union_with(self.get(leg, (place, field), term, ranges)?);
         }
         Ok(())
     }
@@ -39,19 +39,19 @@ impl TermBits {
         phrase: &[String],
         ranges: &OrdinalRanges,
     ) -> io::Result<Vec<u32>> {
-        let mut found = Bits::none(leg.document_count);
-        for (place, field) in leg.said().into_iter().enumerate() {
-            let mut in_field: Option<Bits> = None;
+        let mut found = DocumentBitmap::empty_for(leg.document_count);
+        for (place, field) in leg.phrase_fields().into_iter().enumerate() {
+            let mut in_field: Option<DocumentBitmap> = None;
             for term in phrase {
                 let bits = self.get(leg, (place, field), term, ranges)?;
                 match &mut in_field {
-                    Some(in_field) => in_field.keep_common(bits),
+                    Some(in_field) => in_field.intersect_with(bits),
                     None => in_field = Some(bits.clone()),
                 }
             }
-            found.add_all(&in_field.unwrap_or_default());
+            found.union_with(&in_field.unwrap_or_default());
         }
-        Ok(found.places_in(ranges))
+        Ok(found.set_bits_in(ranges))
     }
 
     fn get(
@@ -60,10 +60,10 @@ impl TermBits {
         (place, field): (usize, &FieldReader),
         term: &str,
         ranges: &OrdinalRanges,
-    ) -> io::Result<&Bits> {
+    ) -> io::Result<&DocumentBitmap> {
         let key = (place, term.to_owned());
         if !self.0.contains_key(&key) {
-            let bits = leg.said_terms.get(&key, field, ranges)?;
+            let bits = leg.term_bitmap_cache.get(&key, field, ranges)?;
             self.0.insert(key.clone(), bits);
         }
         Ok(&self.0[&key])

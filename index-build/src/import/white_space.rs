@@ -3,7 +3,7 @@
 /// Passes the words of a piece of text to `push`, in runs that contain only single spaces. `space`
 /// records whether white space occurred since the last word, in this piece or the one before; each
 /// run is passed with it.
-pub(crate) fn fold<'w>(words: &'w str, space: &mut bool, mut push: impl FnMut(bool, &'w str)) {
+pub(crate) fn normalise_spaces<'w>(words: &'w str, space: &mut bool, mut push: impl FnMut(bool, &'w str)) {
     let mut rest = words;
     loop {
         let bare = rest.trim_start();
@@ -11,14 +11,14 @@ pub(crate) fn fold<'w>(words: &'w str, space: &mut bool, mut push: impl FnMut(bo
         if bare.is_empty() {
             return;
         }
-        let (stretch, after) = bare.split_at(stretch_end(bare));
+        let (stretch, after) = bare.split_at(run_end(bare));
         push(std::mem::take(space), stretch);
         rest = after;
     }
 }
 
 /// The end of a run of words separated by single spaces.
-fn stretch_end(text: &str) -> usize {
+fn run_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -44,7 +44,7 @@ mod tests {
         let pieces = ["  a b\u{a0}\u{2009}c \n§ 1\u{b}", "", " ", "d—e ", "f\u{85}g  h\t", "\u{a0}i j"];
         let (mut folded, mut space) = (String::new(), false);
         for piece in pieces {
-            fold(piece, &mut space, |space, stretch| {
+            normalise_spaces(piece, &mut space, |space, stretch| {
                 if space && !folded.is_empty() {
                     folded.push(' ');
                 }

@@ -6,25 +6,25 @@ use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::leg::KeywordLeg;
-use crate::search::bits::Bits;
+use crate::search::bitmap::DocumentBitmap;
 
 /// A term in more than one of this many documents is ignored: it occurs together with every word.
 const COMMON_ONE_IN: u32 = 8;
 
 /// About this many of the documents that contain a term are sampled, from about this many places in
 /// the searched ranges.
-const LOOKED_AT: u32 = 4096;
-const PLACES: u32 = 16;
+const SAMPLED_DOCUMENTS: u32 = 4096;
+const SAMPLED_RANGES: u32 = 16;
 
 /// About this many documents are sampled to count two words in a row.
-const READ_IN_A_ROW: u32 = 128;
+const ADJACENCY_SAMPLED: u32 = 128;
 
 /// Added to counts, so that a single document more or less has little effect.
 const SMOOTHING: f32 = 0.5;
 
 /// The documents of the searched ranges that contain a term.
-pub(in crate::search) struct DocumentsWith {
-    documents: Bits,
+pub(in crate::search) struct TermDocuments {
+    documents: DocumentBitmap,
     /// Their share of all documents in the ranges.
     share: f32,
 }
@@ -32,18 +32,22 @@ pub(in crate::search) struct DocumentsWith {
 impl KeywordLeg {
     /// The documents of the ranges that contain a term in text or heading. `None` if there are
     /// none, or if the term is too common in the corpus.
-    pub(in crate::search) fn having(&self, term: &str, ranges: &OrdinalRanges) -> io::Result<Option<DocumentsWith>> {
+    pub(in crate::search) fn documents_having(
+        &self,
+        term: &str,
+        ranges: &OrdinalRanges,
+    ) -> io::Result<Option<TermDocuments>> {
         let most = self.text.document_count(term)?.max(self.heading.document_count(term)?);
         if most == 0 || most > self.document_count / COMMON_ONE_IN {
             return Ok(None);
         }
-        let mut documents = Bits::none(self.document_count);
-        for field in self.said() {
+        let mut documents = DocumentBitmap::empty_for(self.document_count);
+        for field in self.phrase_fields() {
             field.each_with(term, ranges, |doc| documents.set(doc))?;
         }
         let found = documents.count();
         let share = found as f32 / ranges.len().max(1) as f32;
-        Ok((found > 0).then_some(DocumentsWith { documents, share }))
+        Ok((found > 0).then_some(TermDocuments { documents, share }))
     }
 
     /// The lift of `term` with each of the other terms: the logarithm of how many times as often as
@@ -51,12 +55,12 @@ impl KeywordLeg {
     pub(in crate::search) fn lifts(
         &self,
         term: &str,
-        others: &[DocumentsWith],
+        others: &[TermDocuments],
         ranges: &OrdinalRanges,
     ) -> io::Result<Vec<f32>> {
-        let documents = self.some_with(term, ranges, LOOKED_AT)?;
+        let documents = self.sample_documents_with(term, ranges, SAMPLED_DOCUMENTS)?;
         let looked_at = documents.len() as f32;
-        let lift = |other: &DocumentsWith| {
+        let lift = |other: &TermDocuments| {
             let together = documents.iter().filter(|&&doc| other.documents.has(doc)).count() as f32;
             ((together + SMOOTHING) / (looked_at * other.share + SMOOTHING)).ln()
         };
@@ -65,7 +69,7 @@ impl KeywordLeg {
 
     /// In how many documents two terms occur in a row, counted up to `most`, and how many documents
     /// were sampled. The sample is from the documents of the ranges that contain the rarer term.
-    pub(in crate::search) fn in_a_row(
+    pub(in crate::search) fn count_adjacent(
         &self,
         first: &str,
         second: &str,
@@ -73,22 +77,23 @@ impl KeywordLeg {
         most: usize,
     ) -> io::Result<(usize, usize)> {
         let rarer = if self.documents_with(first)? < self.documents_with(second)? { first } else { second };
-        let documents = self.some_with(rarer, ranges, READ_IN_A_ROW)?;
-        let mut rows = self.rows_of(&[first.to_owned(), second.to_owned()])?;
+        let documents = self.sample_documents_with(rarer, ranges, ADJACENCY_SAMPLED)?;
+        let mut rows = self.phrase_readers(&[first.to_owned(), second.to_owned()])?;
         let found = documents.iter().filter(|&&doc| rows.iter_mut().any(|row| row.is_in(doc)));
         Ok((found.take(most).count(), documents.len()))
     }
 
     /// The documents of the ranges that contain a term in heading or text. If there are many, a
     /// sample from all over the ranges; `about` is its approximate size.
-    pub(super) fn some_with(&self, term: &str, ranges: &OrdinalRanges, about: u32) -> io::Result<Vec<u32>> {
+    pub(super) fn sample_documents_with(&self, term: &str, ranges: &OrdinalRanges, about: u32) -> io::Result<Vec<u32>> {
         let mut documents = Vec::new();
-        for field in self.said() {
+        for field in self.phrase_fields() {
             let Some(mut cursor) = field.cursor(term)? else { continue };
             // As many ordinals as contain on average the documents that one place contributes to
             // the sample.
-            let place = u64::from(self.document_count) * u64::from(about / PLACES) / u64::from(cursor.len().max(1));
-            for range in places(ranges, u32::try_from(place).unwrap_or(u32::MAX)) {
+            let place =
+                u64::from(self.document_count) * u64::from(about / SAMPLED_RANGES) / u64::from(cursor.len().max(1));
+            for range in sample_ranges(ranges, u32::try_from(place).unwrap_or(u32::MAX)) {
                 cursor.skip_to(range.start);
                 cursor.each_document_until(range.end.min(self.document_count), |doc| documents.push(doc));
             }
@@ -101,8 +106,8 @@ impl KeywordLeg {
 
 /// Splits the ranges into about [`PLACES`] equal parts, and returns at most the first `most`
 /// ordinals of each part.
-fn places(ranges: &OrdinalRanges, most: u32) -> Vec<OrdinalRange> {
-    let part = ranges.len().div_ceil(PLACES).max(1);
+fn sample_ranges(ranges: &OrdinalRanges, most: u32) -> Vec<OrdinalRange> {
+    let part = ranges.len().div_ceil(SAMPLED_RANGES).max(1);
     let mut places = Vec::new();
     for range in ranges.as_slice() {
         let mut start = range.start;

@@ -3,28 +3,28 @@
 use std::io;
 use std::sync::Arc;
 
-use super::collect::Rest;
-use super::common::CommonTerm;
-use super::known::{KnownTerm, KnownWord};
+use super::collect::RemainingBounds;
+use super::common_terms::CommonTerm;
+use super::known_words::{KnownTerm, KnownWord};
 use super::leg::KeywordLeg;
 use super::window::{WINDOW, Window};
-use crate::search::bits::{each_bit, set};
+use crate::search::bitmap::{each_bit, set};
 use crate::search::postings::Cursor;
 
 /// Upper bounds are multiplied by this, so that they also hold for rounded floating-point sums.
-pub(super) const ROUNDED_UP: f32 = 1.0001;
+pub(super) const BOUND_MARGIN: f32 = 1.0001;
 
 pub(super) struct PlannedWord<'a> {
     /// The weight of the word in the match condition.
     pub(super) mass: f32,
     /// Upper bound of its contribution to a score.
-    pub(super) most: f32,
+    pub(super) score_bound: f32,
     /// The same bound for documents outside the high-frequency bitmap, if there is such a bitmap.
-    pub(super) most_elsewhere: Option<f32>,
+    pub(super) low_frequency_bound: Option<f32>,
     terms: Vec<PlannedTerm<'a>>,
     pub(super) postings: u32,
     /// Upper bounds for this word and all words after it.
-    pub(super) rest: Rest,
+    pub(super) rest: RemainingBounds,
     /// Bitmaps of the marked window: the documents with any of its terms, and the documents with
     /// its first term if that alone carries the full mass. Both are unused if the only term is
     /// cached; `surely` is also unused for a word of one term.
@@ -44,7 +44,7 @@ struct PlannedTerm<'a> {
 
 /// Where a term is looked up.
 enum Source<'a> {
-    Held(Arc<CommonTerm>),
+    Cached(Arc<CommonTerm>),
     Lists(Box<Lists<'a>>),
 }
 
@@ -53,28 +53,28 @@ struct Lists<'a> {
     leg: &'a KeywordLeg,
     term: &'a KnownTerm,
     /// The lists without frequencies.
-    documents: Option<Vec<Cursor<'a>>>,
+    without_frequencies: Option<Vec<Cursor<'a>>>,
     /// The lists with frequencies.
-    worths: Option<Vec<Cursor<'a>>>,
+    with_frequencies: Option<Vec<Cursor<'a>>>,
 }
 
 impl<'a> PlannedWord<'a> {
     pub(super) fn open(leg: &'a KeywordLeg, word: &'a KnownWord, mass: f32, searched: u32) -> io::Result<Self> {
-        let known_parts = word.parts.iter().filter(|part| part.weight.is_some()).count().max(1) as f32;
+        let known_parts = word.parts.iter().filter(|part| part.idf.is_some()).count().max(1) as f32;
         let whole = word.whole.iter().map(|term| (term, mass));
         let parts = word.parts.iter().map(|term| (term, mass / known_parts));
         let mut terms = Vec::with_capacity(1 + word.parts.len());
         for (term, mass) in whole.chain(parts) {
-            if let Some(weight) = term.weight {
+            if let Some(weight) = term.idf {
                 terms.push(PlannedTerm::open(leg, term, weight, mass, searched)?);
             }
         }
         // If the corpus contains no own term of the word, the shares of the alternative terms are
         // scaled up so that the largest is 1.
         let is_known = !terms.is_empty();
-        let share_max = word.also.iter().map(|&(_, share)| share).fold(0.0, f32::max);
-        for (term, share) in &word.also {
-            if let Some(weight) = term.weight {
+        let share_max = word.alternative_terms.iter().map(|&(_, share)| share).fold(0.0, f32::max);
+        for (term, share) in &word.alternative_terms {
+            if let Some(weight) = term.idf {
                 let share = if is_known { *share } else { share / share_max };
                 terms.push(PlannedTerm::open(leg, term, weight.min(mass) * share, mass * share, searched)?);
             }
@@ -82,18 +82,18 @@ impl<'a> PlannedWord<'a> {
         let postings = word.terms().map(KnownTerm::postings).sum();
         let most = terms.iter().map(|term| term.most(leg.saturation)).sum();
         let most_elsewhere = match terms.as_slice() {
-            [PlannedTerm { weight, source: Source::Held(held), .. }] => {
+            [PlannedTerm { weight, source: Source::Cached(held), .. }] => {
                 Some(weight * held.most_elsewhere / (held.most_elsewhere + leg.saturation))
             }
             _ => None,
         };
         Ok(Self {
             mass,
-            most,
-            most_elsewhere,
+            score_bound: most,
+            low_frequency_bound: most_elsewhere,
             terms,
             postings,
-            rest: Rest::default(),
+            rest: RemainingBounds::default(),
             any: Vec::new(),
             surely: Vec::new(),
         })
@@ -119,32 +119,34 @@ impl<'a> PlannedWord<'a> {
     }
 
     /// Bitmap of the documents in a marked window that contain any of its terms.
-    pub(super) fn any(&self, window: &Window) -> &[u64] {
+    pub(super) fn documents_with_any(&self, window: &Window) -> &[u64] {
         match self.terms.as_slice() {
-            [PlannedTerm { source: Source::Held(held), .. }] => held.documents(window.start as usize / 64),
+            [PlannedTerm { source: Source::Cached(held), .. }] => held.documents(window.start as usize / 64),
             _ => &self.any,
         }
     }
 
     /// Bitmap of the documents in a window with a high term frequency; empty if the word has no
     /// such bitmap.
-    pub(super) fn much(&self, window: &Window) -> &[u64] {
+    pub(super) fn high_frequency_documents(&self, window: &Window) -> &[u64] {
         match self.terms.as_slice() {
-            [PlannedTerm { source: Source::Held(held), .. }] => held.documents_with_much(window.start as usize / 64),
+            [PlannedTerm { source: Source::Cached(held), .. }] => {
+                held.high_frequency_bitmap(window.start as usize / 64)
+            }
             _ => &[],
         }
     }
 
     /// Bitmap of the documents in a marked window that surely have the full mass of the word.
-    pub(super) fn surely(&self, window: &Window) -> &[u64] {
-        if self.is_one_term() { self.any(window) } else { &self.surely }
+    pub(super) fn documents_with_full_mass(&self, window: &Window) -> &[u64] {
+        if self.is_one_term() { self.documents_with_any(window) } else { &self.surely }
     }
 
     /// Marks the documents of the window that contain the word. With `among`, only documents of
     /// that bitmap need to be marked.
     pub(super) fn mark(&mut self, window: &Window, among: Option<&Vec<u64>>) -> io::Result<()> {
         let Self { mass, terms, any, surely, .. } = self;
-        if let [PlannedTerm { source: Source::Held(_), .. }] = terms.as_slice() {
+        if let [PlannedTerm { source: Source::Cached(_), .. }] = terms.as_slice() {
             return Ok(());
         }
         any.clear();
@@ -170,7 +172,7 @@ impl<'a> PlannedWord<'a> {
         for term in &mut self.terms {
             term.source.add(window, is_sparse)?;
             match is_one_term {
-                true => window.end_only_term(term.weight, term.mass.min(self.mass)),
+                true => window.end_single_term_word(term.weight, term.mass.min(self.mass)),
                 false => window.end_term(term.weight, term.mass),
             }
         }
@@ -183,9 +185,9 @@ impl<'a> PlannedWord<'a> {
 
 impl<'a> PlannedTerm<'a> {
     fn open(leg: &'a KeywordLeg, term: &'a KnownTerm, weight: f32, mass: f32, searched: u32) -> io::Result<Self> {
-        let source = match leg.common.get(term.key(), term.documents(), searched, || term.cursors(leg))? {
-            Some(held) => Source::Held(held),
-            None => Source::Lists(Lists { leg, term, documents: None, worths: None }.into()),
+        let source = match leg.common.get(term.key(), term.document_frequency(), searched, || term.cursors(leg))? {
+            Some(held) => Source::Cached(held),
+            None => Source::Lists(Lists { leg, term, without_frequencies: None, with_frequencies: None }.into()),
         };
         Ok(Self { weight: weight * (leg.saturation + 1.0), mass, source })
     }
@@ -193,7 +195,7 @@ impl<'a> PlannedTerm<'a> {
     /// Upper bound of its contribution to a score.
     fn most(&self, saturation: f32) -> f32 {
         match &self.source {
-            Source::Held(held) => self.weight * held.most / (held.most + saturation),
+            Source::Cached(held) => self.weight * held.most / (held.most + saturation),
             Source::Lists(_) => self.weight,
         }
     }
@@ -203,7 +205,7 @@ impl Source<'_> {
     /// The first document at or after `from` that contains the term.
     fn next(&mut self, from: u32) -> io::Result<Option<u32>> {
         let lists = match self {
-            Self::Held(held) => return Ok(held.next(from)),
+            Self::Cached(held) => return Ok(held.next(from)),
             Self::Lists(lists) => lists.documents()?,
         };
         let next = |cursor: &mut Cursor<'_>| {
@@ -217,7 +219,7 @@ impl Source<'_> {
     /// that bitmap need to be marked.
     fn mark(&mut self, window: &Window, among: Option<&Vec<u64>>, has: &mut [u64]) -> io::Result<()> {
         let lists = match self {
-            Self::Held(held) => {
+            Self::Cached(held) => {
                 let documents = held.documents(window.start as usize / 64);
                 has.iter_mut().zip(documents).for_each(|(has, documents)| *has |= documents);
                 return Ok(());
@@ -245,7 +247,7 @@ impl Source<'_> {
     /// each of them up; otherwise it reads the posting lists.
     fn add(&mut self, window: &mut Window, is_sparse: bool) -> io::Result<()> {
         let lists = match self {
-            Self::Held(held) => {
+            Self::Cached(held) => {
                 window.add_common(held);
                 return Ok(());
             }
@@ -253,7 +255,7 @@ impl Source<'_> {
         };
         for cursor in lists {
             if is_sparse {
-                window.add_looked_up(|doc| cursor.worth_at(doc));
+                window.add_looked_up(|doc| cursor.weighted_frequency_at(doc));
                 continue;
             }
             cursor.skip_to(window.start);
@@ -271,14 +273,14 @@ impl Source<'_> {
 
 impl<'a> Lists<'a> {
     fn documents(&mut self) -> io::Result<&mut Vec<Cursor<'a>>> {
-        match &mut self.documents {
+        match &mut self.without_frequencies {
             Some(opened) => Ok(opened),
             closed => Ok(closed.insert(self.term.documents_in_fields(self.leg)?)),
         }
     }
 
     fn worths(&mut self) -> io::Result<&mut Vec<Cursor<'a>>> {
-        match &mut self.worths {
+        match &mut self.with_frequencies {
             Some(opened) => Ok(opened),
             closed => Ok(closed.insert(self.term.cursors(self.leg)?)),
         }

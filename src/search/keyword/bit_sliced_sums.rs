@@ -16,18 +16,18 @@ const LANES: usize = 8;
 const PLANES_MAX: usize = 12;
 
 /// Safety margin in units, larger than any error of floating-point sums.
-const HAIR: f32 = 0.01;
+const ROUNDING_MARGIN: f32 = 0.01;
 
 type Lanes = [u64; LANES];
 
 /// Sums over the documents of a window.
 #[derive(Debug)]
-pub(super) struct Sums {
+pub(super) struct BitSlicedSums {
     /// The weight that counts as 1.
     unit: f32,
     /// By how much all rounded weights together can be too large or too small, in units.
-    over: f32,
-    under: f32,
+    rounding_excess: f32,
+    rounding_deficit: f32,
     /// For each bit: the words whose rounded weight has it set.
     words: [Vec<usize>; WEIGHT_BITS],
     planes: usize,
@@ -36,7 +36,7 @@ pub(super) struct Sums {
     carried: [Vec<Lanes>; 2],
 }
 
-impl Sums {
+impl BitSlicedSums {
     pub(super) fn new(weights: &[f32]) -> Self {
         let unit = weights.iter().fold(f32::MIN_POSITIVE, |most, &weight| most.max(weight)) / WEIGHT_MAX;
         let (mut over, mut under, mut total) = (0.0, 0.0, 0);
@@ -55,17 +55,25 @@ impl Sums {
         }
         let planes = (usize::BITS - total.leading_zeros()) as usize;
         assert!(planes <= PLANES_MAX, "{} words are too many to add up", weights.len());
-        Self { unit, over, under, words, planes, sums: Vec::new(), carried: Default::default() }
+        Self {
+            unit,
+            rounding_excess: over,
+            rounding_deficit: under,
+            words,
+            planes,
+            sums: Vec::new(),
+            carried: Default::default(),
+        }
     }
 
     /// The smallest count with which a document certainly reaches `sum`.
-    pub(super) fn surely(&self, sum: f32) -> u32 {
-        (sum / self.unit + self.over + HAIR).ceil().max(0.0) as u32
+    pub(super) fn certain_count(&self, sum: f32) -> u32 {
+        (sum / self.unit + self.rounding_excess + ROUNDING_MARGIN).ceil().max(0.0) as u32
     }
 
     /// The smallest count with which a document can reach `sum`.
-    pub(super) fn possibly(&self, sum: f32) -> u32 {
-        (sum / self.unit - self.under - HAIR).ceil().max(0.0) as u32
+    pub(super) fn possible_count(&self, sum: f32) -> u32 {
+        (sum / self.unit - self.rounding_deficit - ROUNDING_MARGIN).ceil().max(0.0) as u32
     }
 
     /// Adds up the counts; `has` gives the bitmap of the documents that contain a word.
@@ -81,7 +89,7 @@ impl Sums {
                 let mut inputs = own.chain(carried.iter().copied());
                 while let Some(first) = inputs.next() {
                     let second = inputs.next().unwrap_or_default();
-                    carries.push(add(sum, first, second));
+                    carries.push(full_adder(sum, first, second));
                 }
                 drop(inputs);
                 std::mem::swap(carried, carries);
@@ -117,7 +125,7 @@ fn lanes(documents: &[u64], start: usize) -> Lanes {
 
 /// A full adder: adds two bits to a sum, and returns the carry.
 #[inline]
-fn add(sum: &mut Lanes, first: Lanes, second: Lanes) -> Lanes {
+fn full_adder(sum: &mut Lanes, first: Lanes, second: Lanes) -> Lanes {
     std::array::from_fn(|lane| {
         let (own, first, second) = (sum[lane], first[lane], second[lane]);
         sum[lane] = own ^ first ^ second;
@@ -133,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_surely_reached_is_reached_and_what_is_reached_is_possible(
+        fn sums_are_between_their_bounds(
             weights in prop::collection::vec(prop_oneof![0.01..10.0_f32, Just(1.0), Just(2.0), Just(0.0)], 1..=64),
             share in -0.1..1.1_f32,
             groups in 1..20_usize,
@@ -142,9 +150,9 @@ mod tests {
             let wanted = weights.iter().sum::<f32>() * share;
             let mut random = crate::random::SplitMix64(seed);
             let has: Vec<Vec<u64>> = weights.iter().map(|_| (0..groups).map(|_| random.draw()).collect()).collect();
-            let mut sums = Sums::new(&weights);
+            let mut sums = BitSlicedSums::new(&weights);
             sums.add_up(|word| &has[word], groups);
-            let (surely, possibly) = (sums.surely(wanted), sums.possibly(wanted));
+            let (surely, possibly) = (sums.certain_count(wanted), sums.possible_count(wanted));
             for doc in 0..groups * 64 {
                 let bit = |docs: u64| docs >> (doc % 64) & 1 == 1;
                 let own = has.iter().zip(&weights).filter(|(word, _)| bit(word[doc / 64]));
@@ -160,10 +168,10 @@ mod tests {
 
     #[test]
     fn weights_that_are_whole_units_are_added_up_exactly() {
-        let mut sums = Sums::new(&[15.0, 4.0, 1.0]);
+        let mut sums = BitSlicedSums::new(&[15.0, 4.0, 1.0]);
         let has = [[0b1010], [0b0110], [0b1100]];
         sums.add_up(|word| &has[word], 1);
-        assert_eq!((sums.surely(16.0), sums.possibly(16.0)), (17, 16));
+        assert_eq!((sums.certain_count(16.0), sums.possible_count(16.0)), (17, 16));
         let counted = |least| sums.at_least(least, 0);
         assert_eq!((counted(19), counted(16), counted(5)), (0b0010, 0b1010, 0b1110));
         assert_eq!((counted(21), counted(0)), (0, !0));

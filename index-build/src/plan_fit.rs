@@ -15,27 +15,27 @@ use crate::report::{SourcePosition, WarningKind, Warnings};
 
 /// The statistics of the sources being read, by their index in the catalogue.
 #[derive(Debug, Default)]
-pub(crate) struct Fits(BTreeMap<u16, Fit>);
+pub(crate) struct PlanFitStats(BTreeMap<u16, SourceFitStats>);
 
 /// Statistics over the provisions in force of one source.
 #[derive(Debug, Default)]
-struct Fit {
+struct SourceFitStats {
     first: Option<SourcePosition>,
     provisions: u64,
     with_credit: u64,
-    signs: BTreeMap<Sign, (u64, Option<SourcePosition>)>,
+    signs: BTreeMap<MisfitSign, (u64, Option<SourcePosition>)>,
 }
 
 /// A sign that a plan does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Sign {
+enum MisfitSign {
     NoText,
     CreditInLaw,
     LawInHeading,
     LawInCredit,
 }
 
-impl Sign {
+impl MisfitSign {
     const ALL: [Self; 4] = [Self::NoText, Self::CreditInLaw, Self::LawInHeading, Self::LawInCredit];
 
     fn is_of(self, content: &Content) -> bool {
@@ -44,7 +44,7 @@ impl Sign {
         match self {
             Self::NoText => text.is_empty(),
             Self::CreditInLaw => credit.is_none() && text.lines().last().is_some_and(is_credit),
-            Self::LawInHeading => has_sentences(&content.heading),
+            Self::LawInHeading => is_law_sentence(&content.heading),
             Self::LawInCredit => credit.is_some_and(|acts| acts.split_whitespace().count() > CREDIT_WORDS_MAX),
         }
     }
@@ -85,13 +85,13 @@ fn is_credit(line: &str) -> bool {
 }
 
 /// Whether a heading contains several sentences and a verb typical of law. Real headings have neither.
-fn has_sentences(heading: &str) -> bool {
+fn is_law_sentence(heading: &str) -> bool {
     let sentence = Pattern::fixed(r#"[a-z)”"]{2}\.["”)]* +["“(\[]?[A-Z]"#);
     let verb = Pattern::fixed(r"\b(?:shall|must|may|means)\b");
     heading.len() > 150 && sentence.is_match(heading) && verb.is_match(heading)
 }
 
-impl Fits {
+impl PlanFitStats {
     /// Counts a provision of a source that is read with patterns from its plan.
     pub(crate) fn count(&mut self, content: &Content, position: &SourcePosition) {
         if content.text.is_none() || content.status.is_some_and(|status| status != Status::InForce) {
@@ -101,7 +101,7 @@ impl Fits {
         fit.first.get_or_insert_with(|| SourcePosition { file: position.file.clone(), line: None });
         fit.provisions += 1;
         fit.with_credit += u64::from(content.source_credit.is_some());
-        for sign in Sign::ALL.into_iter().filter(|sign| sign.is_of(content)) {
+        for sign in MisfitSign::ALL.into_iter().filter(|sign| sign.is_of(content)) {
             let (count, first) = fit.signs.entry(sign).or_default();
             *count += 1;
             first.get_or_insert_with(|| position.clone());
@@ -116,7 +116,7 @@ impl Fits {
     }
 }
 
-impl Fit {
+impl SourceFitStats {
     fn report(self, warnings: &mut Warnings) {
         /// Fewer provisions prove nothing.
         const PROVISIONS_MIN: u64 = 50;
@@ -124,7 +124,7 @@ impl Fit {
         const WHOLE_CODE: u64 = 1_000;
         let all = self.provisions;
         let Some(start) = self.first.filter(|_| all >= PROVISIONS_MIN) else { return };
-        let in_law = self.signs.contains_key(&Sign::CreditInLaw);
+        let in_law = self.signs.contains_key(&MisfitSign::CreditInLaw);
         if self.with_credit * 2 < all && (in_law || self.with_credit > 0 || all >= WHOLE_CODE) {
             let what = format!(
                 "{} of {all} provisions in force have a source credit; the option 'credit' of the plan may not fit this source",
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn warned(sections: impl IntoIterator<Item = (Content, SourcePosition)>) -> Vec<String> {
-        let (mut fits, mut warnings) = (Fits::default(), Warnings::default());
+        let (mut fits, mut warnings) = (PlanFitStats::default(), Warnings::default());
         for (content, position) in sections {
             fits.count(&content, &position);
         }

@@ -11,7 +11,9 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 
 use crate::plain_file;
-use crate::source_files::{Allowance, Bounded, Container, Packing, SourceError, TarBytes, check_entry_count, unpack};
+use crate::source_files::{
+    Container, LimitedReader, Packing, SourceError, TarBytes, UnpackLimit, check_entry_count, unpack,
+};
 
 const READ_BUFFER_BYTES: usize = 1 << 17;
 /// The tags of the root element must be within this many bytes of the start and the end of an XML file.
@@ -62,7 +64,7 @@ fn read_document(file: File, packed_len: u64, packing: Packing, name: &str) -> i
 /// The checksum of each entry is compared when its end is reached.
 fn read_zip(file: File, packed_len: u64) -> io::Result<Contents> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
-    let allowance = Allowance::for_archive(packed_len);
+    let allowance = UnpackLimit::for_archive(packed_len);
     let mut contents = Contents { files: 0, bytes: 0 };
     for number in 0..archive.len() {
         check_entry_count(number)?;
@@ -71,7 +73,7 @@ fn read_zip(file: File, packed_len: u64) -> io::Result<Contents> {
             continue;
         }
         contents.files += 1;
-        contents.bytes += drain(Bounded::new(entry, &allowance))?;
+        contents.bytes += drain(LimitedReader::new(entry, &allowance))?;
     }
     if contents.files == 0 { Err(cut("the archive has no files")) } else { Ok(contents) }
 }
@@ -80,7 +82,7 @@ fn read_tar(reader: impl Read, packed_len: u64) -> io::Result<Contents> {
     let mut archive = tar::Archive::new(TarBytes::new(reader));
     // A second limit, besides that of the archive: an entry may consist of holes, which take no
     // space in the archive.
-    let allowance = Allowance::for_archive(packed_len);
+    let allowance = UnpackLimit::for_archive(packed_len);
     let mut contents = Contents { files: 0, bytes: 0 };
     let mut entries_end = 0;
     for (number, entry) in archive.entries()?.enumerate() {
@@ -88,7 +90,7 @@ fn read_tar(reader: impl Read, packed_len: u64) -> io::Result<Contents> {
         let entry = entry?;
         let length = entry.size();
         entries_end = entry.raw_file_position() + length;
-        let bytes = drain(Bounded::new(entry, &allowance))?;
+        let bytes = drain(LimitedReader::new(entry, &allowance))?;
         if bytes != length {
             return Err(cut("an entry of the archive is cut off"));
         }
@@ -156,7 +158,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::source_files::overlapping_zip;
+    use crate::source_files::zip_with_overlapping_entries;
 
     fn tar() -> Vec<u8> {
         let mut builder = tar::Builder::new(Vec::new());
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_unpacks_to_too_much_is_refused() {
+    fn decompression_bombs_are_refused() {
         let mut sparse = tar::Header::new_gnu();
         sparse.as_gnu_mut().unwrap().name[..5].copy_from_slice(b"a.xml");
         sparse.set_entry_type(tar::EntryType::GNUSparse);
@@ -265,7 +267,7 @@ mod tests {
         sparse.as_gnu_mut().unwrap().sparse[0].numbytes.copy_from_slice(b"00000000000\0");
         sparse.set_cksum();
         let holes = [&sparse.as_bytes()[..], &[0; 1024]].concat();
-        for (name, bytes) in [("a.zip", overlapping_zip(12, 4 << 20)), ("a.tar", holes)] {
+        for (name, bytes) in [("a.zip", zip_with_overlapping_entries(12, 4 << 20)), ("a.tar", holes)] {
             assert!(bytes.len() < 10_000);
             let message = read(name, &bytes).unwrap_err();
             assert!(message.contains("entries of the archive unpack to more than"), "{name}: {message}");
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_say_sorry_are_not_archives() {
+    fn html_error_pages_are_not_archives() {
         let page = b"<!DOCTYPE html><html><body>Down for maintenance</body></html>";
         for name in ["a.zip", "a.tar.gz", "a.tar.zst", "a.json"] {
             assert!(read(name, page).unwrap_err().contains("not whole"), "{name}");

@@ -14,11 +14,11 @@ use std::sync::OnceLock;
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::vectors::{Graph, GraphFile, RowsView, SpaceName, VectorRows};
 
-use super::around::{Around, Seen};
 use super::collapse::{Clusters, hash_of_codes};
 use super::connect::Links;
 use super::entries::entries;
-use super::refine::{RefineOptions, choose};
+use super::point_search::{PointSearch, ScoredPoint};
+use super::refine::{RefineOptions, select_neighbours};
 use super::rows::ShardRows;
 
 /// At most one point in this many may be inserted.
@@ -58,7 +58,7 @@ impl EarlierGraph {
 
     /// The earlier range, among those with their own graph, that shares the most sampled chunks,
     /// weighted by the ratio of the sizes.
-    pub(super) fn most_like(&self, shard: &ShardRows<'_>) -> Option<Graph<'_>> {
+    pub(super) fn most_similar_range(&self, shard: &ShardRows<'_>) -> Option<Graph<'_>> {
         let ranges: Vec<Graph<'_>> = self.graph.view().ranges().collect();
         let mut shared = vec![0_u32; ranges.len()];
         for chunk in shard.chunks.iter().step_by((shard.chunks.len() / SAMPLED).max(1) as usize) {
@@ -91,7 +91,7 @@ impl EarlierGraph {
 }
 
 /// The earlier graphs that a new graph reuses.
-pub(super) struct Old<'e> {
+pub(super) struct ReusableGraphs<'e> {
     pub(super) earlier: &'e EarlierGraph,
     /// Graphs that do not overlap.
     pub(super) graphs: Vec<Graph<'e>>,
@@ -100,7 +100,7 @@ pub(super) struct Old<'e> {
 }
 
 /// The links of a shard, most of them reused.
-pub(super) struct Carried {
+pub(super) struct ReusedLinks {
     pub(super) links: Links,
     pub(super) entries: Vec<u32>,
     /// The points that were inserted, ascending.
@@ -109,7 +109,7 @@ pub(super) struct Carried {
 
 /// Options for inserting points.
 #[derive(Clone, Copy)]
-pub(super) struct CarryOptions<'o> {
+pub(super) struct ReuseOptions<'o> {
     pub(super) refine: &'o RefineOptions,
     /// The number of candidates that the search of a new point keeps.
     pub(super) ef: usize,
@@ -118,12 +118,12 @@ pub(super) struct CarryOptions<'o> {
 }
 
 /// Returns None if too many points are new, so that a full build of the shard is better.
-pub(super) fn carry(
+pub(super) fn reuse_links(
     shard: &ShardRows<'_>,
     clusters: &Clusters,
-    old: &Old<'_>,
-    options: CarryOptions<'_>,
-) -> Option<Carried> {
+    old: &ReusableGraphs<'_>,
+    options: ReuseOptions<'_>,
+) -> Option<ReusedLinks> {
     let kept = KeptPoints::find(shard, clusters, &old.earlier.rows.view(), &old.graphs);
     let inserted: Vec<u32> = clusters.points.iter().copied().filter(|&point| !kept.has(shard, point)).collect();
     let too_many = (inserted.len() as u32).saturating_add(old.inserted) > clusters.points.len() as u32 / INSERTED_SHARE;
@@ -140,27 +140,27 @@ pub(super) fn carry(
     }
     let old_entries = old.graphs.iter().flat_map(|graph| graph.entries.iter().copied());
     let entries = entries(old_entries.filter_map(|entry| kept.now(entry)).collect(), &clusters.points);
-    let mut around = Around::new(shard.chunks);
+    let mut around = PointSearch::new(shard.chunks);
     for &point in &inserted {
         insert(shard, point, &entries, options, &mut around, &mut links);
     }
-    Some(Carried { links, entries, inserted })
+    Some(ReusedLinks { links, entries, inserted })
 }
 
 fn insert(
     shard: &ShardRows<'_>,
     point: u32,
     entries: &[u32],
-    options: CarryOptions<'_>,
-    around: &mut Around,
+    options: ReuseOptions<'_>,
+    around: &mut PointSearch,
     links: &mut Links,
 ) {
-    let mut starts: Vec<Seen> = entries.iter().map(|&entry| (shard.cosine(point, entry), entry)).collect();
+    let mut starts: Vec<ScoredPoint> = entries.iter().map(|&entry| (shard.cosine(point, entry), entry)).collect();
     starts.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
-    around.look(shard, links, &starts, options.ef, |other| shard.cosine(point, other));
-    let mut seen: Vec<Seen> = around.nearest().filter(|near| near.1 != point).collect();
-    for other in choose(shard, &mut seen, options.refine.links_max, options.refine.stretch) {
+    around.search_from(shard, links, &starts, options.ef, |other| shard.cosine(point, other));
+    let mut seen: Vec<ScoredPoint> = around.nearest().filter(|near| near.1 != point).collect();
+    for other in select_neighbours(shard, &mut seen, options.refine.links_max, options.refine.stretch) {
         links.add(point, other);
         links.add(other, point);
     }

@@ -3,13 +3,13 @@
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
 
-use super::known::KnownWord;
-use crate::search::bits::Bits;
+use super::known_words::KnownWord;
+use crate::search::bitmap::DocumentBitmap;
 use crate::search::filter::TagStatusFilter;
 
 /// The top matches of law no longer in force are fewer than those of law in force by this factor:
 /// users seldom look for them.
-const DEAD_ONE_OF: usize = 3;
+const NOT_IN_FORCE_DIVISOR: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::search) struct Scored {
@@ -33,7 +33,7 @@ pub(in crate::search) struct KeywordQuery<'a> {
     pub keep: usize,
     /// Whether to list all matches.
     pub list_matches: bool,
-    pub dead: &'a Bits,
+    pub not_in_force: &'a DocumentBitmap,
 }
 
 impl KeywordQuery<'_> {
@@ -50,7 +50,7 @@ pub(in crate::search) struct KeywordFound {
     /// each word counts.
     pub possible: f32,
     /// Best first, equal scores by ordinal.
-    pub living: Vec<Scored>,
+    pub law_in_force: Vec<Scored>,
     pub dead: Vec<Scored>,
     /// The watched documents that match, ascending by document.
     pub watched: Vec<Scored>,
@@ -60,8 +60,8 @@ pub(in crate::search) struct KeywordFound {
 
 impl KeywordFound {
     /// Removes a match that turned out not to be one.
-    pub(in crate::search) fn forget(&mut self, doc: u32) {
-        for scored in [&mut self.living, &mut self.dead, &mut self.watched] {
+    pub(in crate::search) fn remove_match(&mut self, doc: u32) {
+        for scored in [&mut self.law_in_force, &mut self.dead, &mut self.watched] {
             scored.retain(|scored| scored.doc != doc);
         }
         self.matches.retain(|&other| other != doc);
@@ -71,7 +71,7 @@ impl KeywordFound {
     /// Adds the result for other documents. `keep` is the number of top matches to keep.
     pub(super) fn add(&mut self, other: Self, keep: usize) {
         self.total += other.total;
-        for (best, others) in [(&mut self.living, other.living), (&mut self.dead, other.dead)] {
+        for (best, others) in [(&mut self.law_in_force, other.law_in_force), (&mut self.dead, other.dead)] {
             best.extend(others);
             best.sort_unstable_by(by_rank);
             best.truncate(keep.max(1));
@@ -87,7 +87,7 @@ impl KeywordFound {
     pub(in crate::search) fn add_elsewhere(&mut self, elsewhere: Self, share: f32) {
         self.total += elsewhere.total;
         self.possible = self.possible.max(elsewhere.possible);
-        self.living = merged(&self.living, &elsewhere.living, share);
+        self.law_in_force = merged(&self.law_in_force, &elsewhere.law_in_force, share);
         self.dead = merged(&self.dead, &elsewhere.dead, share);
         self.watch_also(elsewhere.watched);
         self.matches.extend(elsewhere.matches);
@@ -101,13 +101,14 @@ impl KeywordFound {
 
     /// The top `living` matches in force, and fewer of the top matches no longer in force.
     pub(in crate::search) fn best(&self, living: usize) -> [&[Scored]; 2] {
-        [(&self.living, living), (&self.dead, living / DEAD_ONE_OF)].map(|(list, most)| &list[..list.len().min(most)])
+        [(&self.law_in_force, living), (&self.dead, living / NOT_IN_FORCE_DIVISOR)]
+            .map(|(list, most)| &list[..list.len().min(most)])
     }
 
     /// The best score as a share of the possible score, from 0 to 1.
     pub(in crate::search) fn coverage(&self) -> f32 {
         // The first match need not have the best score if a place is preferred.
-        let best = self.living.iter().chain(&self.dead).fold(0.0_f32, |best, scored| best.max(scored.score));
+        let best = self.law_in_force.iter().chain(&self.dead).fold(0.0_f32, |best, scored| best.max(scored.score));
         if self.possible > 0.0 { (best / self.possible).min(1.0) } else { 0.0 }
     }
 }
@@ -128,7 +129,7 @@ fn merged(here: &[Scored], elsewhere: &[Scored], share: f32) -> Vec<Scored> {
 pub(in crate::search) struct Constraints {
     /// The documents that contain all phrases, ascending; `None` if there is no phrase.
     pub(super) required: Option<Vec<u32>>,
-    pub(super) excluded: Bits,
+    pub(super) excluded: DocumentBitmap,
 }
 
 impl Constraints {

@@ -11,7 +11,7 @@ use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use crate::byte_cache::ByteCache;
-use crate::search::bits::Bits;
+use crate::search::bitmap::DocumentBitmap;
 use crate::search::postings::FieldReader;
 
 /// Maximum size of the cache in bytes, per document of the corpus. It holds 64 terms in both
@@ -24,12 +24,12 @@ const BYTES_MAX: usize = 16 << 20;
 pub(super) type Key = (usize, String);
 
 /// The recently requested terms.
-pub(super) struct SaidTerms {
+pub(super) struct TermBitmapCache {
     document_count: u32,
-    held: ByteCache<Key, Arc<Bits>>,
+    held: ByteCache<Key, Arc<DocumentBitmap>>,
 }
 
-impl SaidTerms {
+impl TermBitmapCache {
     pub(super) fn new(document_count: u32) -> Self {
         let bytes_max = BYTES_MAX.min(document_count as usize * BYTES_PER_DOCUMENT);
         // The cache has two generations.
@@ -47,13 +47,18 @@ impl SaidTerms {
     }
 
     /// The documents that contain the term in this field. It is complete only within the ranges.
-    pub(super) fn get(&self, key: &Key, field: &FieldReader, ranges: &OrdinalRanges) -> io::Result<Arc<Bits>> {
+    pub(super) fn get(
+        &self,
+        key: &Key,
+        field: &FieldReader,
+        ranges: &OrdinalRanges,
+    ) -> io::Result<Arc<DocumentBitmap>> {
         if let Some(held) = self.held.get(key) {
             return Ok(held);
         }
         let everything = OrdinalRanges::from(OrdinalRange { start: 0, end: self.document_count });
         let is_worth_holding = ranges.len() >= self.document_count / 2;
-        let mut bits = Bits::none(self.document_count);
+        let mut bits = DocumentBitmap::empty_for(self.document_count);
         field.each_with(&key.1, if is_worth_holding { &everything } else { ranges }, |doc| bits.set(doc))?;
         let bits = Arc::new(bits);
         if is_worth_holding {

@@ -12,18 +12,18 @@ use std::thread;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// A step over at least this many provisions is worth another thread.
-const LARGE: u32 = if cfg!(test) { 64 } else { 400_000 };
+const PARALLEL_PROVISIONS_MIN: u32 = if cfg!(test) { 64 } else { 400_000 };
 
 /// The number of searching threads.
-static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+static SEARCHING_THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts one searching thread until it is dropped.
-pub(super) struct AtWork(&'static AtomicUsize);
+pub(super) struct SearchingThread(&'static AtomicUsize);
 
-impl AtWork {
+impl SearchingThread {
     pub(super) fn begin() -> Self {
-        AT_WORK.fetch_add(1, Ordering::Relaxed);
-        Self(&AT_WORK)
+        SEARCHING_THREADS.fetch_add(1, Ordering::Relaxed);
+        Self(&SEARCHING_THREADS)
     }
 
     /// Counts one more thread if fewer threads than cores are counted.
@@ -34,29 +34,29 @@ impl AtWork {
     }
 }
 
-impl Drop for AtWork {
+impl Drop for SearchingThread {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// An idle core, and the thread pool for it.
-pub(super) struct Spare {
+pub(super) struct IdleCore {
     threads: &'static ThreadPool,
-    _at_work: AtWork,
+    _at_work: SearchingThread,
 }
 
-impl Spare {
+impl IdleCore {
     /// Reserves a core for a step over `provisions` provisions. `None` if they are few or all cores
     /// are busy.
-    pub(super) fn core(provisions: u32) -> Option<Self> {
-        let threads = helpers().filter(|_| provisions >= LARGE)?;
-        let at_work = AtWork::begin_on_idle_core(&AT_WORK, threads.current_num_threads() + 1)?;
+    pub(super) fn reserve_idle(provisions: u32) -> Option<Self> {
+        let threads = helpers().filter(|_| provisions >= PARALLEL_PROVISIONS_MIN)?;
+        let at_work = SearchingThread::begin_on_idle_core(&SEARCHING_THREADS, threads.current_num_threads() + 1)?;
         Some(Self { threads, _at_work: at_work })
     }
 
     /// Runs `here` on this thread and, at the same time, `there` on the reserved core.
-    pub(super) fn both<A, B: Send>(&self, here: impl FnOnce() -> A, there: impl FnOnce() -> B + Send) -> (A, B) {
+    pub(super) fn run_both<A, B: Send>(&self, here: impl FnOnce() -> A, there: impl FnOnce() -> B + Send) -> (A, B) {
         let mut of_there = None;
         let of_here = self.threads.in_place_scope(|scope| {
             scope.spawn(|_| of_there = Some(there()));
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_threads_are_at_work_than_there_are_cores_and_each_is_counted_until_it_ends() {
+    fn searching_threads_are_limited_to_the_cores() {
         static AT_WORK: AtomicUsize = AtomicUsize::new(0);
-        let begin = || AtWork::begin_on_idle_core(&AT_WORK, 2);
+        let begin = || SearchingThread::begin_on_idle_core(&AT_WORK, 2);
         let (first, second) = (begin().unwrap(), begin().unwrap());
         assert!(begin().is_none(), "both cores are busy");
         drop(first);
@@ -93,16 +93,16 @@ mod tests {
         assert!(begin().is_none());
         drop((second, third));
         assert_eq!(AT_WORK.load(Ordering::Relaxed), 0);
-        assert!(Spare::core(LARGE - 1).is_none(), "little is done here");
+        assert!(IdleCore::reserve_idle(PARALLEL_PROVISIONS_MIN - 1).is_none(), "little is done here");
     }
 
     #[test]
-    fn both_are_done_and_may_borrow() {
+    fn run_both_runs_both_and_allows_borrows() {
         let Some(threads) = helpers() else { return };
         let numbers: Vec<u64> = (0..1000).collect();
         let (first, second) = numbers.split_at(400);
-        let spare = Spare { threads, _at_work: AtWork::begin() };
-        let (a, b) = spare.both(|| first.iter().sum::<u64>(), || second.iter().sum::<u64>());
+        let spare = IdleCore { threads, _at_work: SearchingThread::begin() };
+        let (a, b) = spare.run_both(|| first.iter().sum::<u64>(), || second.iter().sum::<u64>());
         assert_eq!((a, b), (79_800, 419_700));
     }
 }

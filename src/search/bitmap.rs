@@ -6,16 +6,16 @@ use crate::byte_cache::ByteSize;
 
 /// A set of documents.
 #[derive(Clone, Debug, Default)]
-pub(in crate::search) struct Bits(Vec<u64>);
+pub(in crate::search) struct DocumentBitmap(Vec<u64>);
 
-impl Bits {
+impl DocumentBitmap {
     /// An empty set for documents below `len`.
-    pub(in crate::search) fn none(len: u32) -> Self {
+    pub(in crate::search) fn empty_for(len: u32) -> Self {
         Self(vec![0; (len as usize).div_ceil(64)])
     }
 
     pub(in crate::search) fn from_fn(len: u32, is_set: impl Fn(u32) -> bool) -> Self {
-        let mut bits = Self::none(len);
+        let mut bits = Self::empty_for(len);
         (0..len).filter(|&place| is_set(place)).for_each(|place| bits.set(place));
         bits
     }
@@ -32,11 +32,11 @@ impl Bits {
         }
     }
 
-    pub(in crate::search) fn keep_common(&mut self, other: &Self) {
+    pub(in crate::search) fn intersect_with(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
     }
 
-    pub(in crate::search) fn add_all(&mut self, other: &Self) {
+    pub(in crate::search) fn union_with(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
@@ -45,7 +45,7 @@ impl Bits {
     }
 
     /// The documents of the set that are within the ranges, ascending.
-    pub(in crate::search) fn places_in(&self, ranges: &OrdinalRanges) -> Vec<u32> {
+    pub(in crate::search) fn set_bits_in(&self, ranges: &OrdinalRanges) -> Vec<u32> {
         let mut places = Vec::new();
         for range in ranges.as_slice() {
             let groups = range.start as usize / 64..(range.end as usize).div_ceil(64).min(self.0.len());
@@ -73,7 +73,7 @@ impl Bits {
     }
 }
 
-impl ByteSize for std::sync::Arc<Bits> {
+impl ByteSize for std::sync::Arc<DocumentBitmap> {
     fn byte_size(&self) -> usize {
         size_of_val(&*self.0)
     }

@@ -9,7 +9,7 @@ use crate::import::labels::{Paragraph, Scheme, infer};
 
 /// The lines of a text as they were read.
 #[derive(Debug, Default)]
-pub(crate) struct Setter {
+pub(crate) struct CfrTextBuilder {
     lines: Vec<Read>,
     tables: usize,
 }
@@ -43,12 +43,12 @@ pub(crate) struct Text {
     /// The publisher's own reference.
     pub(crate) reference: String,
     /// The complete future wording of the section, as printed in a note.
-    pub(crate) coming: Option<Box<Coming>>,
+    pub(crate) future_wording: Option<Box<FutureWording>>,
 }
 
 /// A wording of a section that is not in force yet.
 #[derive(Debug)]
-pub(crate) struct Coming {
+pub(crate) struct FutureWording {
     pub(crate) heading: String,
     pub(crate) text: Text,
     /// The index of the note among the notes of the section.
@@ -58,7 +58,7 @@ pub(crate) struct Coming {
 /// A footnote: its sign, and its index among the notes.
 pub(crate) type Footnote = (String, usize);
 
-impl Setter {
+impl CfrTextBuilder {
     /// Adds a paragraph. A run-in heading followed by labels becomes a separate line: `(a) General. (1) ...`.
     pub(crate) fn paragraph(&mut self, run: Run) {
         let mut rest = run;

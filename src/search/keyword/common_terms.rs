@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::byte_cache::{ByteCache, ByteSize};
-use crate::search::bits::each_bit;
+use crate::search::bitmap::each_bit;
 use crate::search::postings::Cursor;
 
 /// A term is common if at least one in this many documents contains it.
@@ -21,13 +21,13 @@ const BYTES_PER_DOCUMENT: usize = 320;
 
 const BYTES_MAX: usize = 112 << 20;
 
-const MUCH_IN_ONE_OF: usize = 16;
+const HIGH_FREQUENCY_IN_ONE_OF: usize = 16;
 
 /// The high-frequency limit is estimated from a sample of at most this many documents.
 const SAMPLED: usize = 4096;
 
 /// Documents per batch when the term frequencies of all fields are summed. A multiple of 64.
-const STRETCH: u32 = 1 << 14;
+const DOCUMENTS_PER_BATCH: u32 = 1 << 14;
 
 /// A common term, summed over all fields.
 pub(super) struct CommonTerm {
@@ -39,7 +39,7 @@ pub(super) struct CommonTerm {
     worths: Box<[f32]>,
     /// Bitmap of the documents in which its weighted term frequency is above
     /// [`Self::most_elsewhere`].
-    much: Box<[u64]>,
+    high_frequency: Box<[u64]>,
     /// The highest weighted term frequency outside the `much` bitmap, and the highest of all.
     pub(super) most_elsewhere: f32,
     pub(super) most: f32,
@@ -51,9 +51,9 @@ impl CommonTerm {
         let groups = document_count.div_ceil(64) as usize;
         let (mut has, mut before) = (vec![0_u64; groups], Vec::with_capacity(groups));
         let mut worths = Vec::new();
-        let mut stretch = vec![0.0_f32; STRETCH as usize];
-        for start in (0..document_count).step_by(STRETCH as usize) {
-            let end = document_count.min(start + STRETCH);
+        let mut stretch = vec![0.0_f32; DOCUMENTS_PER_BATCH as usize];
+        for start in (0..document_count).step_by(DOCUMENTS_PER_BATCH as usize) {
+            let end = document_count.min(start + DOCUMENTS_PER_BATCH);
             for cursor in &mut cursors {
                 cursor.each_until(end, |doc, worth| {
                     // A damaged list may be out of order.
@@ -69,13 +69,20 @@ impl CommonTerm {
                 each_bit(docs, |bit| worths.push(std::mem::take(&mut stretch[group * 64 + bit as usize])));
             }
         }
-        let (much, most_elsewhere, most) = much_of(&has, &worths);
-        Self { has: has.into(), before: before.into(), worths: worths.into(), much, most_elsewhere, most }
+        let (much, most_elsewhere, most) = high_frequency_of(&has, &worths);
+        Self {
+            has: has.into(),
+            before: before.into(),
+            worths: worths.into(),
+            high_frequency: much,
+            most_elsewhere,
+            most,
+        }
     }
 
     /// The high-frequency bitmap, from a group of 64 documents on.
-    pub(super) fn documents_with_much(&self, group: usize) -> &[u64] {
-        self.much.get(group..).unwrap_or_default()
+    pub(super) fn high_frequency_bitmap(&self, group: usize) -> &[u64] {
+        self.high_frequency.get(group..).unwrap_or_default()
     }
 
     /// Bitmap of the documents that contain it, from a group of 64 documents on.
@@ -95,7 +102,7 @@ impl CommonTerm {
     /// Calls `sink` for each of `docs` that contains the term, with its index in `docs` and the
     /// weighted term frequency. `room` is a scratch buffer.
     #[inline]
-    pub(super) fn each_of(&self, docs: &[u32], room: &mut Vec<(u32, u32)>, mut sink: impl FnMut(usize, f32)) {
+    pub(super) fn look_up_each(&self, docs: &[u32], room: &mut Vec<(u32, u32)>, mut sink: impl FnMut(usize, f32)) {
         room.resize(room.len().max(docs.len()), (0, 0));
         // Without an unpredictable branch, so that many memory accesses run at the same time.
         let mut count = 0;
@@ -113,9 +120,9 @@ impl CommonTerm {
 
 /// The bitmap of the about one in [`MUCH_IN_ONE_OF`] documents where the term is most frequent, the
 /// highest weighted term frequency outside this bitmap, and the highest of all.
-fn much_of(has: &[u64], worths: &[f32]) -> (Box<[u64]>, f32, f32) {
+fn high_frequency_of(has: &[u64], worths: &[f32]) -> (Box<[u64]>, f32, f32) {
     let mut sampled: Vec<f32> = worths.iter().step_by(worths.len().div_ceil(SAMPLED).max(1)).copied().collect();
-    let place = sampled.len().saturating_sub(1 + sampled.len() / MUCH_IN_ONE_OF);
+    let place = sampled.len().saturating_sub(1 + sampled.len() / HIGH_FREQUENCY_IN_ONE_OF);
     let bar = if sampled.is_empty() { 0.0 } else { *sampled.select_nth_unstable_by(place, f32::total_cmp).1 };
     let mut rest = worths;
     let of_group = |&docs: &u64| {
@@ -132,12 +139,12 @@ fn much_of(has: &[u64], worths: &[f32]) -> (Box<[u64]>, f32, f32) {
 
 /// Whether a term was requested once or several times. From the second request on it is cached.
 #[derive(Clone)]
-enum Asked {
+enum RequestedTerm {
     Once,
     Again(Arc<CommonTerm>),
 }
 
-impl ByteSize for Asked {
+impl ByteSize for RequestedTerm {
     fn byte_size(&self) -> usize {
         match self {
             Self::Once => 0,
@@ -147,12 +154,12 @@ impl ByteSize for Asked {
 }
 
 /// The recently requested common terms.
-pub(super) struct CommonTerms {
+pub(super) struct CommonTermCache {
     document_count: u32,
-    held: ByteCache<u64, Asked>,
+    held: ByteCache<u64, RequestedTerm>,
 }
 
-impl CommonTerms {
+impl CommonTermCache {
     pub(super) fn new(document_count: u32) -> Self {
         let bytes_max = BYTES_MAX.min(document_count as usize * BYTES_PER_DOCUMENT);
         // The cache has two generations.
@@ -184,15 +191,15 @@ impl CommonTerms {
             return Ok(None);
         }
         match self.held.get(&key) {
-            Some(Asked::Again(term)) => Ok(Some(term)),
+            Some(RequestedTerm::Again(term)) => Ok(Some(term)),
             _ if searched < self.document_count / 2 => Ok(None),
             None => {
-                self.held.put(key, Asked::Once);
+                self.held.put(key, RequestedTerm::Once);
                 Ok(None)
             }
-            Some(Asked::Once) => {
+            Some(RequestedTerm::Once) => {
                 let read = Arc::new(CommonTerm::read(lists()?, self.document_count));
-                self.held.put(key, Asked::Again(Arc::clone(&read)));
+                self.held.put(key, RequestedTerm::Again(Arc::clone(&read)));
                 Ok(Some(read))
             }
         }

@@ -24,7 +24,7 @@ const GROUPS_OF_NOTES: [&str; 4] = [
 ];
 
 /// Builds the texts of one node, one at a time, and collects the notes found on the way.
-pub(super) struct Setter<'a, 'd> {
+pub(super) struct UslmTextBuilder<'a, 'd> {
     text: Text,
     /// Whether the current line is a table cell, in which no new line may begin.
     pub(super) is_in_cell: bool,
@@ -75,7 +75,7 @@ impl Depth {
     }
 }
 
-impl<'a, 'd> Setter<'a, 'd> {
+impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     pub(super) fn new(root: Node<'a, 'd>) -> Self {
         Self {
             text: Text::default(),
@@ -91,7 +91,7 @@ impl<'a, 'd> Setter<'a, 'd> {
     }
 
     /// Builds a separate text.
-    pub(super) fn apart(&mut self, set: impl FnOnce(&mut Self)) -> (String, Layout) {
+    pub(super) fn separate_text(&mut self, set: impl FnOnce(&mut Self)) -> (String, Layout) {
         let outer = std::mem::take(&mut self.text);
         let was_in_cell = std::mem::take(&mut self.is_in_cell);
         set(self);
@@ -102,12 +102,12 @@ impl<'a, 'd> Setter<'a, 'd> {
 
     /// Builds one text from several elements.
     pub(super) fn set(&mut self, nodes: &[Node<'a, 'd>]) -> (String, Layout) {
-        self.apart(|setter| nodes.iter().for_each(|&node| setter.child(node, Depth::OUTERMOST)))
+        self.separate_text(|setter| nodes.iter().for_each(|&node| setter.child(node, Depth::OUTERMOST)))
     }
 
     /// The words of an element on one line, without layout: a heading, a number, a source credit.
     pub(super) fn plain(&mut self, node: Node<'a, 'd>) -> String {
-        let (text, _) = self.apart(|setter| {
+        let (text, _) = self.separate_text(|setter| {
             setter.is_in_cell = true;
             setter.children(node, Depth::OUTERMOST);
         });
@@ -348,7 +348,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
         let place = match self.footnotes.get(id).copied() {
             Some(place) => Some(place),
-            None => self.elsewhere(id).map(|note| self.take_footnote(note)),
+            None => self.find_distant_footnote(id).map(|note| self.take_footnote(note)),
         };
         match place {
             Some(place) => {
@@ -360,7 +360,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    fn elsewhere(&mut self, id: &str) -> Option<Node<'a, 'd>> {
+    fn find_distant_footnote(&mut self, id: &str) -> Option<Node<'a, 'd>> {
         let root = self.root;
         let all = self.all_footnotes.get_or_insert_with(|| {
             let notes = root.descendants().filter(|node| node.is_element() && is_footnote(*node));
@@ -388,7 +388,7 @@ impl<'a, 'd> Setter<'a, 'd> {
     }
 
     fn set_footnote(&mut self, place: usize, node: Node<'a, 'd>) {
-        let (text, layout) = self.apart(|setter| {
+        let (text, layout) = self.separate_text(|setter| {
             let body = node.children().filter(|child| !child.has_tag_name("num"));
             body.for_each(|child| setter.child(child, Depth::OUTERMOST));
         });

@@ -12,12 +12,12 @@ const WORDS_MAX: usize = if cfg!(test) { 5 } else { 8 };
 
 /// The steps for given weights and a given sum, and the bitmaps of the last decision.
 #[derive(Debug, Default)]
-pub(super) struct Threshold {
+pub(super) struct DecisionDiagram {
     /// Each step comes after the steps it refers to.
     steps: Vec<Step>,
     result: Outcome,
     /// The bitmap of each step, `groups` groups of 64 documents each.
-    decided: Vec<u64>,
+    step_bitmaps: Vec<u64>,
     groups: usize,
 }
 
@@ -40,13 +40,13 @@ enum Outcome {
 
 /// An outcome that holds for any needed weight greater than `above` and at most `up_to`.
 #[derive(Clone, Copy, Debug)]
-struct Decided {
+struct CachedDecision {
     above: f32,
     up_to: f32,
     outcome: Outcome,
 }
 
-impl Threshold {
+impl DecisionDiagram {
     /// Whether a query of this many words is decided with steps.
     pub(super) fn is_for(words: usize) -> bool {
         words <= WORDS_MAX
@@ -54,13 +54,13 @@ impl Threshold {
 
     pub(super) fn new(weights: &[f32], needed: f32) -> Self {
         let mut threshold = Self::default();
-        threshold.renew(weights, needed);
+        threshold.rebuild_steps(weights, needed);
         threshold
     }
 
     /// Builds new steps for these weights and this sum.
-    pub(super) fn renew(&mut self, weights: &[f32], needed: f32) {
-        let mut maker = Maker { weights, known: vec![Vec::new(); weights.len() + 1], steps: Vec::new() };
+    pub(super) fn rebuild_steps(&mut self, weights: &[f32], needed: f32) {
+        let mut maker = DiagramBuilder { weights, known: vec![Vec::new(); weights.len() + 1], steps: Vec::new() };
         self.result = maker.decide(0, weights.iter().sum(), needed).outcome;
         self.steps = maker.steps;
     }
@@ -68,9 +68,9 @@ impl Threshold {
     /// Evaluates the steps for `groups` groups of 64 documents; `has` gives the bitmap of a word.
     pub(super) fn decide<'w>(&mut self, has: impl Fn(usize) -> &'w [u64], groups: usize) {
         self.groups = groups;
-        self.decided.resize(self.decided.len().max(self.steps.len() * groups), 0);
+        self.step_bitmaps.resize(self.step_bitmaps.len().max(self.steps.len() * groups), 0);
         for (place, step) in self.steps.iter().enumerate() {
-            let (before, rest) = self.decided.split_at_mut(place * groups);
+            let (before, rest) = self.step_bitmaps.split_at_mut(place * groups);
             let (out, has) = (&mut rest[..groups], &has(step.word)[..groups]);
             let of = |place: usize| &before[place * groups..][..groups];
             match (step.with, step.without) {
@@ -93,7 +93,7 @@ impl Threshold {
         match self.result {
             Outcome::All => !0,
             Outcome::None => 0,
-            Outcome::Of(last) => self.decided[last * self.groups + group],
+            Outcome::Of(last) => self.step_bitmaps[last * self.groups + group],
         }
     }
 }
@@ -103,22 +103,22 @@ fn combine(out: &mut [u64], a: &[u64], b: &[u64], of: impl Fn(u64, u64) -> u64) 
     out.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (&a, &b))| *out = of(a, b));
 }
 
-struct Maker<'w> {
+struct DiagramBuilder<'w> {
     weights: &'w [f32],
     /// For each word, the decisions already built from this word on.
-    known: Vec<Vec<Decided>>,
+    known: Vec<Vec<CachedDecision>>,
     steps: Vec<Step>,
 }
 
-impl Maker<'_> {
+impl DiagramBuilder<'_> {
     /// Builds the decision from a word on. `left` is the total weight of this word and all after
     /// it; `needed` is the weight still needed.
-    fn decide(&mut self, word: usize, left: f32, needed: f32) -> Decided {
+    fn decide(&mut self, word: usize, left: f32, needed: f32) -> CachedDecision {
         if needed <= 0.0 {
-            return Decided { above: f32::NEG_INFINITY, up_to: 0.0, outcome: Outcome::All };
+            return CachedDecision { above: f32::NEG_INFINITY, up_to: 0.0, outcome: Outcome::All };
         }
         let Some(&weight) = self.weights.get(word).filter(|_| needed <= left) else {
-            return Decided { above: left.max(0.0), up_to: f32::INFINITY, outcome: Outcome::None };
+            return CachedDecision { above: left.max(0.0), up_to: f32::INFINITY, outcome: Outcome::None };
         };
         if let Some(known) = self.known[word].iter().find(|known| known.above < needed && needed <= known.up_to) {
             return *known;
@@ -133,7 +133,7 @@ impl Maker<'_> {
             }
         };
         let above = (with.above + weight).max(without.above);
-        let decided = Decided { above, up_to: (with.up_to + weight).min(without.up_to), outcome };
+        let decided = CachedDecision { above, up_to: (with.up_to + weight).min(without.up_to), outcome };
         self.known[word].push(decided);
         decided
     }
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_decides_what_adding_up_decides(
+        fn diagram_agrees_with_addition(
             mut weights in prop::collection::vec(prop_oneof![0.01..10.0_f32, Just(1.0), Just(2.0)], 0..=12),
             share in -0.1..1.1_f32,
             groups in 1..4_usize,
@@ -157,9 +157,9 @@ mod tests {
             let needed = weights.iter().sum::<f32>() * share;
             let mut random = crate::random::SplitMix64(seed);
             let has: Vec<Vec<u64>> = weights.iter().map(|_| (0..groups).map(|_| random.draw()).collect()).collect();
-            let mut threshold = Threshold::new(&weights, needed / 2.0);
+            let mut threshold = DecisionDiagram::new(&weights, needed / 2.0);
             threshold.decide(|_| &[7; 4], 4);
-            threshold.renew(&weights, needed);
+            threshold.rebuild_steps(&weights, needed);
             threshold.decide(|word| &has[word], groups);
             for doc in 0..groups * 64 {
                 let has_word = |word: &Vec<u64>| word[doc / 64] >> (doc % 64) & 1 == 1;
@@ -172,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn words_that_weigh_alike_share_their_steps() {
-        let steps = |weights: &[f32], needed| Threshold::new(weights, needed).steps.len();
+    fn equal_weights_share_steps() {
+        let steps = |weights: &[f32], needed| DecisionDiagram::new(weights, needed).steps.len();
         assert_eq!(steps(&[1.0; 10], 5.0), 30);
         assert_eq!(steps(&[8.0, 4.0, 2.0, 1.0], 7.5), 1);
         assert_eq!(steps(&[3.0, 2.0, 1.0], 0.0), 0);

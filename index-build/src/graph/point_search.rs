@@ -7,10 +7,10 @@ use super::connect::Links;
 use super::rows::ShardRows;
 
 /// A similarity and its point.
-pub(super) type Seen = (f32, u32);
+pub(super) type ScoredPoint = (f32, u32);
 
 /// The buffers of a walk, reused by the next walk.
-pub(super) struct Around {
+pub(super) struct PointSearch {
     chunks: OrdinalRange,
     visited: Vec<u32>,
     round: u32,
@@ -20,13 +20,13 @@ pub(super) struct Around {
     followed: usize,
 }
 
-impl Around {
+impl PointSearch {
     pub(super) fn new(chunks: OrdinalRange) -> Self {
         Self { chunks, visited: vec![0; chunks.len() as usize], round: 0, nearest: Vec::new(), followed: 0 }
     }
 
     /// Searches from `starts` and keeps the `ef` nearest points that the walk meets, best first.
-    pub(super) fn look(
+    pub(super) fn search_from(
         &mut self,
         shard: &ShardRows<'_>,
         links: &Links,
@@ -38,7 +38,7 @@ impl Around {
         self.followed = 0;
         self.nearest.clear();
         for &start in starts {
-            self.meet(start, ef, &similarity);
+            self.visit_point(start, ef, &similarity);
         }
         while let Some(next) = self.nearest.get_mut(self.followed) {
             self.followed += 1;
@@ -47,18 +47,18 @@ impl Around {
             }
             let ends = links.of(next.1);
             // The rows are read in an order that the hardware cannot predict.
-            ends.iter().filter(|&&end| !self.has_met(end)).for_each(|&end| shard.rows.fetch_codes_ahead(end));
+            ends.iter().filter(|&&end| !self.is_visited(end)).for_each(|&end| shard.rows.fetch_codes_ahead(end));
             for &end in ends {
-                self.meet(end, ef, &similarity);
+                self.visit_point(end, ef, &similarity);
             }
         }
     }
 
-    fn has_met(&self, point: u32) -> bool {
+    fn is_visited(&self, point: u32) -> bool {
         self.visited[(point - self.chunks.start) as usize] == self.round
     }
 
-    fn meet(&mut self, point: u32, ef: usize, similarity: impl Fn(u32) -> f32) {
+    fn visit_point(&mut self, point: u32, ef: usize, similarity: impl Fn(u32) -> f32) {
         let mark = &mut self.visited[(point - self.chunks.start) as usize];
         if *mark == self.round {
             return;
@@ -73,7 +73,7 @@ impl Around {
         }
     }
 
-    pub(super) fn nearest(&self) -> impl Iterator<Item = Seen> {
+    pub(super) fn nearest(&self) -> impl Iterator<Item = ScoredPoint> {
         self.nearest.iter().map(|near| (near.0, near.1))
     }
 }

@@ -16,21 +16,21 @@ pub(in crate::search) struct KnownWord {
     pub parts: Vec<KnownTerm>,
     /// Alternative terms, such as synonyms, each with its share of the weight of the word's own
     /// terms.
-    pub also: Vec<(KnownTerm, f32)>,
+    pub alternative_terms: Vec<(KnownTerm, f32)>,
 }
 
 impl KnownWord {
     /// All terms that the corpus contains, the word's own terms and the alternative ones.
     pub(super) fn terms(&self) -> impl Iterator<Item = &KnownTerm> {
         let own = self.whole.iter().chain(&self.parts);
-        own.chain(self.also.iter().map(|(term, _)| term)).filter(|term| term.weight.is_some())
+        own.chain(self.alternative_terms.iter().map(|(term, _)| term)).filter(|term| term.idf.is_some())
     }
 
     /// The weight of its heaviest own term, or else of its heaviest alternative term; `None` if the
     /// corpus contains none of them.
     pub(in crate::search) fn weight(&self) -> Option<f32> {
-        let own = self.whole.iter().chain(&self.parts).filter_map(|term| term.weight).reduce(f32::max);
-        own.or_else(|| self.also.iter().filter_map(|(term, _)| term.weight).reduce(f32::max))
+        let own = self.whole.iter().chain(&self.parts).filter_map(|term| term.idf).reduce(f32::max);
+        own.or_else(|| self.alternative_terms.iter().filter_map(|(term, _)| term.idf).reduce(f32::max))
     }
 }
 
@@ -38,7 +38,7 @@ impl KnownWord {
 #[derive(Clone, Debug)]
 pub(in crate::search) struct KnownTerm {
     /// Its inverse document frequency; `None` if the corpus does not contain it.
-    pub weight: Option<f32>,
+    pub idf: Option<f32>,
     entries: [Option<TermInfo>; 4],
 }
 
@@ -58,11 +58,11 @@ impl KnownTerm {
         };
         let (all, found) = (leg.document_count as f32, found.min(leg.document_count) as f32);
         let weight = (found > 0.0).then(|| (1.0 + (all - found + 0.5) / (found + 0.5)).ln());
-        Ok(Self { weight, entries })
+        Ok(Self { idf: weight, entries })
     }
 
     /// Its highest document frequency in any field.
-    pub(super) fn documents(&self) -> u32 {
+    pub(super) fn document_frequency(&self) -> u32 {
         self.entries.iter().flatten().map(|entry| entry.doc_freq).max().unwrap_or_default()
     }
 
@@ -104,21 +104,21 @@ impl KeywordLeg {
             let whole = word.whole.as_deref().map(|whole| KnownTerm::look_up(self, whole)).transpose()?;
             let parts: Vec<KnownTerm> =
                 word.parts.iter().map(|part| KnownTerm::look_up(self, part)).collect::<io::Result<_>>()?;
-            let said = whole.iter().chain(&parts).map(KnownTerm::documents).min().unwrap_or_default();
+            let said = whole.iter().chain(&parts).map(KnownTerm::document_frequency).min().unwrap_or_default();
             let is_rare = said.saturating_mul(self.rare_one_of) <= self.document_count;
-            let lift = if is_rare { self.rare_lift } else { 1.0 };
+            let lift = if is_rare { self.rare_share_factor } else { 1.0 };
             let also = word
                 .alternative_terms
                 .iter()
                 .map(|also| Ok((KnownTerm::look_up(self, &also.term)?, lift * also.share)));
-            Ok(KnownWord { whole, parts, also: also.collect::<io::Result<_>>()? })
+            Ok(KnownWord { whole, parts, alternative_terms: also.collect::<io::Result<_>>()? })
         };
         words.iter().map(look_up).collect()
     }
 
     /// The highest document frequency of a term in any field.
     pub(in crate::search) fn documents_with(&self, term: &str) -> io::Result<u32> {
-        Ok(KnownTerm::look_up(self, term)?.documents())
+        Ok(KnownTerm::look_up(self, term)?.document_frequency())
     }
 
     /// The number of documents of the ranges that contain a term in the text or in the heading,
@@ -135,6 +135,6 @@ impl KeywordLeg {
 
     /// Whether the corpus contains the term.
     pub(in crate::search) fn has(&self, term: &str) -> io::Result<bool> {
-        Ok(KnownTerm::look_up(self, term)?.weight.is_some())
+        Ok(KnownTerm::look_up(self, term)?.idf.is_some())
     }
 }

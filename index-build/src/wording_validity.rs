@@ -4,10 +4,10 @@
 use hornbook_corpus::validity::Validity;
 
 use crate::content::Content;
-use crate::wordings::{in_order_of_time, validity};
+use crate::wordings::{in_chronological_order, validity};
 
 /// The wordings of a provision in chronological order, for `hornbook_corpus::validity::on`.
 pub fn wordings_of(provision: Content) -> Vec<(Validity, Content)> {
-    let wordings = in_order_of_time(provision, Vec::new());
+    let wordings = in_chronological_order(provision, Vec::new());
     wordings.into_iter().map(|wording| (validity(&wording), wording)).collect()
 }

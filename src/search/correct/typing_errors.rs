@@ -11,10 +11,10 @@ const VOWEL: f32 = 0.8;
 const SWAPPED: f32 = 0.5;
 
 /// `ie` for `ei`, or the reverse.
-const IE: f32 = 0.25;
+const IE_SWAPPED: f32 = 0.25;
 
 /// A neighbouring key, pressed instead of the right one or in addition to it.
-const KEY: f32 = 0.75;
+const NEIGHBOURING_KEY: f32 = 0.75;
 
 /// A consonant that is easily confused with the right one, or another vowel after the first vowel
 /// of the word. Also an alternative spelling of a sound.
@@ -31,7 +31,7 @@ const DOUBLED: f32 = 0.5;
 const SILENT: f32 = 0.55;
 
 /// Added for an error in the first letter, which is rare.
-const FIRST: f32 = 0.5;
+const FIRST_LETTER: f32 = 0.5;
 
 /// Pairs of letters of which the first, or the second, is silent: `switch`, `foreign`, `debt`.
 const FIRST_SILENT: [&[u8; 2]; 27] = [
@@ -55,7 +55,7 @@ const LONG_VOWELS: [(u8, &str); 3] = [(b'a', "ai"), (b'e', "ea"), (b'o', "oa")];
 
 /// The word as it was typed, and with alternative spellings of one of its sounds, each with its
 /// cost. Only the first few places are tried, because each spelling is looked up.
-pub(super) fn sounds_like(word: &str) -> Vec<(String, f32)> {
+pub(super) fn alternative_spellings(word: &str) -> Vec<(String, f32)> {
     const PLACES_MAX: usize = 2;
     let places = SOUNDS.iter().flat_map(|(typed, meant)| word.match_indices(typed).map(move |found| (found, meant)));
     let other = places
@@ -74,7 +74,7 @@ fn long_vowel(word: &str) -> Option<String> {
 
 /// The cost of typing one word for another: about 1 for each wrong letter, and less for easy slips.
 /// Both words must be English letters in lower case.
-pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
+pub(super) fn typing_error_cost(typed: &str, meant: &str) -> f32 {
     let (typed, meant) = (typed.as_bytes(), meant.as_bytes());
     let width = meant.len() + 1;
     // Vowels up to this column are spoken clearly.
@@ -85,15 +85,15 @@ pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
             let at = row * width + column;
             let mut least = if at == 0 { 0.0 } else { f32::MAX };
             if row > 0 {
-                least = least.min(costs[at - width] + put_in(typed, row - 1));
+                least = least.min(costs[at - width] + insertion_cost(typed, row - 1));
             }
             if column > 0 {
-                least = least.min(costs[at - 1] + left_out(meant, column - 1));
+                least = least.min(costs[at - 1] + deletion_cost(meant, column - 1));
             }
             if row > 0 && column > 0 {
                 let cost = match is_doubled_instead(typed, row - 1, meant, column - 1) {
                     true => DOUBLED,
-                    false => exchanged(typed[row - 1], meant[column - 1], row == 1, column <= first_vowel),
+                    false => substitution_cost(typed[row - 1], meant[column - 1], row == 1, column <= first_vowel),
                 };
                 least = least.min(costs[at - width - 1] + cost);
             }
@@ -101,7 +101,7 @@ pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
                 row > 1 && column > 1 && typed[row - 1] == meant[column - 2] && typed[row - 2] == meant[column - 1];
             if is_swapped {
                 let is_ie = matches!([typed[row - 2], typed[row - 1]], [b'i', b'e'] | [b'e', b'i']);
-                let cost = if is_ie { IE } else { SWAPPED } + if row == 2 { FIRST } else { 0.0 };
+                let cost = if is_ie { IE_SWAPPED } else { SWAPPED } + if row == 2 { FIRST_LETTER } else { 0.0 };
                 least = least.min(costs[at - 2 * width - 2] + cost);
             }
             costs[at] = least;
@@ -110,21 +110,23 @@ pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
     costs.last().copied().unwrap_or_default()
 }
 
-fn put_in(typed: &[u8], at: usize) -> f32 {
+fn insertion_cost(typed: &[u8], at: usize) -> f32 {
     let beside = |other: Option<&u8>| other.is_some_and(|&other| is_neighbour(typed[at], other));
     match at {
-        0 => LETTER + FIRST,
-        _ if beside(typed.get(at - 1)) || beside(typed.get(at + 1)) => missed(typed, at).min(KEY),
-        _ => missed(typed, at),
+        0 => LETTER + FIRST_LETTER,
+        _ if beside(typed.get(at - 1)) || beside(typed.get(at + 1)) => {
+            extra_or_missing_cost(typed, at).min(NEIGHBOURING_KEY)
+        }
+        _ => extra_or_missing_cost(typed, at),
     }
 }
 
-fn left_out(meant: &[u8], at: usize) -> f32 {
-    missed(meant, at) + if at == 0 { FIRST } else { 0.0 }
+fn deletion_cost(meant: &[u8], at: usize) -> f32 {
+    extra_or_missing_cost(meant, at) + if at == 0 { FIRST_LETTER } else { 0.0 }
 }
 
 /// The cost of leaving out a letter of a word, or of adding it.
-fn missed(word: &[u8], at: usize) -> f32 {
+fn extra_or_missing_cost(word: &[u8], at: usize) -> f32 {
     let (letter, after) = (word[at], word.get(at + 1).copied());
     let before = if at == 0 { 0 } else { word[at - 1] };
     let is_pair = |pairs: &[&[u8; 2]], pair: [u8; 2]| pairs.contains(&&pair);
@@ -147,14 +149,14 @@ fn is_doubled_instead(typed: &[u8], row: usize, meant: &[u8], column: usize) -> 
         && (is_twice(meant, column) || meant.get(column + 1) == Some(&meant[column]))
 }
 
-fn exchanged(typed: u8, meant: u8, is_first: bool, is_clear: bool) -> f32 {
-    let first = if is_first { FIRST } else { 0.0 };
+fn substitution_cost(typed: u8, meant: u8, is_first: bool, is_clear: bool) -> f32 {
+    let first = if is_first { FIRST_LETTER } else { 0.0 };
     let is_alike = ALIKE.contains(&&[typed.min(meant), typed.max(meant)]);
     match typed == meant {
         true => 0.0,
         false if is_vowel(typed) && is_vowel(meant) => first + if is_clear { CLEAR_VOWEL } else { SOUND },
         false if is_alike => first + SOUND,
-        false if is_neighbour(typed, meant) => first + KEY,
+        false if is_neighbour(typed, meant) => first + NEIGHBOURING_KEY,
         false => first + LETTER,
     }
 }
@@ -206,29 +208,34 @@ mod tests {
             ("depositt", "deposit", DOUBLED),
             ("comitee", "committee", 2.0 * DOUBLED),
             ("tenent", "tenant", SOUND),
-            ("tenznt", "tenant", KEY),
+            ("tenznt", "tenant", NEIGHBOURING_KEY),
             ("tebant", "tebant", 0.0),
             ("tepant", "tenant", LETTER),
-            ("kenant", "tenant", LETTER + FIRST),
-            ("enant", "tenant", LETTER + FIRST),
-            ("theif", "thief", IE),
+            ("kenant", "tenant", LETTER + FIRST_LETTER),
+            ("enant", "tenant", LETTER + FIRST_LETTER),
+            ("theif", "thief", IE_SWAPPED),
             ("lisence", "license", 2.0 * SOUND),
             ("furnise", "furnace", 2.0 * SOUND),
             ("swiched", "switched", SILENT),
             ("elecktion", "election", SILENT),
             ("colledge", "college", SILENT),
-            ("nife", "knife", SILENT + FIRST),
+            ("nife", "knife", SILENT + FIRST_LETTER),
             ("refugge", "refugee", DOUBLED),
             ("intrest", "interest", VOWEL),
             ("berning", "burning", CLEAR_VOWEL),
         ] {
-            assert!((cost_of_slip(typed, meant) - cost).abs() < 1e-6, "{typed} {meant} {}", cost_of_slip(typed, meant));
+            assert!(
+                (typing_error_cost(typed, meant) - cost).abs() < 1e-6,
+                "{typed} {meant} {}",
+                typing_error_cost(typed, meant)
+            );
         }
     }
 
     #[test]
     fn sounds_have_several_spellings() {
-        let spelt = |word: &str| -> Vec<String> { sounds_like(word).into_iter().map(|(spelt, _)| spelt).collect() };
+        let spelt =
+            |word: &str| -> Vec<String> { alternative_spellings(word).into_iter().map(|(spelt, _)| spelt).collect() };
         assert_eq!(spelt("rent"), ["rent"]);
         assert_eq!(spelt("dolfins"), ["dolfins", "dolphins"]);
         assert_eq!(spelt("phosfate"), ["phosfate", "phosphate", "fosfate", "phosfait"]);
@@ -243,8 +250,8 @@ mod tests {
         #[test]
         fn a_cost_stays_near_the_distance(typed in "[a-e]{1,9}", meant in "[a-e]{1,9}") {
             let distance = f32::from(edit_distance(&typed, &meant, 20).unwrap());
-            let cost = cost_of_slip(&typed, &meant);
-            prop_assert!(cost <= distance * LETTER + 2.0 * FIRST + 1e-4, "{} of {}", cost, distance);
+            let cost = typing_error_cost(&typed, &meant);
+            prop_assert!(cost <= distance * LETTER + 2.0 * FIRST_LETTER + 1e-4, "{} of {}", cost, distance);
             prop_assert!(cost >= distance * SWAPPED - 1e-4, "{} of {}", cost, distance);
         }
     }
