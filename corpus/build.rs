@@ -1,5 +1,5 @@
-//! Lays the embedding model out for the program: rows and scales as aligned columns, and the vocabulary as a hash map
-//! that is ready without start-up work. A model file of another shape stops the build here, not a server later.
+//! Converts the embedding model into files that the program includes: the rows and scales of each table, and the
+//! vocabulary as a prebuilt hash table. A model file with another shape fails the build.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use word_hash::{CONTINUATION_SEED, EMPTY, PIECE_LEN_MAX, SLOT_COUNT, WORD_SEED, 
 
 const TOKENS: usize = 30_522;
 const DIMS: usize = 256;
-/// The tables, by the names of what the program reads of them.
+/// The embedding tables: the prefix of the output files, and the input file.
 const TABLES: [(&str, &str); 2] =
     [("passages", "model/law-static-256.safetensors"), ("queries", "model/law-static-256-queries.safetensors")];
 const VOCABULARY: &str = "model/vocab.txt";
@@ -52,8 +52,8 @@ struct Table {
 }
 
 impl Table {
-    /// The bytes of one tensor: the file is a length, that many bytes of JSON, then the data. The JSON is searched for the
-    /// one entry we expect, letter by letter; a file written differently is not the pinned file.
+    /// Returns the bytes of one tensor. The file is a length, a JSON header of that length, and the data. The
+    /// header must contain the expected entry byte for byte; otherwise the file is not the pinned one.
     fn tensor(&self, name: &str, kind: &str, shape: &str, length: usize) -> &[u8] {
         let Self { path, file } = self;
         let header_len = u64::from_le_bytes(file[..8].try_into().expect("eight bytes")) as usize;
@@ -75,7 +75,8 @@ fn offsets(text: &str) -> Range<usize> {
     start.trim().parse().expect("an offset is a number")..end.trim().parse().expect("an offset is a number")
 }
 
-/// Open addressing with linear probing. Special tokens in brackets stay out: no text is ever one of them.
+/// Builds the hash table, with open addressing and linear probing. Special tokens such as `[CLS]` are left out,
+/// because no text is tokenized to them.
 fn slots(tokens: &[&str]) -> Vec<u8> {
     let mut slots = vec![EMPTY; SLOT_COUNT];
     for (id, token) in tokens.iter().enumerate() {
@@ -97,7 +98,7 @@ fn slots(tokens: &[&str]) -> Vec<u8> {
     slots.iter().flat_map(|slot| slot.to_le_bytes()).collect()
 }
 
-/// Where each token's text ends in the concatenation of all.
+/// The end of each token's text in the concatenation of all tokens.
 fn ends(tokens: &[&str]) -> Vec<u8> {
     let mut end = 0_u32;
     tokens

@@ -1,6 +1,7 @@
-//! Reads the citations of JSON-lines corpora given as arguments: how many do not read back, and what reading costs.
+//! Parses the citations in the JSON Lines files given as arguments. Reports how many do not round-trip, and how
+//! long parsing takes. With `--find` it also finds citations in the texts.
 //!
-//! `cargo run --release -p hornbook-corpus --example citations -- FILE.jsonl ...`; `--find` also looks for citations in the texts.
+//! `cargo run --release -p hornbook-corpus --example citations -- FILE.jsonl ...`
 
 use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;
@@ -92,7 +93,7 @@ fn note(into: &mut BTreeMap<String, (usize, String)>, citation: &str, detail: &s
 }
 
 fn speed(grammar: &Grammar, lines: &[Line]) {
-    // The best of ten passes: what the work costs when nothing else runs.
+    // The fastest of ten passes, because other processes slow some passes down.
     let time = |work: &dyn Fn(&str)| {
         let pass = || {
             let start = Instant::now();

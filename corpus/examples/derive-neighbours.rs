@@ -1,6 +1,7 @@
-//! Derives the table of each token's nearest tokens from the compiled-in model and writes it where the build takes it
-//! from: `cargo run --release -p hornbook-corpus --example derive-neighbours`. Words given as arguments are looked up in
-//! a fresh derivation instead, and nothing is written.
+//! Computes the nearest tokens of each token from the compiled-in model, and writes the table to
+//! `model/neighbours.bin`, which the build includes:
+//! `cargo run --release -p hornbook-corpus --example derive-neighbours`. If words are given as arguments, it
+//! computes the table, prints the neighbours of these words, and writes nothing.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
-//! Cards, `cards.bin`: what a list shows of each node, in a mapped file.
+//! Cards, `cards.bin`: the data that lists show about each node, in a mapped file.
 //!
-//! A page of results or a table of contents names twenty nodes. The node records have the same data and more, but each
-//! record must be found in a tree, copied and validated. Reading a card takes a few bounds checks, a checksum and two
-//! slices of the mapped file.
+//! A page of results or a table of contents lists about twenty nodes. The node records have the same data and more,
+//! but each record must be found in a tree, copied and validated. Reading a card takes a few bounds checks, a
+//! checksum and two slices of the mapped file.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The checksum that the entry of these names must have.
+    /// The checksum that this entry must have if `names` are its citation and heading.
     fn sum_with(&self, names: &[u8]) -> u32 {
         const SUMMED_BYTES: usize = std::mem::offset_of!(Entry, sum);
         let mut hasher = crc32fast::Hasher::new();
@@ -88,20 +88,20 @@ impl CardWriter {
     }
 }
 
-/// What a list shows of a node.
+/// The data that a list shows about a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card<'s> {
     pub citation: &'s str,
     pub heading: &'s str,
     /// The text of its first wording.
     pub text: Span,
-    /// The first bytes of its SHA-256, to tell whether a copy is still the same.
+    /// The first bytes of the SHA-256 of that text, to check whether a copy is still the same.
     pub text_sha256_start: [u8; 8],
-    /// How many other wordings the record has.
+    /// The number of other wordings of the record.
     pub wordings: u32,
-    /// Which entry of the catalogue's sources it comes from.
+    /// Its source, as an index into the catalogue's sources.
     pub source: u16,
-    /// Whether the record says through when it is current, in place of its source.
+    /// Whether the record has its own `current_through` date, which replaces that of its source.
     pub has_own_date: bool,
 }
 
@@ -141,13 +141,14 @@ impl Cards {
         })
     }
 
-    /// Where the current text of a node lies, if there is such a node. Not checked: only for comparing texts.
+    /// The position of the text of a node's first wording, if there is such a node. The checksum is not verified:
+    /// use it only to compare texts.
     pub fn text(&self, node: NodeOrdinal) -> Option<Span> {
         let entry = self.entries.get(node.index())?;
         Some(Span { offset: entry.text_offset, length: entry.text_length })
     }
 
-    /// Which source a node comes from, if there is such a node. Not checked: only for counting.
+    /// The source of a node, if there is such a node. The checksum is not verified: use it only to count.
     pub fn source(&self, node: NodeOrdinal) -> Option<u16> {
         self.entries.get(node.index()).map(|entry| entry.source)
     }

@@ -1,7 +1,7 @@
 //! The catalogue: the jurisdictions, code bodies, sources and tags of a snapshot, with their ranges of ordinals.
 //!
-//! It has a few hundred entries, is stored as JSON so that anyone can read it, and is kept in memory. A jurisdiction's
-//! `subtree` range includes its counties and cities; its own code bodies have ranges of their own.
+//! It has a few hundred entries. It is stored as JSON so that anyone can read it, and kept in memory. A
+//! jurisdiction's `subtree` range includes its counties and cities. Each code body has its own range.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub struct Jurisdiction {
 }
 
 impl Jurisdiction {
-    /// Listed, but no source has filled it yet.
+    /// True if the jurisdiction is listed but has no law in this snapshot.
     pub fn is_placeholder(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -45,7 +45,7 @@ pub struct CodeBody {
     pub key: String,
     pub name: String,
     pub jurisdiction: ShortCode,
-    /// How its provisions are cited, with `{number}` where the number goes; absent where every node states its own.
+    /// The template of its citations, with `{number}` for the number. `None` if every node states its own citation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub citation: Option<String>,
     pub nodes: OrdinalRange,
@@ -53,7 +53,7 @@ pub struct CodeBody {
     pub chunks: u32,
 }
 
-/// Where texts come from. Nodes refer to it instead of repeating it.
+/// The origin of texts. Nodes refer to a source by its index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Source {
@@ -66,15 +66,17 @@ pub struct Source {
     pub retrieved: String,
     pub license: String,
     pub url: String,
-    /// Where the publisher has a provision: an address with `{number}`, and `{title}` where titles are counted apart.
+    /// Template of the publisher's URL of a provision, with `{number}`, and with `{title}` if the URL contains the
+    /// title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provision_url: Option<String>,
-    /// BLAKE3 over the source's files as they were read.
+    /// BLAKE3 hash of the source's files as they were read.
     pub content_hash: String,
 }
 
 impl Source {
-    /// Where its publisher has the section with this citation, if it has an address for each.
+    /// The publisher's URL of the section with this citation. `None` if the source has no template, or if the
+    /// template does not fit the citation.
     pub fn official_url(&self, citation: &Citation) -> Option<String> {
         let template = self.provision_url.as_deref()?;
         let Locator::Numbered { unit: Unit::Section, number, last: None, .. } = &citation.place else { return None };
@@ -87,7 +89,7 @@ impl Source {
 const NUMBER: &str = "{number}";
 const TITLE: &str = "{title}";
 
-/// What is wrong with a template for the addresses of provisions.
+/// Checks a template of [`Source::provision_url`]. Returns what is wrong with it, or `None`.
 pub fn mistake_in_provision_url(template: &str) -> Option<&'static str> {
     let rest = template.replacen(NUMBER, "1", 1).replacen(TITLE, "1", 1);
     let is_web = rest.starts_with("https://") || rest.starts_with("http://");
@@ -101,7 +103,7 @@ pub fn mistake_in_provision_url(template: &str) -> Option<&'static str> {
     (!template.contains(NUMBER)).then_some("it must contain {number}, or all provisions would have one address")
 }
 
-/// A number as a part of an address.
+/// Percent-encodes a number for use in a URL.
 fn in_address(number: &str) -> String {
     let mut out = String::with_capacity(number.len());
     for byte in number.bytes() {
@@ -118,7 +120,7 @@ fn in_address(number: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Catalogue {
-    /// In the order of their ordinals; placeholders are where their nodes would be.
+    /// In order of their ordinals. A placeholder is at the position that its nodes would have.
     pub jurisdictions: Vec<Jurisdiction>,
     pub code_bodies: Vec<CodeBody>,
     pub sources: Vec<Source>,
@@ -155,7 +157,7 @@ impl Catalogue {
         text
     }
 
-    /// `node_count` is the outline's: a range beyond it is damage.
+    /// Reads the catalogue. `node_count` is the number of nodes in the outline; a range beyond it is an error.
     pub fn open(dir: &Path, node_count: u32) -> Result<Self, CatalogueError> {
         let path = dir.join(FILE_NAME);
         let text = std::fs::read(&path).map_err(|source| CatalogueError::Io { path: path.clone(), source })?;
@@ -174,7 +176,7 @@ impl Catalogue {
         }
     }
 
-    /// The citation grammar with the code bodies that only this snapshot knows.
+    /// The built-in citation grammar and the code bodies that only this snapshot contains.
     pub fn grammar(&self) -> Result<Grammar, FormError> {
         grammar_of(&self.code_bodies)
     }
@@ -187,7 +189,7 @@ impl Catalogue {
         self.code_bodies.iter().find(|body| body.id == id)
     }
 
-    /// The code body a node belongs to.
+    /// The code body that contains a node.
     pub fn code_body_of(&self, node: NodeOrdinal) -> Option<&CodeBody> {
         let after = self.code_bodies.partition_point(|body| body.nodes.start <= node.0);
         self.code_bodies[..after]
@@ -198,7 +200,7 @@ impl Catalogue {
     }
 }
 
-/// The built-in grammar and, for each code body it does not know, the form of its own citation template.
+/// The built-in grammar, extended with the citation template of each code body that it does not contain.
 pub fn grammar_of(bodies: &[CodeBody]) -> Result<Grammar, FormError> {
     let built_in = Grammar::built_in();
     let unknown = bodies.iter().filter(|body| built_in.body_with_key(&body.key).is_none());
@@ -248,7 +250,7 @@ mod tests {
             address("https://x.example/{number}", "735 ILCS 5/2-1401").as_deref(),
             Some("https://x.example/5%2F2-1401")
         );
-        // Appendices, ranges, parts and constitutions are elsewhere; a state's section has no title of its own.
+        // The template does not fit appendices, ranges, parts and constitutions, nor a state's section without a title.
         for other in [
             "5 U.S.C. App. § 3",
             "2 U.S.C. §§ 293a to 293c",

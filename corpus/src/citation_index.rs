@@ -1,4 +1,4 @@
-//! The nodes that a citation names: a sorted, mapped table of citation keys.
+//! The index from citations to nodes: a sorted, mapped table of citation keys.
 //!
 //! It contains the canonical, former and parallel citations of every node, as 64-bit hashes. A reader compares the
 //! citations in the record before it accepts a match.
@@ -22,7 +22,7 @@ struct Entry {
     kind: u32,
 }
 
-/// How a citation belongs to a node.
+/// The kind of a citation that a node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum CitationKind {
@@ -42,7 +42,7 @@ fn hash(key: &CitationKey) -> u64 {
     u64::from_le_bytes(digest.as_bytes()[..8].try_into().expect("a digest has 32 bytes"))
 }
 
-/// Gathers citations in any order.
+/// Collects citations in any order, and writes the index.
 #[derive(Debug, Default)]
 pub struct CitationIndexWriter {
     entries: Vec<Entry>,
@@ -72,7 +72,8 @@ impl CitationIndex {
         Ok(Self { entries: SectionFile::open(&dir.join(FILE_NAME), KIND)?.column("entries")? })
     }
 
-    /// Candidates for a citation: nodes with it as canonical citation first, then as parallel and former one, each in ordinal order.
+    /// The nodes that may have this citation: first as canonical, then as parallel, then as former citation. Each
+    /// group is in ordinal order.
     pub fn candidates(&self, key: &CitationKey) -> impl Iterator<Item = (NodeOrdinal, CitationKind)> + '_ {
         let wanted = hash(key);
         let start = self.entries.partition_point(|entry| entry.hash < wanted);

@@ -1,5 +1,5 @@
-//! What code bodies consist of: the numbers of their titles, from a small table of facts, so that law which a snapshot lacks
-//! can be told from law that does not exist.
+//! The numbers of the titles of well-known code bodies, from a small built-in table. They distinguish law that a
+//! snapshot lacks from law that does not exist.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -8,16 +8,17 @@ use crate::citation::number_order;
 
 const TABLE: &str = include_str!("contents.tsv");
 
-/// The parts that a code body is numbered in.
+/// The parts into which a code body is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// `title`
+    /// The level of the parts, such as `title`.
     pub level: &'static str,
-    /// All of them, in order.
+    /// The numbers of all parts, in order.
     pub numbers: Vec<String>,
 }
 
-/// A code that is printed within another one, as the Federal Rules of Civil Procedure are in an appendix.
+/// The code and title in which another code is printed. The Federal Rules of Civil Procedure, for example, are
+/// printed in an appendix of the United States Code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrintedWithin {
     pub key: &'static str,
@@ -32,26 +33,26 @@ struct Table {
 static ROWS: LazyLock<Table> = LazyLock::new(Table::read);
 
 impl Contents {
-    /// Those of the code body with a key, if they are known.
+    /// The contents of the code body with this key, if they are known.
     pub fn of(key: &str) -> Option<&'static Self> {
         ROWS.contents.iter().find(|(known, _)| *known == key).map(|(_, contents)| contents)
     }
 }
 
 impl PrintedWithin {
-    /// Where the code with a key is printed.
+    /// Where the code with this key is printed, if it is part of another code.
     pub fn of(key: &str) -> Option<Self> {
         ROWS.within.iter().find(|(known, _)| *known == key).map(|&(_, within)| within)
     }
 }
 
-/// The order of numbers such as `5`, `5A`, `8.01`, `10`.
+/// Compares numbers such as `5`, `5A`, `8.01` and `10` in code order.
 pub fn in_order(a: &str, b: &str) -> Ordering {
     number_order(a, b).then_with(|| a.cmp(b))
 }
 
 impl Table {
-    /// The table is part of the program, so an error in it is a bug and panics.
+    /// Reads the table. It is part of the program, so an error in it is a bug and panics.
     fn read() -> Self {
         let mut table = Self { contents: Vec::new(), within: Vec::new() };
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
@@ -70,7 +71,7 @@ impl Table {
     }
 }
 
-/// `1-52` or `8.01`
+/// Expands a range such as `1-52`. A single number such as `8.01` is returned as it is.
 fn run(run: &str) -> Vec<String> {
     let ends = run.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     match ends {

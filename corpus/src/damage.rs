@@ -1,7 +1,7 @@
-//! The first damage that was noticed in an open snapshot, and the guard around libraries that trust the files they read.
+//! The first damage found in an open snapshot, and a guard around libraries that trust the files they read.
 //!
-//! Whoever reads and finds that a check fails records it here, and refuses to hand out what it read. Whoever serves the
-//! snapshot asks here whether it is still whole. A snapshot that was found damaged stays so until another is opened.
+//! If a check fails, the reader records the damage here and does not return the data. The server asks here whether
+//! its snapshot is still undamaged. A damaged snapshot stays marked as damaged until another one is opened.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Damage(Arc<OnceLock<String>>);
 
 impl Damage {
-    /// Keeps the message of the first damage; later ones are not kept.
+    /// Records the message of the first damage. Later messages are ignored.
     pub fn record(&self, what: &dyn Display) {
         self.0.get_or_init(|| what.to_string());
     }
@@ -21,8 +21,8 @@ impl Damage {
     }
 }
 
-/// Reads a file with a library that trusts it: damaged bytes trip assertions inside such a library. For whoever reads that is
-/// damage like any other. The error is what the library said.
+/// Reads a file with a library that trusts its files, and catches panics. Damaged bytes trip assertions inside such
+/// a library; for our readers this is damage like any other. The error is the message of the panic.
 pub fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());

@@ -1,11 +1,11 @@
-//! A day of the calendar, as law and requests name it: `2026-01-31`.
+//! A calendar day, as laws and requests write it: `2026-01-31`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use bytemuck::{Pod, Zeroable};
 
-/// A day. Its number is `20260131`, so that days compare like their dates; 0 is no day.
+/// A day, stored as a number such as `20260131`, so that days compare in date order. 0 is not a day.
 #[derive(
     Clone,
     Copy,
@@ -25,10 +25,10 @@ use bytemuck::{Pod, Zeroable};
 pub struct Day(u32);
 
 impl Day {
-    /// After every day that law names.
+    /// The last day, later than any day that laws name.
     pub const LAST: Self = Self(99_991_231);
 
-    /// A day of a calendar that others keep. None if there is no such day.
+    /// The day with this year, month and day of the month. `None` if there is no such day.
     pub fn from_parts(year: u32, month: u32, day: u32) -> Option<Self> {
         let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let days = match month {
@@ -44,12 +44,12 @@ impl Day {
         self.0
     }
 
-    /// The day of a number that a file has.
+    /// The day of a number read from a file. `None` if there is no such day.
     pub(crate) fn from_number(number: u32) -> Option<Self> {
         Self::from_parts(number / 10_000, number / 100 % 100, number % 100)
     }
 
-    /// The same day a year later; March 1 after February 29.
+    /// The same day one year later. For February 29 it is March 1.
     #[must_use]
     pub fn a_year_later(self) -> Self {
         let (year, month, day) = (self.0 / 10_000 + 1, self.0 / 100 % 100, self.0 % 100);
@@ -57,7 +57,7 @@ impl Day {
     }
 }
 
-/// The text is not a day of the calendar written as `2026-01-31`.
+/// The error for a text that is not a calendar day written as `2026-01-31`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoDay;
 

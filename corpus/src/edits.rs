@@ -1,21 +1,24 @@
-//! Edit distance: how many letters must be left out, put in, exchanged, or swapped with a neighbour, to make one word another.
+//! Edit distance: the number of letters that must be deleted, inserted, replaced, or swapped with a neighbour to
+//! turn one word into another.
 //!
-//! In [`EditTable`] the rows of the table are kept, so that a word that begins like the one before costs only its own letters;
-//! and only the cells near the diagonal are worked out, for words that are further apart are all the same to whoever asks.
-//! [`TypedWord`] compares one word with many that are in no order: a column of the table is kept as the differences between
-//! its cells, a bit each, and worked out in a dozen operations a letter (Hyyrö 2003).
+//! [`EditTable`] keeps the rows of the table, so a word costs only the letters after the prefix that it shares with
+//! the previous word. It computes only the cells near the diagonal, because distances beyond a maximum are not
+//! distinguished. [`TypedWord`] compares one word with many words in any order. It stores a column of the table as
+//! the differences between its cells, one bit each, and computes it in about a dozen operations per letter (Hyyrö
+//! 2003).
 
-/// No table tells more edits from each other.
+/// The upper limit of `edits_max`.
 const EDITS_MAX: u8 = 250;
 
-/// A table of distances to one word: a row for each letter of another word, a column for each letter of the one.
+/// A table of distances to a fixed word. It has a column for each letter of the fixed word, and a row for each
+/// letter of the other word.
 #[derive(Debug)]
 pub struct EditTable<'w> {
     word: &'w [char],
-    /// Distances beyond this are not told apart.
+    /// Larger distances are not distinguished.
     edits_max: usize,
     letters: Vec<char>,
-    /// Row after row, the one of no letters first.
+    /// The rows, one after another. The first row is that of the empty word.
     cells: Vec<u8>,
 }
 
@@ -31,7 +34,7 @@ impl<'w> EditTable<'w> {
         self.word.len() + 1
     }
 
-    /// How many letters the other word has so far.
+    /// The number of letters that the other word has so far.
     pub fn len(&self) -> usize {
         self.letters.len()
     }
@@ -40,13 +43,13 @@ impl<'w> EditTable<'w> {
         self.letters.is_empty()
     }
 
-    /// Goes back to the first `len` letters of the other word.
+    /// Shortens the other word to its first `len` letters.
     pub fn truncate(&mut self, len: usize) {
         self.letters.truncate(len);
         self.cells.truncate((self.letters.len() + 1) * self.width());
     }
 
-    /// Adds a letter to the other word. Gives whether some ending could still bring it within the distance.
+    /// Adds a letter to the other word. Returns whether some continuation could still be within the maximum distance.
     pub fn push(&mut self, letter: char) -> bool {
         let (width, far) = (self.width(), self.far());
         let row = self.letters.len() + 1;
@@ -73,12 +76,12 @@ impl<'w> EditTable<'w> {
         is_open
     }
 
-    /// What stands for every distance beyond the largest that is told.
+    /// The value of all distances beyond the maximum.
     fn far(&self) -> u8 {
         self.edits_max as u8 + 1
     }
 
-    /// The distance between the word and the letters so far, if it is not beyond the largest.
+    /// The distance between the two words so far, if it is at most the maximum.
     pub fn distance(&self) -> Option<u8> {
         self.cells.last().copied().filter(|&distance| usize::from(distance) <= self.edits_max)
     }
@@ -91,19 +94,19 @@ pub fn edit_distance(from: &str, to: &str, edits_max: u8) -> Option<u8> {
     to.chars().all(|letter| table.push(letter)).then(|| table.distance()).flatten()
 }
 
-/// The longest word that fits into the bits of a number.
+/// Maximum number of letters of a [`TypedWord`]: one bit of a `u64` for each.
 const TYPED_LETTERS_MAX: usize = 64;
 
 /// A typed word, ready to be compared with many words.
 #[derive(Debug)]
 pub struct TypedWord {
-    /// For each letter of ASCII, where it is in the word.
+    /// For each ASCII character, its positions in the word as a bit set.
     places: [u64; 128],
     len: u32,
 }
 
 impl TypedWord {
-    /// None for an empty word, and for one of more than 64 letters.
+    /// Returns `None` for an empty word and for one with more than 64 letters.
     pub fn new(word: &str) -> Option<Self> {
         let mut places = [0; 128];
         let mut len = 0;
@@ -111,7 +114,7 @@ impl TypedWord {
             if len == TYPED_LETTERS_MAX {
                 return None;
             }
-            // No word of ASCII has a letter beyond it.
+            // Letters that are not ASCII match no letter of the other words, which are ASCII.
             if let Some(places) = places.get_mut(letter as usize) {
                 *places |= 1 << len;
             }
@@ -120,7 +123,7 @@ impl TypedWord {
         (len > 0).then_some(Self { places, len: len as u32 })
     }
 
-    /// The distance to a word of ASCII. Bytes beyond ASCII are like no letter.
+    /// The distance to an ASCII word. Bytes that are not ASCII match no letter.
     pub fn distance(&self, word: &[u8]) -> u32 {
         let last = 1_u64 << (self.len - 1);
         let (mut rises, mut falls, mut same, mut places_before) = (!0_u64, 0_u64, 0_u64, 0_u64);
@@ -141,8 +144,8 @@ impl TypedWord {
     }
 }
 
-/// Of some names the one nearest to what was written, of equally near ones the first; none if all are further away than
-/// `edits_max`.
+/// The name that is nearest to `written`, or the first of several that are equally near. `None` if all are further
+/// away than `edits_max`.
 pub fn nearest_name<N: AsRef<str>>(written: &str, names: impl Iterator<Item = N>, edits_max: u8) -> Option<N> {
     let near = names.filter_map(|name| Some((edit_distance(written, name.as_ref(), edits_max)?, name)));
     near.min_by_key(|&(distance, _)| distance).map(|(_, name)| name)
@@ -154,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// The whole table, by the book.
+    /// Computes the whole table with the textbook algorithm.
     fn naive(a: &str, b: &str) -> usize {
         let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
@@ -209,7 +212,7 @@ mod tests {
             let letters: Vec<char> = word.chars().collect();
             let mut table = EditTable::new(&letters, edits_max);
             for pair in words.windows(2) {
-                // The rows of what two words have in common are kept.
+                // Keep the rows of the common prefix.
                 let common = pair[0].chars().zip(pair[1].chars()).take_while(|(a, b)| a == b).count();
                 table.truncate(common.min(table.len()));
                 let mut is_open = true;

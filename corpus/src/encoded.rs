@@ -1,5 +1,5 @@
-//! A space whose passages a sentence encoder embedded when the snapshot was built: its vectors, its graphs, and what embeds
-//! its queries: a table for fast searches, the encoder itself for deep ones, or both.
+//! An embedding space whose passages a sentence encoder embedded when the snapshot was built. It has vectors and
+//! graphs. Queries are embedded by a table (fast searches), by the encoder itself (deep searches), or by either.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::section_file::SectionFileError;
 use crate::sentence_encoder::{QueryEncoder, StoredEncoder};
 use crate::vectors::{EncoderHash, QueryTable, SpaceName, VectorIndex, VectorRows};
 
-/// The files of such a space.
+/// The open files of such a space.
 #[derive(Clone, Debug)]
 pub struct EncodedSpace {
     vectors: VectorIndex,
@@ -49,27 +49,27 @@ impl EncodedSpace {
         self.vectors.rows()
     }
 
-    /// Whether a table embeds queries.
+    /// Whether there is a table that embeds queries.
     pub fn has_query_table(&self) -> bool {
         self.queries.is_some()
     }
 
-    /// Whether the snapshot holds the encoder, with which this program may or may not be able to compute.
+    /// Whether the snapshot contains the encoder. This program may not be able to run it.
     pub fn stores_encoder(&self) -> bool {
         self.stores_encoder
     }
 
-    /// Whether the encoder embeds queries here.
+    /// Whether this program can embed queries with the encoder.
     pub fn has_encoder(&self) -> bool {
         self.encoder.is_some()
     }
 
-    /// The vector of a query by the table; nothing without tokens or table.
+    /// Embeds a query with the table. `None` without tokens or without a table.
     pub fn query(&self, tokens: &[TokenId]) -> Option<Vec<f32>> {
         self.queries.as_ref()?.rows().vector(tokens)
     }
 
-    /// The vector of a query by the encoder, some milliseconds; nothing without tokens or encoder.
+    /// Embeds a query with the encoder, which takes some milliseconds. `None` without tokens or without an encoder.
     pub fn deep_query(&self, tokens: &[TokenId]) -> Option<Vec<f32>> {
         self.encoder.as_ref()?.vector(tokens)
     }

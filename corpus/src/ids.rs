@@ -6,15 +6,16 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The namespace of every Hornbook identifier; changing it changes every id ever published.
+/// The namespace of every Hornbook identifier. Changing it changes every published id.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f1c_8d1e_4f0b_5b7a_9c3d_2a57_686f_726e);
 
-/// A provision or container, the same in every rebuild: a UUIDv5 of its source key, such as `us/usc/t42/s1983`.
+/// The id of a provision or container, the same in every rebuild: a UUIDv5 of its source key, such as
+/// `us/usc/t42/s1983`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(pub Uuid);
 
-/// A code body, such as the United States Code: a UUIDv5 of its key, such as `us/usc`.
+/// The id of a code body, such as the United States Code: a UUIDv5 of its key, such as `us/usc`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CodeBodyId(pub Uuid);
@@ -78,7 +79,8 @@ ordinal!(
     ChunkOrdinal
 );
 
-/// A half-open range of ordinals: a jurisdiction with everything below it, a code body, a subtree, or the chunks of one.
+/// A half-open range of ordinals: a jurisdiction with everything below it, a code body, a subtree, or the chunks of
+/// one of these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
 pub struct OrdinalRange {
     pub start: u32,
@@ -112,12 +114,12 @@ impl OrdinalRange {
     }
 }
 
-/// A jurisdiction's code as people type it: `US`, `VA`, `UT-SPANISH-FORK`. Upper-case letters, digits and dashes.
+/// The code of a jurisdiction, as users type it: `US`, `VA`, `UT-SPANISH-FORK`. Upper-case letters, digits and dashes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct ShortCode(String);
 
-/// Why a text is not a short code.
+/// The error for a text that is not a short code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidShortCode(pub String);
 

@@ -1,11 +1,11 @@
 //! The built-in jurisdictions: federal, the states, the District of Columbia and the territories.
 //!
-//! Every snapshot lists all of them. They are placeholders until a source fills them, so that coverage shows what is
-//! missing. Counties, cities and fictional states come from the build plan.
+//! Every snapshot lists all of them. A jurisdiction without law is a placeholder, so that the coverage shows what
+//! is missing. Counties, cities and fictional states come from the build plan.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of government a jurisdiction is.
+/// The level of government of a jurisdiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -32,7 +32,7 @@ impl Level {
     }
 }
 
-/// One entry of the built-in inventory.
+/// An entry of the built-in list of jurisdictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inventoried {
     pub code: &'static str,
@@ -48,7 +48,8 @@ const fn territory(code: &'static str, name: &'static str) -> Inventoried {
     Inventoried { code, name, level: Level::Territory }
 }
 
-/// Federal first, then states by name, the District, and the territories: the order of a snapshot's ordinals.
+/// The built-in jurisdictions in the order of a snapshot's ordinals: federal, the states by name, the District of
+/// Columbia, the territories.
 pub const INVENTORY: [Inventoried; 57] = [
     Inventoried { code: "US", name: "United States", level: Level::Federal },
     state("AL", "Alabama"),

@@ -2,7 +2,8 @@
 //!
 //! Readers and writers of each structure are side by side: identifiers, the section file that contains every mapped
 //! structure, text analysis, the embedder, the keyword and vector indexes, zoning layers and the manifest.
-//! `corpus/FORMAT.md` documents every file byte by byte. Nothing here knows where sources come from, or who uses them.
+//! `corpus/FORMAT.md` documents every file byte by byte. Nothing in this crate depends on where sources come from,
+//! or on the programs that use a snapshot.
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 pub mod analyzer;

@@ -1,7 +1,8 @@
-//! The manifest: the list of a snapshot's files, so that no change to them goes unnoticed.
+//! The manifest: the list of a snapshot's files, by which any change to them is detected.
 //!
-//! `manifest.json` lists every file with size and BLAKE3 hash, the fingerprints of analyzer and embedders, the sources
-//! and the counts. `manifest.blake3` has the hash of the manifest itself, in the form that `b3sum --check` reads.
+//! `manifest.json` lists every file with size and BLAKE3 hash, the fingerprints of analyzer and embedders, the
+//! sources and the counts. `manifest.blake3` contains the hash of the manifest itself, in the form that
+//! `b3sum --check` reads.
 
 use std::fmt;
 use std::fs;
@@ -20,48 +21,50 @@ use crate::ids::ShortCode;
 pub const FILE_NAME: &str = "manifest.json";
 pub const HASH_FILE_NAME: &str = "manifest.blake3";
 
-/// Raised when any file's meaning changes so that older programs would answer wrongly.
+/// The version of the format. It is raised when the meaning of any file changes so that older programs would give
+/// wrong answers.
 pub const FORMAT: u32 = 8;
 
-/// What a scrub reads at a time: half a millisecond of work.
+/// Bytes that a scrub reads at a time: half a millisecond of work.
 const SCRUB_PIECE_BYTES: usize = 1 << 20;
 
-/// The builder's closing report. It holds times, so it is no part of a snapshot's identity.
+/// The builder's final report. It contains times, so it is not part of a snapshot's identity.
 pub const REPORT_FILE_NAME: &str = "report.json";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Manifest {
     pub format: u32,
-    /// Names the content: a hash over the hashes of all files but the report.
+    /// Identifies the content: a hash over the hashes of all files except the report.
     pub snapshot: String,
     pub name: String,
     /// The version of the program that built it.
     pub builder: String,
-    /// Which sources that program was compiled from. Empty in snapshots of programs that did not state it.
+    /// Hashes of the sources from which that program was compiled. Empty if the program did not record them.
     #[serde(default)]
     pub builder_sources: BuilderSources,
-    /// A hash over plan, source files and builder: equal inputs need no second build.
+    /// A hash over plan, source files and builder. Equal inputs need no second build.
     pub inputs: String,
     pub analyzer: Fingerprint,
     pub embedders: Vec<Fingerprint>,
     pub counts: Counts,
     pub jurisdictions: Vec<JurisdictionCounts>,
     pub sources: Vec<Source>,
-    /// Ascending by path.
+    /// In ascending order of path.
     pub files: Vec<FileEntry>,
 }
 
-/// Hashes of the sources that decide what a build makes of a plan: its version does not say whether they changed.
+/// Hashes of the program sources that decide the result of a build. The version of the program does not tell
+/// whether they changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BuilderSources {
     pub all: String,
-    /// Those that decide what is made of texts and headings, whatever importer read them.
+    /// The hash of these sources without the importers: they decide the result for given texts and headings.
     pub without_importers: String,
 }
 
-/// A piece of code or model whose change would make stored data useless.
+/// Identifies code or a model whose change would make stored data useless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fingerprint {
@@ -77,7 +80,7 @@ pub struct Counts {
     pub chunks: u32,
     pub code_bodies: u32,
     pub zoning_layers: u32,
-    /// Pairs of a provision and another one that it cites.
+    /// Number of pairs of a provision and another one that it cites.
     pub references: u64,
     pub text_bytes: u64,
 }
@@ -100,7 +103,7 @@ pub struct FileEntry {
     pub blake3: String,
 }
 
-/// Why a directory is not taken for a snapshot. Every message names the file.
+/// Why a directory is not accepted as a snapshot. Every message names the file.
 #[derive(Debug)]
 pub enum ManifestError {
     Io { path: PathBuf, doing: &'static str, source: io::Error },
@@ -154,7 +157,7 @@ impl Manifest {
         let damaged = |what: String| ManifestError::Damaged { path: path.clone(), what };
         check_own_hash(dir, &text)?;
         let raw: serde_json::Value = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
-        // Another format may have other fields: the number is read before the rest is asked for.
+        // Another format may have other fields, so the format number is read before the rest.
         let format = raw.get("format").and_then(serde_json::Value::as_u64).unwrap_or_default();
         if format != u64::from(FORMAT) {
             return Err(ManifestError::Format { path, found: format });
@@ -167,7 +170,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Compares sizes only: quick, and enough to notice a copy that was cut short.
+    /// Compares only sizes. This is fast and detects incomplete copies.
     pub fn check_sizes(&self, dir: &Path) -> Result<(), ManifestError> {
         for entry in &self.files {
             let path = dir.join(&entry.path);
@@ -182,11 +185,11 @@ impl Manifest {
         Ok(())
     }
 
-    /// Hashes every file again, several at once, and refuses files the manifest does not list. `progress` gets the bytes
-    /// done.
+    /// Hashes every file again, several at a time. A file that the manifest does not list is an error. `progress`
+    /// is called with the size of each verified file.
     pub fn verify(&self, dir: &Path, mut progress: impl FnMut(u64)) -> Result<(), ManifestError> {
         self.check_sizes(dir)?;
-        // The longest first: what is left at the end is short.
+        // The largest files come first, so that only small ones are left at the end.
         let mut entries: Vec<&FileEntry> = self.files.iter().collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.size));
         let next = AtomicUsize::new(0);
@@ -217,8 +220,8 @@ impl Manifest {
         }
     }
 
-    /// Hashes every file again, one after another in small pieces, while a service runs. `pause` gets the bytes of each
-    /// piece after it is read; it waits as long as it likes and decides whether to go on.
+    /// Hashes every file again, one after another in small pieces, while a server runs. After each piece, `pause`
+    /// is called with its size; it may wait, and it decides whether the scrub continues.
     pub fn scrub(
         &self,
         dir: &Path,
@@ -245,7 +248,7 @@ impl Manifest {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Hashes the finished files of a directory and writes manifest and hash: the last act of a build.
+    /// Hashes the finished files of a directory and writes manifest and hash: the last step of a build.
     pub fn seal(mut self, dir: &Path) -> Result<Self, ManifestError> {
         self.files = list_files(dir)?;
         let mut identity = blake3::Hasher::new();
@@ -290,7 +293,7 @@ fn check_own_hash(dir: &Path, manifest: &[u8]) -> Result<(), ManifestError> {
     })
 }
 
-/// The size of all files of a directory together.
+/// The total size of all files below a directory.
 pub fn bytes_below(dir: &Path) -> Result<u64, ManifestError> {
     let sizes = files_below(dir)?.into_iter().map(|relative| size_of_file(&dir.join(relative)));
     sizes.sum()
@@ -310,7 +313,7 @@ fn list_files(dir: &Path) -> Result<Vec<FileEntry>, ManifestError> {
     Ok(entries)
 }
 
-/// Paths of all regular files below a directory, relative, ascending; anything else there is refused.
+/// The relative paths of all files below a directory, in ascending order. A name that is not UTF-8 is an error.
 fn files_below(dir: &Path) -> Result<Vec<String>, ManifestError> {
     let mut found = Vec::new();
     let mut open = vec![String::new()];

@@ -1,8 +1,9 @@
 //! Node records: name, origin and text positions of each node.
 //!
-//! `nodes.redb` maps an ordinal to an rkyv archive of `NodeRecord` and its checksum. Both are checked on every access. redb
-//! itself trusts the file that it opens and panics over a damaged one, so it is only called under a guard.
-//! Records contain no law text: redb needs 2.6 times the space for values of 2 kB, and a mapped text needs no copy.
+//! `nodes.redb` maps an ordinal to an rkyv archive of `NodeRecord` and its checksum. Both are checked on every
+//! access. redb itself trusts the file that it opens and panics on a damaged one, so it is called only inside
+//! [`guarded`]. Records contain no law text: redb needs 2.6 times the space for values of 2 kB, and a mapped text
+//! needs no copy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,15 +19,17 @@ use crate::validity::Validity;
 
 pub const FILE_NAME: &str = "nodes.redb";
 const RECORDS: TableDefinition<u32, &[u8]> = TableDefinition::new("records");
-/// The layout of values: raised whenever a field of `NodeRecord` changes, because rkyv archives carry no schema.
+/// Contains the format number. It is raised whenever a field of `NodeRecord` changes, because rkyv archives contain
+/// no schema.
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 const FORMAT: u64 = 3;
 const FORMAT_KEY: &str = "format";
-/// Pages kept in memory; the records of a result page are few and the system's own cache holds the file.
+/// Size of redb's page cache. It can be small: a page of results needs few records, and the operating system caches
+/// the file.
 const CACHE_BYTES: usize = 8 << 20;
-/// Records written in one transaction: bounds the memory of the builder.
+/// Records written in one transaction. This limits the memory of the builder.
 const BATCH: usize = 16_384;
-/// A CRC-32 of the archive, little-endian, behind it.
+/// Length of the checksum after each archive: its CRC-32, little-endian.
 const SUM_BYTES: usize = 4;
 
 /// A text that accompanies the law, such as a history note or an editor's note.
@@ -36,37 +39,38 @@ pub struct Note {
     pub text: Span,
 }
 
-/// What a source prints of a node for some days: whole, with its own notes and source credit.
+/// A wording of a node, which applies on certain days: the whole text as a source prints it, with its own notes and
+/// source credit.
 #[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Wording {
     pub heading: String,
     pub validity: Validity,
-    /// The publisher's words on when it is law.
+    /// The publisher's remark about when it is in force.
     pub remark: Option<String>,
     pub text: Span,
     pub text_sha256: [u8; 32],
     pub notes: Vec<Note>,
     pub source_credit: Option<Span>,
-    /// The page of this very wording, where the source names one.
+    /// The URL of the page of this wording, if the source names one.
     pub source_url: Option<String>,
 }
 
-/// Everything about a node but its words.
+/// All data of a node except its texts.
 #[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct NodeRecord {
     pub source_key: String,
     pub citation: String,
-    /// What the publisher calls this level: title, chapter, section.
+    /// The publisher's name for this level: title, chapter, section.
     pub level: String,
     pub number: Option<String>,
-    /// Which entry of the catalogue's sources this comes from: publisher, edition, dates, licence.
+    /// Its source, as an index into the catalogue's sources: publisher, edition, dates, licence.
     pub source: u16,
-    /// Where this node is current through another date than its source.
+    /// The date through which this node is current, if it differs from that of its source.
     pub current_through: Option<String>,
-    /// At least one: first the one that was law on the last day that the source knows, then the others in the order of
+    /// At least one: first the wording in force on the last day that the source covers, then the others in order of
     /// time.
     pub wordings: Vec<Wording>,
-    /// Of any of its wordings, as are parallel citations and tags.
+    /// The former citations of all its wordings. Parallel citations and tags are also those of all wordings.
     pub former_citations: Vec<String>,
     pub parallel_citations: Vec<String>,
     /// Indexes into the catalogue's tags, ascending.
@@ -74,12 +78,13 @@ pub struct NodeRecord {
 }
 
 impl NodeRecord {
-    /// A wording by its place; the first if there is none at this place.
+    /// The wording at an index, or the first one if there is none at this index.
     pub fn wording(&self, place: usize) -> &Wording {
         self.wordings.get(place).unwrap_or(&self.wordings[0])
     }
 
-    /// Which of the texts of a node, as layouts number them, is the first note of a wording: texts come first.
+    /// The number of a wording's first note among the texts of the node, as layouts number them: the texts of all
+    /// wordings come before the notes.
     pub fn first_note_of(&self, place: usize) -> usize {
         self.wordings.len() + self.wordings.iter().take(place).map(|wording| wording.notes.len()).sum::<usize>()
     }
@@ -102,12 +107,12 @@ pub enum NodesError {
         ordinal: NodeOrdinal,
         source: rancor::Error,
     },
-    /// The file is damaged in a way that redb does not expect.
+    /// redb panicked, because the file is damaged.
     Unreadable {
         path: PathBuf,
         what: String,
     },
-    /// What is stored of the node does not have its checksum, or does not lie where it should.
+    /// The stored data of the node does not match its checksum, or is invalid.
     Damaged {
         path: PathBuf,
         ordinal: NodeOrdinal,
@@ -166,7 +171,7 @@ impl std::error::Error for NodesError {
     }
 }
 
-/// Turns any of redb's error types into ours, with the path and what was being done.
+/// Converts any error type of redb to ours, with the path and the operation.
 fn store_error<E: Into<redb::Error>>(path: &Path, doing: &'static str) -> impl Fn(E) -> NodesError {
     let path = path.to_owned();
     move |source| NodesError::Store { path: path.clone(), doing, source: Box::new(source.into()) }
@@ -208,7 +213,7 @@ impl NodeWriter {
 
     fn flush(&mut self) -> Result<(), NodesError> {
         let mut transaction = self.database.begin_write().map_err(store_error(&self.path, "write"))?;
-        // The builder syncs whole files once, at the end: a snapshot that was cut short is thrown away anyhow.
+        // The builder syncs whole files once, at the end. An unfinished snapshot is discarded anyway.
         transaction.set_durability(redb::Durability::None).map_err(store_error(&self.path, "write"))?;
         {
             let mut table = transaction.open_table(RECORDS).map_err(store_error(&self.path, "write"))?;
@@ -238,7 +243,7 @@ pub struct Nodes {
     path: PathBuf,
     table: ReadOnlyTable<u32, &'static [u8]>,
     damage: Damage,
-    // Held so that the file stays open as long as the table.
+    // Kept so that the file stays open as long as the table.
     _database: ReadOnlyDatabase,
 }
 
@@ -290,7 +295,7 @@ impl Nodes {
         })
     }
 
-    /// Reads a validated record where it lies: for a page of results, which needs two fields of each.
+    /// Reads a validated record without deserializing it. A page of results needs only two fields of each record.
     pub fn with<R>(&self, ordinal: NodeOrdinal, read: impl FnOnce(&ArchivedNodeRecord) -> R) -> Result<R, NodesError> {
         let aligned = self.read(|| self.archive(ordinal))?;
         let archived = rkyv::access::<ArchivedNodeRecord, rancor::Error>(&aligned)
@@ -301,7 +306,7 @@ impl Nodes {
         Ok(read(archived))
     }
 
-    /// The bytes of a record, if they have their checksum.
+    /// The bytes of a record, if they match their checksum.
     fn archive(&self, ordinal: NodeOrdinal) -> Result<AlignedVec, NodesError> {
         let found = redb::ReadableTable::get(&self.table, ordinal.0).map_err(store_error(&self.path, "read"))?;
         let found = found.ok_or_else(|| NodesError::Missing { path: self.path.clone(), ordinal })?;
@@ -310,13 +315,13 @@ impl Nodes {
         if crc32fast::hash(archive).to_le_bytes() != sum {
             return Err(NodesError::Damaged { path: self.path.clone(), ordinal });
         }
-        // redb values are not aligned, archives must be.
+        // redb values are not aligned, but archives must be.
         let mut aligned: AlignedVec = AlignedVec::with_capacity(archive.len());
         aligned.extend_from_slice(archive);
         Ok(aligned)
     }
 
-    /// Reads with redb, and records what shows that the file is damaged.
+    /// Reads with redb, and records any error that means that the file is damaged.
     fn read<T>(&self, read: impl FnOnce() -> Result<T, NodesError>) -> Result<T, NodesError> {
         let read = guarded(read).unwrap_or_else(|what| Err(NodesError::Unreadable { path: self.path.clone(), what }));
         read.map_err(|error| if matches!(error, NodesError::Missing { .. }) { error } else { self.damaged(error) })
@@ -397,7 +402,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Whoever changes a record can make its checksum right again.
+    /// An attacker who changes a record can also correct its checksum.
     #[test]
     fn records_of_any_bytes_with_a_right_checksum_are_refused_or_read() {
         let dir = tempfile::tempdir().unwrap();

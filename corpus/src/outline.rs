@@ -14,10 +14,10 @@ use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, Secti
 pub const FILE_NAME: &str = "outline.bin";
 const KIND: FileKind = FileKind { magic: *b"HBOUTLIN", version: 1 };
 
-/// The parent of a node at the top of its code body.
+/// The value of `parent` for a node at the top of its code body.
 const NO_PARENT: u32 = u32::MAX;
 
-/// Nesting beyond this is damage or an attack, not law; the deepest real code has nine levels.
+/// Maximum depth of a node. The deepest real code has nine levels, so deeper nesting is damage or an attack.
 pub const DEPTH_MAX: u8 = 64;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -33,7 +33,7 @@ struct Entry {
 
 const IS_PROVISION: u8 = 1;
 
-/// Whether a provision is law.
+/// The legal status of a provision.
 #[derive(
     Clone,
     Copy,
@@ -60,15 +60,15 @@ pub enum Status {
     Transferred = 4,
     Renumbered = 5,
     Expired = 6,
-    /// It will be law on a later day.
+    /// It takes effect on a later day.
     #[serde(rename = "not yet effective")]
     NotYetEffective = 7,
-    /// The source says when it is law in words that give no day.
+    /// The source states when it is in force, but not as a date.
     Uncertain = 8,
 }
 
 impl Status {
-    /// Those that a source can state; the others depend on the day.
+    /// The statuses that a source can state. The others depend on the day.
     pub const STATED: [Self; 7] = [
         Self::InForce,
         Self::Repealed,
@@ -105,7 +105,7 @@ impl Status {
         }
     }
 
-    /// Whether it is law, as far as anybody knows.
+    /// Whether the provision is in force or may be in force.
     pub const fn is_living(self) -> bool {
         matches!(self, Self::InForce | Self::Uncertain)
     }
@@ -126,7 +126,7 @@ pub struct OutlineNode {
     pub is_provision: bool,
 }
 
-/// Why nodes do not form an outline: a bug in the builder, with the ordinal.
+/// Why an outline could not be written. Nodes that do not form an outline are a bug in the builder.
 #[derive(Debug)]
 pub enum OutlineError {
     File(SectionFileError),
@@ -152,7 +152,7 @@ impl From<SectionFileError> for OutlineError {
     }
 }
 
-/// Writes the outline; refuses nodes that are not in depth-first order.
+/// Writes the outline. Fails if the nodes are not in depth-first order.
 pub fn write(dir: &Path, nodes: &[OutlineNode]) -> Result<(), OutlineError> {
     check_depth_first(nodes)?;
     let mut by_id: Vec<u32> = (0..nodes.len() as u32).collect();
@@ -183,7 +183,7 @@ pub fn write(dir: &Path, nodes: &[OutlineNode]) -> Result<(), OutlineError> {
 
 fn check_depth_first(nodes: &[OutlineNode]) -> Result<(), OutlineError> {
     let total = nodes.len() as u32;
-    // The open ancestors of the node at hand, each with where its subtree ends.
+    // The ancestors of the current node, each with the end of its subtree.
     let mut open: Vec<(u32, u32)> = Vec::new();
     for (ordinal, node) in (0..).zip(nodes) {
         let fail = |what| Err(OutlineError::NotDepthFirst { ordinal, what });
@@ -206,7 +206,7 @@ fn check_depth_first(nodes: &[OutlineNode]) -> Result<(), OutlineError> {
     Ok(())
 }
 
-/// The mapped outline. Damaged bytes give wrong or no answers, never a panic.
+/// The mapped outline. Damaged bytes give wrong results or none, but never a panic.
 #[derive(Clone, Debug)]
 pub struct Outline {
     nodes: Column<Entry>,
@@ -245,7 +245,7 @@ impl Outline {
 
     pub fn parent(&self, node: NodeOrdinal) -> Option<NodeOrdinal> {
         let parent = self.nodes.get(node.index())?.parent;
-        // A parent comes before its children: this also keeps a walk upwards finite on damaged bytes.
+        // A parent comes before its children. This check also ensures that a walk upwards ends on damaged bytes.
         (parent < node.0).then_some(NodeOrdinal(parent))
     }
 
@@ -278,13 +278,13 @@ impl Outline {
         self.top_level(OrdinalRange { start: (subtree.start + 1).min(subtree.end), end: subtree.end })
     }
 
-    /// The nodes of a range that have no ancestor in it: the top level of a code body.
+    /// The nodes of a range that have no ancestor in it, such as the top level of a code body.
     pub fn top_level(&self, range: OrdinalRange) -> Siblings<'_> {
         Siblings { outline: self, next: range.start, end: range.end.min(self.len()) }
     }
 }
 
-/// Walks siblings by hopping over subtree ends.
+/// Iterates over siblings by jumping from one subtree end to the next.
 #[derive(Clone, Debug)]
 pub struct Siblings<'a> {
     outline: &'a Outline,
@@ -311,7 +311,8 @@ mod tests {
 
     use super::*;
 
-    /// A random tree as parents by ordinal, in depth-first order: each node hangs below some node on the open path.
+    /// Random trees, as the parents of nodes in depth-first order. Each node is a child of some node on the current
+    /// path.
     fn trees() -> impl Strategy<Value = Vec<Option<u32>>> {
         proptest::collection::vec(any::<prop::sample::Index>(), 0..200).prop_map(|picks| {
             let mut path: Vec<u32> = Vec::new();

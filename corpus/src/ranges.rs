@@ -1,8 +1,8 @@
-//! A part of the corpus: ranges of ordinals in ascending order, none of them empty, none touching another.
+//! A part of the corpus: ranges of ordinals in ascending order that are not empty and do not touch each other.
 
 use crate::ids::OrdinalRange;
 
-/// What several ranges hold together. A union counts an ordinal once, whatever overlaps.
+/// The union of several ranges. An ordinal is counted once, even if ranges overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OrdinalRanges(Vec<OrdinalRange>);
 
@@ -20,7 +20,7 @@ impl OrdinalRanges {
         Self(merged)
     }
 
-    /// What both hold.
+    /// The ordinals that are in both.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         let pairs = self.0.iter().flat_map(|&own| other.0.iter().map(move |&other| (own, other)));
@@ -30,7 +30,7 @@ impl OrdinalRanges {
         }))
     }
 
-    /// What it holds and the other does not.
+    /// The ordinals that are in this one but not in the other.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         let starts = std::iter::once(0).chain(other.0.iter().map(|range| range.end));
@@ -47,7 +47,7 @@ impl OrdinalRanges {
         self.0[..behind].last().is_some_and(|range| range.contains(ordinal))
     }
 
-    /// How many ordinals it holds.
+    /// The number of ordinals.
     pub fn len(&self) -> u32 {
         self.0.iter().map(|range| range.len()).sum()
     }
@@ -56,7 +56,7 @@ impl OrdinalRanges {
         self.0.is_empty()
     }
 
-    /// The first half of its ordinals and the second, the first having one more if they are odd.
+    /// The first and the second half of the ordinals. If their number is odd, the first half has one more.
     #[must_use]
     pub fn halves(&self) -> [Self; 2] {
         let mut rest = self.len().div_ceil(2);

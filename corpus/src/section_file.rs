@@ -13,7 +13,7 @@
 //! | 32 | 32 n | section table: tag (8 bytes, zero padded), offset (8), length in bytes (8), zero (8) |
 //!
 //! Sections start at multiples of 64, in the order of the table; the gaps are zero. Opening checks magic, version,
-//! length, header checksum and that every section lies inside the file; the content is covered by the manifest's hash.
+//! length, header checksum and that every section is inside the file. The hashes in the manifest cover the content.
 
 use std::fmt;
 use std::fs::File;
@@ -31,17 +31,17 @@ const SECTION_ALIGN: u64 = 64;
 #[cfg(target_endian = "big")]
 compile_error!("snapshots are little-endian and mapped as they are; a big-endian machine would misread them");
 
-/// What a kind of file is called in its first bytes, and which layout this program reads.
+/// The magic bytes at the start of a kind of file, and the version of it that this program reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileKind {
     pub magic: [u8; 8],
     pub version: u32,
 }
 
-/// A name of a section inside one kind of file: at most 8 ASCII characters.
+/// The name of a section in one kind of file: 1 to 8 ASCII characters.
 pub type Tag = &'static str;
 
-/// Why a mapped file was refused. Every message names the file.
+/// Why a section file could not be written or read. Every message names the file.
 #[derive(Debug)]
 pub enum SectionFileError {
     Io { path: PathBuf, doing: &'static str, source: io::Error },
@@ -86,7 +86,7 @@ impl std::error::Error for SectionFileError {
     }
 }
 
-/// Writes a section file front to back. Sections are begun one after another; `finish` writes the header and syncs.
+/// Writes a section file from start to end, one section after another. `finish` writes the header and syncs the file.
 #[derive(Debug)]
 pub struct SectionWriter {
     path: PathBuf,
@@ -98,7 +98,7 @@ pub struct SectionWriter {
 }
 
 impl SectionWriter {
-    /// `sections_max` reserves room for the table; fewer may be written.
+    /// Creates the file. `sections_max` reserves space in the section table; fewer sections may be written.
     pub fn create(path: &Path, kind: FileKind, sections_max: usize) -> Result<Self, SectionFileError> {
         let io = |source| SectionFileError::Io { path: path.to_owned(), doing: "create", source };
         let file = File::create_new(path).map_err(io)?;
@@ -124,7 +124,7 @@ impl SectionWriter {
         Ok(())
     }
 
-    /// Appends to the section begun last.
+    /// Appends to the section that was begun last.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), SectionFileError> {
         self.append(bytes)?;
         let (_, _, length) = self.sections.last_mut().expect("a section is begun before it is written");
@@ -142,7 +142,7 @@ impl SectionWriter {
         self.write(bytemuck::cast_slice(values))
     }
 
-    /// A whole section at once.
+    /// Writes a whole section.
     pub fn section<T: Pod>(&mut self, tag: Tag, values: &[T]) -> Result<(), SectionFileError> {
         self.begin(tag)?;
         self.write_slice(values)
@@ -212,13 +212,13 @@ impl SectionFile {
         &self.inner.path
     }
 
-    /// The bytes of a section; a missing one is damage.
+    /// The bytes of a section. A missing section is damage.
     pub fn bytes(&self, tag: Tag) -> Result<&[u8], SectionFileError> {
         let (start, end) = self.bounds(tag)?;
         Ok(&self.inner.map[start..end])
     }
 
-    /// A section as values of one type; a length that does not divide is damage.
+    /// A section as a slice of values. A length that is not a multiple of the value's size is damage.
     pub fn slice<T: Pod>(&self, tag: Tag) -> Result<&[T], SectionFileError> {
         let bytes = self.bytes(tag)?;
         bytemuck::try_cast_slice(bytes).map_err(|error| {
@@ -230,7 +230,7 @@ impl SectionFile {
         })
     }
 
-    /// A section that outlives the borrow: the map is held, the bounds and the type are checked once, here.
+    /// A section as an owned column, which keeps the file mapped. Bounds and type are checked only once, here.
     pub fn column<T: Pod>(&self, tag: Tag) -> Result<Column<T>, SectionFileError> {
         self.slice::<T>(tag)?;
         let (start, end) = self.bounds(tag)?;
@@ -249,7 +249,7 @@ impl SectionFile {
     }
 }
 
-/// A typed section of a mapped file; dereferences to its slice.
+/// A typed section of a mapped file. It dereferences to a slice.
 #[derive(Clone)]
 pub struct Column<T> {
     file: SectionFile,
@@ -282,8 +282,8 @@ pub(crate) fn map_file(path: &Path) -> Result<Mmap, SectionFileError> {
     }
     #[expect(unsafe_code, reason = "another process could change a mapped file under us")]
     // SAFETY: snapshot files are written to a temporary directory, synced, made read-only and renamed into place;
-    // Hornbook never writes them again. A change by someone else could alter bytes we read but every read of a
-    // mapped value is bounds-checked, and a shortened file is refused at open by the length in its header.
+    // Hornbook never writes them again. A change by someone else could alter bytes that we read, but every read of
+    // a mapped value is bounds-checked, and a shortened file is refused at open by the length in its header.
     let map = unsafe { Mmap::map(&file) }.map_err(io)?;
     Ok(map)
 }

@@ -51,12 +51,12 @@ pub enum SnapshotError {
         built_with: String,
         this_has: String,
     },
-    /// Damage that no reader expects.
+    /// Damage that made a reader panic.
     Unreadable {
         dir: PathBuf,
         what: String,
     },
-    /// Two files disagree on how many there are of something.
+    /// Two files disagree about a number of entries.
     Counts {
         dir: PathBuf,
         file: &'static str,
@@ -127,29 +127,29 @@ from_error!(
     ZoningError => Zoning,
 );
 
-/// The analyzer of this program, as a manifest states it.
+/// The fingerprint of this program's analyzer, as manifests contain it.
 pub fn analyzer_fingerprint() -> Fingerprint {
     Fingerprint { id: analyzer::ANALYZER_ID.to_owned(), hash: analyzer::fingerprint().to_hex().to_string() }
 }
 
-/// The embedder of this program, as a manifest states it.
+/// The fingerprint of this program's embedder, as manifests contain it.
 pub fn embedder_fingerprint() -> Fingerprint {
     Fingerprint { id: Embedder::ID.to_owned(), hash: embedder().fingerprint().to_owned() }
 }
 
-/// The space that this program's embedder makes vectors for.
+/// The embedding space of this program's embedder.
 pub fn embedding_space() -> SpaceName {
     Embedder::ID.parse().expect("a test checks the name")
 }
 
-/// One snapshot, ready to answer.
+/// An open snapshot.
 #[derive(Debug)]
 pub struct Snapshot {
     dir: PathBuf,
     pub manifest: Manifest,
     pub catalogue: Catalogue,
     pub outline: Outline,
-    /// The wordings of what is not the same on every day.
+    /// The wordings of the nodes that are not the same on every day.
     pub validity: ValidityIndex,
     pub nodes: Nodes,
     pub cards: Cards,
@@ -159,7 +159,7 @@ pub struct Snapshot {
     pub chunks: ChunkTable,
     pub token_sets: TokenSets,
     pub vectors: VectorIndex,
-    /// The passages as a sentence encoder embedded them, if the snapshot has them. No build makes them yet.
+    /// The passages as a sentence encoder embedded them, if the snapshot contains them.
     pub encoded: Option<EncodedSpace>,
     pub keyword: KeywordIndex,
     pub citations: CitationIndex,
@@ -168,13 +168,13 @@ pub struct Snapshot {
     pub references: References,
     pub zoning: ZoningLayers,
     damage: Damage,
-    /// Made when first asked for: its tables take longer than opening all the files.
+    /// Built on first use, because its tables take longer than opening all the files.
     grammar: OnceLock<Grammar>,
 }
 
 impl Snapshot {
-    /// Opens a snapshot without hashing its files: one that was verified before, or built here. Of any other, what it answers
-    /// may be wrong, but neither opening nor reading it panics.
+    /// Opens a snapshot without hashing its files. It should have been verified before, or built on this machine.
+    /// Any other snapshot may give wrong results, but neither opening nor reading it panics.
     pub fn open(dir: &Path) -> Result<Self, SnapshotError> {
         guarded(|| Self::open_unguarded(dir))
             .unwrap_or_else(|what| Err(SnapshotError::Unreadable { dir: dir.to_owned(), what }))
@@ -215,7 +215,8 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Hashes every file again, opens, and checks that document ids and ordinals agree. `progress` gets the bytes done.
+    /// Hashes every file again, opens the snapshot, and checks that document ids equal ordinals. `progress` is
+    /// called with the size of each verified file.
     pub fn verify(dir: &Path, progress: impl FnMut(u64)) -> Result<Self, SnapshotError> {
         Manifest::open(dir)?.verify(dir, progress)?;
         let snapshot = Self::open(dir)?;
@@ -227,7 +228,7 @@ impl Snapshot {
         &self.dir
     }
 
-    /// What was found damaged since the snapshot was opened.
+    /// The damage found since the snapshot was opened.
     pub fn damage(&self) -> &Damage {
         &self.damage
     }
@@ -258,9 +259,9 @@ impl Snapshot {
         }
     }
 
-    /// Reads and writes citations of every code, those of this snapshot included.
+    /// The grammar for the citations of every code, including those of this snapshot.
     pub fn grammar(&self) -> &Grammar {
-        // The builder refused templates that make no form, so the fallback is for damaged catalogues alone.
+        // The builder refuses invalid templates, so the fallback is only for damaged catalogues.
         self.grammar.get_or_init(|| self.catalogue.grammar().unwrap_or_else(|_| Grammar::built_in().clone()))
     }
 
@@ -268,18 +269,20 @@ impl Snapshot {
         self.catalogue.code_body_of(node)
     }
 
-    /// The nodes that bear a citation in any spelling: canonical bearers first, then parallel and former ones.
+    /// The nodes that have a citation, in any spelling: first as canonical citation, then as parallel, then as
+    /// former one.
     pub fn cited(&self, citation: &str) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
         self.bearers(&self.grammar().key_or_folded(citation))
     }
 
-    /// The nodes that bear the citation with this key: canonical bearers first, then parallel and former ones.
+    /// The nodes that have the citation with this key: first as canonical citation, then as parallel, then as
+    /// former one.
     pub fn bearers(&self, key: &CitationKey) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
         let grammar = self.grammar();
         let mut found = Vec::new();
         for (node, kind) in self.citations.candidates(key) {
             let bears = |own: &str| grammar.key_or_folded(own) == *key;
-            // The index keeps hashes: what the node says itself has the last word.
+            // The index contains only hashes, so the citations of the node itself decide.
             let is_borne = match kind {
                 CitationKind::Canonical => bears(self.cards.get(node)?.citation),
                 CitationKind::Parallel => {
@@ -301,8 +304,8 @@ impl Snapshot {
     }
 }
 
-/// The embedder of the manifest that is not this program's is a sentence encoder. Its passages are in the snapshot, and so
-/// is what embeds queries for them.
+/// Opens the space of the sentence encoder, if the manifest lists one: it is the embedder that is not this
+/// program's. The snapshot contains its vectors of the passages, and the files that embed queries.
 fn open_encoded(dir: &Path, manifest: &Manifest) -> Result<Option<EncodedSpace>, SnapshotError> {
     let own = embedder_fingerprint();
     let Some(Fingerprint { id, hash }) = manifest.embedders.iter().find(|embedder| **embedder != own) else {
@@ -330,7 +333,7 @@ fn check_fingerprints(dir: &Path, manifest: &Manifest) -> Result<(), SnapshotErr
     if ours.is_empty() {
         return refuse("embedder", all_told(&others), told(&own));
     }
-    // Searching one of several would leave unsaid which.
+    // With several sentence encoders it would be unclear which one a search uses.
     if others.len() > 1 {
         return refuse("sentence encoders", all_told(&others), "room for one".to_owned());
     }

@@ -9,7 +9,7 @@ use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, Secti
 pub const FILE_NAME: &str = "tags.bin";
 const KIND: FileKind = FileKind { magic: *b"HBTAGS\0\0", version: 1 };
 
-/// Gathers tags in ordinal order.
+/// Collects the tags of nodes in ordinal order.
 #[derive(Debug, Default)]
 pub struct TagWriter {
     starts: Vec<u32>,

@@ -1,8 +1,9 @@
-//! The law itself: every text, note and source credit end to end in one mapped, uncompressed file.
+//! The text of the law: all texts, notes and source credits, one after another in one mapped, uncompressed file.
 //!
-//! A `Span` is the position of a text; node records and chunks contain spans. Reading one takes a slice of the mapped
-//! file, without a copy. A text is checked before it is shown: a law text against its SHA-256, everything else against
-//! the checksums of its blocks, so that a bit that flips while a snapshot is served is never shown as law.
+//! A `Span` is the position of a text; node records and chunks contain spans. Reading one takes a slice of the
+//! mapped file, without a copy. A text is checked before it is shown: a law text against its SHA-256, everything
+//! else against the checksums of its blocks. Therefore a bit that flips while a snapshot is served is never shown
+//! as law.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,17 +17,18 @@ use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, Secti
 pub const FILE_NAME: &str = "texts.bin";
 const KIND: FileKind = FileKind { magic: *b"HBTEXTS\0", version: 2 };
 
-/// Bytes that share one CRC-32. Small, because a snippet is checked by hashing every block it touches.
+/// Size of the blocks that have one CRC-32 each. It is small, because a snippet is checked by hashing every block
+/// that it touches.
 const BLOCK_BYTES: usize = 1024;
 
-/// A run of bytes in the text file.
+/// A range of bytes in the text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Span {
     pub offset: u64,
     pub length: u32,
 }
 
-/// The longest single text: a hundred times the longest section known.
+/// Maximum length of a text: a hundred times the length of the longest known section.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
 
 #[derive(Debug)]
@@ -45,7 +47,7 @@ impl TextWriter {
         Ok(Self { out, position: 0, block: crc32fast::Hasher::new(), sums: Vec::new() })
     }
 
-    /// Where the next text will begin.
+    /// The offset at which the next text will begin.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -81,7 +83,7 @@ impl TextWriter {
     }
 }
 
-/// Why a text was not handed out: the snapshot is damaged.
+/// The error for a text that is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextDamaged {
     pub span: Span,
@@ -91,12 +93,12 @@ pub struct TextDamaged {
 /// What is wrong with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFault {
-    /// The span does not lie in the file.
+    /// The span is not inside the file.
     OutOfBounds,
     NotUtf8,
-    /// Its bytes do not have the checksum that the file states.
+    /// Its bytes do not match a checksum in the file.
     Checksum,
-    /// Its bytes do not have the SHA-256 that its record states.
+    /// Its bytes do not match the SHA-256 in its record.
     Hash,
 }
 
@@ -152,14 +154,14 @@ impl Texts {
         self.bytes.is_empty()
     }
 
-    /// A whole text whose hash is not at hand: a note, a source credit. Checked block by block.
+    /// A whole text whose hash is not known, such as a note or a source credit. It is checked block by block.
     pub fn get(&self, span: Span) -> Result<&str, TextDamaged> {
         let bytes = self.bytes(span)?;
         self.check_blocks(span, 0..bytes.len())?;
         self.as_text(span, bytes)
     }
 
-    /// A law text, checked to have the SHA-256 that its record states.
+    /// A law text, checked against the SHA-256 in its record.
     pub fn hashed(&self, span: Span, sha256: &[u8; 32]) -> Result<&str, TextDamaged> {
         let bytes = self.bytes(span)?;
         if Sha256::digest(bytes).as_slice() != sha256 {
@@ -168,7 +170,7 @@ impl Texts {
         self.as_text(span, bytes)
     }
 
-    /// The bytes of a text, not checked at all: only for looking where to read.
+    /// The bytes of a text, without any check. Use them only to find out where to read.
     pub fn bytes(&self, span: Span) -> Result<&[u8], TextDamaged> {
         let start = usize::try_from(span.offset).ok();
         let end = start.and_then(|start| start.checked_add(span.length as usize));
@@ -176,8 +178,9 @@ impl Texts {
         range.and_then(|range| self.bytes.get(range)).ok_or_else(|| self.fault(span, TextFault::OutOfBounds))
     }
 
-    /// The whole characters that lie within some bytes of a text, and where in it they start. Costs what the part is
-    /// long, not what the text is. Not checked against a checksum: only for looking where to read.
+    /// The whole characters within a range of bytes of a text, and the offset in the text at which they start. The
+    /// cost depends on the length of the part, not of the text. No checksum is verified: use it only to find out
+    /// where to read.
     pub fn part(&self, span: Span, within: Range<usize>) -> Result<(usize, &str), TextDamaged> {
         let bytes = self.bytes(span)?;
         let begins_character = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
@@ -189,14 +192,14 @@ impl Texts {
         Ok((start, self.as_text(span, &bytes[start..end])?))
     }
 
-    /// The same part, checked: for what is shown.
+    /// Like [`Self::part`], but with verified checksums, for text that is shown.
     pub fn checked_part(&self, span: Span, within: Range<usize>) -> Result<(usize, &str), TextDamaged> {
         let (start, part) = self.part(span, within)?;
         self.check_blocks(span, start..start + part.len())?;
         Ok((start, part))
     }
 
-    /// Checks every block that some bytes of a text lie in. The span was found to lie in the file.
+    /// Checks every block that contains some of these bytes of a text. The span must be inside the file.
     fn check_blocks(&self, span: Span, within: Range<usize>) -> Result<(), TextDamaged> {
         if within.is_empty() {
             return Ok(());
@@ -252,8 +255,8 @@ mod tests {
         assert_eq!(texts.get(Span { offset: 0, length: 10_000 }).unwrap_err().fault, TextFault::OutOfBounds);
     }
 
-    /// Texts of lengths around the block size, then one flipped bit after the other: whatever shows the damaged byte is
-    /// refused and the damage is recorded, and what does not touch its block is handed out as before.
+    /// Writes texts with lengths around the block size, then flips one bit at a time. Every read that would show
+    /// the damaged byte must fail and record the damage. A read that does not touch its block must succeed.
     #[test]
     fn a_flipped_bit_is_never_shown() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! The token sets, `tokens.bin`: for each chunk the sorted, unique tokens of its text, and for each node those of its
-//! context (its heading and the headings above it). The late-interaction rerank looks up which of a query's tokens, or
-//! of their nearest tokens, a passage has.
+//! The token sets, `tokens.bin`: for each chunk the sorted, unique tokens of its text, and for each node those of
+//! its context (its heading and the headings above it). Late-interaction reranking looks up which of a query's
+//! tokens, or of their nearest tokens, a passage contains.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ pub const FILE_NAME: &str = "tokens.bin";
 
 const KIND: FileKind = FileKind { magic: *b"HBTOKENS", version: 2 };
 
-/// Makes a set of a list, in place.
+/// Sorts tokens and removes duplicates, in place.
 pub fn sort_unique(tokens: &mut Vec<TokenId>) {
     tokens.sort_unstable();
     tokens.dedup();
 }
 
-/// Writes the sets. Those of chunks go straight to the file; those of contexts, some seventy bytes a node, are held until
-/// the end.
+/// Writes the sets. Those of chunks are written to the file at once; those of contexts, about seventy bytes per
+/// node, are kept until the end.
 #[derive(Debug)]
 pub struct TokenSetWriter {
     file: SectionWriter,
@@ -36,7 +36,7 @@ impl TokenSetWriter {
         Ok(Self { file, starts: vec![0], contexts: Vec::new(), context_starts: vec![0] })
     }
 
-    /// The set of the next chunk, sorted and unique.
+    /// Adds the set of the next chunk, which must be sorted and unique.
     pub fn push_chunk(&mut self, tokens: &[TokenId]) -> Result<(), SectionFileError> {
         check_set(tokens);
         self.file.write_slice(tokens)?;
@@ -44,7 +44,8 @@ impl TokenSetWriter {
         Ok(())
     }
 
-    /// The set of the next node's context, sorted and unique; empty for a node that is no provision.
+    /// Adds the set of the next node's context, which must be sorted and unique. It is empty if the node is not a
+    /// provision.
     pub fn push_context(&mut self, tokens: &[TokenId]) {
         check_set(tokens);
         self.contexts.extend_from_slice(tokens);
@@ -63,7 +64,7 @@ fn check_set(tokens: &[TokenId]) {
     assert!(tokens.is_sorted_by(|a, b| a < b), "a token set is sorted and unique: call sort_unique first");
 }
 
-/// The mapped sets. A damaged set is empty, or holds tokens that no table knows.
+/// The mapped sets. A damaged set is empty, or contains tokens that are not in the vocabulary.
 #[derive(Clone, Debug)]
 pub struct TokenSets {
     chunks: Sets,
@@ -85,27 +86,27 @@ impl TokenSets {
         self.contexts.count()
     }
 
-    /// Says that a set will be read soon.
+    /// Prefetches a set that will be read soon.
     pub fn fetch_ahead(set: &[TokenId]) {
         prefetch(set);
     }
 
-    /// Sorted and unique; empty for a chunk that has none or does not exist.
+    /// The tokens of a chunk, sorted and unique. Empty if the chunk has none or does not exist.
     pub fn of_chunk(&self, chunk: ChunkOrdinal) -> &[TokenId] {
         self.chunks.get(chunk.index())
     }
 
-    /// Sorted and unique; empty for a node that has none or does not exist.
+    /// The tokens of a node's context, sorted and unique. Empty if the node has none or does not exist.
     pub fn of_context(&self, node: NodeOrdinal) -> &[TokenId] {
         self.contexts.get(node.index())
     }
 }
 
-/// Sets one behind the other.
+/// Sets, stored one after another.
 #[derive(Clone, Debug)]
 struct Sets {
     tokens: Column<TokenId>,
-    /// Where each set starts, and the number of tokens.
+    /// The start of each set, followed by the number of tokens.
     starts: Column<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! The citation grammar against its table of written forms and near misses, as properties, and over the corpora at hand.
+//! Tests the citation grammar with tables of written forms and near misses, with property tests, and with the
+//! available corpora.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -36,7 +37,7 @@ fn grammar() -> Grammar {
     .expect("no name is taken")
 }
 
-/// Every written form with the canonical one it stands under.
+/// Every written form, with the canonical form under which it is listed.
 fn written_forms() -> Vec<(&'static str, &'static str)> {
     let mut canonical = "";
     let mut forms = Vec::new();
@@ -88,7 +89,7 @@ fn every_jurisdiction_has_written_forms() {
         .collect();
     let all: BTreeSet<String> = grammar.bodies().map(|(_, body)| body.jurisdiction.to_owned()).collect();
     assert_eq!(all.difference(&covered).collect::<Vec<_>>(), Vec::<&String>::new());
-    // The federation, 50 states, DC, five territories, and the two bodies added above.
+    // The United States, 50 states, DC, five territories, and the jurisdictions of the two bodies added above.
     assert_eq!(all.len(), 59);
 }
 
@@ -117,7 +118,7 @@ fn near_misses_are_not_taken_for_what_they_resemble() {
     assert!(failures.is_empty(), "{} near misses fail:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Two citations that differ in more than a subdivision may never share a key.
+/// Whether two citations have the same subdivisions and the same key.
 fn without_subdivisions_same_key(grammar: &Grammar, a: &Citation, b: &Citation) -> bool {
     a.subdivisions == b.subdivisions && grammar.key(a) == grammar.key(b)
 }
@@ -190,7 +191,7 @@ fn a_provision_cites_its_own_code() {
             &["21 U.S.C. § 321"],
         ),
         ("5 U.S.C. App. § 3", "section 8 of this title, section 552a of title 5", &["5 U.S.C. § 552a"]),
-        // Titles enacted as they stand cite their own sections by number alone.
+        // Positive-law titles cite their own sections by number alone.
         ("26 U.S.C. § 79", "the requirements of section 125 are met", &["26 U.S.C. § 125"]),
         ("26 U.S.C. § 79", "subsection (b), (c), (m), or (o) of section 414 shall", &["26 U.S.C. § 414"]),
         ("26 U.S.C. § 79", "section 401 of the Social Security Act", &[]),
@@ -299,7 +300,7 @@ fn names_and_keys_of_added_bodies_are_checked() {
     }
 }
 
-/// Holds the United States Code in part; Virginia is listed and empty.
+/// Contains a part of the United States Code. Virginia is listed but empty.
 struct FewHoldings {
     stored: Vec<(CitationKey, Citation, NodeOrdinal)>,
     unread: (CitationKey, NodeOrdinal),
@@ -393,7 +394,7 @@ fn resolving_gives_a_typed_answer() {
     assert_eq!(provision("2 USC 293b"), 13);
     assert_eq!(provision("ruritania code § 5–1"), 99);
     assert_eq!(candidates("42 USC 1985"), [11, 12]);
-    // A range is found by whichever of its ends is held.
+    // A range is found if either of its ends exists.
     assert_eq!(candidates("42 U.S.C. §§ 1983 to 1986"), [10, 11, 12]);
     assert_eq!(candidates("42 U.S.C. §§ 1980 to 1985"), [10, 11, 12]);
     assert!(matches!(
@@ -456,7 +457,7 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
     assert_eq!(forms("FAR Part 15"), ["14 C.F.R. pt. 15", "48 C.F.R. pt. 15"]);
     assert_eq!(forms("I.C. § 28-12-103"), ["Idaho Code § 28-12-103", "Ind. Code § 28-12-103"]);
     assert_eq!(forms("General Statutes § 52-557"), ["Conn. Gen. Stat. § 52-557", "N.C. Gen. Stat. § 52-557"]);
-    // In its own provisions, a code is what its name means.
+    // In the provisions of one of these codes, the shared name means that code.
     let found = |home: &str| {
         let home = grammar.parse(home).expect("a citation");
         let found = grammar.find_in_provision("under General Statutes § 52-557", Home::of(&home).expect("a place"));
@@ -489,7 +490,7 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
     }
 }
 
-/// Holds some provisions, and with each the code it is of.
+/// Contains some provisions, and covers their codes.
 struct Stored<'g> {
     grammar: &'g Grammar,
     held: Vec<Citation>,
@@ -551,7 +552,7 @@ fn citations() -> impl Strategy<Value = (usize, u16, String, bool, Vec<String>, 
     (0..10_000usize, 1..16u16, number, any::<bool>(), prop::collection::vec(subdivision, 0..4), 0..8u8)
 }
 
-/// Any citation of a numbered body that its own form can write.
+/// A citation of a numbered body that the form of the body can write.
 fn make_citation(
     grammar: &Grammar,
     (row, title, number, in_range, subdivisions, unit): (usize, u16, String, bool, Vec<String>, u8),
@@ -578,7 +579,7 @@ fn make_citation(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// A canonical form reads back as the same citation: whatever could be read once can be read again.
+    /// The canonical form of a parsed citation is parsed to the same citation.
     #[test]
     fn what_was_read_reads_back(parts in citations()) {
         let grammar = Grammar::built_in();
@@ -615,7 +616,7 @@ proptest! {
         }
     }
 
-    /// Texts made of the grammar's own pieces reach further than random ones.
+    /// Texts made of pieces of citations test more of the grammar than random texts.
     #[test]
     fn pieces_of_citations_in_any_order_are_read_without_panic(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24)) {
         let text = pieces.concat();
@@ -718,10 +719,10 @@ fn looking_through_hostile_text_takes_time_in_proportion() {
     }
 }
 
-/// Citations of the corpora that are no citations at all: faults of the files, not forms to learn.
+/// Whether a citation in the corpora is an error of the file, and not a citation.
 fn is_fault(citation: &str) -> bool {
     let number = citation.rsplit('§').next().unwrap_or("").trim();
-    // An empty number; a heading cut into the number; the same number twice.
+    // An empty number, a heading cut into the number, or the same number twice.
     number.is_empty() || !number.bytes().any(|byte| byte.is_ascii_digit()) || number == "30-19.1, 30-19.1"
 }
 

@@ -1,4 +1,4 @@
-//! The class of each character in text analysis, and the form it is folded to.
+//! Character classes and character folding for text analysis.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -10,17 +10,17 @@ pub(super) enum Kind {
     Alnum,
     /// Hyphen, en dash, minus: joins the parts of a word or number.
     Dash,
-    /// Em dash: separates sentences, but people also put it between two numbers.
+    /// Em dash: separates sentences, but also appears between two numbers.
     LongDash,
     Dot,
     Colon,
     Comma,
     Apostrophe,
-    /// Soft hyphen, zero-width and direction characters: as if they were not there.
+    /// Soft hyphen, zero-width and direction characters: ignored.
     Ignorable,
-    /// A combining accent: part of a word, and dropped.
+    /// A combining accent: belongs to a word, but is dropped.
     Mark,
-    /// A vulgar fraction such as ½: a pair of numbers of its own.
+    /// A vulgar fraction such as ½: read as two numbers.
     Fraction,
     /// A plain space within a line.
     Space,
@@ -48,7 +48,8 @@ const fn ascii_kinds() -> [Kind; 128] {
 
 static ASCII_KINDS: [Kind; 128] = ascii_kinds();
 
-/// The kind of the character at a byte offset and its length in bytes; nothing at the end of the text.
+/// Returns the class of the character at a byte offset, the character, and its length in bytes; `None` at the end
+/// of the text.
 pub(super) fn kind_at(text: &str, at: usize) -> Option<(Kind, char, usize)> {
     let byte = *text.as_bytes().get(at)?;
     if byte < 128 {
@@ -68,7 +69,7 @@ fn kind_of(c: char) -> Kind {
         }
         '\u{fe00}'..='\u{fe0f}' => Kind::Ignorable,
         '\u{00a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' => Kind::Space,
-        // Footnote and trade marks stuck to a word are not part of it.
+        // Footnote marks and trademark signs attached to a word are not part of it.
         '\u{00b2}' | '\u{00b3}' | '\u{00b9}' | '\u{2070}'..='\u{209c}' | '\u{2120}' | '\u{2122}' => Kind::Other,
         '\u{00bc}'..='\u{00be}' | '\u{2150}'..='\u{215e}' | '\u{2189}' => Kind::Fraction,
         _ if is_combining_mark(c) => Kind::Mark,
@@ -86,7 +87,7 @@ fn kind_decomposed(c: char) -> Kind {
     if stands_for_one_ascii { ASCII_KINDS[first as usize] } else { Kind::Other }
 }
 
-/// Passes on the lower-case letters and digits that a character is folded to.
+/// Calls `push` with each lower-case letter or digit that a character folds to.
 pub(super) fn fold(c: char, mut push: impl FnMut(char)) {
     if c.is_ascii() {
         return push(c.to_ascii_lowercase());

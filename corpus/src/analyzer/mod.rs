@@ -1,10 +1,12 @@
-//! Text analysis: what a word is, for the keyword index and for the queries put to it.
+//! Text analysis: splits text into terms, for the keyword index and for its queries.
 //!
-//! Legal text is cut so that a section number is found whole and by its parts (`1395w-4`, `240.10b-5`, `26.08.02.01`),
-//! `U.S.C.` is one word, `non-profit` also meets `nonprofit`, and case, accents, typographic dashes, quotes and odd
-//! spaces make no difference. English words are stemmed; nothing is left out, stop words included, because phrases
-//! need them. [`Analyzer`] is the door, [`LawTokenizer`] the same for tantivy. `fold` knows characters, `scan` cuts
-//! words into groups, `stem` stems. Any change of output must change [`ANALYZER_ID`]: old indexes then say so.
+//! A section number is indexed as a whole and by its parts (`1395w-4`, `240.10b-5`, `26.08.02.01`). `U.S.C.` is one
+//! word. `non-profit` also matches `nonprofit`. Case, accents, typographic dashes, quotes and unusual spaces make
+//! no difference. English words are stemmed. Stop words are kept, because phrase queries need them.
+//!
+//! [`Analyzer`] is the entry point; [`LawTokenizer`] is the same analysis for tantivy. `fold` classifies and folds
+//! characters, `scan` splits text into groups of tokens, `stem` stems words. Any change of output requires a new
+//! [`ANALYZER_ID`], so that programs refuse the indexes of the old analysis.
 
 mod fold;
 mod scan;
@@ -17,10 +19,10 @@ pub use tokenizer::{LawTokenStream, LawTokenizer};
 
 use scan::Scanner;
 
-/// The name of this analysis, kept in every keyword index and in the manifest.
+/// The id of this analysis, stored in every keyword index and in the manifest.
 pub const ANALYZER_ID: &str = "hornbook-english-1";
 
-/// Cuts texts into terms. It keeps buffers and a cache of stems, so make one per thread and reuse it.
+/// Splits texts into terms. It keeps buffers and a cache of stems, so make one per thread and reuse it.
 #[derive(Clone, Debug, Default)]
 pub struct Analyzer {
     scanner: Scanner,
@@ -31,7 +33,7 @@ impl Analyzer {
         Self::default()
     }
 
-    /// Hands every token of `text` to `sink`, in order of position, a whole before its parts.
+    /// Calls `sink` with every token of `text`, in order of position. A compound comes before its parts.
     pub fn analyze(&mut self, text: &str, mut sink: impl FnMut(AnalyzedToken<'_>)) {
         self.scanner.start();
         while self.scanner.next_group(text) {
@@ -42,7 +44,7 @@ impl Analyzer {
     }
 }
 
-/// A hash over the id and what the analysis makes of a sample: two programs with the same one cut texts alike.
+/// A hash of [`ANALYZER_ID`] and of the tokens of a sample. Programs with the same fingerprint analyze texts alike.
 pub fn fingerprint() -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(ANALYZER_ID.as_bytes());
@@ -56,7 +58,7 @@ pub fn fingerprint() -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Touches every rule of the analysis; its outputs are hashed, so it may never change under one id.
+/// A sample that covers every rule of the analysis. Its tokens are hashed, so a change requires a new [`ANALYZER_ID`].
 const FINGERPRINT_SAMPLE: &str = "\
 The licensee’s obligations under 42 U.S.C. § 1395w–4(b)(2)(A), 17 C.F.R. § 240.10b-5 and COMAR 26.08.02.01 apply; \
 see U. S. C. A. and D.C. Code § 22-3211, N.J.S. 2C:11-3, Va. Code Ann. § 13.1-345. Non-profit corporations and \

@@ -1,8 +1,8 @@
-//! Splits a text into groups of tokens: a single word, or a compound as its whole and its parts.
+//! Splits a text into groups of tokens. A group is a single word, or a compound and its parts.
 //!
-//! A piece is a run of letters and digits. Whether the sign between two pieces joins them depends on both. Plain ASCII
-//! words take a shortcut that must give the same result. All buffers are bounded: a piece is cut to [`TERM_BYTES_MAX`],
-//! a group to [`PARTS_MAX`] pieces.
+//! A piece is a run of letters and digits. Whether the character between two pieces joins them depends on both
+//! pieces. Plain ASCII words take a fast path that must give the same result. All buffers are bounded: a piece is
+//! truncated to [`TERM_BYTES_MAX`], and a group has at most [`PARTS_MAX`] pieces.
 
 use super::fold::{Kind, fold, kind_at};
 use super::stem::CachedStemmer;
@@ -19,11 +19,11 @@ struct Piece {
     has_digit: bool,
     all_digits: bool,
     all_ascii: bool,
-    /// A capital standing alone, as in an abbreviation.
+    /// A single capital letter, as in an abbreviation.
     lone_capital: bool,
-    /// Dotted single letters, already joined.
+    /// Single letters with periods between them, already joined.
     abbreviation: bool,
-    /// What is written before it in the whole of its group.
+    /// The joiner before this piece in the whole term of its group.
     joiner: &'static str,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    /// Starts with another text.
+    /// Resets the scanner for a new text.
     pub(super) fn start(&mut self) {
         self.at = 0;
         self.position = 0;
@@ -65,7 +65,8 @@ impl Scanner {
         AnalyzedToken { text: &self.terms[term.range()], bytes, position, position_count, role }
     }
 
-    /// Reads the next group; false at the end of the text. Every call of one text is given the same text.
+    /// Reads the next group. Returns false at the end of the text. Until the next [`Self::start`], every call must
+    /// pass the same text.
     pub(super) fn next_group(&mut self, text: &str) -> bool {
         self.group.clear();
         self.terms.clear();
@@ -101,7 +102,8 @@ impl Scanner {
         self.at += between.unwrap_or(rest.len());
     }
 
-    /// The fast path: an ASCII word that nothing can join to what follows. False if the slow path must decide.
+    /// The fast path: takes an ASCII word that is certainly not joined to the text after it. Returns false if the
+    /// slow path must decide.
     fn take_plain_word(&mut self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let start = self.at;
@@ -144,7 +146,7 @@ impl Scanner {
         self.position += 1;
     }
 
-    /// ½ is read as `1/2` is: two numbers in a row.
+    /// Reads ½ like `1/2`, as two consecutive numbers.
     fn take_fraction(&mut self, c: char, len: usize) {
         let bytes = BytesInText { start: self.at, end: self.at + len };
         let mut digits = String::new();
@@ -202,7 +204,8 @@ impl Scanner {
         at
     }
 
-    /// `U. S. C.`: single capitals, each with its period and one space after it. The end, if there are at least two.
+    /// Reads capitals with periods and single spaces between them, as in `U. S. C.`. Returns their end if there are
+    /// at least two.
     fn read_spaced_capitals(&mut self, text: &str, mut at: usize) -> Option<usize> {
         let mut end = None;
         while let Some((capital_at, next_at)) = spaced_capital_after(text, at) {
@@ -220,7 +223,7 @@ impl Scanner {
         end
     }
 
-    /// Folds the piece at `at`, where a letter or digit stands; also says where to read on.
+    /// Folds the piece that begins with the letter or digit at `start`. Also returns the offset at which to continue.
     fn read_piece(&mut self, text: &str, start: usize) -> (Piece, usize) {
         let folded_start = self.folded.len();
         let mut piece = Piece {
@@ -301,8 +304,8 @@ impl Scanner {
         }
     }
 
-    /// Writes the whole of a compound: numbers with their joiners, two joined words as one. Longer chains of words
-    /// (`cost-of-living`) are nowhere written as one word, so they have parts only.
+    /// Writes the whole term of a compound: numbers with their joiners, two words as one word. Compounds of more
+    /// words (`cost-of-living`) are never written as one word, so they have no whole term.
     fn push_whole_term(&mut self) -> Option<BytesInText> {
         let is_number = self.pieces.iter().any(|piece| piece.has_digit);
         let has_whole = if is_number { self.pieces.len() >= 2 } else { self.pieces.len() == 2 };
@@ -326,18 +329,18 @@ impl Scanner {
     }
 }
 
-/// Whether two pieces belong together, and how the whole is written.
+/// Whether two pieces belong together, and how the whole term is written.
 enum Bond {
     Apart,
-    /// Dotted single letters: one word.
+    /// Single letters with periods between them: one word.
     Abbreviation,
-    /// Parts of a compound with this between them.
+    /// Parts of a compound, with this joiner between them.
     Compound(&'static str),
 }
 
 fn bond(left: &Piece, joiner: Kind, right: &Piece) -> Bond {
     let is_single_letter = |piece: &Piece| piece.char_count == 1 && !piece.has_digit;
-    // `240.10b` and `F.2d` hold together, `Act.2` and `5.Definitions` are a missing space.
+    // `240.10b` and `F.2d` are compounds; in `Act.2` and `5.Definitions` a space is missing.
     let fits_a_number = |piece: &Piece| piece.has_digit || (piece.char_count <= 2 && !piece.abbreviation);
     let is_number = (left.has_digit || right.has_digit) && fits_a_number(left) && fits_a_number(right);
     match joiner {
@@ -351,12 +354,12 @@ fn bond(left: &Piece, joiner: Kind, right: &Piece) -> Bond {
     }
 }
 
-/// `1,250,000`: up to three digits, then threes.
+/// `1,250,000`: up to three digits, then groups of three.
 fn is_thousands(left: &Piece, right: &Piece) -> bool {
     left.all_digits && left.char_count <= 3 && right.all_digits && right.char_count == 3
 }
 
-/// A joiner at `at` with a letter or digit right after it, and where that stands.
+/// The joiner at `at`, if a letter or digit follows it, and the offset of that letter or digit.
 fn joiner_at(text: &str, at: usize) -> Option<(Kind, usize)> {
     let (joiner, _, joiner_len) = kind_at(text, at)?;
     if !matches!(joiner, Kind::Dash | Kind::LongDash | Kind::Dot | Kind::Colon | Kind::Comma) {
@@ -374,7 +377,7 @@ fn skip_ignorable(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// After a lone capital: `. C.`; gives where the capital stands and where it ends.
+/// Matches `. C.` after a lone capital. Returns the start and end of the second capital.
 fn spaced_capital_after(text: &str, at: usize) -> Option<(usize, usize)> {
     let (Kind::Dot, _, dot_len) = kind_at(text, at)? else { return None };
     let (Kind::Space, _, space_len) = kind_at(text, at + dot_len)? else { return None };
@@ -388,9 +391,9 @@ fn spaced_capital_after(text: &str, at: usize) -> Option<(usize, usize)> {
 }
 
 enum AfterApostrophe {
-    /// `o'clock`: the apostrophe is as if it were not there.
+    /// `o'clock`: the apostrophe is ignored.
     SameWord,
-    /// `employer's`: the word ended before it, reading goes on here.
+    /// `employer's`: the word ends before the apostrophe, and reading continues at this offset.
     PossessiveUntil(usize),
     NewWord,
 }

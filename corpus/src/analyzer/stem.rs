@@ -1,5 +1,5 @@
-//! English stems, with a cache: law repeats the same few thousand words, and stemming a word takes ten times as long as
-//! looking it up.
+//! Stems English words, with a cache: law repeats the same few thousand words, and stemming a word takes ten times
+//! as long as looking it up.
 //!
 //! The stemmer is Porter2 from rust-stemmers, not the one that tantivy can include. Its output is part of the snapshot
 //! format and must not change when the search library is upgraded.
@@ -11,7 +11,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 const SLOT_COUNT: usize = 4096;
 const CACHED_BYTES_MAX: usize = 24;
 
-/// A word and its stem, zero-padded. Words hold no zero bytes, so equal arrays are equal words.
+/// A word and its stem, zero-padded. Words contain no zero bytes, so equal arrays are equal words.
 #[derive(Clone, Copy)]
 struct Slot {
     word: [u8; CACHED_BYTES_MAX],
@@ -46,7 +46,8 @@ impl fmt::Debug for CachedStemmer {
 }
 
 impl CachedStemmer {
-    /// Replaces the word that starts at `start` of the buffer by its stem. The word is lower-case ASCII letters.
+    /// Replaces the word from `start` to the end of the buffer with its stem. The word must be lower-case ASCII
+    /// letters.
     pub(super) fn stem_tail(&mut self, buffer: &mut String, start: usize) {
         let word = &buffer[start..];
         debug_assert!(word.bytes().all(|byte| byte.is_ascii_lowercase()), "'{word}' is no lower-case ASCII word");

@@ -3,7 +3,7 @@ use tantivy::tokenizer::{TokenStream, Tokenizer};
 
 use super::*;
 
-/// A word is written `term@position`, a whole `term@position/positions`, a part of it `(term@position)`.
+/// Formats a word as `term@position`, a compound as `term@position/positions`, and a part of it as `(term@position)`.
 fn terms(text: &str) -> String {
     let mut terms = Vec::new();
     Analyzer::new().analyze(text, |token| {
@@ -181,7 +181,7 @@ proptest! {
 
     #[test]
     fn the_short_cut_for_plain_words_changes_nothing(text in "[a-zA-Z0-9 .,;:'()-]{0,60}") {
-        // A soft hyphen inside every run of letters sends each word the long way.
+        // A soft hyphen inside every run of letters and digits forces the slow path.
         let mut long_way = String::new();
         let mut last_was_alnum = false;
         for c in text.chars() {

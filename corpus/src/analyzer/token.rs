@@ -1,21 +1,22 @@
-//! One term of a text as the analysis gives it, and the limits that every term keeps.
+//! The tokens of the text analysis, and their limits.
 
 use std::ops::Range;
 
-/// A longer term is cut to this many bytes: no word or citation is longer, and no text may swell the index.
+/// Longer terms are truncated to this many bytes, so that no text can bloat the index. Real words and citations are
+/// shorter.
 pub const TERM_BYTES_MAX: usize = 64;
 
-/// A number with more parts is taken as several numbers in a row.
+/// A compound with more parts is split into several consecutive compounds.
 pub const PARTS_MAX: usize = 8;
 
-/// How a token stands to its neighbours.
+/// How a token relates to its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenRole {
-    /// A word of its own.
+    /// A single word.
     Word,
-    /// The whole of a compound: `1395w-4`, or `nonprofit` where the text has `non-profit`. Its parts follow.
+    /// The whole of a compound: `1395w-4`, or `nonprofit` if the text contains `non-profit`. Its parts follow.
     Whole,
-    /// A part of the compound before it. All parts in a row say the same as the whole.
+    /// A part of the compound before it. All parts together mean the same as the whole.
     Part,
 }
 
@@ -23,7 +24,7 @@ pub enum TokenRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnalyzedToken<'a> {
     pub text: &'a str,
-    /// Where its letters stand in the source text, at character boundaries.
+    /// The bytes of its letters in the source text, at character boundaries.
     pub bytes: BytesInText,
     pub position: u32,
     /// How many positions it spans: 1, or for a whole the number of its parts.

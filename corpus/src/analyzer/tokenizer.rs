@@ -4,7 +4,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::scan::Scanner;
 
-/// Feeds a tantivy index with the terms of the analysis.
+/// A tantivy tokenizer that produces the terms of the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct LawTokenizer {
     scanner: Scanner,

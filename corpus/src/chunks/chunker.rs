@@ -1,8 +1,8 @@
 //! Splits a provision's text into chunks of about 200 tokens, and tokenises it only once.
 //!
-//! Paragraphs (lines) are added until there are enough tokens. A paragraph too long for one chunk is split into
-//! sentences, such a sentence into words, and such a word (a row of dots, binary data) into short slices. Chunks are
-//! ranges of the text, in order, without overlap. They contain everything but white space.
+//! Paragraphs (lines) are added until there are enough tokens. A paragraph that is too long for one chunk is split
+//! into sentences, a sentence that is too long into words, and a word that is too long (a row of dots, binary data)
+//! into short slices. Chunks are ranges of the text, in order, without overlap. Only white space is in no chunk.
 
 use std::ops::Range;
 
@@ -12,19 +12,21 @@ use crate::embed::{Embedder, TokenId, embedder};
 /// A chunk is closed when it has this many tokens.
 pub const CHUNK_TOKENS: usize = 200;
 
-/// No chunk has more: a full one that took in a short beginning and a short remainder.
+/// The largest number of tokens in a chunk: a full one, plus a short start before it and a short remainder after it.
 pub const CHUNK_TOKENS_MAX: usize = FULL + 2 * SHORT;
 
-/// What would make a chunk fuller than this goes into the next one.
+/// A passage that would make a chunk longer than this starts the next chunk, unless the chunk has fewer than
+/// [`SHORT`] tokens.
 const FULL: usize = 256;
 
-/// A chunk with fewer tokens means too little alone: it takes in what follows, or joins the one before.
+/// A chunk with fewer tokens has too little meaning alone: the next passage is added to it, or, at the end of the
+/// text, it is added to the chunk before.
 const SHORT: usize = 64;
 
-/// Slices of a word too long for a chunk, in bytes; no slice has more tokens than bytes.
+/// Length in bytes of the slices of a word that is too long for a chunk. A slice has no more tokens than bytes.
 const SLICE_LEN: usize = 64;
 
-/// The workspace of cutting texts, kept from one to the next.
+/// Splits texts into chunks. It keeps its buffers, so reuse one for many texts.
 pub struct Chunker {
     embedder: &'static Embedder,
     tokens: Vec<TokenId>,
@@ -33,7 +35,7 @@ pub struct Chunker {
     open: Option<Stretch>,
 }
 
-/// A part of the text and its tokens. Stretches that follow each other have tokens that follow each other.
+/// A part of the text and its tokens. Consecutive stretches have consecutive tokens.
 #[derive(Clone)]
 struct Stretch {
     text: Range<usize>,
@@ -59,7 +61,7 @@ impl<'a> Chunks<'a> {
         self.stretches.len()
     }
 
-    /// True for a text of nothing but white space.
+    /// True if the text contains only white space.
     pub fn is_empty(self) -> bool {
         self.stretches.is_empty()
     }
@@ -100,7 +102,7 @@ impl Chunker {
     }
 
     fn add_paragraph(&mut self, text: &str, paragraph: Range<usize>) {
-        // There are no more tokens than bytes, so a short paragraph needs no look at its sentences.
+        // There are no more tokens than bytes, so a short paragraph need not be split into sentences.
         if paragraph.len() <= FULL {
             let stretch = self.tokenized(text, paragraph);
             return self.gather(&stretch);
@@ -118,13 +120,13 @@ impl Chunker {
         self.sentences = sentences;
     }
 
-    /// Takes a paragraph as one if it fits into a chunk, else as its sentences.
+    /// Adds a paragraph as a whole if it fits into a chunk, otherwise sentence by sentence.
     fn gather_paragraph(&mut self, text: &str, paragraph: Range<usize>, sentences: &[Stretch]) {
         let first = sentences.first().map_or(self.tokens.len(), |stretch| stretch.tokens.start);
         if self.tokens.len() - first <= FULL {
             return self.gather(&Stretch { text: paragraph, tokens: first..self.tokens.len() });
         }
-        // The tokens of an overlong sentence change when a word in it is sliced, so what follows it moves.
+        // Slicing a word changes the tokens of an overlong sentence, so the tokens after it move.
         let behind = self.tokens.split_off(first);
         for sentence in sentences {
             if sentence.tokens.len() > FULL {
@@ -168,7 +170,7 @@ impl Chunker {
         Stretch { text: range, tokens: start..self.tokens.len() }
     }
 
-    /// Adds it to the open chunk, or closes that and opens the next.
+    /// Adds a stretch to the open chunk, or closes that chunk and opens the next one with it.
     fn gather(&mut self, added: &Stretch) {
         if added.text.is_empty() {
             return;
@@ -221,7 +223,7 @@ mod tests {
         ["lease", "tenant", "owner", "court"].iter().cycle().take(count).copied().collect::<Vec<_>>().join(" ")
     }
 
-    /// All that must hold of any text's chunks.
+    /// Checks what must be true of the chunks of any text.
     fn check(text: &str) -> Result<(), TestCaseError> {
         let mut chunker = Chunker::new();
         let chunks = chunker.chunk(text);

@@ -1,13 +1,14 @@
-//! Finds the ends of sentences in law. Long paragraphs and snippets are cut there. A missed end costs little and a
-//! wrong one less, so a few rules about full stops are enough.
+//! Finds the ends of sentences in legal text, where long paragraphs and snippets are cut. A missed or wrong end
+//! does little harm, so a few rules about full stops are enough.
 
-/// Words whose full stop ends no sentence, in lower case. Single letters (`U.S.C.`) are none either.
+/// Words, in lower case, after which a full stop does not end a sentence. The same is true of single letters
+/// (`U.S.C.`).
 const ABBREVIATIONS: [&str; 28] = [
     "al", "app", "art", "arts", "ch", "cir", "cl", "co", "corp", "del", "dr", "etc", "inc", "mr", "mrs", "ms", "no",
     "nos", "par", "pub", "reg", "regs", "rev", "sec", "secs", "st", "stat", "supp",
 ];
 
-/// The bytes that may end a sentence. A table, because compared one by one they cost a wrong guess at every space.
+/// The bytes that may end a sentence. A lookup table avoids a branch misprediction at every space.
 static IS_MARK: [bool; 256] = {
     let mut is_mark = [false; 256];
     let mut marks: &[u8] = b".;?!";
@@ -18,13 +19,14 @@ static IS_MARK: [bool; 256] = {
     is_mark
 };
 
-/// Where each sentence of a paragraph ends, in bytes; the next begins there, with the white space between them.
+/// The byte offset of the end of each sentence in a paragraph. The next sentence begins there, with the white space
+/// between the two.
 pub fn sentence_ends(paragraph: &str) -> impl Iterator<Item = usize> {
     let marks = paragraph.bytes().enumerate().filter(|(_, byte)| IS_MARK[usize::from(*byte)]);
     marks.filter_map(|(at, mark)| end_after_mark(paragraph, at, mark)).chain(Some(paragraph.len()))
 }
 
-/// Where the sentence ends that the mark at `at` closes, with its quotes and brackets.
+/// The end of the sentence that the mark at `at` closes, with its quotes and brackets; `None` if it closes none.
 fn end_after_mark(paragraph: &str, at: usize, mark: u8) -> Option<usize> {
     let rest = paragraph[at + 1..].trim_start_matches(['"', '\'', '”', '’', ')', ']']);
     let next = rest.trim_start();

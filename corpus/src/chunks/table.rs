@@ -27,7 +27,7 @@ struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chunk {
     pub node: NodeOrdinal,
-    /// Its place in the text file; empty for the one chunk of a provision that is all heading.
+    /// Its position in the text file. Empty if the provision has only a heading; such a provision has one chunk.
     pub text: Span,
 }
 
@@ -66,7 +66,7 @@ impl From<SectionFileError> for ChunkTableError {
     }
 }
 
-/// Writes the table, node after node. Chunks go straight to the file; four bytes a node are held until the end.
+/// Writes the table in node order. Chunks are written to the file at once; four bytes per node are kept until the end.
 #[derive(Debug)]
 pub struct ChunkTableWriter {
     file: SectionWriter,
@@ -80,7 +80,7 @@ impl ChunkTableWriter {
         Ok(Self { file, first_chunks: vec![0] })
     }
 
-    /// The chunks of the next node; a node without chunks is pushed too. Returns their ordinals.
+    /// Adds the chunks of the next node and returns their ordinals. Nodes without chunks must be added too.
     pub fn push_node(&mut self, node: NodeOrdinal, chunks: &[Span]) -> Result<OrdinalRange, ChunkTableError> {
         let nodes = self.first_chunks.len() - 1;
         assert!(node.index() == nodes, "node {node} was added instead of node {nodes}");
@@ -100,11 +100,11 @@ impl ChunkTableWriter {
     }
 }
 
-/// The mapped table. A damaged entry is answered like an absent one: with nothing.
+/// The mapped table. A damaged entry is treated like a missing one.
 #[derive(Clone, Debug)]
 pub struct ChunkTable {
     chunks: Column<Entry>,
-    /// The first chunk of each node, and the number of chunks.
+    /// The first chunk of each node, followed by the number of chunks.
     first_chunks: Column<u32>,
 }
 
@@ -142,12 +142,12 @@ impl ChunkTable {
     }
 
     pub fn chunks_of(&self, node: NodeOrdinal) -> OrdinalRange {
-        // The node behind the highest ordinal is beyond any table.
+        // A node with the highest ordinal is in no table, so saturation does no harm.
         let end = node.0.saturating_add(1);
         self.chunk_range(OrdinalRange { start: node.0, end })
     }
 
-    /// The chunks of a run of nodes; of those of them that exist.
+    /// The chunks of a range of nodes. Nodes that do not exist are ignored.
     pub fn chunk_range(&self, nodes: OrdinalRange) -> OrdinalRange {
         let first_chunk = |node: u32| self.first_chunks[node.min(self.node_count()) as usize];
         let (start, end) = (first_chunk(nodes.start), first_chunk(nodes.end));

@@ -1,9 +1,9 @@
-//! Acts of Congress by their popular names, and session laws: `ERISA § 502`, `Section 8 of the Clayton Act`, `Title VII`,
-//! `Pub. L. 111-148`, `124 Stat. 119`.
+//! Acts of Congress by their popular names, and session laws: `ERISA § 502`, `Section 8 of the Clayton Act`,
+//! `Title VII`, `Pub. L. 111-148`, `124 Stat. 119`.
 //!
-//! An act is cited by its own sections, and the table `acts.tsv` says where the United States Code has them. Only someone who asks is
-//! understood so: in the text of the law the same words may mean another version of the act, or another act, and references
-//! are not made from them.
+//! A citation of an act has the section numbers of the act. The table `acts.tsv` maps them to sections of the
+//! United States Code. Only queries are read this way. In the text of the law the same words may mean another
+//! version of the act, or another act, so no references are made from them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,18 +17,18 @@ use super::value::{BodyRef, Citation, Locator, Unit};
 
 const TABLE: &str = include_str!("acts.tsv");
 
-/// So many sections of one list are read.
+/// Maximum number of sections read from one list.
 const LIST_MAX: usize = 32;
 
 /// One row of the table.
 struct Act {
-    /// The name that answers show.
+    /// The name shown in results.
     name: &'static str,
     title: &'static str,
     sections: HashMap<String, Place>,
-    /// Where the sections are that the table does not list one by one.
+    /// Where the sections are that the table does not list.
     others: Others,
-    /// The act as a whole: its first section and its last.
+    /// The sections of the code that contain the whole act: the first, and the last if there are several.
     whole: Option<(&'static str, Option<&'static str>)>,
 }
 
@@ -42,9 +42,9 @@ struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Others {
     Unknown,
-    /// In the act's title by their own numbers.
+    /// In the act's title, under the same numbers.
     Same,
-    /// There too, under numbers that are higher by so much.
+    /// In the act's title, under numbers that are higher by this amount.
     Higher(u32),
 }
 
@@ -60,11 +60,11 @@ static ACTS: LazyLock<Acts> = LazyLock::new(Acts::read);
 pub struct ActSection {
     pub act: &'static str,
     pub section: Box<str>,
-    /// The code that has the act.
+    /// The code that contains the act.
     pub body: BodyRef,
 }
 
-/// A law as it was published, which no code has in that form.
+/// A law as it was published. No code contains it in that form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionLaw {
     /// `Pub. L. 111-148`
@@ -73,11 +73,11 @@ pub enum SessionLaw {
     StatutesAtLarge { volume: u16, page: u16 },
 }
 
-/// What a popular name means.
+/// The meaning of a popular name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Popular {
     Citation(Citation),
-    /// The table has the act, but not this section of it.
+    /// The table lists the act, but not this section of it.
     Unlisted(ActSection),
     SessionLaw(SessionLaw),
 }
@@ -107,7 +107,8 @@ impl std::fmt::Display for ActSection {
 }
 
 impl Grammar {
-    /// Reads a text that cites an act by its name, its sections or as a whole, or a session law, and nothing else.
+    /// Parses a text that cites only an act by its popular name (sections of it, or the whole act) or only a
+    /// session law.
     pub fn parse_popular(&self, text: &str) -> Option<Vec<Popular>> {
         let folded = Text::new(text);
         let mut start = folded.skip_spaces(0);
@@ -129,7 +130,7 @@ impl Grammar {
         ends(end).then(|| vec![Popular::Citation(whole)])
     }
 
-    /// The sections of acts that a text cites and the table lists, in order, with the bytes they stand in.
+    /// Finds the sections of acts that a text cites and the table lists, in order, each with its byte range.
     pub fn acts_in(&self, text: &str) -> Vec<(Range<usize>, Citation)> {
         let folded = Text::new(text);
         let mut found = Vec::new();
@@ -149,7 +150,8 @@ impl Grammar {
         found
     }
 
-    /// `INA § 212(a)`, `ERISA 502`, `Section 8 of the Clayton Act`: in running text the first section must be one of the table.
+    /// Reads `INA § 212(a)`, `ERISA 502` or `Section 8 of the Clayton Act`. In running text, the first section must
+    /// be in the table.
     fn act_sections(&self, text: Text<'_>, start: usize, is_whole_text: bool) -> Option<Sections> {
         let mut is_marked = true;
         let (numbers, act, end) = match ACTS.named(text, start) {
@@ -172,7 +174,7 @@ impl Grammar {
                 (numbers, act, end)
             }
         };
-        // `ICA 3 months`: a short number may count something else.
+        // A short number without a section mark may count something else, as in `ICA 3 months`.
         let is_cited = |number: &Number| (is_marked || number.text.len() > 2) && act.place(&number.text).is_some();
         if !is_whole_text && !numbers.first().is_some_and(is_cited) {
             return None;
@@ -200,13 +202,13 @@ impl Grammar {
     }
 }
 
-/// Sections of one act, cited at one place.
+/// Sections of one act that are cited together.
 struct Sections {
     items: Vec<(Range<usize>, Popular)>,
     end: usize,
 }
 
-/// The number of a section with its subdivisions.
+/// The number of a section, with its subdivisions.
 struct Number {
     bytes: Range<usize>,
     text: String,
@@ -219,7 +221,7 @@ fn section(body: BodyRef, title: &str, number: &str, last: Option<&str>) -> Cita
     Citation { body, title: Some(title.into()), appendix: false, place, subdivisions: Vec::new(), note: false }
 }
 
-/// `502(a)(1)`, `4, 5 and 7A`, `1860D-1`.
+/// Reads `502(a)(1)`, `4, 5 and 7A` or `1860D-1`.
 fn read_numbers(text: Text<'_>, start: usize) -> Option<(Vec<Number>, usize)> {
     let mut numbers = vec![read_number(text, start)?];
     let mut end = numbers[0].bytes.end;
@@ -256,7 +258,7 @@ fn read_number(text: Text<'_>, start: usize) -> Option<Number> {
     Some(Number { bytes: start..end, text: number, subdivisions })
 }
 
-/// `Pub. L. No. 111-148, § 1501`, `Public Law 111-148`, `124 Stat. 119`.
+/// Reads `Pub. L. No. 111-148, § 1501`, `Public Law 111-148` or `124 Stat. 119`.
 fn session_law(text: Text<'_>, start: usize) -> Option<(SessionLaw, usize)> {
     let number = |start: usize| {
         let end = text.digits_end(start);
@@ -308,7 +310,7 @@ impl Others {
 }
 
 impl Acts {
-    /// The table is part of the program, so an error in it is a bug and panics.
+    /// Reads the table. It is part of the program, so an error in it is a bug and panics.
     fn read() -> Self {
         let mut acts = Self { rows: Vec::new(), names: Names::new(WordClasses::default()) };
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
@@ -322,7 +324,7 @@ impl Acts {
         let [names, full, _, title, items] = fields[..] else { panic!("the table of acts has the row '{line}'") };
         let body = BodyRef(self.rows.len() as u16);
         for name in names.split(';').chain([full]) {
-            // What is said in parentheses of a full name is no part of it.
+            // Text in parentheses is not part of the name.
             let words = fold_name(name.split(" (").next().unwrap_or(name));
             let taken =
                 self.names.add(Names::ROOT, &words, Name { body, capitals: false, title: None, shared: None }).err();
@@ -334,7 +336,7 @@ impl Acts {
         self.rows.push(act);
     }
 
-    /// The act named here, and where its name ends, the year behind it included.
+    /// The act named at `pos`, and the end of its name, including a year such as `of 1974`.
     fn named(&self, text: Text<'_>, pos: usize) -> Option<(&Act, usize)> {
         let (name, end) = self.names.longest(text, pos)?;
         let act = self.rows.get(name.body.index())?;
@@ -478,7 +480,7 @@ mod tests {
         );
     }
 
-    /// Every row: its names, its places as citations of the code, and a source.
+    /// Checks the names, the sections of the code and the source in every row.
     #[test]
     fn every_row_of_the_table_is_sound() {
         let grammar = Grammar::built_in();

@@ -10,7 +10,7 @@ const PARTS_MAX: usize = 5;
 
 pub(super) type Parts = Vec<(ConstitutionUnit, Box<str>)>;
 
-/// Reads the parts of a constitution at `pos`; none if there is no part.
+/// Reads the parts of a constitution at `pos`. Returns `None` if there is no part.
 pub(super) fn read(text: Text<'_>, mut pos: usize, style: ConstitutionStyle) -> Option<(Parts, usize)> {
     let mut parts = Parts::new();
     let mut end = pos;
@@ -51,7 +51,7 @@ pub(super) fn read(text: Text<'_>, mut pos: usize, style: ConstitutionStyle) -> 
     (!parts.is_empty()).then_some((parts, end))
 }
 
-/// Whether a number belongs to the unit.
+/// Whether the unit has a number.
 fn has_value(unit: ConstitutionUnit) -> bool {
     !matches!(unit, ConstitutionUnit::Preamble | ConstitutionUnit::DeclarationOfRights | ConstitutionUnit::BillOfRights)
 }
@@ -107,12 +107,12 @@ fn read_value(
     let expected = Expected::of(&Shape::ANY, Mark::None, Unit::Section);
     let span = number::read(text, pos, expected.number())?;
     let number = span.first.as_str();
-    // Sections keep their case, as everywhere; articles are one with their Roman spelling.
+    // Section numbers keep their case, as everywhere. Other numbers are upper-cased, so that `13a` equals `XIIIA`.
     let kept = if unit == ConstitutionUnit::Section { number.to_owned() } else { number.to_ascii_uppercase() };
     Some((kept.into(), span.end))
 }
 
-/// `XIV`, `XIIIA`, `XIII A`, `xiii-b`: the number in digits with its letter.
+/// Reads `XIV`, `XIIIA`, `XIII A` or `xiii-b`. Returns the number in digits, with its letter.
 fn read_roman(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     let len = (0..12).take_while(|offset| text.sign(pos + offset).is_ascii_alphabetic()).count();
     let letters = text.slice(pos, pos + len).to_ascii_uppercase();
@@ -125,7 +125,7 @@ fn read_roman(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
         let letter = end + sign_len;
         let apart = matches!(sign, b' ' | b'-') && text.sign(letter).is_ascii_uppercase() && text.ends_word(letter + 1);
         let after = text.skip_spaces(letter + 1);
-        // `art. I A person`: the letter is a word of its own there.
+        // In `art. I A person` the letter is a separate word.
         let closes = matches!(text.sign(after), b',' | b';' | b'.' | b'(' | END | SIGN);
         if apart && closes {
             return Some((format!("{value}{}", text.slice(letter, letter + 1)).into(), letter + 1));
@@ -139,7 +139,7 @@ fn read_roman(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
 const ROMAN: [(u16, &str); 9] =
     [(100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")];
 
-/// The value of a well-formed upper-case Roman number up to 399.
+/// The value of a well-formed upper-case Roman numeral up to 399.
 fn from_roman(letters: &str) -> Option<u16> {
     let mut rest = letters;
     let mut value = 0;
@@ -149,7 +149,7 @@ fn from_roman(letters: &str) -> Option<u16> {
             rest = after;
         }
     }
-    // Writing it back refuses forms such as `IIII` and `VX`.
+    // The comparison with `to_roman` rejects forms such as `IIII` and `VX`.
     (!letters.is_empty() && rest.is_empty() && value < 400 && to_roman(value) == letters).then_some(value)
 }
 

@@ -1,5 +1,5 @@
-//! Titles, chapters and other parts of a code that hold provisions, by any of their names: `QMC Title 8`, `42 U.S.C. ch. 21,
-//! subch. I`, `article V of title 17 of the Port Arden Municipal Code`.
+//! Reads the names of containers: titles, chapters and other parts of a code that contain provisions, such as
+//! `QMC Title 8`, `42 U.S.C. ch. 21, subch. I` or `article V of title 17 of the Port Arden Municipal Code`.
 
 use super::forms::{Forms, TitleRule};
 use super::grammar::Grammar;
@@ -8,16 +8,16 @@ use super::tail;
 use super::text::{END, Text};
 use super::value::{BodyRef, Citation, Locator, Unit};
 
-/// The code that parts with plain numbers are of.
+/// The key of the code whose parts have plain numbers.
 const REGULATIONS_KEY: &str = "us/cfr";
 
-/// No container is named by more levels.
+/// Maximum number of levels in the name of a container.
 const LEVELS_MAX: usize = 8;
 
-/// No number of a container is longer.
+/// Maximum length of a container's number.
 const NUMBER_LEN_MAX: usize = 16;
 
-/// What a level is called in full, and how else it is written; the outer levels of most codes first.
+/// The full name of each level, and its other spellings. Levels that are outer ones in most codes come first.
 const LEVELS: [&[&str]; 14] = [
     &["title", "tit", "t"],
     &["subtitle", "subtit"],
@@ -40,7 +40,7 @@ const PART: Level = Level(3);
 const CHAPTER: Level = Level(5);
 const SFAR: Level = Level(11);
 
-/// What a part of a code is called: title, chapter, article. The outer levels of most codes come first.
+/// The kind of a part of a code: title, chapter, article. Levels that are outer ones in most codes sort first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Level(u8);
 
@@ -49,12 +49,12 @@ impl Level {
         LEVELS.get(usize::from(self.0)).and_then(|words| words.first()).copied().unwrap_or_default()
     }
 
-    /// Whether it is the outermost, which a titled form names before the section.
+    /// Whether it is the title, the outermost level, which a titled form writes before the section.
     pub fn is_title(self) -> bool {
         self == TITLE
     }
 
-    /// The level that sections are counted in by a citation of a part or chapter.
+    /// The level of a cited part or chapter; `None` for a section.
     pub fn of_unit(unit: Unit) -> Option<Self> {
         match unit {
             Unit::Section => None,
@@ -64,23 +64,24 @@ impl Level {
     }
 }
 
-/// A part of a code body with its number, and the parts around it. Two spellings of the same container are equal values.
+/// A part of a code body with its number, and the parts that contain it. All spellings of a container give equal
+/// values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Container {
     pub body: BodyRef,
-    /// Ascending; at least one, and each level once.
+    /// In ascending order. There is at least one level, and each level occurs once.
     pub levels: Vec<(Level, Box<str>)>,
 }
 
 impl Container {
-    /// Whether each of its levels is one of the other's.
+    /// Whether the other container has all the levels of this one.
     pub fn is_named_within(&self, other: &Self) -> bool {
         self.body == other.body && self.levels.iter().all(|level| other.levels.contains(level))
     }
 }
 
 impl Grammar {
-    /// Reads a text that names one container of a code and nothing else.
+    /// Parses a text that names one container of a code and nothing else.
     pub fn parse_container(&self, text: &str) -> Option<NamedContainer> {
         let folded = Text::new(text);
         let (named, end) = container_at(&self.forms, folded, folded.skip_spaces(0))?;
@@ -88,7 +89,7 @@ impl Grammar {
         (folded.sign(end) == END).then_some(named)
     }
 
-    /// A container's name in full: `United States Code, Title 42, Chapter 21`.
+    /// The full name of a container: `United States Code, Title 42, Chapter 21`.
     pub fn format_container(&self, container: &Container) -> String {
         let mut text = self.body(container.body).map_or_else(String::new, |body| body.name.to_owned());
         for (level, number) in &container.levels {
@@ -98,7 +99,7 @@ impl Grammar {
         text
     }
 
-    /// `RCW 59.18`, `47 C.F.R. pt. 22`
+    /// The canonical form of a numbered container: `RCW 59.18`, `47 C.F.R. pt. 22`.
     pub fn format_numbered(&self, numbered: &NumberedContainer) -> String {
         let place = Locator::Numbered {
             unit: numbered.level.map_or(Unit::Section, |level| if level == PART { Unit::Part } else { Unit::Chapter }),
@@ -110,8 +111,8 @@ impl Grammar {
         self.format(&Citation { body, title, appendix: false, place, subdivisions: Vec::new(), note: false })
     }
 
-    /// Reads a text that is the name of a code and a number that is too short for a section of it, where sections begin
-    /// with the numbers of their containers: `RCW 59.18`, `47 CFR 22`.
+    /// Parses the name of a code and a number that is too short for a section of it: `RCW 59.18`, `47 CFR 22`. Only
+    /// codes whose section numbers begin with the numbers of their containers have such names.
     pub fn parse_numbered_container(&self, text: &str) -> Option<NumberedContainer> {
         let folded = Text::new(text);
         let start = folded.skip_spaces(0);
@@ -135,42 +136,42 @@ impl Grammar {
         let end = folded.skip_comma(if folded.sign(end) == b'.' { end + 1 } else { end });
         let is_number = number.starts_with(|first: char| first.is_ascii_digit());
         let title = title.map(|title| title.to_ascii_uppercase().into());
-        // What sections of the federal regulations begin with is always a part.
+        // A section number of the federal regulations always begins with the number of the part.
         let level = Some(PART).filter(|_| form.body().key == REGULATIONS_KEY);
         let named = NumberedContainer { body: name.body, title, number, level };
         (is_number && folded.sign(end) == END).then_some(named)
     }
 }
 
-/// `Chapter 21`, `SFAR 73`
+/// Formats one level: `Chapter 21`, `SFAR 73`.
 pub(super) fn name_of(level: Level, number: &str) -> String {
     let (first, rest) = level.name().split_at(1);
     format!("{}{rest} {number}", first.to_ascii_uppercase())
 }
 
-/// A container by the number that the sections in it begin with: `RCW 59.18`.
+/// A container identified by the number with which its sections begin: `RCW 59.18`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NumberedContainer {
     pub body: BodyRef,
     pub title: Option<Box<str>>,
     pub number: Box<str>,
-    /// What it is called, if the citation says so: `SDCL ch. 43-32`.
+    /// Its level, if the citation contains it: `SDCL ch. 43-32`.
     pub level: Option<Level>,
 }
 
-/// A container as it was written.
+/// A container as a text names it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedContainer {
     pub container: Container,
-    /// The one of its levels that was named last, where that is the innermost: `chapter 21, subchapter I`.
+    /// Its innermost level by the order of the text: `subchapter I` in `chapter 21, subchapter I`.
     pub innermost: (Level, Box<str>),
 }
 
-/// The container named at a place of a text, and where its name ends.
+/// The container named at `start`, and the end of its name.
 pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Option<(NamedContainer, usize)> {
     let mut levels = Vec::new();
     let mut pos = start;
-    // `article V of title 17 of the Port Arden Municipal Code`: from the inside out.
+    // `article V of title 17 of the Port Arden Municipal Code` names the innermost level first.
     let mut is_within = false;
     while levels.len() < LEVELS_MAX
         && let Some((level, end)) = read_level(text, pos)
@@ -199,7 +200,7 @@ pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Optio
     while levels.len() < LEVELS_MAX
         && let Some((level, level_end)) = read_level(text, pos)
     {
-        // `Appendix A to 12 CFR part 1002`: the part is around what was named before it.
+        // In `Appendix A to 12 CFR part 1002`, the part contains the levels named before it.
         let place = if is_within { outer } else { levels.len() };
         levels.insert(place, level);
         outer += 1;
@@ -214,8 +215,8 @@ pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Optio
     is_consistent.then_some((NamedContainer { container, innermost }, end))
 }
 
-/// `Appendix G to Part 91 of title 14`, where no code is named: the parts of the United States Code have Roman numbers or letters,
-/// those of the federal regulations plain ones.
+/// Reads `Appendix G to Part 91 of title 14`, which names no code. It means the federal regulations, whose parts
+/// have plain numbers; the parts of the United States Code have Roman numerals or letters.
 fn part_of_regulations(
     forms: &Forms,
     text: Text<'_>,
@@ -235,7 +236,7 @@ fn part_of_regulations(
     Some((NamedContainer { container: Container { body, levels }, innermost }, matching::trim_end(text, pos)))
 }
 
-/// `Title 8`, `ch. 8.08`, `art. V`, `Special Federal Aviation Regulation No. 73`.
+/// Reads one level: `Title 8`, `ch. 8.08`, `art. V`, `Special Federal Aviation Regulation No. 73`.
 fn read_level(text: Text<'_>, pos: usize) -> Option<((Level, Box<str>), usize)> {
     if let Some(after) = text.words(pos, &["special", "federal", "aviation", "regulation"]) {
         let (number, end) = read_number(text, skip_no(text, after))?;
@@ -247,13 +248,13 @@ fn read_level(text: Text<'_>, pos: usize) -> Option<((Level, Box<str>), usize)> 
     Some(((level, number), end))
 }
 
-/// Past spaces and `No.`.
+/// Skips spaces and `No.`.
 fn skip_no(text: Text<'_>, pos: usize) -> usize {
     let pos = text.skip_spaces(pos);
     text.any_word(pos, &["no", "number"]).map_or(pos, |end| text.skip_spaces(end))
 }
 
-/// A number with its letters, dots and dashes, or a letter or Roman number.
+/// Reads a number with its letters, dots, dashes and colons, or a single letter, or a Roman numeral.
 fn read_number(text: Text<'_>, start: usize) -> Option<(Box<str>, usize)> {
     let is_inner = |sign: u8| matches!(sign, b'.' | b'-' | b':');
     let mut number = String::new();
@@ -370,7 +371,8 @@ mod tests {
             assert_eq!(grammar.body(named.body).unwrap().key, key, "{text}");
             assert_eq!((named.title.as_deref(), &*named.number), (title, number), "{text}");
         }
-        // Their sections are numbered without their containers, or there is no such title.
+        // The code's section numbers do not begin with container numbers, the title does not exist, or the text is
+        // none.
         for text in ["17 USC 101", "9 V.S.A. 63", "99 CFR 22", "RCW", "RCW 59.18 and more", "U.S. Const. 5", ""] {
             assert_eq!(grammar.parse_numbered_container(text), None, "{text}");
         }

@@ -8,7 +8,7 @@ use super::names::Names;
 use super::text::{END, SIGN};
 use super::value::Citation;
 
-/// The words that open a citation in prose order, besides names.
+/// The words, besides names of codes, that can begin a citation in prose order (`section 5 of ...`).
 const PROSE_OPENINGS: [&str; 17] = [
     "rule",
     "section",
@@ -29,7 +29,7 @@ const PROSE_OPENINGS: [&str; 17] = [
     "bill",
 ];
 
-/// The two letters that a citation may begin with. This check alone skips most words of a text.
+/// The pairs of letters that a citation may begin with. This check alone skips most words of a text.
 #[derive(Clone)]
 pub(super) struct Openings(Box<[[bool; 27]; 27]>);
 
@@ -60,7 +60,7 @@ pub struct Citations<'g, 't> {
     matcher: Matcher<'g, 't>,
     openings: &'g Openings,
     pos: usize,
-    /// What is left of a list that was read at once.
+    /// The remaining citations of a list that was read at once.
     pending: VecDeque<(Range<usize>, Citation)>,
 }
 
@@ -69,7 +69,7 @@ impl<'g, 't> Citations<'g, 't> {
         Self { matcher, openings, pos: 0, pending: VecDeque::new() }
     }
 
-    /// Past the word or sign at `pos`.
+    /// The position after the word or character at `pos`.
     fn step(&self, pos: usize) -> usize {
         let text = self.matcher.text;
         let (sign, len) = text.at(pos);
@@ -82,7 +82,8 @@ impl<'g, 't> Citations<'g, 't> {
         next
     }
 
-    /// Whether a citation could begin at `pos`: not inside a word, nor in the later part of a number such as `12.42`.
+    /// Whether a citation could begin at `pos`. It cannot begin inside a word or after the point of a number such
+    /// as `12.42`.
     fn may_begin(&self, pos: usize, sign: u8) -> bool {
         let text = self.matcher.text;
         if sign == SIGN {

@@ -6,8 +6,8 @@ use super::grammar::Grammar;
 use super::value::{Citation, ConstitutionUnit, Locator, Unit, Wording};
 
 impl Grammar {
-    /// The canonical form: `42 U.S.C. § 1983(b)`, `Cal. Penal Code § 187`, `U.S. Const. art. I, § 8`. Empty for a citation of
-    /// a body that this grammar does not have.
+    /// The canonical form: `42 U.S.C. § 1983(b)`, `Cal. Penal Code § 187`, `U.S. Const. art. I, § 8`. Empty if this
+    /// grammar does not contain the citation's body.
     pub fn format(&self, citation: &Citation) -> String {
         let mut text = String::with_capacity(40);
         if let Some(form) = self.forms.row(citation.body) {
@@ -70,7 +70,7 @@ fn mark<'f>(form: &'f Form, unit: Unit, number: &str, is_range: bool) -> &'f str
         (Unit::Part, _, true) => "pts. ",
         (Unit::Chapter, _, false) => "ch. ",
         (Unit::Chapter, _, true) => "chs. ",
-        // Without its sign, a number of an odd shape would not be read back.
+        // Without a section sign, a number of an unusual shape would not be parsed again.
         (Unit::Section, "", false) if !form.shape.fits_text(number) => "§ ",
         (Unit::Section, "", true) if !form.shape.fits_text(number) => "§§ ",
         (Unit::Section, "§ ", true) => "§§ ",
@@ -104,7 +104,7 @@ fn write_parts(text: &mut String, parts: &[(ConstitutionUnit, Box<str>)], style:
     }
 }
 
-/// `13A` is written `XIII A`.
+/// Writes `13A` as `XIII A`.
 fn write_roman(text: &mut String, value: &str) {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, letters) = value.split_at(digits);

@@ -1,4 +1,5 @@
-//! The table of forms: one row per code body, read once from `forms.tsv`, and the bodies that a build plan adds.
+//! The citation forms of code bodies: one row of `forms.tsv` per body, read once, and the bodies that a build plan
+//! adds.
 
 use std::fmt;
 
@@ -14,13 +15,14 @@ const TABLE: &str = include_str!("forms.tsv");
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyForm {
     pub jurisdiction: ShortCode,
-    /// The full name, such as `Spanish Fork Municipal Code`; accepted in citations too.
+    /// The full name, such as `Spanish Fork Municipal Code`. Citations may use it too.
     pub name: String,
     /// The key that begins every citation key of the body, such as `ut-spanish-fork/code`.
     pub key: String,
-    /// The canonical form: `Arden Rev. Stat. § {number}`, `Arden Code tit. {title}, § {number}`, `{title} A.R.C. § {number}`.
+    /// The canonical form: `Arden Rev. Stat. § {number}`, `Arden Code tit. {title}, § {number}`,
+    /// `{title} A.R.C. § {number}`.
     pub template: String,
-    /// Further names that mean this body, without section sign or number.
+    /// Other names of this body, without section sign or number.
     pub aliases: Vec<String>,
 }
 
@@ -67,7 +69,7 @@ impl std::error::Error for FormError {}
 pub(super) enum TitlePlace {
     /// `42 U.S.C. § 1983`.
     Before,
-    /// `Del. Code tit. 6, § 18-201`, with what stands between name and title.
+    /// `Del. Code tit. 6, § 18-201`. The value is the text between name and title.
     After(Box<str>),
 }
 
@@ -78,7 +80,7 @@ pub(super) struct TitleRule {
 }
 
 impl TitleRule {
-    /// Whether the code has titles as high as this one.
+    /// Whether the number of this title is at most the highest one of the code.
     pub(super) fn has(&self, title: &str) -> bool {
         let digits = title.bytes().take_while(u8::is_ascii_digit).count();
         title.get(..digits).and_then(|number| number.parse::<u16>().ok()).is_some_and(|number| number <= self.highest)
@@ -88,10 +90,10 @@ impl TitleRule {
 /// Which numbers cite the code in its own provisions when no code is named: `under section 414`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BareNumbers {
-    /// Those that have the inner signs of the code's numbers: `§ 13.1-345`.
+    /// Numbers with the inner punctuation of the code's numbers: `§ 13.1-345`.
     Telling,
-    /// Those in titles that were enacted as they stand, by the bit of the title's number. In others a bare number may be one of
-    /// the act that a section came from.
+    /// Numbers in positive-law titles, which are laws themselves; bit n is set for title n. In other titles a bare
+    /// number may be a section of the act from which the provision comes.
     InTitles(u64),
     Always,
 }
@@ -101,7 +103,7 @@ pub(super) enum BareNumbers {
 pub(super) struct ConstitutionStyle {
     pub(super) arabic_articles: bool,
     pub(super) roman_sections: bool,
-    /// Whether sections are numbered through, so that a section needs no article.
+    /// Whether sections are numbered through the whole constitution, so that a citation needs no article.
     pub(super) sections_alone: bool,
 }
 
@@ -114,7 +116,7 @@ pub(super) struct Form {
     /// The canonical name as citations print it: `U.S.C.`.
     pub(super) printed: Box<str>,
     pub(super) title: Option<TitleRule>,
-    /// What the canonical form puts before a number: `§ `, `art. ` or nothing.
+    /// The mark before a number in the canonical form: `§ `, `art. ` or nothing.
     pub(super) mark: Box<str>,
     pub(super) shape: Shape,
     pub(super) has_appendix: bool,
@@ -125,22 +127,23 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Whether a number of this form can be recognised by itself: it has inner signs and needs no title.
+    /// Whether a number of this form can be recognised by itself: it has inner punctuation and needs no title.
     pub(super) fn has_telling_numbers(&self) -> bool {
         let shape = &self.shape;
         let signs = shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least;
         self.title.is_none() && self.constitution.is_none() && signs > 0
     }
 
-    /// Whether every section's number begins with those of the containers around it and a sign: `59.18.010`, `43-32-1`.
+    /// Whether section numbers begin with the numbers of their containers and a punctuation mark: `59.18.010`,
+    /// `43-32-1`.
     pub(super) fn has_joined_numbers(&self) -> bool {
         let shape = &self.shape;
-        // Of a code that a plan adds, only its provisions say it.
+        // For a code that a plan adds, only its provisions show this.
         let may_be = self.bare == BareNumbers::Always;
         may_be || shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least > 0
     }
 
-    /// Whether a number without a code's name is one of this code when it stands in a provision of it, in this title.
+    /// Whether a number without the name of a code cites this code, in a provision of this code and title.
     pub(super) fn is_cited_bare(&self, title: Option<&str>) -> bool {
         match self.bare {
             BareNumbers::Telling => self.has_telling_numbers(),
@@ -157,7 +160,7 @@ impl Form {
     }
 }
 
-/// The rows and the names that lead to them.
+/// The rows of the table, and the index of their names.
 #[derive(Clone)]
 pub(super) struct Forms {
     rows: Vec<Form>,
@@ -171,12 +174,12 @@ pub(super) struct Forms {
 struct Jurisdiction {
     code: Box<str>,
     spellings: Vec<Vec<String>>,
-    /// Where the names that begin with the jurisdiction go on.
+    /// The state of [`Names`] after the jurisdiction, from which the names that begin with it continue.
     start: u32,
 }
 
 impl Forms {
-    /// The built-in table. It is part of the program, so an error in it is a bug and panics.
+    /// Reads the built-in table. It is part of the program, so an error in it is a bug and panics.
     pub(super) fn built_in() -> Self {
         let rows = || TABLE.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let mut classes = WordClasses::default();
@@ -212,7 +215,7 @@ impl Forms {
         self.shared.get(usize::from(shared.0)).map_or(&[], |(_, readings)| readings)
     }
 
-    /// `name, body, title, parts, options`: a name that other rows give to other bodies.
+    /// Adds a row `name, body, title, parts, options`: one meaning of a name that several bodies share.
     fn add_shared(&mut self, line: &'static str) {
         let [name, key, title, parts, options] = fields(line);
         let body = self.rows().find(|(_, form)| *form.key == *key).map(|(body, _)| body);
@@ -236,7 +239,7 @@ impl Forms {
         }
     }
 
-    /// `code, spellings, options`: also gives the jurisdiction its constitution.
+    /// Adds a row `code, spellings, options`: a jurisdiction and its constitution.
     fn add_jurisdiction(&mut self, line: &'static str) {
         let [code, spellings, options] = fields(line);
         let plain: Vec<&str> = spellings.split(';').filter(|spelling| !spelling.starts_with('!')).collect();
@@ -268,7 +271,7 @@ impl Forms {
                 self.add_built_in_name(code, &format!("{of} {spelling}"), body);
             }
         }
-        // A postal code that is a common word needs capitals, so its names are separate paths.
+        // A postal code that is a common word needs capitals, so its names are added separately.
         for postal in spellings.split(';').filter_map(|spelling| spelling.strip_prefix('!')) {
             self.add_built_in_name(code, &format!("!{postal} Const."), body);
         }
@@ -324,7 +327,7 @@ impl Forms {
         let capitals = written.starts_with('!');
         let written = written.trim_start_matches('!');
         self.add_spelling(code, written, Name { body, capitals, title, shared: None })?;
-        // `&` is often left out.
+        // `&` and `and` are often left out.
         let without_and = written.replace(" & ", " ").replace(" and ", " ");
         if without_and == written {
             Ok(())
@@ -362,7 +365,7 @@ impl Forms {
         body
     }
 
-    /// Adds a body of a plan; its numbers may have any shape.
+    /// Adds a body of a build plan. Its numbers may have almost any shape.
     pub(super) fn add_body(&mut self, added: &BodyForm) -> Result<BodyRef, FormError> {
         let template = Template::parse(&added.template)
             .ok_or_else(|| FormError::Template { key: added.key.clone(), template: added.template.clone() })?;
@@ -404,7 +407,7 @@ impl Forms {
     }
 }
 
-/// The highest title or chapter of a form that sets none.
+/// The highest title or chapter of a form that sets no limit.
 const TITLE_MAX: u16 = 9999;
 
 fn fields<const N: usize>(line: &'static str) -> [&'static str; N] {
@@ -412,14 +415,14 @@ fn fields<const N: usize>(line: &'static str) -> [&'static str; N] {
     fields.try_into().unwrap_or_else(|_| panic!("a row of the form table has not {N} fields: {line}"))
 }
 
-/// A canonical form, cut into its parts.
+/// The parts of a citation template.
 struct Template {
     name: String,
     title: Option<TitlePlace>,
     mark: String,
 }
 
-/// What may introduce a number in a template, longest first.
+/// The marks that may precede a number in a template.
 const MARKS: [&str; 6] = ["§ ", "art. ", "sec. ", "rule ", "r. ", "no. "];
 
 impl Template {
@@ -442,7 +445,7 @@ impl Template {
     }
 }
 
-/// The last field of a row.
+/// The options in the last field of a row.
 struct Options {
     shape: Shape,
     highest_title: u16,
@@ -505,13 +508,13 @@ impl Options {
     }
 }
 
-/// The bits of `1,3-5,26`.
+/// Reads a list of titles such as `1,3-5,26` as a bit set.
 fn titles(value: &str) -> u64 {
     let runs = value.split(',').map(bounds);
     runs.flat_map(|(first, last)| first..=last).fold(0, |titles, title| titles | 1 << title)
 }
 
-/// `61-199`
+/// Reads a range of parts such as `61-199`.
 fn part_bounds(value: &str) -> (u16, u16) {
     let (first, last) = value.split_once('-').unwrap_or((value, value));
     match (first.parse(), last.parse()) {

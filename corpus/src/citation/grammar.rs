@@ -1,4 +1,4 @@
-//! The grammar: the forms in use, and parsing a text that is one citation.
+//! The grammar: the citation forms in use, and the parser for a text that is one citation or a list.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -11,13 +11,13 @@ use super::shared::READINGS_MAX;
 use super::text::{END, Text};
 use super::value::{Body, BodyRef, Citation};
 
-/// The key of the body that `title 42` alone means.
+/// The key of the code that `title 42` means if no code is named.
 const US_CODE_KEY: &str = "us/usc";
 
-/// Longest text that is read as one citation, in bytes.
+/// Maximum length, in bytes, of a text that is parsed as one citation.
 const CITATION_LEN_MAX: usize = 400;
 
-/// Every form of citation known: those of federal and state law, and those a plan added.
+/// All known citation forms: those of federal and state law, and those that a plan adds.
 #[derive(Clone)]
 pub struct Grammar {
     pub(super) forms: Forms,
@@ -32,21 +32,21 @@ pub enum ParseError {
     TooLong {
         bytes: usize,
     },
-    /// No known code is named in it.
+    /// It names no known code.
     NoForm {
         text: String,
     },
-    /// A code is named, but no number of it (or no title that it has) stands where one should.
+    /// It names a code, but not a section number or an existing title of that code.
     NoNumber {
         text: String,
         body: String,
     },
-    /// The name is one of several codes, and the number could be of each.
+    /// Several codes have the name, and the number fits each of them.
     Ambiguous {
         text: String,
         readings: Vec<String>,
     },
-    /// A citation, and then something else.
+    /// A citation is followed by other text.
     Trailing {
         citation: String,
         rest: String,
@@ -55,7 +55,7 @@ pub enum ParseError {
     Several {
         count: usize,
     },
-    /// A list goes on behind the last element that is answered.
+    /// A list has more elements than are resolved.
     ListTooLong {
         read: usize,
     },
@@ -110,12 +110,12 @@ impl fmt::Debug for Grammar {
 }
 
 impl Grammar {
-    /// The forms of federal and state law.
+    /// The grammar with the forms of federal and state law.
     pub fn built_in() -> &'static Self {
         &BUILT_IN
     }
 
-    /// The built-in forms and further ones, such as those of cities. A name or key that is already taken is refused.
+    /// The built-in grammar with more forms, such as those of cities. Fails if a name or key is already taken.
     pub fn with_bodies(added: &[BodyForm]) -> Result<Self, FormError> {
         let mut grammar = Self::built_in().clone();
         for body in added {
@@ -135,17 +135,17 @@ impl Grammar {
         self.us_code
     }
 
-    /// The body of a citation; `None` for a reference that another grammar gave out.
+    /// The body of a citation. `None` if the reference comes from another grammar and this one has no such body.
     pub fn body(&self, body: BodyRef) -> Option<Body<'_>> {
         self.forms.row(body).map(|form| form.body())
     }
 
-    /// Whether the sections of a body are counted anew in each title, which a citation then names: `42 U.S.C. § 1983`.
+    /// Whether section numbers restart in each title of a body, so that citations name the title: `42 U.S.C. § 1983`.
     pub fn has_titles(&self, body: BodyRef) -> bool {
         self.forms.row(body).is_some_and(|form| form.title.is_some())
     }
 
-    /// Whether the numbers of a body's sections begin with those of the containers around them.
+    /// Whether the section numbers of a body begin with the numbers of their containers.
     pub fn has_joined_numbers(&self, body: BodyRef) -> bool {
         self.forms.row(body).is_some_and(|form| form.has_joined_numbers())
     }
@@ -155,7 +155,7 @@ impl Grammar {
         self.bodies().find(|(_, body)| body.key == key).map(|(reference, _)| reference)
     }
 
-    /// Reads a text that is one citation and nothing else, whatever its spelling.
+    /// Parses a text that is exactly one citation, in any spelling.
     pub fn parse(&self, text: &str) -> Result<Citation, ParseError> {
         let mut citations = self.parse_list(text)?;
         match (citations.pop(), citations.len()) {
@@ -164,7 +164,7 @@ impl Grammar {
         }
     }
 
-    /// Reads a text that is one citation or one list of them, such as `42 U.S.C. §§ 1981, 1983`.
+    /// Parses a text that is one citation or one list of citations, such as `42 U.S.C. §§ 1981, 1983`.
     pub fn parse_list(&self, text: &str) -> Result<Vec<Citation>, ParseError> {
         match self.parse_reading(text, None) {
             Err(error @ ParseError::NoNumber { .. }) => match self.readings(text) {
@@ -179,7 +179,8 @@ impl Grammar {
         }
     }
 
-    /// What a text may mean that names a code by a name which several codes have; one reading or none of other texts.
+    /// The possible meanings of a text. There can be several if several codes share the name in it; otherwise there
+    /// is one or none.
     pub fn readings(&self, text: &str) -> Vec<Vec<Citation>> {
         let mut readings = Vec::new();
         for reading in 0..READINGS_MAX {
@@ -213,13 +214,13 @@ impl Grammar {
         Ok(items.into_iter().map(|(_, citation)| citation).collect())
     }
 
-    /// Every citation in a running text, in order, with the bytes it stands in. A list gives several.
+    /// Finds every citation in running text, in order, with its byte range. A list gives several citations.
     pub fn find_in<'g, 't>(&'g self, text: &'t str) -> Citations<'g, 't> {
         Citations::new(self.matcher(Text::new(text)), &self.openings)
     }
 
-    /// The same in the text of a provision, where `section 5 of this title`, `Regulation .03 of this chapter` and, in many codes, a
-    /// bare `§ 13.1-345` cite the provision's own code.
+    /// Like [`Self::find_in`], for the text of a provision. There, `section 5 of this title`,
+    /// `Regulation .03 of this chapter` and, in many codes, a bare `§ 13.1-345` cite the provision's own code.
     pub fn find_in_provision<'g, 't>(&'g self, text: &'t str, home: Home<'t>) -> Citations<'g, 't> {
         Citations::new(Matcher { home: Some(home), ..self.matcher(Text::new(text)) }, &self.openings)
     }
@@ -238,7 +239,7 @@ impl Grammar {
     }
 }
 
-/// Past what may close a citation: publisher and year, full stop, quotes.
+/// Skips what may follow a citation: publisher and year in parentheses, commas, full stops and semicolons.
 pub(super) fn skip_closing(text: Text<'_>, mut pos: usize) -> usize {
     for _ in 0..4 {
         pos = text.skip_comma(pos);

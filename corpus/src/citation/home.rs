@@ -1,8 +1,9 @@
-//! The place of a provision in its own code. It decides what `this title` and a bare number mean there.
+//! The position of a provision in its own code. It decides what `this title` and a bare number mean in its text.
 
 use super::value::{BodyRef, Citation};
 
-/// Where a text stands, for what it cites as `this title`, by a bare number or by the end of one.
+/// The code, title and number of the provision that contains a text. They are needed to read `this title`, bare
+/// numbers (`§ 13.1-345`) and the last parts of numbers (`.03`).
 #[derive(Clone, Copy, Debug)]
 pub struct Home<'h> {
     pub body: BodyRef,
@@ -13,7 +14,8 @@ pub struct Home<'h> {
 }
 
 impl<'h> Home<'h> {
-    /// Where the provision with this citation stands. None in an appendix: `this title` is one of the act printed there.
+    /// The position of the provision with this citation. `None` in an appendix, where `this title` means a title of
+    /// the act that is printed there.
     pub fn of(citation: &'h Citation) -> Option<Self> {
         let home = Self { body: citation.body, title: citation.title.as_deref(), number: citation.number() };
         (!citation.appendix).then_some(home)

@@ -6,8 +6,8 @@ use super::grammar::Grammar;
 use super::text::{END, OTHER, SIGN, Text};
 use super::value::{Citation, ConstitutionUnit, Locator, Unit, Wording};
 
-/// A normalised citation of one provision, such as `us/usc/42/300aa-1`; subdivisions are left out. Keys of citations that no
-/// form knows begin with `~` and hold their folded text.
+/// A normalised citation of one provision, such as `us/usc/42/300aa-1`, without subdivisions. If a citation matches
+/// no form, its key is `~` followed by its folded text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CitationKey(Box<str>);
 
@@ -16,7 +16,8 @@ impl CitationKey {
         &self.0
     }
 
-    /// The key of a text that no form knows: case, spaces, dashes and section signs do not matter, everything else does.
+    /// The key of a text that matches no form. Case, section signs, kinds of dashes and numbers of spaces make no
+    /// difference to it.
     pub fn folded(text: &str) -> Self {
         let folded = Text::new(text);
         let mut key = String::with_capacity(text.len() + 1);
@@ -58,7 +59,7 @@ impl fmt::Debug for CitationKey {
 }
 
 impl Grammar {
-    /// The key of the provision a citation means. Empty of meaning for a body that this grammar does not have.
+    /// The key of the cited provision. It has no meaning if this grammar does not contain the citation's body.
     pub fn key(&self, citation: &Citation) -> CitationKey {
         let mut key = String::with_capacity(40);
         key.push_str(self.body(citation.body).map_or("?", |body| body.key));
@@ -94,7 +95,7 @@ impl Grammar {
         self.parse(text).ok().map(|citation| self.key(&citation))
     }
 
-    /// The key of a stored citation, whether or not a form knows it.
+    /// The key of a stored citation, whether or not it matches a form.
     pub fn key_or_folded(&self, text: &str) -> CitationKey {
         self.key_of_text(text).unwrap_or_else(|| CitationKey::folded(text))
     }

@@ -1,4 +1,4 @@
-//! Lists whose elements have nothing in common: citations of several codes, containers, and what cannot be read.
+//! Mixed lists: citations of several codes, containers, and text that cannot be parsed.
 
 use super::container::{NamedContainer, container_at};
 use super::grammar::{Grammar, skip_closing};
@@ -10,12 +10,12 @@ use super::value::Citation;
 pub(super) enum Part<'t> {
     Citation(Citation),
     Container(NamedContainer),
-    /// Neither, up to the next comma or `and`.
+    /// Text that is neither, up to the next separator.
     Unread(&'t str),
 }
 
 impl Grammar {
-    /// The elements of a list, separated by commas or `and`, in order.
+    /// Parses the elements of a list, in order. Commas, semicolons, `&`, `and` and `or` separate them.
     pub(super) fn parts<'t>(&self, text: &'t str) -> Vec<Part<'t>> {
         let folded = Text::new(text);
         let mut parts = Vec::new();
@@ -25,7 +25,7 @@ impl Grammar {
             let citations = citations.filter(|found| !found.items.is_empty() && is_separated(folded, found.end));
             let container = container_at(&self.forms, folded, pos).filter(|&(_, end)| is_separated(folded, end));
             let end = match (citations, container) {
-                // `42 U.S.C. ch. 21, subch. I`: what is read further is what is meant.
+                // The longer match wins: `42 U.S.C. ch. 21, subch. I` is a container.
                 (Some(found), container) if container.as_ref().is_none_or(|&(_, end)| end <= found.end) => {
                     parts.extend(found.items.into_iter().map(|(_, citation)| Part::Citation(citation)));
                     found.end
@@ -46,13 +46,13 @@ impl Grammar {
     }
 }
 
-/// Whether an element may end here: the text does, or a comma or `and` follows.
+/// Whether an element may end at `end`: the text ends there, or a separator follows.
 fn is_separated(text: Text<'_>, end: usize) -> bool {
     let end = skip_closing(text, end);
     text.sign(end) == END || text.slice(0, end).trim_end().ends_with([',', ';']) || separator(text, end).is_some()
 }
 
-/// Past a comma or `and`, if one stands here.
+/// The end of the separator at `pos`, if there is one.
 fn separator(text: Text<'_>, pos: usize) -> Option<usize> {
     let pos = text.skip_spaces(pos);
     match text.sign(pos) {
@@ -72,7 +72,7 @@ fn skip_separators(text: Text<'_>, mut pos: usize) -> usize {
     }
 }
 
-/// Where the next separator stands.
+/// The start of the next separator, or the end of the text.
 fn unread_end(text: Text<'_>, start: usize) -> usize {
     let mut pos = start;
     while text.sign(pos) != END {

@@ -1,8 +1,9 @@
 //! Matches a citation at one position of a text, in any order of its parts.
 //!
-//! `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`, `subsection (b)
-//! of section 1983 of title 42`, `article I, section 8 of the United States Constitution`. Each attempt is bounded in
-//! length, so matching at every position takes linear time. `own_code` reads references to the provision's own code.
+//! Examples: `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`,
+//! `subsection (b) of section 1983 of title 42`, `article I, section 8 of the United States Constitution`. Each
+//! attempt is bounded in length, so matching at every position takes linear time. `own_code` reads references to
+//! the provision's own code.
 
 use std::ops::Range;
 
@@ -15,21 +16,22 @@ use super::tail::{self, Entry, Expected};
 use super::text::{SIGN, Text};
 use super::value::{BodyRef, Citation, Locator, Unit};
 
-/// The citations that begin at one place: one, several of a list, or none where the code's name is one of several codes.
+/// The citations that begin at one position: one, several from a list, or none if the name and number fit several
+/// codes.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) items: Vec<(Range<usize>, Citation)>,
     pub(super) end: usize,
 }
 
-/// The code a citation means, with its title.
+/// The code that a citation names, with its title.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'t> {
     pub(super) body: BodyRef,
     pub(super) title: Option<&'t str>,
     pub(super) appendix: bool,
     pub(super) strict: bool,
-    /// The name that was read, where other codes have it too; the numbers decide.
+    /// The name, if several codes share it. The numbers then decide which code is meant.
     pub(super) shared: Option<SharedName>,
 }
 
@@ -43,7 +45,7 @@ impl Target<'_> {
 /// The titles of the United States Code whose appendices are cited as `5A`.
 const APPENDIX_TITLES: [u16; 5] = [5, 11, 18, 28, 50];
 
-/// Numbers of parts and chapters, whatever the code's sections look like.
+/// The shape of the numbers of parts and chapters in every code.
 const CONTAINER: Shape =
     Shape { dashes: (0, 1), colons: (0, 0), slashes: (0, 0), rising: Rising::WhenMany, ..Shape::ANY };
 
@@ -54,7 +56,8 @@ pub(super) struct Matcher<'g, 't> {
     /// The United States Code, which a bare `title 42` means.
     pub(super) us_code: BodyRef,
     pub(super) home: Option<Home<'t>>,
-    /// Which reading of a shared name is taken; without it, the only one that fits.
+    /// The index of the reading to use for a shared name. If `None`, use that of the home code or the only one that
+    /// fits.
     pub(super) reading: Option<usize>,
 }
 
@@ -80,7 +83,7 @@ impl<'g, 't> Matcher<'g, 't> {
         self.forms.row(body)
     }
 
-    /// `Cal. Penal Code § 187`, `Del. Code tit. 6, § 18-201`, `U.S. Const. art. I`.
+    /// Reads `Cal. Penal Code § 187`, `Del. Code tit. 6, § 18-201`, `U.S. Const. art. I`.
     fn named(&self, pos: usize) -> Option<Found> {
         let (target, end) = self.name(pos)?;
         self.after_name(pos, target, end)
@@ -94,7 +97,7 @@ impl<'g, 't> Matcher<'g, 't> {
         ))
     }
 
-    /// `42 U.S.C. § 1983`.
+    /// Reads `42 U.S.C. § 1983`.
     fn titled(&self, pos: usize) -> Option<Found> {
         let (target, end) = self.title_and_name(pos)?;
         self.after_name(pos, target, end)
@@ -113,7 +116,8 @@ impl<'g, 't> Matcher<'g, 't> {
         Some((self.with_title(Target { appendix: appendix.is_some(), ..target }, title)?, end))
     }
 
-    /// The target in a title, if its body has titles and one this high. `5A` of the United States Code is the appendix of title 5.
+    /// Sets the title of a target, if its body has such a title. `5A` of the United States Code is the appendix of
+    /// title 5.
     fn with_title(&self, target: Target<'t>, title: &'t str) -> Option<Target<'t>> {
         let form = self.form(target.body).filter(|_| target.shared.is_none())?;
         let rule = form.title.as_ref()?;
@@ -134,7 +138,7 @@ impl<'g, 't> Matcher<'g, 't> {
         Some(Target { title: Some(title), appendix: target.appendix || is_appendix, ..target })
     }
 
-    /// Past what publishers put between a name and its number: `Ann.`, `(West)`, a comma.
+    /// Skips what publishers put between a name and its number: a year, `Ann.`, `(West)`, commas.
     fn skip_remarks(&self, end: usize) -> usize {
         let text = self.text;
         let mut pos = text.skip_comma(end);
@@ -176,7 +180,7 @@ impl<'g, 't> Matcher<'g, 't> {
         }
     }
 
-    /// The title where a titled form has not had it yet; `None` when it is missing.
+    /// Reads the title after the name of a titled form, if the title is not known yet. `None` if it is missing.
     fn title_after(&self, target: Target<'t>, pos: usize) -> Option<(Target<'t>, usize)> {
         if target.title.is_some() || self.form(target.body)?.title.is_none() {
             return Some((target, pos));
@@ -185,7 +189,8 @@ impl<'g, 't> Matcher<'g, 't> {
         let worded = text.any_word(pos, &["tit", "title", "ti", "t", "ch", "chap", "chapter", "c"]);
         let (title, end) = tail::read_title(text, text.skip_spaces(worded.unwrap_or(pos)))?;
         let next = text.skip_comma(end);
-        // Without the word, a section sign or another number tells a title from a section: `Del. Code 6 § 18-201`, `USC 42 1983`.
+        // Without the word `title`, a number is a title only if a section sign or another number follows:
+        // `Del. Code 6 § 18-201`, `USC 42 1983`.
         let number_follows = next > end && text.sign(next).is_ascii_digit();
         if worded.is_none() && !number_follows && tail::read_mark(text, next).is_none() {
             return None;
@@ -202,7 +207,7 @@ impl<'g, 't> Matcher<'g, 't> {
         Some(self.found(start, target, unit, entries, end))
     }
 
-    /// The numbers at `pos` and the code they are of: for a shared name, the one that they fit.
+    /// Reads the numbers at `pos` and decides their code: for a shared name, the code whose numbers they fit.
     fn list(
         &self,
         target: Target<'t>,
@@ -221,7 +226,7 @@ impl<'g, 't> Matcher<'g, 't> {
             return Some((target, entries, end));
         };
         let readings = self.forms.readings(shared);
-        // In its own provisions, a code is what its name means.
+        // In the provisions of one of these codes, the shared name means that code.
         let at_home = |home: Home<'_>| readings.iter().position(|reading| reading.body == home.body);
         let choice = self.reading.or_else(|| at_home(self.home?));
         let mut fitting = readings.iter().enumerate().filter_map(|(index, reading)| {
@@ -235,7 +240,7 @@ impl<'g, 't> Matcher<'g, 't> {
         let (only, entries, end) = fitting.next()?;
         match fitting.next() {
             None => Some((only, entries, end)),
-            // Read as nothing: the number alone would seem to be one of the code that the text is of.
+            // Skip the text without a citation. Otherwise the number alone would be read as one of the text's own code.
             Some((_, _, other_end)) => Some((only, Vec::new(), end.max(other_end))),
         }
     }
@@ -253,7 +258,7 @@ impl<'g, 't> Matcher<'g, 't> {
         Found { items: items.collect(), end }
     }
 
-    /// `section 1983 of title 42`, `§ 13.1-345 of the Code of Virginia`, `Section 775.082, Florida Statutes`.
+    /// Reads `section 1983 of title 42`, `§ 13.1-345 of the Code of Virginia`, `Section 775.082, Florida Statutes`.
     fn prose(&self, pos: usize) -> Option<Found> {
         let text = self.text;
         let (mark, unit, after) = tail::read_mark(text, pos)?;
@@ -263,16 +268,19 @@ impl<'g, 't> Matcher<'g, 't> {
         let (alternatives, list_end, (target, end)) = match self.target(longest_end, unit) {
             Some(found) => (true, longest_end, found),
             None => {
-                // `section 922 or 948`; but `section 5 or 30 days after that` is no list unless a code is named after it.
+                // `section 922 or 948` is a list. `section 5 or 30 days after that` is one only if a code is named
+                // after it.
                 let alternatives = entries.iter().all(|entry| entry.resembles(&entries[0]));
                 let (_, list_end) = tail::read_list(text, list_start, Expected { alternatives, ..any })?;
                 let found = self.target(list_end, unit);
                 (alternatives, list_end, found.or_else(|| self.bare_at_home(list_end, longest_end, unit))?)
             }
         };
-        // The list was read for its end alone: which dashes make a range is known only now.
+        // So far only the end of the list was needed. It is read again below, with the form of the code, which
+        // decides which dashes make a range.
         let form = self.form(target.body)?;
-        // `Article 4, § 12` of a code that has sections: that article is a heading. `Chapter 589, AS amended` is no code's.
+        // In a code that has sections, the article in `Article 4, § 12` is a heading. `Chapter 589, AS amended`
+        // cites no code.
         let is_article = text.sign(pos).eq_ignore_ascii_case(&b'a');
         let is_misnamed_rule = text.sign(pos).eq_ignore_ascii_case(&b'r') && !form.printed.contains("R.");
         if is_misnamed_rule || (is_article && !form.mark.starts_with("art")) || (target.strict && unit != Unit::Section)
@@ -288,7 +296,7 @@ impl<'g, 't> Matcher<'g, 't> {
         Some(found)
     }
 
-    /// `of title 42, United States Code`, `of 42 U.S.C.`, `of the Code of Virginia`, `, Florida Statutes`.
+    /// Reads `of title 42, United States Code`, `of 42 U.S.C.`, `of the Code of Virginia`, `, Florida Statutes`.
     fn target(&self, pos: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
         let text = self.text;
         let start = text.skip_comma(pos);
@@ -311,7 +319,7 @@ impl<'g, 't> Matcher<'g, 't> {
         if self.form(target.body)?.constitution.is_some() {
             return None;
         }
-        // `§ 5, Cal. Penal Code § 187`: that name belongs to the number after it.
+        // In `§ 5, Cal. Penal Code § 187` the name belongs to the number after it.
         let owns_number = tail::read_mark(text, end).is_some_and(|(mark, _, _)| mark != Mark::None)
             || (text.sign(end).is_ascii_digit() && of.is_none());
         (!owns_number).then(|| (target, trim_end(text, end)))
@@ -320,7 +328,8 @@ impl<'g, 't> Matcher<'g, 't> {
     fn title_then_name(&self, pos: usize, is_chapter: bool, unit: Unit) -> Option<(Target<'t>, usize)> {
         let (title, end) = tail::read_title(self.text, pos)?;
         if let Some((target, name_end)) = self.name_without_number(end) {
-            // `title 17, Utah Code`: a code without such titles, but not the United States Code either.
+            // The named code may have no such title, as in `title 17, Utah Code`. Then the United States Code is
+            // not meant either.
             return Some((self.with_title(target, title)?, name_end));
         }
         if is_chapter || unit == Unit::Part {
@@ -329,14 +338,14 @@ impl<'g, 't> Matcher<'g, 't> {
         Some((self.with_title(self.plain_us_code()?, title)?, end))
     }
 
-    /// A name after a title, unless it belongs to a number of its own.
+    /// The name after a title, unless the name belongs to a number that follows it.
     fn name_without_number(&self, end: usize) -> Option<(Target<'t>, usize)> {
         let (target, name_end) = self.name_after_title(end)?;
         let owns_number = self.text.sign(name_end).is_ascii_digit() || tail::read_mark(self.text, name_end).is_some();
         (!owns_number).then_some((target, name_end))
     }
 
-    /// `, United States Code`, `of the Delaware Code`, ` USC`.
+    /// Reads `, United States Code`, `of the Delaware Code`, ` USC`.
     fn name_after_title(&self, end: usize) -> Option<(Target<'t>, usize)> {
         let text = self.text;
         let mut next = text.skip_comma(end);
@@ -348,7 +357,7 @@ impl<'g, 't> Matcher<'g, 't> {
         self.name(next)
     }
 
-    /// `title 42, section 1983`, `Title 18, United States Code, Section 924(c)`.
+    /// Reads `title 42, section 1983`, `Title 18, United States Code, Section 924(c)`.
     fn title_prose(&self, pos: usize) -> Option<Found> {
         let text = self.text;
         let after = text.any_word(pos, &["title", "tit"])?;
@@ -374,13 +383,13 @@ impl<'g, 't> Matcher<'g, 't> {
                 }
                 Some(found)
             }
-            // `Title 13, Chapter 24` is how every code's headings are cited.
+            // The headings of every code are cited like `Title 13, Chapter 24`.
             None if unit != Unit::Section => None,
             None => self.numbers(pos, self.with_title(self.plain_us_code()?, title)?, unit, mark, number),
         }
     }
 
-    /// `subsection (b) of section 1983 of title 42`, `paragraph (2) of subsection (b) of ...`.
+    /// Reads `subsection (b) of section 1983 of title 42`, `paragraph (2) of subsection (b) of ...`.
     fn inner_prose(&self, pos: usize) -> Option<Found> {
         const WORDS: [&str; 6] = ["subsection", "subdivision", "subparagraph", "paragraph", "clause", "subclause"];
         let text = self.text;
@@ -405,7 +414,7 @@ impl<'g, 't> Matcher<'g, 't> {
         Some(found)
     }
 
-    /// `article I, section 8 of the United States Constitution`.
+    /// Reads `article I, section 8 of the United States Constitution`.
     fn constitution_prose(&self, pos: usize) -> Option<Found> {
         let text = self.text;
         let any =
@@ -445,7 +454,7 @@ fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
     Citation { note: entry.note, ..target.citation(place, entry.subdivisions) }
 }
 
-/// Back over the spaces and commas that were skipped in looking for more.
+/// Moves `end` back over the spaces and commas that were skipped while looking for more text.
 pub(super) fn trim_end(text: Text<'_>, end: usize) -> usize {
     let mut trimmed = end;
     while trimmed > 0 && matches!(text.slice(trimmed - 1, trimmed), " " | "," | "\n" | "\t" | "\r") {
@@ -454,7 +463,8 @@ pub(super) fn trim_end(text: Text<'_>, end: usize) -> usize {
     trimmed
 }
 
-/// Past the edition in `Minnesota Statutes 2022, section 609.185`; only a section sign or word after it tells it from a number.
+/// Skips the edition in `Minnesota Statutes 2022, section 609.185`. Only a section sign or word after it
+/// distinguishes a year from a section number.
 fn skip_year(text: Text<'_>, pos: usize) -> Option<usize> {
     let end = text.digits_end(pos);
     let is_year = end == pos + 4 && matches!(text.slice(pos, pos + 2), "18" | "19" | "20");
@@ -462,7 +472,7 @@ fn skip_year(text: Text<'_>, pos: usize) -> Option<usize> {
     (is_year && after > end && tail::read_mark(text, after).is_some()).then_some(after)
 }
 
-/// Past `(West 2020)`, `(2018 & Supp. IV 2022)`, `(McKinney)`: parentheses with words or a year, not a subdivision.
+/// Skips `(West 2020)`, `(2018 & Supp. IV 2022)` or `(McKinney)`: parentheses with words or a year, not a subdivision.
 pub(super) fn skip_parenthetical(text: Text<'_>, pos: usize) -> Option<usize> {
     const LEN_MAX: usize = 64;
     if text.sign(pos) != b'(' {

@@ -1,13 +1,14 @@
 //! Citations: the typed value, the table of forms, parsing, formatting and keys.
 //!
 //! [`Grammar`] has the forms of federal and state law (`forms.tsv`) and those that a build plan adds. It parses one
-//! citation ([`Grammar::parse`]) or finds all of them in running text ([`Grammar::find_in`]), writes the canonical form
-//! ([`Grammar::format`]) and makes a [`CitationKey`] of either. It knows no snapshot: [`Holdings`] says what exists.
+//! citation ([`Grammar::parse`]) or finds all of them in running text ([`Grammar::find_in`]), writes the canonical
+//! form ([`Grammar::format`]) and makes a [`CitationKey`] of a citation or a text. It does not depend on a
+//! snapshot: the trait [`Holdings`] reports which provisions exist.
 //!
-//! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names` (names
-//! of codes), `number` (section numbers and ranges), `shared` (names of more than one
-//! code), `matching` (a citation at one position), `home` and `own_code`
-//! (references to the provision's own code), `acts` (acts by their popular names), then the rest.
+//! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names`
+//! (names of codes), `number` (section numbers and ranges), `shared` (names of more than one code), `matching` (a
+//! citation at one position), `home` and `own_code` (references to the provision's own code), `acts` (acts by their
+//! popular names), then the rest.
 
 mod acts;
 mod constitution;

@@ -1,8 +1,10 @@
-//! Finds the code body that a name means: a graph of letters over all accepted names, walked once per word of the text.
+//! Finds the code body that a name means. All accepted names form one graph of letters, like a trie, which is
+//! walked from the start of a word of the text.
 //!
 //! Names are folded to lower-case letters, digits and single breaks between words. Words with several spellings
-//! (`General`, `Gen.`) and jurisdictions (`N.Y.`, `New York`) are classes: their spellings lead to one shared node,
-//! which keeps the graph small. Initials may be separated (`U. S. C.`), other words may not (`or s.` is not `ORS`).
+//! (`General`, `Gen.`) and jurisdictions (`N.Y.`, `New York`) form classes: the spellings of a class lead to one
+//! shared node, which keeps the graph small. Initials may be separated (`U. S. C.`), the letters of other words may
+//! not (`or s.` is not `ORS`).
 
 use std::collections::HashMap;
 
@@ -17,11 +19,11 @@ const SEPARATORS_MAX: usize = 26;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Name {
     pub(super) body: BodyRef,
-    /// Whether the first word must stand in capitals: `AS 11.41.100` is Alaska's, `as 11.41.100` is not.
+    /// Whether the first word must be in capitals: `AS 11.41.100` cites Alaska's statutes, `as 11.41.100` does not.
     pub(super) capitals: bool,
     /// The title that the name includes: `I.R.C.` is title 26 of the United States Code.
     pub(super) title: Option<&'static str>,
-    /// Which further codes the name may mean; `body` is then the first of them.
+    /// The shared name, if the name may mean several codes. `body` is then the first of them.
     pub(super) shared: Option<SharedName>,
 }
 
@@ -38,7 +40,7 @@ impl Node {
     }
 }
 
-/// Spellings of one word that mean the same in a name; every spelling belongs to one class only.
+/// Classes of spellings that mean the same in a name. A spelling belongs to at most one class.
 #[derive(Clone, Default)]
 pub(super) struct WordClasses {
     classes: Vec<Vec<String>>,
@@ -98,7 +100,7 @@ impl Names {
 
     pub(super) const ROOT: u32 = 0;
 
-    /// The node after any of the spellings of a jurisdiction, shared by all of them.
+    /// Adds the spellings of a jurisdiction. Returns the node after them, which they share.
     pub(super) fn add_jurisdiction(&mut self, spellings: &[Vec<String>]) -> u32 {
         let mut shared = None;
         for words in spellings {
@@ -115,7 +117,7 @@ impl Names {
         shared.unwrap_or(Self::ROOT)
     }
 
-    /// Adds a name in all spellings of its words, to be read from `start` on.
+    /// Adds a name in all spellings of its words, beginning at the node `start`.
     pub(super) fn add(&mut self, start: u32, words: &[String], name: Name) -> Result<(), NameTaken> {
         let Some((word, rest)) = words.split_first() else {
             return Ok(());
@@ -149,7 +151,7 @@ impl Names {
         let slot = &mut self.nodes[leaf as usize].name;
         match slot {
             Some(held) if held.body != name.body => Err(NameTaken(held.body)),
-            // The laxer spelling wins when a body lists both.
+            // If a body lists the name with and without required capitals, they are not required.
             Some(held) => {
                 held.capitals &= name.capitals;
                 Ok(())
@@ -178,7 +180,8 @@ impl Names {
         target
     }
 
-    /// The first two signs of every name; the second is `None` where initials may be written apart or the name is one letter.
+    /// The first two characters of every name. Each first character also comes with `None`, because initials may be
+    /// separated and a name may have one letter.
     pub(super) fn openings(&self) -> impl Iterator<Item = (u8, Option<u8>)> {
         let root = &self.nodes[Self::ROOT as usize];
         root.edges.iter().flat_map(|(first, node)| {
@@ -188,7 +191,7 @@ impl Names {
         })
     }
 
-    /// The longest name that begins at `pos`, and where it ends.
+    /// The longest name that begins at `pos`, and its end.
     pub(super) fn longest(&self, text: Text<'_>, pos: usize) -> Option<(Name, usize)> {
         let mut best = None;
         let walk = Walk { node: Self::ROOT, pos, letters: 0, apart: false };
@@ -208,7 +211,7 @@ impl Names {
             if word_goes_on {
                 let Some(next) = node.edge(sign.to_ascii_lowercase()) else { return };
                 walk = Walk { node: next, pos: walk.pos + 1, letters: walk.letters + 1, apart: walk.apart };
-                // `O.R.S.` may stand for ORS, `or s.` may not: once written apart, each letter stands alone.
+                // `O.R.S.` may mean ORS, `or s.` may not: if one letter is separated, all letters must be.
                 if walk.apart && walk.letters > 1 {
                     return;
                 }
@@ -252,7 +255,7 @@ impl Names {
 struct Walk {
     node: u32,
     pos: usize,
-    /// Letters read of the current written word.
+    /// Number of letters read in the current word of the text.
     letters: usize,
     /// Whether the current word of the name is written as separate initials.
     apart: bool,

@@ -1,17 +1,18 @@
-//! Section numbers: the characters that belong to one, where it ends, and where a range begins.
+//! Section numbers: which characters belong to a number, where it ends, and which dashes make a range.
 //!
-//! A dash is part of a number in some codes (`13.1-345`), only before letters in others (`349-a`), and the sign of a
-//! range elsewhere. Each code's [`Shape`] says which. A number without a section sign must fit its shape strictly.
+//! In some codes a dash is part of a number (`13.1-345`), in others only before letters (`349-a`); elsewhere it
+//! makes a range. The [`Shape`] of a code defines this. A number without a section sign must fit its shape
+//! strictly.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use super::text::{ELLIPSIS, SIGN, Text};
 
-/// Longest number of any code at hand, with room; a longer one is no section number.
+/// Maximum length of a section number, in bytes: more than the longest one of any known code.
 const NUMBER_LEN_MAX: usize = 40;
 
-/// When plain digits beside larger ones are a range although the code's numbers may have dashes: `1981-1988`.
+/// When a dash between two rising plain numbers makes a range, in a code whose numbers may contain dashes: `1981-1988`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rising {
     Never,
@@ -21,7 +22,7 @@ pub(super) enum Rising {
     Always,
 }
 
-/// How many of each sign the numbers of a code have.
+/// How many of each punctuation mark the numbers of a code may contain, as the least and the most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shape {
     pub(super) dots: (u8, u8),
@@ -29,21 +30,22 @@ pub(super) struct Shape {
     pub(super) colons: (u8, u8),
     /// `735 ILCS 5/2-1401`.
     pub(super) slashes: (u8, u8),
-    /// Least number of dots and dashes together: `25.15.071` and `62A.9A-102`, but not the chapter `25.15`.
+    /// Minimum number of dots and dashes together. It distinguishes the sections `25.15.071` and `62A.9A-102` from
+    /// the chapter `25.15`.
     pub(super) signs_least: u8,
     /// Whether a letter or digit in parentheses before a dash belongs to the number: `1.401(a)-1`.
     pub(super) parentheses: bool,
     /// Whether digits may follow a dash inside a number.
     pub(super) dash_digits: bool,
-    /// `60-6,196`: a comma directly before three digits.
+    /// Whether a number may contain a comma directly before three digits: `60-6,196`.
     pub(super) commas: bool,
     pub(super) rising: Rising,
-    /// A capital after the number is its first subdivision: `COMAR 26.08.02.01A`.
+    /// Whether a capital after the number is its first subdivision: `COMAR 26.08.02.01A`.
     pub(super) capital_is_subdivision: bool,
 }
 
 impl Shape {
-    /// Anything that could be a number of any code.
+    /// Accepts anything that could be a number of some code.
     pub(super) const ANY: Self = Self {
         dots: (0, 9),
         dashes: (0, 9),
@@ -57,7 +59,7 @@ impl Shape {
         capital_is_subdivision: false,
     };
 
-    /// Whether a number written without a section sign would be read back.
+    /// Whether a number can be parsed if it is written without a section sign.
     pub(super) fn fits_text(&self, number: &str) -> bool {
         number.len() <= NUMBER_LEN_MAX && self.fits(&Number::of(number.as_bytes()))
     }
@@ -152,7 +154,7 @@ impl fmt::Debug for Number {
     }
 }
 
-/// A number or a range as written, and where it ends.
+/// A number or a range as written, and its end in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) first: Number,
@@ -160,10 +162,10 @@ pub(super) struct Span {
     pub(super) end: usize,
 }
 
-/// How a number is introduced, which decides how strictly it must fit.
+/// The mark before a number. It decides how strictly the number must fit its shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mark {
-    /// No sign at all: `ORS 63.047`.
+    /// No mark: `ORS 63.047`.
     None,
     /// `§`, `sec.`, `art.`.
     One,
@@ -171,7 +173,7 @@ pub(super) enum Mark {
     Many,
 }
 
-/// Which numbers are read.
+/// Which numbers to accept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'s> {
     pub(super) shape: &'s Shape,
@@ -180,7 +182,7 @@ pub(super) struct Wanted<'s> {
     pub(super) strict: bool,
 }
 
-/// Reads a number, or a range that its dashes spell. `None` when what stands there is no number of this shape.
+/// Reads a number, or a range written with a dash. `None` if the text at `pos` is not a number of this shape.
 pub(super) fn read(text: Text<'_>, pos: usize, wanted: Wanted<'_>) -> Option<Span> {
     let Wanted { shape, mark, strict } = wanted;
     let (token, end) = read_token(text, pos, shape)?;
@@ -194,7 +196,7 @@ pub(super) fn read(text: Text<'_>, pos: usize, wanted: Wanted<'_>) -> Option<Spa
     Some(Span { first: token, last: None, end })
 }
 
-/// Leaves a capital after the last digit to the subdivisions.
+/// Drops a capital after the last digit if it is a subdivision.
 fn leave_capital(token: Number, end: usize, shape: &Shape) -> (Number, usize) {
     match token.as_str().split_at_checked(usize::from(token.len).saturating_sub(1)) {
         Some((number, last)) if last.bytes().all(|byte| byte.is_ascii_uppercase()) && shape.takes_capital(number) => {
@@ -204,7 +206,7 @@ fn leave_capital(token: Number, end: usize, shape: &Shape) -> (Number, usize) {
     }
 }
 
-/// The longest run of signs that could be one number; the caller judges dashes.
+/// Reads the longest run of characters that could be one number. The caller decides about dashes.
 fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(Number, usize)> {
     let mut number = Number::EMPTY;
     let mut pos = start;
@@ -234,7 +236,7 @@ fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(Number, us
     text.ends_word(pos).then_some((number, pos))
 }
 
-/// `(a)` or `(c)(3)` where a dash and a digit follow; elsewhere it is a subdivision and stays.
+/// Reads `(a)` or `(c)(3)` if a dash and a digit follow. Otherwise it is a subdivision and is not read here.
 fn read_parenthesised(text: Text<'_>, pos: usize, number: &mut Number) -> Option<usize> {
     let mut end = pos;
     for _ in 0..3 {
@@ -251,7 +253,7 @@ fn read_parenthesised(text: Text<'_>, pos: usize, number: &mut Number) -> Option
     text.slice(pos, end).bytes().all(|byte| number.push(byte)).then_some(end)
 }
 
-/// Digits with letters among them. Words are no numbers: `5th`, `12and`, `1983Act`.
+/// Reads digits and the letters between or after them. Words are rejected: `5th`, `12and`, `1983Act`.
 fn read_piece(text: Text<'_>, start: usize, number: &mut Number) -> Option<usize> {
     let mut pos = start;
     loop {
@@ -290,7 +292,7 @@ fn is_letter_suffix(letters: &str) -> bool {
     }
 }
 
-/// Whether what follows a dash is a letter suffix and not a word.
+/// Whether a letter suffix, and not a word, follows a dash.
 fn letters_suffix(text: Text<'_>, start: usize) -> bool {
     let mut pos = start;
     while pos < start + 7 && text.sign(pos).is_ascii_alphabetic() {
@@ -299,7 +301,7 @@ fn letters_suffix(text: Text<'_>, start: usize) -> bool {
     pos > start && is_letter_suffix(text.slice(start, pos)) && !is_short_word(text.slice(start, pos))
 }
 
-/// Two-letter words that a dash ties to a number in running text: `101-to`, `12-or`.
+/// Two-letter words that may follow a number and a dash in running text: `101-to`, `12-or`.
 fn is_short_word(letters: &str) -> bool {
     ["to", "or", "in", "of", "is", "by", "on"].iter().any(|word| letters.eq_ignore_ascii_case(word))
 }
@@ -308,7 +310,8 @@ fn comma_digits(text: Text<'_>, pos: usize) -> bool {
     (0..3).all(|offset| text.sign(pos + offset).is_ascii_digit()) && !text.sign(pos + 3).is_ascii_digit()
 }
 
-/// Where a token of dashes is two numbers: `1-3` in a code whose numbers have none, `13.1-345-13.1-350` in one whose have one.
+/// Splits a token with dashes if it is a range: `1-3` in a code whose numbers contain no dash, `13.1-345-13.1-350`
+/// in a code whose numbers contain one.
 fn split_range(token: &Number, shape: &Shape, mark: Mark) -> Option<(Number, Number)> {
     let bytes = token.as_bytes();
     if !bytes.contains(&b'-') {
@@ -323,7 +326,7 @@ fn split_range(token: &Number, shape: &Shape, mark: Mark) -> Option<(Number, Num
             continue;
         }
         let plain = |number: &Number| number.as_bytes().iter().all(u8::is_ascii_digit);
-        // `61-62` could be a section; `1981-1988` and `§§ 61-62` could not be one that anybody numbered.
+        // `61-62` could be a section; `1981-1988` and `§§ 61-62` are ranges.
         let may_rise = match shape.rising {
             Rising::Never => false,
             Rising::WhenMany => mark == Mark::Many,
@@ -337,7 +340,7 @@ fn split_range(token: &Number, shape: &Shape, mark: Mark) -> Option<(Number, Num
     None
 }
 
-/// Reads `to 45`, `through 45`, `...45` after a number. `to -45` repeats what stands before the last dash of `first`.
+/// Reads `to 45`, `through 45` or `...45` after a number. `to -45` leaves out the part up to the last dash of `first`.
 pub(super) fn read_range_end(
     text: Text<'_>,
     pos: usize,
@@ -368,13 +371,13 @@ pub(super) fn read_range_end(
     let rises = last.as_bytes().first().is_some_and(u8::is_ascii_digit)
         && compare(first.as_str(), last.as_str()) == Ordering::Less;
     let alike = shape.fits(&last) || !shape.fits(first);
-    // `2 U.S.C. § 1 to 5 U.S.C. § 5`: the second number is the title of another citation.
+    // In `2 U.S.C. § 1 to 5 U.S.C. § 5` the number after `to` is the title of another citation.
     let after = text.skip_spaces(end);
     let is_title = mark != Mark::Many && after > end && text.sign(after).is_ascii_uppercase();
     (rises && alike && !is_title).then_some((last, end))
 }
 
-/// `§§ 18.2-308 to -309`: the second number leaves out what it shares with the first.
+/// Reads the end of `§§ 18.2-308 to -309`: the second number leaves out the part that it shares with the first.
 fn read_abbreviated(text: Text<'_>, dash: usize, first: &Number, shape: &Shape) -> Option<(Number, usize)> {
     let (tail, end) = read_token(text, dash + text.at(dash).1, shape)?;
     let cut = first.as_bytes().iter().rposition(|byte| *byte == b'-')?;
@@ -392,7 +395,7 @@ fn skip_signs(text: Text<'_>, mut pos: usize) -> usize {
     pos
 }
 
-/// The order of a code's numbers: digits by value, letters `a` < `z` < `aa`, a shorter number before one that goes on.
+/// Compares two numbers in code order: digits by value, letters `a` < `z` < `aa`, a number before its continuations.
 pub fn compare(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     loop {

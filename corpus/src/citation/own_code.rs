@@ -8,7 +8,8 @@ use super::tail;
 use super::value::{Locator, Unit};
 
 impl<'t> Matcher<'_, 't> {
-    /// A bare `§ 13.1-345` or `section 414` where such numbers are the code's own; with what may follow it, it ends at `longest_end`.
+    /// Reads a bare `§ 13.1-345` or `section 414` as a citation of the provision's own code, if such numbers cite
+    /// it. `list_end` is the end of the list of numbers, `longest_end` that of the longest list that is possible.
     pub(super) fn bare_at_home(&self, list_end: usize, longest_end: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
         let home = self.home?;
         let form = self.form(home.body)?;
@@ -18,7 +19,8 @@ impl<'t> Matcher<'_, 't> {
         is_own.then_some((target, list_end))
     }
 
-    /// Whether what follows a bare number says whose it is: `of that Act`, `, respectively, of the Act`, `(21 U.S.C. 321)`.
+    /// Whether the text after a bare number names another law: `of that Act`, `, respectively, of the Act`,
+    /// `(21 U.S.C. 321)`.
     fn belongs_elsewhere(&self, form: &Form, list_end: usize) -> bool {
         let text = self.text;
         let mut pos = text.skip_comma(list_end);
@@ -39,7 +41,8 @@ impl<'t> Matcher<'_, 't> {
         text.word(pos, "of").is_some()
     }
 
-    /// `Regulations .03 and .04C(1) of this chapter`: before its last period such a number is the provision's own.
+    /// Reads `Regulations .03 and .04C(1) of this chapter`. The part of the number before the last period is that
+    /// of the provision's own number.
     pub(super) fn neighbours(&self, pos: usize) -> Option<Found> {
         let home = self.home?;
         let text = self.text;
@@ -63,7 +66,7 @@ impl<'t> Matcher<'_, 't> {
         Some(Found { items: items.collect(), end: trim_end(text, chapter) })
     }
 
-    /// `this title`, `this chapter`, `this Code` after `of`.
+    /// Reads `this title`, `this chapter` or `this Code` after `of`.
     pub(super) fn this_container(&self, pos: usize) -> Option<(Target<'t>, usize)> {
         let home = self.home?;
         let text = self.text;
@@ -75,7 +78,8 @@ impl<'t> Matcher<'_, 't> {
         (is_titled == home.title.is_some()).then_some((target, end))
     }
 
-    /// What a title alone means. In a state's own text it may as well be a title of that state's code, so it means nothing there.
+    /// The code that a title means if no code is named. `None` in the text of a state, where it may be a title of
+    /// that state's code.
     pub(super) fn plain_us_code(&self) -> Option<Target<'t>> {
         let is_federal = |home: Home<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
         let target = Target { body: self.us_code, title: None, appendix: false, strict: false, shared: None };

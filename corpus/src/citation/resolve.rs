@@ -1,4 +1,4 @@
-//! Resolves the text of a citation to provisions, as a typed answer. [`Holdings`] says which provisions exist.
+//! Resolves the text of a citation to provisions. The trait [`Holdings`] reports which provisions exist.
 
 use super::acts::{ActSection, Popular, SessionLaw};
 use super::container::{Container, Level, NamedContainer, NumberedContainer};
@@ -8,70 +8,70 @@ use super::list::Part;
 use super::value::{Body, BodyRef, Citation, Locator, Unit};
 use crate::ids::NodeOrdinal;
 
-/// The most provisions found of a range, from the end that the snapshot has.
+/// Maximum number of provisions found for a range, counted from the end of it that the snapshot contains.
 pub const RANGE_MAX: usize = 100;
 
-/// So many elements of a list are answered.
+/// Maximum number of elements of a list that are resolved.
 pub const ANSWERS_MAX: usize = 100;
 
-/// A longer list is not read, in bytes.
+/// Maximum length of a list, in bytes.
 const LIST_LEN_MAX: usize = 4096;
 
-/// How far a snapshot covers a code body.
+/// Whether a snapshot covers a code body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coverage {
     Held,
-    /// The jurisdiction is listed, but nothing of it is held yet.
+    /// The jurisdiction is listed, but the snapshot contains no law of it.
     Placeholder,
     Outside,
 }
 
-/// What a snapshot holds, as far as citations ask.
+/// The contents of a snapshot, as far as citations need them.
 pub trait Holdings {
-    /// Why it cannot be said what is held: files that were damaged.
+    /// The error of a failed lookup, such as a damaged file.
     type Error;
 
     /// The provisions whose stored citation has this key, in order.
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
-    /// The provisions cited as a range that runs over this citation (`293a...293c` holds `293b`), in order.
+    /// The provisions whose citation is a range that contains this citation (`293a...293c` contains `293b`), in order.
     fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
-    /// How many nodes there are.
+    /// The number of nodes.
     fn node_count(&self) -> u32;
 
-    /// Whether the range runs over a provision's citation; `None` for a node that is no provision.
+    /// Whether the range contains the citation of a provision. `None` if the node is not a provision.
     fn is_within(&self, range: &Citation, node: NodeOrdinal) -> Result<Option<bool>, Self::Error>;
 }
 
-/// Holdings that also know containers, and say why something is not among them.
+/// Holdings that also find containers, and that tell why something is not found.
 pub trait Inventory: Holdings {
-    /// The containers that are meant by a name, in order.
+    /// The containers that a name means, in order.
     fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
-    /// The containers whose sections begin with a number, in order.
+    /// The containers whose section numbers begin with this number, in order.
     fn numbered_containers(&self, numbered: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
     fn coverage(&self, body: Body<'_>) -> Coverage;
 
-    /// Whether the part of its code that a citation is in is held.
+    /// Whether the snapshot contains the part of the code in which a citation is.
     fn covers(&self, citation: &Citation) -> Result<bool, Self::Error>;
 }
 
-/// What a text was read as.
+/// The meaning of a text that was parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cited {
     Citation(Citation),
     Container(Container),
-    /// A container by the number that its sections begin with.
+    /// A container identified by the number with which its sections begin.
     Numbered(NumberedContainer),
-    /// Several codes go by the name that was written, and the number could be of each.
+    /// Several codes have the name, and the number fits each of them.
     Readings(Vec<Citation>),
     /// A section of an act that the table of acts does not list.
     ActSection(ActSection),
-    /// A law as it was published, which no code has in that form.
+    /// A law as it was published. No code contains it in that form.
     SessionLaw(SessionLaw),
-    /// No form knows it; a node has just this text as its citation.
+    /// The text matches no form, but it is the citation of a node.
     Verbatim,
 }
 
@@ -87,7 +87,7 @@ impl Cited {
     }
 }
 
-/// The result of one citation.
+/// The result of resolving one citation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Resolution {
     /// One node.
@@ -100,15 +100,15 @@ pub enum Resolution {
         candidates: Vec<NodeOrdinal>,
         cited: Cited,
     },
-    /// Well formed and in a body that is held, but no node has it.
+    /// Well formed, and the snapshot covers the body, but no node has this citation.
     NotHeld {
         cited: Cited,
     },
-    /// Well formed, of a body that is not held.
+    /// Well formed, but the snapshot does not cover the body.
     OutsideCoverage {
         cited: Cited,
     },
-    /// Well formed, of a jurisdiction that is listed but not yet filled.
+    /// Well formed, but the snapshot lists the jurisdiction without any law.
     Placeholder {
         cited: Cited,
     },
@@ -118,7 +118,7 @@ pub enum Resolution {
 }
 
 impl Grammar {
-    /// Resolves a text that is one citation or a list of them: an answer for each, in order, at least one.
+    /// Resolves a text that is one citation or a list. Returns one result per element, in order, and at least one.
     pub fn resolve<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
         if text.len() > LIST_LEN_MAX {
             let error = ParseError::TooLong { bytes: text.len() };
@@ -148,15 +148,16 @@ impl Grammar {
         Ok(all)
     }
 
-    /// A text that is read from its beginning to its end: a citation or a list in one form, what some node has as its
-    /// citation, a container, or an act or session law by its name.
+    /// Resolves a text that can be read as a whole: a citation or a list in one form, the exact citation of a node,
+    /// a container, or the name of an act or session law. Returns `None` for other text.
     fn resolve_whole<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Option<Vec<Resolution>>, H::Error> {
         match self.parse_list(text) {
             Ok(citations) => {
                 let all = citations.into_iter().map(|citation| self.resolve_one(citation, holdings));
                 return all.collect::<Result<Vec<_>, H::Error>>().map(Some);
             }
-            // No stored citation is empty, and the key of a text without end would cost as much.
+            // No stored citation is empty. The key of an overlong text is not computed, because that would cost too
+            // much.
             Err(ParseError::Empty | ParseError::TooLong { .. }) => return Ok(None),
             Err(ParseError::Ambiguous { .. }) => {
                 return self.resolve_readings(self.readings(text), holdings).map(|all| Some(vec![all]));
@@ -179,7 +180,7 @@ impl Grammar {
         popular.into_iter().map(|popular| self.resolve_popular(popular, holdings)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Of a name that several codes have, what is held decides.
+    /// Resolves a name that several codes share: the contents of the snapshot decide.
     fn resolve_readings<H: Inventory>(
         &self,
         readings: Vec<Vec<Citation>>,
@@ -220,7 +221,7 @@ impl Grammar {
         }
     }
 
-    /// A list whose elements are read each for itself; those that cannot be read are answered so.
+    /// Resolves the elements of a list one by one. An element that cannot be parsed gives [`Resolution::Malformed`].
     fn resolve_parts<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
         let parts = self.parts(text);
         let mut all: Vec<Resolution> = Vec::with_capacity(parts.len());
@@ -255,14 +256,14 @@ impl Grammar {
             }
         }
         if all.iter().all(|answer| matches!(answer, Resolution::Malformed { .. })) {
-            // Commas in a text that names nothing do not make it a list.
+            // If no element can be parsed, the text is not a list, even if it has commas.
             let error = self.parse_list(text).err().unwrap_or(ParseError::Empty);
             all = vec![Resolution::Malformed { error }];
         }
         Ok(all)
     }
 
-    /// A bare number of a list is one of the code cited before it.
+    /// Reads a bare number in a list as one of the code cited before it.
     fn continued(&self, before: &Citation, number: &str) -> Option<Citation> {
         let one = Citation { subdivisions: Vec::new(), ..before.clone() };
         let written = self.format(&one);
@@ -300,7 +301,7 @@ impl Grammar {
         Ok(self.told(held, Cited::Citation(citation), holdings))
     }
 
-    /// The container that a citation means which names no provision.
+    /// The container that a citation means if it matches no provision.
     fn held_container<H: Inventory>(
         &self,
         citation: &Citation,
@@ -312,11 +313,11 @@ impl Grammar {
         }
         if *unit != Unit::Section {
             let container = Citation { subdivisions: Vec::new(), ..citation.clone() };
-            // `QMC ch. 8.08` may be how a chapter is cited whose own citation also names its title.
+            // `QMC ch. 8.08` may cite a chapter whose own citation also contains its title.
             if let Some(named) = self.parse_container(&self.format(&container)) {
                 let held = holdings.containers(&named)?;
                 if !held.is_empty() {
-                    // With a subdivision it stays what was written, for that has to be said.
+                    // A citation with subdivisions is returned as written, so that they are not lost.
                     let cited = match citation.subdivisions.is_empty() {
                         true => Cited::Container(named.container),
                         false => Cited::Citation(citation.clone()),
@@ -335,8 +336,8 @@ impl Grammar {
         Ok((!held.is_empty()).then_some((held, cited)))
     }
 
-    /// The provisions that a citation means, in order: those that bear it, else those whose range it lies in, else those in its
-    /// own range, at most [`RANGE_MAX`] of them.
+    /// The provisions that a citation means, in order: those with this citation; if there are none, those whose
+    /// range contains it; if there are none, those in its own range, at most [`RANGE_MAX`].
     pub fn held<H: Holdings>(&self, citation: &Citation, holdings: &H) -> Result<Vec<NodeOrdinal>, H::Error> {
         let mut held = holdings.provisions(&self.key(citation))?;
         if held.is_empty() {
@@ -358,7 +359,7 @@ impl Grammar {
         }
         let place = Locator::Numbered { unit: *unit, number: last_number.clone(), last: None, wording: *wording };
         let last = Citation { place, ..first.clone() };
-        // The order of a code is that of its numbers, so one end that is held leads to the rest.
+        // A code is in the order of its numbers, so the rest of the range is next to the end that exists.
         if let Some(first) = holdings.provisions(&self.key(&first))?.first() {
             return walk(range, first.0..holdings.node_count(), holdings);
         }
@@ -373,7 +374,7 @@ impl Grammar {
     }
 }
 
-/// The provisions that a range covers, up to the first that it does not.
+/// Collects the provisions in a range, up to the first that is outside it.
 fn walk<H: Holdings>(
     range: &Citation,
     nodes: impl Iterator<Item = u32>,

@@ -1,20 +1,21 @@
-//! Names that more than one code goes by: `I.C.` is Idaho's and Indiana's, `FAR` is said of two titles of federal regulations.
+//! Names that several codes share: `I.C.` means the code of Idaho or of Indiana, `FAR` one of two titles of the
+//! federal regulations.
 //!
-//! Each reading of such a name says which numbers it takes. A number that fits one reading alone decides; for one that
-//! fits several, only what a snapshot holds can.
+//! Each reading of such a name defines which numbers fit it. If a number fits only one reading, that one is meant.
+//! If it fits several, the contents of the snapshot decide.
 
 use super::number::Shape;
 use super::tail::Entry;
 use super::value::{BodyRef, Unit};
 
-/// The most readings that a name has.
+/// Maximum number of readings of a name.
 pub(super) const READINGS_MAX: usize = 2;
 
-/// A shared name, by its row.
+/// A shared name, as an index into the list of shared names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SharedName(pub(super) u16);
 
-/// How the letters in a code's numbers are written.
+/// The case of the letters in a code's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Letters {
     Any,
@@ -28,14 +29,14 @@ pub(super) struct Reading {
     pub(super) body: BodyRef,
     /// The title that the name includes.
     pub(super) title: Option<&'static str>,
-    /// The numbers that sections begin with, as inclusive runs; empty where any number will do.
+    /// The numbers with which its sections begin, as inclusive ranges. If empty, any number fits.
     pub(super) parts: Vec<(u16, u16)>,
     pub(super) shape: Shape,
     pub(super) letters: Letters,
 }
 
 impl Reading {
-    /// Whether a number that has the shape is one of this code.
+    /// Whether a number that fits the shape may be one of this code.
     pub(super) fn takes(&self, entry: &Entry, unit: Unit) -> bool {
         let number = entry.first.as_str();
         let letters = match self.letters {
@@ -47,7 +48,7 @@ impl Reading {
         let part = number.get(..digits).and_then(|part| part.parse::<u16>().ok());
         let in_parts = |part: u16| self.parts.iter().any(|&(first, last)| first <= part && part <= last);
         let has_part = self.parts.is_empty() || part.is_some_and(in_parts);
-        // A part has a plain number.
+        // Parts and chapters have plain numbers.
         letters && has_part && (unit == Unit::Section || digits == number.len())
     }
 }

@@ -1,4 +1,4 @@
-//! What follows the name of a code: section sign, numbers with subdivisions, ranges, lists and `et seq.`
+//! Reads the text after the name of a code: section signs, numbers with subdivisions, ranges, lists and `et seq.`
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use super::number::{self, Mark, Number, Shape, Wanted};
 use super::text::{PILCROW, SIGN, Text};
 use super::value::{Unit, Wording};
 
-/// Most numbers read of one list; longer ones are cut, which bounds the work at one place.
+/// Maximum number of numbers read from one list. Longer lists are cut, which bounds the work at one position.
 const LIST_MAX: usize = 32;
 const SUBDIVISIONS_MAX: usize = 8;
 
-/// A number of a list, not yet tied to a body.
+/// A number in a list, not yet assigned to a code body.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) start: usize,
@@ -24,8 +24,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether this could be a number of the same code as the first of its list, and is no count: it has other signs than digits,
-    /// or as many digits, three or more.
+    /// Whether this could be a number of the same code as the first one of its list, and not a count (`30 days`).
+    /// It must contain more than digits, or have three or more digits, as many as the first number begins with.
     pub(super) fn resembles(&self, first: &Self) -> bool {
         let number = self.first.as_bytes();
         let is_plain = number.iter().all(u8::is_ascii_digit);
@@ -35,7 +35,7 @@ impl Entry {
     }
 }
 
-/// Which numbers a list may hold.
+/// Which numbers a list may contain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected<'s> {
     pub(super) shape: &'s Shape,
@@ -43,17 +43,17 @@ pub(super) struct Expected<'s> {
     /// Whether a number must fit the shape even after a section sign.
     pub(super) strict: bool,
     pub(super) unit: Unit,
-    /// Whether more numbers may follow a sign for one: `section 922 or 948`.
+    /// Whether more numbers may follow a singular mark: `section 922 or 948`.
     pub(super) alternatives: bool,
 }
 
 impl<'s> Expected<'s> {
-    /// Numbers that fit the shape.
+    /// Expects numbers that fit the shape strictly, without alternatives.
     pub(super) fn of(shape: &'s Shape, mark: Mark, unit: Unit) -> Self {
         Self { shape, mark, strict: true, unit, alternatives: false }
     }
 
-    /// What one number of the list must be.
+    /// The rules for one number of the list.
     pub(super) fn number(self) -> Wanted<'s> {
         Wanted { shape: self.shape, mark: self.mark, strict: self.strict }
     }
@@ -149,7 +149,8 @@ fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<En
     Some(Entry { start, end, first: span.first, last, wording, subdivisions, note })
 }
 
-/// Past `note` in `17 U.S.C. 101 note`; a word after it would make it a verb.
+/// Skips `note` in `17 U.S.C. 101 note`. If a word other than `and` or `or` follows, `note` is a verb and is not
+/// skipped.
 fn skip_note(text: Text<'_>, pos: usize) -> Option<usize> {
     let start = text.skip_spaces(pos);
     let end = start + "note".len();
@@ -159,8 +160,8 @@ fn skip_note(text: Text<'_>, pos: usize) -> Option<usize> {
     (found && !goes_on).then_some(end)
 }
 
-/// The next number of a list: after `, 5`, `and 7`, `, § 9`. A number that begins another citation (`, 5 U.S.C. § 552`) is refused by
-/// the signs that follow it.
+/// Reads the next number of a list, as in `, 5`, `and 7` or `, § 9`. A number that begins another citation
+/// (`, 5 U.S.C. § 552`) is rejected because of the text after it.
 fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<Entry> {
     let separator = text.skip_spaces(end);
     let mut pos = separator;
@@ -177,7 +178,7 @@ fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<En
     }
     let mut expected = expected;
     if text.sign(pos) == SIGN {
-        // `chapter 1, § 223`: the section is no chapter of the list.
+        // In `chapter 1, § 223` the section is not part of the list of chapters.
         let (mark, unit, after) = read_mark(text, pos)?;
         if unit != expected.unit {
             return None;
@@ -191,13 +192,13 @@ fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<En
         return None;
     }
     let entry = read_entry(text, pos, expected)?;
-    // A bare number before a capital word is more likely a title or a count than a section.
+    // A number before a capitalised word is more likely a title or a count than a section.
     let after = text.skip_spaces(entry.end);
     let continues = after > entry.end && text.sign(after).is_ascii_uppercase();
     (!continues).then_some(entry)
 }
 
-/// The last part of a number, or of two that are a range: `.04C(1)`, `.03—.06`.
+/// The last part of a number, or of the two numbers of a range: `.04C(1)`, `.03—.06`.
 #[derive(Debug)]
 pub(super) struct NumberEnd {
     pub(super) range: Range<usize>,
@@ -231,7 +232,7 @@ pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) 
     list_end.map(|end| (entries, end))
 }
 
-/// `.04` and `.04-1`, without the period.
+/// Reads `.04` or `.04-1`. The result does not contain the period.
 fn read_number_end(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     let digits = pos + 1;
     let mut end = text.digits_end(digits);
@@ -248,7 +249,7 @@ fn read_number_end(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     Some((number.into(), end))
 }
 
-/// Reads `(b)(2)(A)`, `, subd. 2(a)` and the capital of `26.08.02.01A(1)`; gives where they end.
+/// Reads `(b)(2)(A)`, `, subd. 2(a)` and the capital of `26.08.02.01A(1)`. Returns their end.
 pub(super) fn read_subdivisions(
     text: Text<'_>,
     mut end: usize,
@@ -270,7 +271,7 @@ pub(super) fn read_subdivisions(
 
 fn read_parenthesised<'t>(text: Text<'t>, pos: usize) -> Option<(&'t str, usize)> {
     let open = text.skip_spaces(pos);
-    // A line that begins with `(b)` is a paragraph of its own.
+    // A line that begins with `(b)` is a new paragraph.
     if text.sign(open) != b'(' || text.slice(pos, open).contains('\n') {
         return None;
     }
@@ -280,7 +281,7 @@ fn read_parenthesised<'t>(text: Text<'t>, pos: usize) -> Option<(&'t str, usize)
     is_subdivision(inner, spaced).then_some((inner, close + 1))
 }
 
-/// Whether what stands in parentheses is a subdivision and no year, publisher or remark.
+/// Whether a text in parentheses is a subdivision, and not a year, publisher or remark.
 fn is_subdivision(inner: &str, spaced: bool) -> bool {
     let piece_ok = |piece: &str| {
         let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
@@ -296,7 +297,7 @@ fn is_subdivision(inner: &str, spaced: bool) -> bool {
     inner.is_ascii() && inner.split(['-', '.']).all(piece_ok)
 }
 
-/// `, subd. 2` and `subsection (b)`.
+/// Reads `, subd. 2` or `subsection (b)`.
 fn read_worded(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
     const WORDS: [&str; 9] =
         ["subd", "subds", "subdivision", "subdiv", "subsection", "subsec", "paragraph", "para", "par"];
@@ -305,7 +306,7 @@ fn read_worded(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
     read_inner(text, if is_sign { word + text.at(word).1 } else { text.any_word(word, &WORDS)? })
 }
 
-/// What may follow such a word: `(b)`, `2`, `A`.
+/// Reads the subdivision after such a word: `(b)`, `2`, `A`.
 pub(super) fn read_inner(text: Text<'_>, after_word: usize) -> Option<(&str, usize)> {
     let start = text.skip_spaces(after_word);
     if let Some(found) = read_parenthesised(text, start) {
@@ -316,7 +317,7 @@ pub(super) fn read_inner(text: Text<'_>, after_word: usize) -> Option<(&str, usi
     (text.ends_word(start + len) && is_subdivision(inner, true)).then_some((inner, start + len))
 }
 
-/// Past `-(3)` or `to (3)`: the first subdivision is what is cited.
+/// Skips `-(3)` or `to (3)`: only the first subdivision of a range is kept.
 fn skip_subdivision_range(text: Text<'_>, end: usize) -> usize {
     let mut pos = text.skip_spaces(end);
     if text.sign(pos) == b'-' {
@@ -335,7 +336,7 @@ fn skip_et_seq(text: Text<'_>, end: usize) -> usize {
     seq.and_then(|pos| text.any_word(pos, &["seq", "sequens", "sequentes"])).unwrap_or(end)
 }
 
-/// A title or chapter number: `42`, `5A`, `17-A`, `93A`.
+/// Reads a title or chapter number: `42`, `5A`, `17-A`, `93A`.
 pub(super) fn read_title(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
     let digits = text.digits_end(pos);
     if digits == pos || digits > pos + 4 || text.sign(pos) == b'0' {

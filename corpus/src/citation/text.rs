@@ -1,9 +1,9 @@
-//! Text as the grammar reads it: unusual spaces, dashes and quotes become one character each, read by byte offset
-//! without a copy.
+//! Text as the grammar reads it. Unusual spaces, dashes and quotes are folded to one character each. The text is
+//! read by byte offset, without a copy.
 //!
-//! Every skip is bounded, so an attempt at one position takes bounded time, whatever the text.
+//! Every skip is bounded, so an attempt at one position takes bounded time for any text.
 
-/// Past the end of the text.
+/// The end of the text.
 pub(super) const END: u8 = 0;
 /// The section sign.
 pub(super) const SIGN: u8 = 1;
@@ -29,7 +29,7 @@ impl<'t> Text<'t> {
         self.0.get(start..end).unwrap_or("")
     }
 
-    /// The folded sign at a character boundary, and the bytes it takes.
+    /// The folded character at a character boundary, and its length in bytes.
     #[inline]
     pub(super) fn at(self, pos: usize) -> (u8, usize) {
         match self.0.as_bytes().get(pos) {
@@ -62,13 +62,13 @@ impl<'t> Text<'t> {
         self.at(pos).0
     }
 
-    /// Whether a word or number could begin here: nothing that belongs to one stands before.
+    /// Whether a word or number could begin at `pos`: there is no letter or digit before it.
     pub(super) fn begins_word(self, pos: usize) -> bool {
         let before = self.0.get(..pos).and_then(|text| text.chars().next_back());
         !before.is_some_and(char::is_alphanumeric)
     }
 
-    /// Whether a word or number could end here.
+    /// Whether a word or number could end at `pos`.
     pub(super) fn ends_word(self, pos: usize) -> bool {
         match self.sign(pos) {
             OTHER => !self.0.get(pos..).and_then(|text| text.chars().next()).is_some_and(char::is_alphanumeric),
@@ -76,7 +76,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Past spaces, but not over an empty line: what stands beyond one belongs to something else.
+    /// Skips spaces, but not an empty line, because the text after it belongs to something else.
     pub(super) fn skip_spaces(self, start: usize) -> usize {
         let mut pos = start;
         let mut line_ends = 0;
@@ -91,7 +91,7 @@ impl<'t> Text<'t> {
         if line_ends > 1 { start } else { pos }
     }
 
-    /// Whether a line that ended in a full stop ends right before `pos`.
+    /// Whether `pos` is at the beginning of a line and the text before it ends with a full stop.
     pub(super) fn begins_paragraph(self, pos: usize) -> bool {
         let before = self.0.get(..pos).unwrap_or("").as_bytes();
         let mut spaces = before.iter().rev().take(SPACES_MAX).take_while(|byte| byte.is_ascii_whitespace());
@@ -100,36 +100,37 @@ impl<'t> Text<'t> {
         line_ended && last == Some(&b'.')
     }
 
-    /// Past spaces and one comma.
+    /// Skips spaces and one comma.
     pub(super) fn skip_comma(self, pos: usize) -> usize {
         let pos = self.skip_spaces(pos);
         if self.sign(pos) == b',' { self.skip_spaces(pos + 1) } else { pos }
     }
 
-    /// The end of `word` (lower case) with its period when it stands whole at `pos`, in any case.
+    /// The end of `word`, with a period after it, if the whole word is at `pos`. `word` must be lower case; the
+    /// text may have any case.
     pub(super) fn word(self, pos: usize, word: &str) -> Option<usize> {
         let end = pos + word.len();
         let found = self.0.as_bytes().get(pos..end)?.eq_ignore_ascii_case(word.as_bytes());
         if !found || !self.ends_word(end) {
             return None;
         }
-        // `sec.12`: the period belongs to the word whatever follows.
+        // In `sec.12` the period belongs to the word, even if no space follows.
         Some(if self.sign(end) == b'.' && self.sign(end + 1) != b'.' { end + 1 } else { end })
     }
 
-    /// The end of the one of `words` that is at `pos`.
+    /// The end of the first of `words` that is at `pos`.
     pub(super) fn any_word(self, pos: usize, words: &[&str]) -> Option<usize> {
         words.iter().find_map(|word| self.word(pos, word))
     }
 
-    /// The end of words that follow each other at `pos`, in any case.
+    /// The end of a sequence of words at `pos`, in any case.
     pub(super) fn words(self, pos: usize, words: &[&str]) -> Option<usize> {
         let (first, rest) = words.split_first()?;
         let end = self.word(pos, first)?;
         rest.iter().try_fold(end, |end, word| self.word(self.skip_spaces(end), word))
     }
 
-    /// Past digits, at most four of them.
+    /// Skips at most five digits.
     pub(super) fn digits_end(self, pos: usize) -> usize {
         let bytes = self.0.as_bytes();
         let digits = bytes.get(pos..).unwrap_or(&[]).iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,11 +1,12 @@
-//! A parsed citation: a code body, a place in it, and the subdivision inside the provision.
+//! A parsed citation: a code body, a location in it, and the subdivision inside the provision.
 
 use std::cmp::Ordering;
 
 use super::number;
 
-/// A code body by its row in a grammar. The built-in rows come first in every grammar and in the same order, so their references
-/// agree between grammars of one build; those of added bodies belong to the grammar that added them.
+/// A code body, as its row in a grammar. The built-in rows come first and in the same order in every grammar of a
+/// program, so references to them are valid in all of these. A reference to an added body is valid only in the
+/// grammar that added it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BodyRef(pub(super) u16);
 
@@ -15,7 +16,7 @@ impl BodyRef {
     }
 }
 
-/// A code body as the grammar knows it.
+/// The description of a code body in a grammar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Body<'g> {
     /// The jurisdiction's short code, such as `VA`.
@@ -26,7 +27,7 @@ pub struct Body<'g> {
     pub name: &'g str,
 }
 
-/// One citation. Two spellings of the same citation are equal values.
+/// One citation. Different spellings of the same citation give equal values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Citation {
     pub body: BodyRef,
@@ -35,28 +36,29 @@ pub struct Citation {
     /// Whether the section is in the title's appendix (`5 U.S.C. App.`).
     pub appendix: bool,
     pub place: Locator,
-    /// What follows the section inside the provision, outermost first: `(b)(2)(A)` is `b`, `2`, `A`.
+    /// The subdivisions inside the provision, outermost first: `(b)(2)(A)` is `b`, `2`, `A`.
     pub subdivisions: Vec<Box<str>>,
     /// Whether the notes printed with the section are meant: `17 U.S.C. § 101 note`.
     pub note: bool,
 }
 
-/// Where in the body (or title) a citation points.
+/// The location in the body (or title) that a citation names.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Locator {
     Numbered {
         unit: Unit,
-        /// The number, kept exact with its letters, dots and dashes; dashes are plain hyphens.
+        /// The exact number with its letters, dots and dashes. Dashes are plain hyphens.
         number: Box<str>,
         /// The last number of a range that is cited as a whole.
         last: Option<Box<str>>,
         wording: Option<Wording>,
     },
-    /// The parts of a constitution, outermost first; Roman numbers are kept in digits. Empty for the whole constitution.
+    /// The parts of a constitution, outermost first. Roman numerals are stored as digits. Empty for the whole
+    /// constitution.
     Constitution(Vec<(ConstitutionUnit, Box<str>)>),
 }
 
-/// What the number of a citation counts.
+/// The kind of unit that the number of a citation identifies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unit {
     /// The body's ordinary unit: a section, in some codes an article or a rule.
@@ -87,7 +89,7 @@ pub enum ConstitutionUnit {
 }
 
 impl Citation {
-    /// The section number, or the first of a range; none for a constitution.
+    /// The section number, or the first one of a range. `None` for a constitution.
     pub fn number(&self) -> Option<&str> {
         match &self.place {
             Locator::Numbered { number, .. } => Some(number),
@@ -95,7 +97,8 @@ impl Citation {
         }
     }
 
-    /// Whether this citation is the other one's provision, or a range of sections that runs over it. Subdivisions do not matter.
+    /// Whether this citation names the same provision as the other one, or a range that contains it. Subdivisions
+    /// are ignored.
     pub fn covers(&self, other: &Self) -> bool {
         if self.body != other.body || self.appendix != other.appendix || !same_title(&self.title, &other.title) {
             return false;

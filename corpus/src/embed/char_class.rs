@@ -10,9 +10,9 @@ pub(super) enum ByteClass {
     Word,
     Space,
     Punctuation,
-    /// An ASCII control character: it is removed, and the letters around it join.
+    /// An ASCII control character: it is removed, and the letters around it are joined.
     Removed,
-    /// Part of a character beyond ASCII.
+    /// Part of a non-ASCII character.
     Wide,
 }
 
@@ -64,7 +64,8 @@ pub(super) fn is_han(c: char) -> bool {
         | 0x2f800..=0x2fa1f)
 }
 
-/// `boundaries` are starts (inside) and ends (outside) in turn, so an odd number of them lies at or before a member.
+/// Whether a table contains a character. `boundaries` alternates between inclusive starts and exclusive ends, so
+/// for a member an odd number of them is at or before it.
 fn lies_in(boundaries: &[u32], c: char) -> bool {
     boundaries.partition_point(|&boundary| boundary <= u32::from(c)) % 2 == 1
 }
@@ -117,7 +118,7 @@ const ACCENTS: [u32; 558] = [
     0x1da3b, 0x1da6d, 0x1da75, 0x1da76, 0x1da84, 0x1da85, 0x1da9b, 0x1daa0, 0x1daa1, 0x1dab0, 0x1e8d0, 0x1e8d7, 0xe0100, 0xe01f0,
 ];
 
-/// Punctuation beyond ASCII: each character is a word of its own.
+/// Non-ASCII punctuation: each character is a separate word.
 #[rustfmt::skip]
 const PUNCTUATION: [u32; 304] = [
     0xa1, 0xa2, 0xa7, 0xa8, 0xab, 0xac, 0xb6, 0xb8, 0xbb, 0xbc, 0xbf, 0xc0, 0x37e, 0x37f, 0x387, 0x388,

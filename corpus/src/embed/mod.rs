@@ -1,10 +1,11 @@
 //! The embedder: text to tokens, tokens to a vector, tokens to their nearest tokens.
 //!
-//! Two static tables with one row per token are compiled into the program, one for passages and one for queries: people
-//! ask in other words than the law's. A vector is the sum of the rows of its tokens, scaled to length one. Nothing is
-//! loaded or built at start: the build script lays out the vocabulary as a hash map. Vectors depend only on this code and
-//! the files in `corpus/model`. [`Embedder::fingerprint`] covers all that decides the vectors of passages: a snapshot with
-//! another fingerprint cannot be queried. The table of queries may change, as long as it was made for these passages.
+//! Two static tables with one row per token are compiled into the program: one for passages and one for queries,
+//! because queries use other words than the law. A vector is the sum of the rows of its tokens, scaled to length
+//! one. Nothing is loaded or built at start: the build script writes the vocabulary as a hash table. Vectors depend
+//! only on this code and the files in `corpus/model`. [`Embedder::fingerprint`] covers everything that decides the
+//! vectors of passages; a snapshot with another fingerprint cannot be queried. The table of queries may change, as
+//! long as it was made for these passages.
 
 mod char_class;
 mod model;
@@ -31,7 +32,7 @@ pub struct Embedder {
     vocabulary: Vocabulary,
 }
 
-/// The one embedder of this program.
+/// The embedder of this program.
 pub fn embedder() -> &'static Embedder {
     static EMBEDDER: LazyLock<Embedder> = LazyLock::new(|| Embedder {
         passages: Model::of_passages(),
@@ -45,8 +46,9 @@ impl Embedder {
     pub const ID: &'static str = "law-static-256";
     pub const DIMS: usize = DIMS;
 
-    /// BLAKE3 over the version of the algorithm, the table of passages, the vocabulary and the neighbour table. Pinned here rather
-    /// than hashed at start: eleven megabytes are most of the time that opening a snapshot may take. A test recomputes it.
+    /// BLAKE3 hash of the algorithm version, the table of passages, the vocabulary and the neighbour table. It is a
+    /// constant, because hashing eleven megabytes at start would take most of the time in which a snapshot must
+    /// open. A test recomputes it.
     pub fn fingerprint(&self) -> &'static str {
         FINGERPRINT
     }
@@ -56,12 +58,13 @@ impl Embedder {
         tokenizer::tokenize(&self.vocabulary, text, out);
     }
 
-    /// A token as the vocabulary writes it, `##` before what continues a word; empty for a number beyond the vocabulary.
+    /// A token as the vocabulary writes it, with `##` before the continuation of a word. Empty for a number beyond
+    /// the vocabulary.
     pub fn token_text(&self, token: TokenId) -> &'static [u8] {
         self.vocabulary.text(token)
     }
 
-    /// The zero vector where there is no text to embed.
+    /// The vector of a text as a passage. Zero if the text has no tokens.
     pub fn embed(&self, text: &str) -> Vector {
         let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
         self.tokenize(text, &mut tokens);
@@ -72,7 +75,7 @@ impl Embedder {
         vector::sum_of_rows(&self.passages, tokens).normalized()
     }
 
-    /// The vector of what somebody asks, to be compared with those of passages.
+    /// The vector of a query, to be compared with the vectors of passages.
     pub fn embed_query(&self, text: &str) -> Vector {
         let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
         self.tokenize(text, &mut tokens);
@@ -83,19 +86,19 @@ impl Embedder {
         vector::sum_of_rows(&self.queries, tokens).normalized()
     }
 
-    /// The vector of a chunk: its own direction and that of its context (heading and headings above, see
-    /// [`Embedder::embed_tokens`]) in equal parts, which finds more than either.
+    /// The vector of a chunk: the mean direction of the chunk (see [`Embedder::embed_tokens`]) and of its context,
+    /// the heading and the headings above. This finds more than either alone.
     pub fn passage_vector(&self, chunk: &[TokenId], context: &Vector) -> Vector {
         self.embed_tokens(chunk).mean_direction(context)
     }
 
-    /// The row of a token in the table of passages, and what it is to be multiplied by.
+    /// The row of a token in the table of passages, and its scale factor.
     pub fn passage_row(&self, token: TokenId) -> Option<(&'static [i8; DIMS], f32)> {
         self.passages.row(token)
     }
 
-    /// The tokens most like this one with their cosines, nearest first, itself left out: at most
-    /// [`neighbours::NEIGHBOURS_MAX`], none under [`neighbours::COSINE_MIN`].
+    /// The other tokens that are most similar to this one, and their cosines, nearest first: at most
+    /// [`neighbours::NEIGHBOURS_MAX`], and none below [`neighbours::COSINE_MIN`].
     pub fn neighbours(&self, token: TokenId) -> impl Iterator<Item = (TokenId, f32)> {
         neighbours::neighbours(token)
     }
@@ -107,7 +110,8 @@ impl Embedder {
         words.filter_map(|text| std::str::from_utf8(text).ok())
     }
 
-    /// Embeds a known sentence and compares the result: a damaged or wrongly built program file must not answer.
+    /// Embeds a known sentence and compares the result with the expected one. A program file that is damaged or
+    /// wrongly built must not answer queries.
     pub fn self_check(&self) -> Result<(), SelfCheckError> {
         let mut tokens = Vec::new();
         self.tokenize(GOLDEN_TEXT, &mut tokens);
@@ -128,7 +132,7 @@ impl Embedder {
     }
 }
 
-/// The embedder of this program gives another result than when it was written.
+/// The embedder of this program does not give the expected result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelfCheckError {
     Tokens { found: Vec<TokenId> },
@@ -153,7 +157,7 @@ impl fmt::Display for SelfCheckError {
 
 impl std::error::Error for SelfCheckError {}
 
-/// Raise it when the same text would get other tokens or another vector from the same files.
+/// Raise it when a change of the code gives the same text other tokens or another vector.
 #[cfg(test)]
 const ALGORITHM_VERSION: u32 = 1;
 
@@ -183,7 +187,7 @@ const GOLDEN_PASSAGE: [f32; 16] = [
     0.045615964,
     -0.03861649,
 ];
-/// The same of the text as a query.
+/// The same components of the text as a query.
 const GOLDEN_QUERY: [f32; 16] = [
     -0.4241013,
     0.0934032,
@@ -229,7 +233,7 @@ mod tests {
         assert!(error.contains("component 17") && error.contains("install or build it again"), "{error}");
     }
 
-    /// Rows for other passages would point anywhere.
+    /// A table of queries for other passages would give meaningless results.
     #[test]
     fn the_table_of_queries_was_made_for_these_passages() {
         let file = include_bytes!("../../model/law-static-256-queries.safetensors");

@@ -1,11 +1,12 @@
-//! The model inside the program: aligned columns that the build script takes from the model file.
+//! The compiled-in model: aligned columns that the build script takes from the model files.
 
 use super::token::{TOKEN_COUNT, TokenId};
 
-/// How many components a vector has.
+/// The number of components of a vector.
 pub const DIMS: usize = 256;
 
-/// Bytes at the start of a cache line, so that they can be read as wider values and no row straddles more lines than it must.
+/// Bytes aligned to a cache line, so that they can be read as wider values and a row spans as few cache lines as
+/// possible.
 #[repr(C, align(64))]
 pub(super) struct Aligned<B: ?Sized>(pub(super) B);
 
@@ -17,7 +18,7 @@ macro_rules! aligned_bytes {
 }
 pub(super) use aligned_bytes;
 
-/// One row of the embedding table; times the token's scale it is the token's vector.
+/// One row of the embedding table. Multiplied by the token's scale, it is the token's vector.
 pub(super) type Row = [i8; DIMS];
 
 /// A table: a row and a scale for each token.
@@ -28,7 +29,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The rows of what is searched.
+    /// The table of passages.
     pub(super) fn of_passages() -> Self {
         Self::compiled_in(
             aligned_bytes!(concat!(env!("OUT_DIR"), "/passages-embedding.bin")),
@@ -36,7 +37,7 @@ impl Model {
         )
     }
 
-    /// The rows of what people ask, in the space of the passages.
+    /// The table of queries, in the vector space of the passages.
     pub(super) fn of_queries() -> Self {
         Self::compiled_in(
             aligned_bytes!(concat!(env!("OUT_DIR"), "/queries-embedding.bin")),
@@ -50,7 +51,7 @@ impl Model {
         Self { rows, scales }
     }
 
-    /// A token from a damaged file may lie outside the table.
+    /// The row and the scale of a token. `None` outside the table, where a token from a damaged file may be.
     pub(super) fn row(&self, token: TokenId) -> Option<(&'static Row, f32)> {
         Some((self.rows.get(token.index())?, *self.scales.get(token.index())?))
     }

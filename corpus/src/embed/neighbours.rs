@@ -1,5 +1,5 @@
-//! The nearest other tokens of each token, for the late-interaction rerank: a table that
-//! `examples/derive-neighbours.rs` derives once from the model, compiled into the program.
+//! The nearest other tokens of each token, for late-interaction reranking. The table is compiled into the program;
+//! `examples/derive-neighbours.rs` computes it from the model.
 //!
 //! Layout: for every token 32 token numbers (u16), then for every token 32 cosines in 255ths (u8), both nearest first.
 //! Equal cosines are in token order. A cosine of zero ends a row early.
@@ -9,20 +9,21 @@ use super::model::{Model, Row, aligned_bytes};
 use super::token::{TOKEN_COUNT, TokenId};
 use super::vocabulary::Vocabulary;
 
-/// How many neighbours a token has at most.
+/// Maximum number of neighbours of a token.
 pub const NEIGHBOURS_MAX: usize = 32;
 
-/// Tokens less alike than this are no neighbours: below, likeness is noise.
+/// Minimum cosine of neighbours. A lower similarity is noise.
 pub const COSINE_MIN: f32 = 0.4;
 
-/// Cosines are kept in this many steps.
+/// The number of steps in which cosines are stored.
 const STEPS: f64 = 255.0;
 
 pub(super) static TABLE: &[u8] = aligned_bytes!("../../model/neighbours.bin");
 
 const COSINES_AT: usize = TOKEN_COUNT * NEIGHBOURS_MAX * size_of::<TokenId>();
 
-/// Nearest first, the token itself left out. A number beyond the vocabulary has no neighbours.
+/// The neighbours of a token, nearest first, without the token itself. A number beyond the vocabulary has no
+/// neighbours.
 pub(super) fn neighbours(token: TokenId) -> impl Iterator<Item = (TokenId, f32)> {
     let (tokens, cosines) = TABLE.split_at(COSINES_AT);
     let tokens: &[[TokenId; NEIGHBOURS_MAX]] = bytemuck::cast_slice(tokens);
@@ -34,12 +35,12 @@ pub(super) fn neighbours(token: TokenId) -> impl Iterator<Item = (TokenId, f32)>
         .map(|(&token, &steps)| (token, f32::from(steps) / STEPS as f32))
 }
 
-/// Derives the table from the model, row by row. Cosines come from sums of whole numbers, so every machine derives the
-/// same table.
+/// Computes the table from the model, row by row. Cosines are computed from sums of integers, so every machine
+/// computes the same table.
 pub struct Derivation {
     model: Model,
     vocabulary: Vocabulary,
-    /// The length of each row; zero for the special tokens, which no text holds and nothing may be near to.
+    /// The length of each row. Zero for the special tokens, which occur in no text and must not be neighbours.
     lengths: Vec<f64>,
 }
 
@@ -74,7 +75,7 @@ impl Derivation {
         near.into_iter().map(|(cosine, other)| (other, (cosine * STEPS).round() as u8)).collect()
     }
 
-    /// The bytes of the whole table, a minute or two of work.
+    /// The bytes of the whole table. Computing them takes a minute or two.
     pub fn table(&self) -> Vec<u8> {
         let mut tokens = vec![[TokenId(0); NEIGHBOURS_MAX]; TOKEN_COUNT];
         let mut cosines = vec![[0_u8; NEIGHBOURS_MAX]; TOKEN_COUNT];
@@ -89,7 +90,7 @@ impl Derivation {
         table
     }
 
-    /// A token as the vocabulary writes it, to look at a row.
+    /// A token as the vocabulary writes it, for printing a row.
     pub fn text(&self, token: TokenId) -> std::borrow::Cow<'static, str> {
         String::from_utf8_lossy(self.vocabulary.text(token))
     }

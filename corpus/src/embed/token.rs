@@ -2,23 +2,23 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// How many tokens the vocabulary has.
+/// The number of tokens in the vocabulary.
 pub const TOKEN_COUNT: usize = 30_522;
 
-/// The line of a token in the vocabulary, from 0. One read from a file may exceed the vocabulary: every table here
-/// answers such a number with nothing.
+/// The line number of a token in the vocabulary, from 0. A number that comes from a file may be beyond the
+/// vocabulary; the tables in `embed` return nothing for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct TokenId(pub u16);
 
 impl TokenId {
-    /// Represents a word that no pieces of the vocabulary form.
+    /// The token of a word that cannot be split into pieces of the vocabulary.
     pub const UNKNOWN: Self = Self(100);
 
-    /// Begins what a sentence encoder reads; no text has it.
+    /// The first token of a sentence encoder's input. No text contains it.
     pub const CLASSIFIER: Self = Self(101);
 
-    /// Ends it.
+    /// The last token of a sentence encoder's input.
     pub const SEPARATOR: Self = Self(102);
 
     pub const fn index(self) -> usize {

@@ -1,9 +1,10 @@
-//! Text to tokens: the WordPiece of BERT-uncased, without its sentence marks.
+//! Splits text into tokens, like the WordPiece tokeniser of BERT-uncased, but without `[CLS]` and `[SEP]`.
 //!
-//! The rules, in order: control characters are removed; each Han character is a word; canonical decomposition; accents
-//! are removed; lower case; words end at white space; each punctuation character is a word. A word is split from left
-//! to right into the longest tokens, or becomes the unknown token as a whole. Plain ASCII words, nearly all of law,
-//! take a fast path. A word with other characters is copied, normalised as a whole and then split.
+//! The rules, in order: control characters are removed; each Han character is a word; canonical decomposition;
+//! accents are removed; lower case; words end at white space; each punctuation character is a word. A word is split
+//! from left to right into the longest tokens, or becomes the unknown token as a whole. Plain ASCII words, nearly
+//! all words of legal text, take a fast path. A word with other characters is copied, normalised as a whole and
+//! then split.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -11,7 +12,7 @@ use super::char_class::{BYTE_CLASSES, ByteClass, is_accent, is_han, is_punctuati
 use super::token::TokenId;
 use super::vocabulary::{PiecePosition, Vocabulary};
 
-/// A longer word, in characters, is unknown.
+/// Maximum length of a word in characters. A longer word becomes the unknown token.
 const WORD_CHARS_MAX: usize = 100;
 
 /// Appends the tokens of a text.
@@ -34,7 +35,7 @@ pub(super) fn tokenize(vocabulary: &Vocabulary, text: &str, out: &mut Vec<TokenI
     }
 }
 
-/// A word of ASCII letters and digits; returns where it ends.
+/// Tokenises a word of ASCII letters and digits. Returns its end.
 #[inline]
 fn plain_word(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec<TokenId>) -> usize {
     let bytes = text.as_bytes();
@@ -60,7 +61,8 @@ fn plain_word(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec<T
     at
 }
 
-/// Takes one space or punctuation mark beyond ASCII, the kinds that law is full of (§, “, —); returns where it ends.
+/// Takes one non-ASCII space or punctuation mark of the kinds that are frequent in legal text (§, “, —). Returns
+/// its end.
 fn wide_boundary(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec<TokenId>) -> Option<usize> {
     if !is_wide_boundary(text, start) {
         return None;
@@ -73,15 +75,15 @@ fn wide_boundary(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Ve
     Some(end)
 }
 
-/// Whether the character here ends a word and is not changed by decomposition or lower case.
+/// Whether the character at `at` ends a word and is not changed by decomposition or lower case.
 fn is_wide_boundary(text: &str, at: usize) -> bool {
     let Some(c) = text[at..].chars().next() else { return false };
-    // All others are looked at one by one as parts of a word: these two blocks hold what law uses.
+    // These blocks contain the marks that are frequent in legal text. Others are handled as parts of unusual words.
     let common = matches!(c, '\u{a1}'..='\u{bf}' | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' | '\u{a0}');
     common && (c.is_whitespace() || is_punctuation(c))
 }
 
-/// Normalises the text from `start` to the next plain boundary and tokenises it; returns where it ends.
+/// Normalises the text from `start` to the next plain boundary and tokenises it. Returns its end.
 #[cold]
 fn unusual_word(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec<TokenId>) -> usize {
     let end = text[start..].char_indices().map(|(at, _)| start + at).find(|&at| ends_unusual(text, at));
@@ -102,7 +104,7 @@ fn unusual_word(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec
     end
 }
 
-/// Whether normalisation may stop here: nothing after a plain boundary changes anything before it.
+/// Whether normalisation may stop at `at`: text after a plain boundary changes nothing before it.
 fn ends_unusual(text: &str, at: usize) -> bool {
     match BYTE_CLASSES[usize::from(text.as_bytes()[at])] {
         ByteClass::Space | ByteClass::Punctuation => true,
@@ -132,7 +134,7 @@ fn push_long_word(vocabulary: &Vocabulary, word: &str, out: &mut Vec<TokenId>) {
     }
 }
 
-/// Cuts a normalised word into tokens.
+/// Splits a normalised word into tokens.
 #[inline]
 fn push_word(vocabulary: &Vocabulary, word: &[u8], out: &mut Vec<TokenId>) {
     let first = out.len();
@@ -179,7 +181,7 @@ mod tests {
         out
     }
 
-    /// The expected numbers were made by the reference tokeniser.
+    /// The expected numbers come from the reference tokeniser.
     #[test]
     fn golden_sentences_have_the_tokens_of_the_reference() {
         let mut sentences = 0;
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(sentences, 20);
     }
 
-    /// The rules one after another over the whole text, without a fast path.
+    /// Applies the rules one after another to the whole text, without a fast path.
     fn naive_tokens(text: &str) -> Vec<TokenId> {
         let vocabulary = Vocabulary::compiled_in();
         let spaced: String = text.chars().map(|c| if c.is_whitespace() && !is_removed(c) { ' ' } else { c }).collect();

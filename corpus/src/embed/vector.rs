@@ -1,12 +1,12 @@
-//! Vectors of the semantic leg: sums of token rows, scaled to length one.
+//! Vectors for semantic search: sums of token rows, scaled to length one.
 //!
-//! Additions have one order on every processor, and no multiplication is fused into them. Equal tokens therefore give
-//! equal bits everywhere, and a rebuilt snapshot is the same snapshot.
+//! The order of additions is the same on every processor, and fused multiply-add is not used. Equal tokens
+//! therefore give equal bits everywhere, and a rebuilt snapshot is identical.
 
 use super::model::{DIMS, Model, Row};
 use super::token::TokenId;
 
-/// A vector of length one, or zero where there was nothing to embed.
+/// A vector of length one, or zero if there was nothing to embed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Vector(pub [f32; DIMS]);
 
@@ -17,12 +17,12 @@ impl Vector {
         self.0.iter().all(|&component| component == 0.0)
     }
 
-    /// The cosine, between vectors of length one.
+    /// The dot product. It is the cosine if both vectors have length one.
     pub fn dot(&self, other: &Self) -> f32 {
         dot(&self.0, &other.0)
     }
 
-    /// Two directions in equal parts.
+    /// The mean direction of two vectors.
     pub(super) fn mean_direction(&self, other: &Self) -> Self {
         let mut sum = self.0;
         for (component, other) in sum.iter_mut().zip(&other.0) {
@@ -43,7 +43,7 @@ impl Vector {
     }
 }
 
-/// Eight running sums, joined at the end: a fixed order that every vector width can keep.
+/// Computes eight running sums and adds them at the end: a fixed order of additions that suits every register width.
 fn dot(a: &[f32; DIMS], b: &[f32; DIMS]) -> f32 {
     let mut sums = [0.0_f32; 8];
     for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
@@ -59,7 +59,7 @@ pub(super) fn sum_of_rows(model: &Model, tokens: &[TokenId]) -> Vector {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "code for AVX2 may run only where the processor has it")]
-        // SAFETY: the processor was just asked for AVX2.
+        // SAFETY: the condition above checked that the processor has AVX2.
         return unsafe { sum_of_rows_avx2(model, tokens) };
     }
     sum_of_rows_plain(model, tokens)

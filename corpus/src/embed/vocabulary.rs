@@ -9,14 +9,14 @@ use super::word_hash::{
 
 const CONTINUATION_MARK: &[u8] = b"##";
 
-/// Whether a piece begins its word: `form` and `##form` are different tokens.
+/// The position of a piece in its word: `form` and `##form` are different tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PiecePosition {
     Start,
     Continuation,
 }
 
-/// Pieces and their tokens.
+/// The map from pieces to tokens.
 #[derive(Clone, Copy)]
 pub(super) struct Vocabulary {
     slots: &'static [u32; SLOT_COUNT],
@@ -36,7 +36,7 @@ impl Vocabulary {
         }
     }
 
-    /// The longest token `text` starts with, and that token's length without its mark.
+    /// The longest token with which `text` starts, and the length of that token without `##`.
     #[inline]
     pub(super) fn longest(&self, text: &[u8], place: PiecePosition) -> Option<(TokenId, usize)> {
         let mut hashes = [0; PIECE_LEN_MAX];
@@ -73,7 +73,7 @@ impl Vocabulary {
         }
     }
 
-    /// The token as the vocabulary writes it, mark included; empty for a number beyond it.
+    /// The token as the vocabulary writes it, with `##`. Empty for a number beyond the vocabulary.
     pub(super) fn text(&self, token: TokenId) -> &'static [u8] {
         let Some(&end) = self.ends.get(token.index()) else { return &[] };
         let start = token.index().checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -1,8 +1,9 @@
-//! Where tantivy's files lie: our own folders, with fixed names, no locks and no list of managed files.
+//! Our implementations of tantivy's [`Directory`], with fixed file names, without locks and without a list of
+//! managed files.
 //!
-//! tantivy names the files of a segment by a random id. Here they are `segment.<kind>`, whatever the id, so that a
-//! build is repeatable. [`BuildDirectory`] writes one segment and keeps `meta.json` in memory until it is complete;
-//! [`MappedDirectory`] reads a finished index, every file mapped once.
+//! tantivy names the files of a segment by a random id. Here they are always `segment.<kind>`, so that builds are
+//! reproducible. [`BuildDirectory`] writes one segment and keeps `meta.json` in memory until it is complete.
+//! [`MappedDirectory`] reads a finished index and maps every file once.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,7 +22,8 @@ use crate::section_file::{SectionFileError, map_file};
 
 pub(super) const META_FILE: &str = "meta.json";
 
-/// The files of the segment: term dictionary, postings, positions, field lengths, the ordinal column, the empty store.
+/// The files of the segment: the ordinal column, field lengths, postings, positions, the empty store, the term
+/// dictionary.
 pub(super) const SEGMENT_FILES: [&str; 6] =
     ["segment.fast", "segment.fieldnorm", "segment.idx", "segment.pos", "segment.store", "segment.term"];
 
@@ -35,7 +37,7 @@ fn file_name(path: &Path) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct BuildDirectory {
     root: PathBuf,
-    /// `meta.json` and the like: small, rewritten often, and of no use to a reader as they are.
+    /// `meta.json` and similar files. They are small, are rewritten often, and are not what a reader needs.
     small_files: Arc<Mutex<BTreeMap<PathBuf, Vec<u8>>>>,
 }
 
@@ -85,7 +87,7 @@ impl Directory for BuildDirectory {
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        // What is half-built need not survive a power cut; the writer syncs the finished files.
+        // An unfinished index need not survive a power cut. The writer syncs the finished files.
         Ok(())
     }
 
@@ -116,7 +118,7 @@ impl TerminatingWrite for SegmentFile {
     }
 }
 
-/// A finished index, mapped. Nothing is ever written, not even a lock.
+/// A finished index, mapped. It writes nothing, not even a lock.
 #[derive(Clone, Debug)]
 pub(super) struct MappedDirectory {
     files: Arc<MappedFiles>,
@@ -129,7 +131,7 @@ struct MappedFiles {
 }
 
 impl MappedDirectory {
-    /// Maps every file and checks that each is complete to its last byte.
+    /// Maps every file and checks that none is cut off at the end.
     pub(super) fn open(root: &Path) -> Result<Self, KeywordError> {
         let meta_path = root.join(META_FILE);
         let meta = read_meta(&meta_path)?;
@@ -157,7 +159,8 @@ fn read_meta(path: &Path) -> Result<Vec<u8>, KeywordError> {
     }
 }
 
-/// tantivy ends each file with a footer, its length and a magic number, and trusts that there are eight bytes.
+/// Checks the end of a file. tantivy ends each file with a footer, the length of the footer and a magic number, and
+/// does not check that the last eight bytes exist.
 fn check_footer(bytes: &[u8]) -> Result<(), String> {
     const MAGIC: u32 = 1337;
     let Some((rest, tail)) = bytes.split_last_chunk::<8>() else {
@@ -205,7 +208,7 @@ impl Directory for MappedDirectory {
     }
 
     fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Nobody writes a snapshot, so there is nothing to lock against.
+        // A finished index is never written, so no lock is needed.
         Ok(DirectoryLock::from(Box::new(())))
     }
 

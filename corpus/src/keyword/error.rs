@@ -1,4 +1,4 @@
-//! Why a keyword index could not be written or opened. Every message names the file or folder.
+//! The errors of writing and opening a keyword index. Every message names the file or folder.
 
 use std::fmt;
 use std::io;

@@ -1,9 +1,10 @@
-//! The keyword index: which words stand in the heading, text, citation and breadcrumb of which node.
+//! The keyword index: which nodes contain which words in their heading, text, citation and breadcrumb.
 //!
-//! A tantivy index of exactly one segment in which the document id is the node's ordinal, so that every filter is a
-//! range of document ids and no id is ever looked up. Nothing is stored in it. [`KeywordWriter`] streams documents in
-//! ordinal order within a memory budget and leaves the same bytes for the same input; [`KeywordIndex`] opens them from
-//! memory maps without locks or writes. Scoring is left to the search engine. `corpus/FORMAT.md` describes the files.
+//! It is a tantivy index with exactly one segment, in which the document id is the node's ordinal. Every filter is
+//! therefore a range of document ids, and no id needs a lookup. The index stores no documents. [`KeywordWriter`]
+//! writes a stream of documents in ordinal order within a memory budget, and gives the same bytes for the same
+//! input. [`KeywordIndex`] opens the files as memory maps, without locks or writes. The search engine does the
+//! scoring. `corpus/FORMAT.md` describes the files.
 
 mod directory;
 mod error;

@@ -1,7 +1,7 @@
-//! Opens a finished keyword index and answers which nodes hold which words.
+//! Opens a finished keyword index and finds the nodes that contain given words.
 //!
-//! tantivy trusts the files that it opens and panics over damaged ones, so it is only called under a guard. The search
-//! engine, which reads postings itself, has its own.
+//! tantivy trusts the files that it opens and panics on damaged ones, so it is called only inside [`guarded`]. The
+//! search engine reads postings itself and has its own guard.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::analyzer::{Analyzer, TokenRole};
 use crate::damage::guarded;
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
-/// An open keyword index. Cheap to share; all of it lies in memory maps.
+/// An open keyword index. It is cheap to clone; all of its data is in memory maps.
 #[derive(Clone)]
 pub struct KeywordIndex {
     path: PathBuf,
@@ -32,7 +32,7 @@ impl fmt::Debug for KeywordIndex {
 }
 
 impl KeywordIndex {
-    /// Opens the index in a folder. It must be of our schema and hold `document_count` documents in one segment.
+    /// Opens the index in a folder. It must have our schema and contain `document_count` documents in one segment.
     pub fn open(path: &Path, document_count: u32) -> Result<Self, KeywordError> {
         of_undamaged(path, || Self::open_unguarded(path, document_count))
     }
@@ -63,12 +63,12 @@ impl KeywordIndex {
         self.fields
     }
 
-    /// For scorers and for tantivy's own queries, which find their statistics there.
+    /// The searcher, from which scorers and tantivy's own queries read their statistics.
     pub fn searcher(&self) -> &Searcher {
         &self.searcher
     }
 
-    /// The one segment; its document ids are node ordinals.
+    /// The only segment. Its document ids are node ordinals.
     pub fn segment(&self) -> &SegmentReader {
         self.searcher.segment_reader(0)
     }
@@ -77,7 +77,7 @@ impl KeywordIndex {
         self.segment().max_doc()
     }
 
-    /// Checks that every document is the node of its number.
+    /// Checks that the id of every document equals the ordinal of its node.
     pub fn verify_order(&self) -> Result<(), KeywordError> {
         of_undamaged(&self.path, || self.verify_order_unguarded())
     }
@@ -93,9 +93,9 @@ impl KeywordIndex {
         Ok(())
     }
 
-    /// The nodes of a range in whose heading or text every word of `words` stands, in order.
+    /// The nodes of a range that contain every word of `words` in their heading or text, in order.
     ///
-    /// A compound counts as its parts. No word at all matches nothing.
+    /// A compound is searched by its parts. If there are no words, nothing matches.
     pub fn matching(&self, words: &str, range: OrdinalRange) -> Result<Vec<NodeOrdinal>, KeywordError> {
         of_undamaged(&self.path, || self.matching_unguarded(words, range))
     }
@@ -106,7 +106,7 @@ impl KeywordIndex {
         let mut found = Vec::new();
         let mut candidate = range.start;
         while !terms.is_empty() && candidate < end {
-            // Either every term has the candidate, or one of them names the next that can be.
+            // Either every term occurs in the candidate, or one of them gives the next possible candidate.
             let next = terms.iter_mut().map(|term| term.seek(candidate)).max().unwrap_or(TERMINATED);
             if next == candidate {
                 found.push(NodeOrdinal(candidate));
@@ -121,7 +121,7 @@ impl KeywordIndex {
     fn required_terms(&self, words: &str, start: u32) -> Result<Vec<EitherField>, KeywordError> {
         let mut required = Vec::new();
         Analyzer::new().analyze(words, |token| {
-            // A whole is said again by its parts, which also match where the parts stand apart.
+            // A whole means the same as its parts, which also match if the text does not join them.
             if token.role != TokenRole::Whole {
                 required.push(token.text.to_owned());
             }
@@ -153,7 +153,7 @@ impl KeywordIndex {
     }
 }
 
-/// Reads the index in a folder. What tantivy does not expect of its files is damage.
+/// Reads the index in a folder. A panic in tantivy means that the files are damaged.
 fn of_undamaged<T>(path: &Path, read: impl FnOnce() -> Result<T, KeywordError>) -> Result<T, KeywordError> {
     guarded(read).unwrap_or_else(|what| {
         let what = format!("reading it ended with '{what}'");
@@ -161,11 +161,11 @@ fn of_undamaged<T>(path: &Path, read: impl FnOnce() -> Result<T, KeywordError>) 
     })
 }
 
-/// Where a term stands in one field or another.
+/// The postings of a term in several fields.
 struct EitherField(Vec<SegmentPostings>);
 
 impl EitherField {
-    /// The first document at or after `target`.
+    /// The first document at or after `target` that contains the term in any of the fields.
     fn seek(&mut self, target: u32) -> u32 {
         let seek = |postings: &mut SegmentPostings| {
             if postings.doc() < target { postings.seek(target) } else { postings.doc() }

@@ -4,20 +4,21 @@ use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TextFiel
 
 use crate::analyzer::ANALYZER_ID;
 
-/// The searchable fields, for whoever builds terms.
+/// The searchable fields, from which terms are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeywordFields {
     /// The node's own heading; with positions.
     pub heading: Field,
-    /// The law text; with positions. Each span is followed by a gap, so no phrase runs across two.
+    /// The law text; with positions. A gap follows each span, so no phrase matches across two spans.
     pub text: Field,
-    /// The canonical citation; no frequencies, for no word in it occurs twice.
+    /// The canonical citation; without frequencies, because no word occurs twice in it.
     pub citation: Field,
     /// The headings of all ancestors; with frequencies.
     pub breadcrumb: Field,
 }
 
-/// The fast field that repeats the document id: the proof that the order is right.
+/// The fast field with the ordinal of the node. It proves the order of the documents, because it must equal the
+/// document id.
 pub(super) const ORDINAL_FIELD: &str = "ordinal";
 
 pub(super) struct KeywordSchema {
@@ -26,7 +27,8 @@ pub(super) struct KeywordSchema {
     pub(super) ordinal: Field,
 }
 
-/// The one schema there is. The analysis is named in it, so an index of another analysis has another schema.
+/// The schema of every keyword index. It contains the id of the analysis, so an index with another analysis has
+/// another schema.
 pub(super) fn keyword_schema() -> KeywordSchema {
     let words = |recorded: IndexRecordOption| {
         let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER_ID).set_index_option(recorded);

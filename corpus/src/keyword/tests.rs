@@ -11,10 +11,10 @@ use super::*;
 use crate::analyzer::{ANALYZER_ID, Analyzer, TokenRole};
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
-/// Holds all that any test writes.
+/// Enough for everything that a test writes.
 const AMPLE_BUDGET: usize = 64 << 20;
 
-/// The least there is: `many_nodes(3000)` fill it several times.
+/// Results in the smallest budget, which `many_nodes(3000)` fills several times.
 const TINY_BUDGET: usize = 0;
 
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ fn file_bytes(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     entries.map(|path| (path.file_name().unwrap().into(), fs::read(&path).unwrap())).collect()
 }
 
-/// Nodes enough to make several runs under the tiny budget: every one has words of its own.
+/// Nodes that make several runs under the tiny budget, because each of them has words that the others do not have.
 fn many_nodes(count: u32) -> Vec<Node> {
     let node = |number: u32| {
         if number.is_multiple_of(7) {
@@ -168,7 +168,7 @@ fn a_missing_or_shortened_file_is_named() {
         for length in (0..bytes.len()).rev().take(200).chain(0..bytes.len().min(200)) {
             fs::write(&file, &bytes[..length]).unwrap();
             if name == Path::new("meta.json") && length + 1 == bytes.len() {
-                // Only the line end is gone.
+                // Only the line feed at the end is missing.
                 continue;
             }
             named(&format!("cut to {length}"));
@@ -206,7 +206,7 @@ fn a_range_bounds_the_matches_on_both_sides() {
     assert_eq!(index.matching("§ —", OrdinalRange::new(0, 50)).unwrap(), []);
 }
 
-/// The words of a text that count: those that are no whole of others.
+/// The words of a text that must match: all terms except the wholes of compounds.
 fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     Analyzer::new().analyze(text, |token| {
@@ -227,7 +227,7 @@ fn naive_matching(nodes: &[Node], query: &str, range: OrdinalRange) -> Vec<NodeO
     in_range.filter(|&ordinal| has_all(&nodes[ordinal as usize])).map(NodeOrdinal).collect()
 }
 
-/// Where each term of each node stands, by the analysis alone: spans follow each other with a gap of one.
+/// The positions of each term in the spans of a node, from the analysis alone. Between spans there is a gap of one.
 fn naive_positions(spans: &[String]) -> BTreeMap<String, Vec<u32>> {
     let mut positions: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     let mut offset = 0;

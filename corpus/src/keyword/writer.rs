@@ -1,8 +1,8 @@
 //! Writes the keyword index from a stream of documents in ordinal order, in bounded memory.
 //!
-//! A thread of its own analyses and collects documents; whenever the collected postings pass the budget they become a
-//! run on disk. At the end one run is the index; several are merged, in their order, into one segment. The same
-//! documents give the same bytes, however many runs there were.
+//! A separate thread analyses and collects documents. When the collected postings reach the memory budget, they are
+//! written to disk as a run. At the end a single run becomes the index; several runs are merged, in order, into one
+//! segment. The same documents give the same bytes, with any number of runs.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -20,36 +20,36 @@ use super::schema::{KeywordFields, KeywordSchema, keyword_schema};
 use crate::analyzer::{ANALYZER_ID, LawTokenizer};
 use crate::section_file::sync_directory;
 
-/// The id that every index has: tantivy would take a random one.
+/// The segment id in every index, in place of tantivy's random one.
 const SEGMENT_ID: &str = "00000000000000000000000000000001";
 
-/// tantivy numbers documents below 2^31.
+/// Maximum number of documents. tantivy numbers documents below 2^31.
 const DOCUMENT_COUNT_MAX: u32 = i32::MAX as u32;
 
-/// tantivy takes 9 MiB before the first document; with hardly more than that every document would be a run.
+/// tantivy uses 9 MiB before the first document. With a budget of little more, every document would become a run.
 const MEMORY_BUDGET_BYTES_MIN: usize = 12 << 20;
 
-/// How much text waits at most for the thread that analyses it, in one of a few batches.
+/// Bytes of text in a batch for the analysing thread. At most [`BATCHES_WAITING`] batches wait for it.
 const BATCH_BYTES: usize = 1 << 20;
 const BATCHES_WAITING: usize = 2;
 
-/// What is searchable of one node. Containers without text are pushed too, so that the numbering holds.
+/// The searchable data of one node. Containers without text must be pushed too, so that document ids stay ordinals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeywordDocument<'a> {
     pub heading: &'a str,
-    /// Spans between which no phrase may run.
+    /// Spans of text. No phrase matches across two spans.
     pub text: &'a [&'a str],
     pub citation: &'a str,
     /// The headings of the ancestors.
     pub breadcrumb: &'a [&'a str],
 }
 
-/// What was written.
+/// Statistics of the written index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeywordStats {
     pub document_count: u32,
     pub run_count: usize,
-    /// Name and bytes of each file, in order of name.
+    /// Name and size of each file, in order of name.
     pub files: Vec<(String, u64)>,
 }
 
@@ -62,19 +62,19 @@ pub struct KeywordWriter {
     batch: Vec<TantivyDocument>,
     batch_bytes: usize,
     batches: SyncSender<Vec<TantivyDocument>>,
-    /// None once its error was reported.
+    /// `None` after its error was reported.
     worker: Option<JoinHandle<Result<Vec<Run>, KeywordError>>>,
 }
 
-/// A part of the index on disk: documents in a row.
+/// A part of the index on disk, with consecutive documents.
 struct Run {
     directory: BuildDirectory,
     index: Index,
 }
 
 impl KeywordWriter {
-    /// Makes the folder, which must not exist, and starts the thread. The budget bounds the collected postings;
-    /// less than 12 MiB is taken as 12 MiB.
+    /// Creates the folder, which must not exist, and starts the thread. The budget limits the collected postings;
+    /// it is raised to 12 MiB if it is smaller.
     pub fn create(path: &Path, memory_budget_bytes: usize) -> Result<Self, KeywordError> {
         fs::create_dir(path).map_err(|source| io_error(path, "create", source))?;
         let memory_budget_bytes = memory_budget_bytes.max(MEMORY_BUDGET_BYTES_MIN);
@@ -97,7 +97,7 @@ impl KeywordWriter {
         })
     }
 
-    /// Adds the node that comes next in order. An error of the thread may show only in a later call.
+    /// Adds the next node in order. An error of the thread may be returned only by a later call.
     pub fn push(&mut self, document: KeywordDocument<'_>) -> Result<(), KeywordError> {
         if self.document_count >= DOCUMENT_COUNT_MAX {
             return Err(KeywordError::TooManyDocuments { path: self.path.clone() });
@@ -115,12 +115,12 @@ impl KeywordWriter {
         fields.add_u64(self.ordinal, u64::from(self.document_count));
         self.batch.push(fields);
         self.document_count += 1;
-        // Documents without text count too.
+        // Documents without text use memory too.
         self.batch_bytes += 64;
         if self.batch_bytes >= BATCH_BYTES { self.send_batch() } else { Ok(()) }
     }
 
-    /// Merges the runs, leaves exactly the files of one index and syncs them.
+    /// Merges the runs, leaves only the files of the index, and syncs them.
     pub fn finish(mut self) -> Result<KeywordStats, KeywordError> {
         self.send_batch()?;
         let Self { path, document_count, batches, worker, .. } = self;
@@ -145,7 +145,7 @@ impl KeywordWriter {
         if self.batches.send(batch).is_ok() {
             return Ok(());
         }
-        // The thread takes batches until it fails, so it has an error to tell.
+        // The thread takes batches until it fails, so it has an error to report.
         join_worker(&self.path, self.worker.take())?;
         Err(KeywordError::WriterStopped { path: self.path.clone() })
     }
@@ -159,7 +159,7 @@ fn join_worker(
     worker.ok_or_else(stopped)?.join().map_err(|_| stopped())?
 }
 
-/// The thread's side: documents in, runs out.
+/// The part that runs in the thread. It receives documents and writes runs.
 struct RunWriter {
     path: PathBuf,
     schema: Schema,
@@ -212,7 +212,7 @@ impl RunWriter {
     }
 }
 
-/// Leaves the files of one segment in the folder, and gives tantivy's description of it.
+/// Puts the files of one segment into the folder. Returns tantivy's `meta.json` for it.
 fn join_runs(path: &Path, runs: &[Run]) -> Result<Vec<u8>, KeywordError> {
     let engine = |source| engine_error(path, "merge the runs of", source);
     let directory = match runs {
@@ -224,7 +224,7 @@ fn join_runs(path: &Path, runs: &[Run]) -> Result<Vec<u8>, KeywordError> {
             only.directory.clone()
         }
         _ => {
-            // The merger lines the runs up as they are given, so ordinals stay in order.
+            // The merger keeps the order of the runs, so ordinals stay in order.
             let indices: Vec<Index> = runs.iter().map(|run| run.index.clone()).collect();
             let merged = BuildDirectory::new(path);
             merge_indices(&indices, Box::new(merged.clone()) as Box<dyn Directory>).map_err(engine)?;
@@ -234,8 +234,8 @@ fn join_runs(path: &Path, runs: &[Run]) -> Result<Vec<u8>, KeywordError> {
     directory.atomic_read(Path::new(META_FILE)).map_err(|source| engine(source.into()))
 }
 
-/// Puts the store of an index without documents in place of ours, which holds an empty record per document: nobody
-/// reads them, and where its blocks end depends on the runs.
+/// Replaces the document store with that of an index without documents. Ours contains an empty record per document.
+/// These are never read, and the boundaries of its blocks depend on the runs.
 fn replace_store(path: &Path) -> Result<(), KeywordError> {
     const STORE_FILE: &str = "segment.store";
     let schema = keyword_schema().schema;
@@ -249,7 +249,8 @@ fn replace_store(path: &Path) -> Result<(), KeywordError> {
     fs::remove_dir_all(&root).map_err(|source| io_error(&root, "remove", source))
 }
 
-/// The description without what differs from build to build: the random id, and a remark on the runs merged.
+/// The content of `meta.json` without the parts that differ between builds: the random segment id, and the payload
+/// about merged runs.
 fn fixed_meta(path: &Path, meta: &[u8]) -> Result<String, KeywordError> {
     let unexpected = || {
         let cause = std::io::Error::other("tantivy described the index it wrote in an unknown way");
@@ -263,7 +264,7 @@ fn fixed_meta(path: &Path, meta: &[u8]) -> Result<String, KeywordError> {
     Ok(format!("{meta:#}\n"))
 }
 
-/// Syncs every file and the folder; gives their sizes.
+/// Syncs every file and the folder. Returns the names and sizes of the files.
 fn sync_files(path: &Path) -> Result<Vec<(String, u64)>, KeywordError> {
     let mut files = Vec::new();
     for name in [META_FILE].into_iter().chain(SEGMENT_FILES) {

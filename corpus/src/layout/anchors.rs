@@ -1,36 +1,38 @@
-//! The lines of a text with their labels and anchors, for whoever sets or cuts it.
+//! The lines of a text with their labels and anchors, for code that renders or cuts the text.
 //!
-//! The anchor of `(A)` within `(1)` within `(a)` is `a-1-A`, and that of `(b-2)` is `b_2`. It stays the same when other paragraphs come and go.
+//! The anchor of `(A)` within `(1)` within `(a)` is `a-1-A`, and that of `(b-2)` is `b_2`. An anchor does not
+//! change when other paragraphs are added or removed.
 
 use std::ops::Range;
 
 use super::lines::{LayoutRef, LineKind};
 
-/// A line of a text, ready to be set.
+/// A line of a text, ready to be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetLine {
     /// Its bytes in the text, without the line feed.
     pub range: Range<usize>,
     pub kind: LineKind,
     pub depth: u8,
-    /// How many of its bytes are its label, such as `(a)(1)`.
+    /// The length in bytes of its label, such as `(a)(1)`.
     pub label_bytes: usize,
-    /// The table that it belongs to.
+    /// The number of the table to which it belongs.
     pub table: Option<u16>,
-    /// On a line with a label.
+    /// Only for a line with a label.
     pub anchor: Option<Anchor>,
 }
 
-/// Names an enumerated paragraph within its text.
+/// Identifies an enumerated paragraph within its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// `a-1-A`
+    /// The name, such as `a-1-A`.
     pub name: String,
-    /// `(a)(1)(A)`, as it follows the citation of the provision.
+    /// The labels as they follow the citation of the provision: `(a)(1)(A)`.
     pub path: String,
 }
 
-/// The lines of a text. Without a layout, or with one of another text, every line is a paragraph at depth 0.
+/// The lines of a text, with their layout. If there is no layout, or it has another number of lines, every line is
+/// a paragraph at depth 0.
 pub fn set_lines(text: &str, layout: Option<LayoutRef<'_>>) -> Vec<SetLine> {
     let count = text.split('\n').count();
     let lines = layout.map(|layout| layout.lines).filter(|lines| lines.len() == count);
@@ -65,13 +67,13 @@ fn anchor_of(open: &[(u8, String)]) -> Anchor {
     Anchor { name: anchor_name(&labels), path: labels.iter().map(|label| format!("({label})")).collect() }
 }
 
-/// The name of a subdivision by its labels, outermost first: `b-2` of `(b)(2)`, `b_2` of `(b-2)`.
+/// The anchor name of a subdivision with these labels, outermost first: `b-2` for `(b)(2)`, `b_2` for `(b-2)`.
 pub fn anchor_name(labels: &[impl AsRef<str>]) -> String {
     labels.iter().map(|label| label.as_ref().replace('-', "_")).collect::<Vec<_>>().join("-")
 }
 
-/// The labels that a line begins with, outermost first: `(a)(1)` and `Sec. 2. (a)` have two. Of a list such as `(a), (b)` or a range it is
-/// the first, because the others are its siblings.
+/// The labels at the start of a line, outermost first: `(a)(1)` and `Sec. 2. (a)` have two. Of a list such as
+/// `(a), (b)`, or of a range, only the first label is returned, because the others are its siblings.
 fn labels(prefix: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = prefix.trim();
@@ -90,7 +92,7 @@ fn labels(prefix: &str) -> Vec<&str> {
     found
 }
 
-/// What an enumerated paragraph may be called before its number: `Article II`.
+/// Words that may precede the number of an enumerated paragraph: `Article II`.
 const LEVELS: [&str; 8] = ["title", "part", "article", "section", "sections", "sec", "secs", "paragraph"];
 
 fn bare(label: &str) -> &str {

@@ -1,4 +1,4 @@
-//! The file: columns of lines and marks, and for each node the parts that have a layout.
+//! The file of layouts: columns of lines and marks, and for each node the texts that have a layout.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, Secti
 
 pub const FILE_NAME: &str = "layout.bin";
 const KIND: FileKind = FileKind { magic: *b"HBLAYOUT", version: 2 };
-/// Has no marks for covered cells, and is otherwise the same.
+/// Version 1 of the file has no marks for covered cells, but is otherwise the same.
 const WITHOUT_COVERED_CELLS: FileKind = FileKind { version: 1, ..KIND };
 
-/// Where the layout of a text lies.
+/// The position of the layout of a text.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Part {
@@ -21,7 +21,7 @@ struct Part {
     first_mark: u64,
     lines: u32,
     marks: u32,
-    /// Which text of the node: 0 is its law text, then its wordings, then its notes.
+    /// The number of the text in its node: 0 is the law text, then come the wordings, then the notes.
     part: u32,
     /// CRC-32 of the lines and marks.
     sum: u32,
@@ -51,7 +51,7 @@ impl LayoutWriter {
         Ok(Self { out, lines: 0, marks: Vec::new(), parts: Vec::new(), starts: vec![0] })
     }
 
-    /// The next node, with the layouts of its texts: law text, wordings, notes. Empty layouts are left out.
+    /// Adds the next node, with the layouts of its law text, its wordings and its notes. Empty layouts are not stored.
     pub fn push<'l>(&mut self, layouts: impl Iterator<Item = &'l Layout>) -> Result<(), SectionFileError> {
         for (part, layout) in (0..).zip(layouts) {
             if layout.is_empty() {
@@ -81,7 +81,7 @@ impl LayoutWriter {
     }
 }
 
-/// The mapped layouts. A damaged one is none: its text is then shown line by line.
+/// The mapped layouts. A damaged layout is treated like a missing one: its text is then shown line by line.
 #[derive(Clone, Debug)]
 pub struct Layouts {
     lines: Column<Line>,
@@ -122,7 +122,7 @@ impl Layouts {
         self.of_part(node, 0)
     }
 
-    /// The layout of one of a node's texts: 0 is the law text, then the wordings, then the notes.
+    /// The layout of one of a node's texts: 0 is the law text, then come the wordings, then the notes.
     pub fn of_part(&self, node: NodeOrdinal, part: usize) -> Option<LayoutRef<'_>> {
         let place = node.index();
         let (start, end) = (*self.starts.get(place)?, *self.starts.get(place.checked_add(1)?)?);

@@ -1,9 +1,9 @@
-//! A layout in memory: what each line of a text is, and what stands within the lines.
+//! A layout in memory: the kind of each line of a text, and the marks within the lines.
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
-/// How a text is set: a [`Line`] for each of its lines, in order, and marks by ascending start.
+/// The layout of a text: a [`Line`] for each of its lines, in order, and marks by ascending start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     #[serde(default, rename = "l", skip_serializing_if = "Vec::is_empty")]
@@ -28,14 +28,15 @@ impl Layout {
         LayoutRef { lines: &self.lines, marks: &self.marks }
     }
 
-    /// Footnotes of the text are at these places among the notes of the node instead of from zero.
+    /// Renumbers the footnotes of the text: their notes begin at `first` among the notes of the node, not at zero.
     pub fn count_footnotes_from(&mut self, first: usize) {
         for mark in self.marks.iter_mut().filter(|mark| mark.kind() == Some(MarkKind::Footnote)) {
             mark.target += first as u32;
         }
     }
 
-    /// An empty cell of a row begins at the end of the text, and another cell covers it: `kind` says which.
+    /// Marks the empty cell at the end of `text` as covered by another cell. `kind` gives the direction of that
+    /// cell: left or above.
     pub fn cover_cell(&mut self, text: &str, kind: MarkKind) {
         let at = text.len();
         match self.marks.last_mut() {
@@ -44,7 +45,7 @@ impl Layout {
         }
     }
 
-    /// What is wrong with it as the layout of a text; such a layout must not be stored.
+    /// Checks that this can be the layout of a text. Returns what is wrong; such a layout must not be stored.
     pub fn mistake_for(&self, text: &str) -> Option<String> {
         let lines = text.split('\n').count();
         if self.lines.len() != lines {
@@ -74,7 +75,7 @@ impl Layout {
     }
 }
 
-/// What a line of a text is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LineKind {
@@ -82,14 +83,14 @@ pub enum LineKind {
     Paragraph = 0,
     /// A heading within the text, perhaps with a label.
     Heading = 1,
-    /// A row of a table's head: cells, separated by tabs. Cells that others span are empty.
+    /// A row of a table's head. Tabs separate its cells. Cells that other cells cover are empty.
     TableHead = 2,
     TableRow = 3,
     /// The title of the table that follows, or a remark below it.
     TableNote = 4,
-    /// Set apart from the rest, such as a form or a quotation.
+    /// Text that is set apart from the rest, such as a form or a quotation.
     Block = 5,
-    /// Stands for an image or another file: its name and what it shows.
+    /// The name and description of an image or another file that is not in the text.
     Image = 6,
 }
 
@@ -112,7 +113,7 @@ impl LineKind {
 #[serde(from = "(u8, u8, u16)", into = "(u8, u8, u16)")]
 pub struct Line {
     kind: u8,
-    /// How deep it lies: 0 for the outermost. A line without a label belongs to the unit of its depth.
+    /// The depth of the line; 0 is the outermost. A line without a label belongs to the unit at its depth.
     pub depth: u8,
     value: u16,
 }
@@ -130,7 +131,7 @@ impl From<Line> for (u8, u8, u16) {
 }
 
 impl Line {
-    /// A paragraph or heading whose first `label` bytes are its label. Longer labels than any law has are none.
+    /// A paragraph or heading whose first `label` bytes are its label. A label that is too long for `u16` is dropped.
     pub fn labelled(kind: LineKind, depth: u8, label: usize) -> Self {
         Self { kind: kind as u8, depth, value: u16::try_from(label).unwrap_or(0) }
     }
@@ -140,28 +141,28 @@ impl Line {
         Self { kind: kind as u8, depth, value: table as u16 }
     }
 
-    /// None in a file of a later or damaged kind.
+    /// `None` for an unknown kind, in a damaged file or one of a later version.
     pub fn kind(self) -> Option<LineKind> {
         LineKind::ALL.get(usize::from(self.kind)).copied()
     }
 
-    /// How many bytes of the line are its label.
+    /// The length in bytes of the line's label.
     pub fn label_bytes(self) -> usize {
         if self.kind().is_some_and(LineKind::has_label) { usize::from(self.value) } else { 0 }
     }
 
-    /// Which table of the text it belongs to.
+    /// The number of the table to which the line belongs.
     pub fn table(self) -> Option<u16> {
         self.kind().is_some_and(LineKind::is_in_table).then_some(self.value)
     }
 }
 
-/// What stands within the lines of a text.
+/// The kind of a mark within the lines of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum MarkKind {
-    /// Here the text refers to a footnote; `target` is the number of the note among the node's notes. The sign itself is
-    /// not in the text, and the mark has no length.
+    /// A reference to a footnote. `target` is the number of the note among the node's notes. The footnote sign
+    /// itself is not in the text, so the mark has no length.
     Footnote = 0,
     /// A heading that runs into its paragraph.
     RunInHeading = 1,
@@ -169,10 +170,10 @@ pub enum MarkKind {
     Strong = 3,
     Superscript = 4,
     Subscript = 5,
-    /// Empty cells of a row that the cell to the left covers. The mark contains nothing but the tabs between them, and has
-    /// no length if it is one cell.
+    /// Empty cells of a row that the cell to their left covers. The mark contains only the tabs between them; for
+    /// one cell it has no length.
     CoveredFromLeft = 6,
-    /// The same of cells that cells of the row above cover, or what these are covered by.
+    /// Empty cells of a row that the cells above them cover, or the cells that cover those.
     CoveredFromAbove = 7,
 }
 
@@ -194,7 +195,7 @@ impl MarkKind {
     }
 }
 
-/// A run of bytes of a text that is more than plain words.
+/// A mark on a range of bytes of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 #[serde(from = "(u32, u32, u32, u32)", into = "(u32, u32, u32, u32)")]

@@ -1,8 +1,8 @@
-//! Layouts, `layout.bin`: how the texts of a node are set.
+//! Layouts, `layout.bin`: how the texts of a node are laid out.
 //!
-//! A text is stored as lines, a paragraph each, because that is what is searched, hashed and quoted. Its layout says what
-//! each line is: an enumerated paragraph and how deep it lies, a heading, a row of a table. Marks say what stands within
-//! the lines: references to footnotes, run-in headings, emphasis. Searching never reads a layout.
+//! A text is stored as lines, one for each paragraph; in this form it is searched, hashed and quoted. Its layout
+//! gives the kind of each line: an enumerated paragraph with its depth, a heading, a row of a table. Marks within
+//! the lines are references to footnotes, run-in headings and emphasis. A search never reads a layout.
 
 mod anchors;
 mod file;

@@ -1,4 +1,4 @@
-//! The rows of a table as cells with the columns and rows that each of them spans.
+//! Converts the rows of a table to cells, with the columns and rows that each cell spans.
 
 use std::ops::Range;
 
@@ -11,25 +11,25 @@ pub struct TableCell {
     pub bytes: Range<usize>,
     /// Its first column, from zero.
     pub column: usize,
-    /// How many columns and rows it spans.
+    /// The number of columns it spans, and the number of rows.
     pub columns: usize,
     pub rows: usize,
 }
 
-/// A table, ready to be set.
+/// A table, ready to be rendered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// How many columns it has. Columns in which no row has a cell of its own do not count.
+    /// The number of columns. Columns at the end in which no cell begins are not counted.
     pub columns: usize,
-    /// For each row the cells that begin in it.
+    /// For each row, the cells that begin in it.
     pub rows: Vec<Vec<TableCell>>,
 }
 
-/// What covers a column of a row: a cell, by the number of its row and its place in that row.
+/// The cell that covers a column of a row, as the number of the cell's row and its position in that row.
 type Owner = (usize, usize);
 
-/// Sets the rows of one table: the bytes of each, and whether it is in the head. No cell reaches from the head into the rows
-/// below it. What marks say of a cell with words is wrong, and so are covers without a cell: such cells are cells of their own.
+/// Builds a table from its rows: the bytes and the kind of each. No cell spans rows of the head and rows below it.
+/// If a mark covers a cell that has text, or if there is no cell that could cover it, the mark is ignored.
 pub fn set_table(text: &str, rows: &[(Range<usize>, LineKind)], marks: &[Mark]) -> Table {
     let mut table = Table::default();
     let mut above: Vec<Option<Owner>> = Vec::new();
@@ -47,7 +47,7 @@ pub fn set_table(text: &str, rows: &[(Range<usize>, LineKind)], marks: &[Mark]) 
 }
 
 impl Table {
-    /// Adds a row; what covers its columns.
+    /// Adds a row. Returns the cell that covers each of its columns.
     fn add_row(
         &mut self,
         text: &str,
@@ -58,7 +58,7 @@ impl Table {
         let number = self.rows.len();
         let cells = cells(text, line, marks);
         let owner_above = |column: usize| above.get(column).copied().flatten();
-        // A cell goes on in this row only if all of its columns do.
+        // A cell continues in this row only if it continues in all of its columns.
         let goes_on = |(row, place): Owner| {
             let cell = &self.rows[row][place];
             (cell.column..cell.column + cell.columns).all(|column| {
@@ -68,7 +68,7 @@ impl Table {
         };
         let mut from_above: Vec<Option<Owner>> = Vec::with_capacity(cells.len());
         for column in 0..cells.len() {
-            // Of a wide cell, its first column decides.
+            // For a wide cell, its first column decides.
             let owner = owner_above(column).filter(|&(row, place)| match self.rows[row][place].column {
                 first if first < column => from_above[first] == Some((row, place)),
                 _ => goes_on((row, place)),
@@ -101,7 +101,7 @@ impl Table {
     }
 }
 
-/// The cells of a row, and by which mark another cell covers them.
+/// The cells of a row, each with the kind of the mark that covers it, if any.
 fn cells(text: &str, line: Range<usize>, marks: &[Mark]) -> Vec<(Range<usize>, Option<MarkKind>)> {
     let first = marks.partition_point(|mark| (mark.start as usize) < line.start);
     let mut covers = marks[first..]
@@ -125,8 +125,8 @@ mod tests {
     use super::super::lines::{Layout, Line};
     use super::*;
 
-    /// Rows of cells, of which `<` is covered from the left and `^` from above; a row that begins with `!` is in the head.
-    /// Answers in the same form with the spans of each cell, and the number of columns.
+    /// Builds a table from rows of cells. `<` is covered from the left and `^` from above; a row that begins with
+    /// `!` is in the head. Returns the rows with the spans of each cell, and the number of columns.
     fn set(rows: &[&str]) -> (String, usize) {
         let (mut text, mut layout, mut lines) = (String::new(), Layout::default(), Vec::new());
         for row in rows {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(set(&head), (expected.to_owned(), 4));
         let block = ["a < b", "^ ^ c", "d e f"];
         assert_eq!(set(&block).0, "a@0:2x2 b@2:1x1|c@2:1x1|d@0:1x1 e@1:1x1 f@2:1x1");
-        // Two cells next to each other go on, each for itself.
+        // Two adjacent cells continue independently.
         assert_eq!(set(&["a b c", "^ ^ d", ". ^ e"]).0, "a@0:1x2 b@1:1x3 c@2:1x1|d@2:1x1|@0:1x1 e@2:1x1");
     }
 

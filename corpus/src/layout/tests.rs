@@ -52,7 +52,7 @@ fn a_text_without_a_layout_or_with_that_of_another_is_plain_paragraphs() {
     }
 }
 
-/// A snapshot of other bytes may say anything.
+/// A damaged snapshot may contain any values.
 #[test]
 fn a_label_that_ends_within_a_character_or_behind_the_line_is_none() {
     for bytes in [1, 9] {
@@ -106,7 +106,7 @@ proptest! {
         check(&Layouts::open(dir.path()).unwrap(), true);
         let path = dir.path().join(FILE_NAME);
         let mut bytes = std::fs::read(&path).unwrap();
-        // The lines and marks; the tables after them are covered by the hash of the file.
+        // Change a byte of the lines. The tables after lines and marks are covered only by the hash of the file.
         let lines: usize = nodes.iter().flatten().map(|layout| 4 * layout.lines.len()).sum();
         if lines > 0 {
             let start = 192;
@@ -145,7 +145,7 @@ fn wild_tables_are_refused_or_read_as_nothing() {
     }
 }
 
-/// Snapshots from before cells could be covered are the same otherwise.
+/// Version 1 has no covered cells and is otherwise the same.
 #[test]
 fn a_file_of_version_1_is_read_too() {
     let dir = one_paragraph_written();
@@ -154,7 +154,7 @@ fn a_file_of_version_1_is_read_too() {
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[8] = version;
         bytes[24..28].fill(0);
-        // The header, and the table of four sections.
+        // The checksum covers the header and the table of four sections.
         let sum = crc32fast::hash(&bytes[..32 + 4 * 32]);
         bytes[24..28].copy_from_slice(&sum.to_le_bytes());
         std::fs::write(&path, &bytes).unwrap();

@@ -1,7 +1,8 @@
-//! Cross references, `references.bin`: which provisions the text of each cites, and which cite it.
+//! Cross references, `references.bin`: which provisions each provision cites, and which cite it.
 //!
-//! Only provisions that are held stand here, each once in a list, and none in its own. Outgoing lists keep the order in which
-//! the text mentions them; incoming lists are their exact transpose, in the order of the code.
+//! A list contains only provisions of the snapshot, each once, and never the citing provision itself. Outgoing
+//! lists keep the order in which the text mentions the provisions. Incoming lists are their exact transpose, in the
+//! order of the code.
 
 mod file;
 mod reader;

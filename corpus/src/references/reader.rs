@@ -1,4 +1,4 @@
-//! Reading the file: two tables of lists, every bound checked.
+//! Reads the file: two tables of lists. Every bound is checked.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::file::{FILE_NAME, KIND};
 use crate::ids::NodeOrdinal;
 use crate::section_file::{Column, SectionFile, SectionFileError};
 
-/// The mapped references. A damaged list is empty, or names nodes that are not meant.
+/// The mapped references. A damaged list is empty or contains wrong nodes.
 #[derive(Clone, Debug)]
 pub struct References {
     outgoing: Lists,
@@ -36,12 +36,12 @@ impl References {
         self.outgoing.starts.len() - 1
     }
 
-    /// How many references there are in all.
+    /// The total number of references.
     pub fn count(&self) -> usize {
         self.outgoing.nodes.len()
     }
 
-    /// The provisions that a node's text cites, in the order of mention.
+    /// The provisions that a node's text cites, in order of mention.
     pub fn outgoing(&self, node: NodeOrdinal) -> impl ExactSizeIterator<Item = NodeOrdinal> + '_ {
         self.outgoing.of(node)
     }
@@ -52,11 +52,11 @@ impl References {
     }
 }
 
-/// A list for each node, one after the other.
+/// The lists of all nodes, one after another.
 #[derive(Clone, Debug)]
 struct Lists {
     nodes: Column<u32>,
-    /// Where each list starts, and the end of the last.
+    /// The start of each list, followed by the end of the last one.
     starts: Column<u64>,
 }
 

@@ -7,7 +7,7 @@ use super::file::KIND;
 use super::*;
 use crate::ids::NodeOrdinal;
 
-/// What each of up to forty nodes cites: others, each once, in any order.
+/// Lists for up to forty nodes. A node cites other nodes, each once, in any order.
 fn lists() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1..40_u32).prop_flat_map(|nodes| {
         let list = prop::sample::subsequence((0..nodes).collect::<Vec<_>>(), 0..=nodes as usize).prop_shuffle();

@@ -1,4 +1,4 @@
-//! Writing the file: outgoing lists are gathered, incoming ones follow from them in time and memory in proportion.
+//! Writes the file. Outgoing lists are collected; incoming lists are computed from them in linear time and memory.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::file::{FILE_NAME, KIND};
 use crate::ids::NodeOrdinal;
 use crate::section_file::{SectionFileError, SectionWriter};
 
-/// Gathers what each node cites, in the order of the nodes.
+/// Collects the citations of each node, in the order of the nodes.
 #[derive(Debug)]
 pub struct ReferenceWriter {
     out: Vec<u32>,
@@ -20,13 +20,14 @@ impl Default for ReferenceWriter {
 }
 
 impl ReferenceWriter {
-    /// The next node; `cited` in the order of mention, each once and never the node itself.
+    /// Adds the next node. `cited` must be in order of mention, contain each node once, and not contain the node
+    /// itself.
     pub fn push(&mut self, cited: &[NodeOrdinal]) {
         self.out.extend(cited.iter().map(|node| node.0));
         self.starts.push(self.out.len() as u64);
     }
 
-    /// How many references were gathered.
+    /// The number of references so far.
     pub fn count(&self) -> u64 {
         self.out.len() as u64
     }
@@ -43,7 +44,7 @@ impl ReferenceWriter {
     }
 }
 
-/// The lists the other way round, ascending: counted first, then each put in its place.
+/// Transposes the lists with a counting sort. The resulting lists are ascending.
 fn transposed(out: &[u32], starts: &[u64]) -> (Vec<u32>, Vec<u64>) {
     let mut incoming_starts = vec![0_u64; starts.len()];
     for &cited in out {

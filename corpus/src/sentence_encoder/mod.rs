@@ -1,9 +1,9 @@
-//! Sentence encoders: transformers of the BERT family with mean pooling. One embeds the passages of a second space when a
-//! snapshot is built, and lies in the snapshot to embed the queries of deep searches.
+//! Sentence encoders: transformers of the BERT family with mean pooling. An encoder embeds the passages of a second
+//! embedding space when a snapshot is built. It is stored in the snapshot to embed the queries of deep searches.
 //!
-//! `shape` names its parts, `stored` is its file, `vector` brings what it computes into its space. With the feature
-//! `encoder`, `transformer` computes and `query` embeds queries; without it, `no_query` leaves the file alone. Only this
-//! module uses candle.
+//! `shape` lists its parts, `stored` is its file, `vector` converts its output to vectors of the space. With the
+//! feature `encoder`, `transformer` runs the encoder and `query` embeds queries; without it, `no_query` ignores the
+//! file. Only this module uses candle.
 
 #[cfg_attr(not(feature = "encoder"), path = "no_query.rs")]
 mod query;

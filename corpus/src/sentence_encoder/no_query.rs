@@ -3,7 +3,7 @@
 use super::stored::StoredEncoder;
 use crate::embed::TokenId;
 
-/// There is none.
+/// A type without values: these programs have no encoder.
 #[derive(Debug)]
 pub enum QueryEncoder {}
 

@@ -11,18 +11,18 @@ use super::vector::vector_of;
 use crate::damage::guarded;
 use crate::embed::TokenId;
 
-/// The encoder of a snapshot, ready to compute.
+/// The encoder of a snapshot, ready to run.
 #[derive(Debug)]
 pub struct QueryEncoder {
     stored: StoredEncoder,
     transformer: Transformer,
-    /// Pools of a single thread each, taken in turn: the arithmetic would spread one query over all cores, which other
-    /// searches need.
+    /// Pools of one thread each, used in turn. Without them, the computation for one query would use all cores,
+    /// which other searches need.
     threads: Vec<ThreadPool>,
     next: AtomicUsize,
 }
 
-/// One for every two cores: as many as deep searches run at once, unless an operator chooses another number.
+/// Creates one pool for every two cores. By default this many deep searches run at once.
 fn threads() -> Option<Vec<ThreadPool>> {
     let count = (available_parallelism().map_or(1, usize::from) / 2).max(1);
     let pool = |_| ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "deep search".to_owned()).build().ok();
@@ -30,17 +30,18 @@ fn threads() -> Option<Vec<ThreadPool>> {
 }
 
 impl QueryEncoder {
-    /// Takes the weights out of their bytes; some ten milliseconds. Nothing if they cannot be computed with here.
+    /// Decodes the weights, which takes some ten milliseconds. `None` if this program cannot run the encoder.
     pub fn open(stored: StoredEncoder) -> Option<Self> {
         let mut parts = stored.read();
-        // The rows of words are read one at a time.
+        // The word embeddings are read one row at a time.
         parts.skip(&stored.shape().words());
         let made = guarded(|| Transformer::new(stored.shape(), |part| Ok::<_, EncoderFailed>(parts.take(part))));
         let transformer = made.ok()?.ok()?;
         Some(Self { stored, transformer, threads: threads()?, next: AtomicUsize::new(0) })
     }
 
-    /// The vector of a query in the space of the passages, of length one; nothing if it has no tokens.
+    /// The vector of a query in the space of the passages, of length one. `None` if it has no tokens, or if the
+    /// encoder fails.
     pub fn vector(&self, tokens: &[TokenId]) -> Option<Vec<f32>> {
         if tokens.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! How large an encoder is, and the parts that it is made of, in the order of its file.
+//! The sizes of an encoder, and its parts in the order of its file.
 
 use crate::embed::TOKEN_COUNT;
 
@@ -8,9 +8,9 @@ pub struct EncoderShape {
     pub hidden: usize,
     pub layers: usize,
     pub heads: usize,
-    /// Between the two linear layers that follow attention.
+    /// The size between the two linear layers that follow attention.
     pub wide: usize,
-    /// The longest passage, with its sentence marks.
+    /// Maximum number of tokens of a passage, including `[CLS]` and `[SEP]`.
     pub tokens_max: usize,
     pub norm_epsilon: f64,
 }
@@ -24,9 +24,9 @@ pub struct Part {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartSize {
-    /// Rows and columns. The file holds it in bytes, with a scale for each row.
+    /// Rows and columns. The file stores each value as a byte, with a scale for each row.
     Matrix(usize, usize),
-    /// The file holds it as it is.
+    /// A number of values, which the file stores as they are.
     Values(usize),
 }
 
@@ -44,23 +44,24 @@ impl PartSize {
 }
 
 impl EncoderShape {
-    /// A row for each token of the vocabulary.
+    /// The word embeddings: a row for each token of the vocabulary.
     pub fn words(&self) -> Part {
         Part { name: "embeddings.word_embeddings.weight".to_owned(), size: PartSize::Matrix(TOKEN_COUNT, self.hidden) }
     }
 
-    /// What is added to the word at each place of a passage: the row of the place and that of the first kind of sentence.
+    /// The rows that are added to the words of a passage, one for each position: the sum of the position embedding
+    /// and the embedding of the first sentence type.
     pub fn places(&self) -> Part {
         let size = PartSize::Values(self.tokens_max * self.hidden);
         Part { name: "embeddings.position_embeddings.weight".to_owned(), size }
     }
 
-    /// Of a layer norm: its weights, then what it adds.
+    /// The parts of a layer norm: weight and bias.
     pub fn norm(&self, name: &str) -> [Part; 2] {
         ["weight", "bias"].map(|kind| Part { name: format!("{name}.{kind}"), size: PartSize::Values(self.hidden) })
     }
 
-    /// Of a linear layer: its weights, then what it adds.
+    /// The parts of a linear layer: weight and bias.
     pub fn linear(&self, name: &str, inputs: usize, outputs: usize) -> [Part; 2] {
         [
             Part { name: format!("{name}.weight"), size: PartSize::Matrix(outputs, inputs) },
@@ -68,7 +69,7 @@ impl EncoderShape {
         ]
     }
 
-    /// All parts, in the order in which the file has them.
+    /// All parts, in the order of the file.
     pub fn parts(&self) -> Vec<Part> {
         let mut parts = vec![self.words(), self.places()];
         parts.extend(self.norm(FIRST_NORM));
@@ -85,7 +86,7 @@ impl EncoderShape {
         parts
     }
 
-    /// Whether such an encoder can be computed at all; a file that says otherwise is damaged.
+    /// Whether an encoder can have these sizes. If not, its file is damaged.
     pub fn is_possible(&self) -> bool {
         let sizes = [self.hidden, self.layers, self.heads, self.wide, self.tokens_max];
         sizes.iter().all(|size| (1..=1 << 16).contains(size))

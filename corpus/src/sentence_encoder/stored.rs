@@ -1,8 +1,8 @@
-//! `encoder-<space>.bin`: the encoder that embedded the passages of a second space, for the queries of deep searches.
-//! `corpus/FORMAT.md` has the layout.
+//! `encoder-<space>.bin`: the encoder that embedded the passages of a second space, stored for the queries of deep
+//! searches. `corpus/FORMAT.md` describes the layout.
 //!
-//! Matrices are held in bytes with a scale for each row: a quarter of the size, and the vectors of queries turn by less
-//! than what matters.
+//! The values of matrices are stored as bytes, with a scale for each row. This takes a quarter of the space, and
+//! changes the directions of query vectors too little to matter.
 
 use std::path::Path;
 
@@ -28,10 +28,10 @@ struct Meta {
     dims: u32,
 }
 
-/// Writes the file into `directory`, where none may be yet. `part` gives the values of each part, row by row.
+/// Writes the file into `directory`, which must not contain it yet. `part` returns the values of each part, row by row.
 ///
 /// # Panics
-/// If a part has another size than the shape says.
+/// If the size of a part differs from the shape.
 pub fn write_encoder<E: From<SectionFileError>>(
     directory: &Path,
     space: &SpaceName,
@@ -94,7 +94,7 @@ pub struct StoredEncoder {
 }
 
 impl StoredEncoder {
-    /// Maps the space's file; nothing if there is none. It is refused unless it belongs to the encoder.
+    /// Maps the file of a space. Returns `None` if there is no file, and an error if it contains another encoder.
     pub fn open(directory: &Path, space: &SpaceName, encoder: &EncoderHash) -> Result<Option<Self>, SectionFileError> {
         let path = directory.join(space.encoder_file());
         if !path.exists() {
@@ -157,12 +157,12 @@ impl StoredEncoder {
         self.dims
     }
 
-    /// A row for each dimension of the encoder; empty where the space has the encoder's own.
+    /// A matrix with a row for each dimension of the encoder. Empty if the space has the dimensions of the encoder.
     pub fn projection(&self) -> &[f32] {
         &self.projection
     }
 
-    /// Adds the row of a word to `to`. The words are the first matrix of the file.
+    /// Appends the row of a word to `to`. The word embeddings are the first matrix of the file.
     pub fn push_word(&self, word: usize, to: &mut Vec<f32>) {
         let hidden = self.shape.hidden;
         let codes = self.codes.chunks_exact(hidden).nth(word).unwrap_or_default();
@@ -176,7 +176,7 @@ impl StoredEncoder {
     }
 }
 
-/// What is still to be read of a file, part by part.
+/// The parts of a file that have not been read yet.
 pub struct StoredParts<'f> {
     codes: &'f [i8],
     scales: &'f [f32],
@@ -184,7 +184,7 @@ pub struct StoredParts<'f> {
 }
 
 impl StoredParts<'_> {
-    /// The next part, which must be this one.
+    /// Reads the next part, which must be `part`.
     pub fn take(&mut self, part: &Part) -> Vec<f32> {
         match part.size {
             PartSize::Values(count) => {
@@ -202,7 +202,7 @@ impl StoredParts<'_> {
         }
     }
 
-    /// Leaves the next part out.
+    /// Skips the next part, which must be `part`.
     pub fn skip(&mut self, part: &Part) {
         match part.size {
             PartSize::Values(count) => self.values = &self.values[count..],
@@ -226,7 +226,7 @@ mod tests {
         "tiny-32".parse().unwrap()
     }
 
-    /// Other values for each part, some of them large.
+    /// Different values for each part, some of them large.
     fn values(part: &Part) -> Vec<f32> {
         let seed = part.name.len() as f32;
         (0..part.size.len()).map(|place| (place as f32 * 0.37 + seed).sin() * (1.0 + (place % 5) as f32)).collect()
@@ -271,7 +271,7 @@ mod tests {
         assert!(other.contains("embedding space 'tiny-32'"), "{other}");
         std::fs::remove_file(&path).unwrap();
         assert!(StoredEncoder::open(dir.path(), &space(), &ENCODER).unwrap().is_none(), "there need be none");
-        // A part too few.
+        // One value is missing.
         let mut out = SectionWriter::create(&path, KIND, 5).unwrap();
         let file = SectionFile::open(&dir.path().join("encoder-other-32.bin"), KIND).unwrap();
         for tag in ["codes", "scales", "values", "project", "meta"] {

@@ -1,7 +1,7 @@
-//! The forward pass of a BERT encoder with mean pooling, on the processor.
+//! The forward pass of a BERT encoder with mean pooling, on the CPU.
 //!
-//! Passages of one batch have equally many tokens, so nothing is padded or masked, and a passage has the same vector
-//! whatever it is embedded with, up to rounding.
+//! All passages of a batch have the same number of tokens, so nothing is padded or masked. Except for rounding, the
+//! vector of a passage does not depend on the other passages of the batch.
 
 use std::error::Error;
 use std::fmt;
@@ -13,7 +13,7 @@ use candle_nn::{LayerNorm, Linear, Module};
 use super::shape::{EncoderShape, FIRST_NORM, LayerNames, Part, PartSize};
 use crate::embed::TokenId;
 
-/// Vectors could not be computed.
+/// The error if vectors could not be computed.
 #[derive(Debug)]
 pub struct EncoderFailed(candle_core::Error);
 
@@ -29,13 +29,13 @@ impl Error for EncoderFailed {
     }
 }
 
-/// Where the rows of words come from.
+/// A source of word embeddings.
 pub trait WordRows {
-    /// Adds the row of a word to `to`.
+    /// Appends the row of a word to `to`.
     fn push_row(&self, word: TokenId, to: &mut Vec<f32>);
 }
 
-/// An encoder without the rows of its words.
+/// An encoder without its word embeddings.
 #[derive(Debug)]
 pub struct Transformer {
     shape: EncoderShape,
@@ -57,7 +57,8 @@ struct Layer {
 }
 
 impl Transformer {
-    /// Asks for the values of every part but the words, in the order of [`EncoderShape::parts`].
+    /// Creates an encoder. `part` is called for the values of every part except the words, in the order of
+    /// [`EncoderShape::parts`].
     pub fn new<E: From<EncoderFailed>>(
         shape: &EncoderShape,
         part: impl FnMut(&Part) -> std::result::Result<Vec<f32>, E>,
@@ -69,7 +70,8 @@ impl Transformer {
         Ok(Self { shape: *shape, places, norm, layers })
     }
 
-    /// The mean over the tokens of each passage. They have equally many, at most as many as the encoder reads.
+    /// The mean of the token vectors of each passage. All passages must have the same number of tokens, at most
+    /// [`EncoderShape::tokens_max`].
     pub fn pooled(
         &self,
         words: &impl WordRows,
@@ -110,7 +112,7 @@ impl Layer {
     }
 }
 
-/// Makes the layers of an encoder from its parts, asked for in their order.
+/// Creates the layers of an encoder from its parts, which it requests in their order.
 struct Loader<'s, F> {
     shape: &'s EncoderShape,
     part: F,
@@ -126,7 +128,7 @@ where
         Tensor::from_vec(values, sizes, &Device::Cpu).map_err(|error| E::from(EncoderFailed(error)))
     }
 
-    /// A tensor of the size that its part says.
+    /// A tensor with the size of its part.
     fn whole(&mut self, part: &Part) -> std::result::Result<Tensor, E> {
         match part.size {
             PartSize::Matrix(rows, columns) => self.tensor(part, &[rows, columns]),

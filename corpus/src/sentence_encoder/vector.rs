@@ -1,7 +1,8 @@
-//! From what an encoder pooled to a vector of its space.
+//! Converts the pooled output of an encoder to a vector of its space.
 
-/// The vector of what an encoder pooled, brought into its space and to length one; nothing if it has no direction.
-/// `projection` has a row for each dimension of the encoder; none where the space has the encoder's own dimensions.
+/// Projects the pooled output of an encoder into its space and scales it to length one. `None` if it has no
+/// direction. `projection` has a row for each dimension of the encoder. It is empty if the space has the dimensions
+/// of the encoder.
 pub fn vector_of(pooled: &[f32], projection: &[f32]) -> Option<Vec<f32>> {
     let mut vector = if projection.is_empty() { pooled.to_vec() } else { projected(pooled, projection) };
     let length = vector.iter().fold(0.0_f32, |length, value| length + value * value).sqrt();

@@ -1,10 +1,11 @@
-//! The words of the law as they are spelt, `spelling.bin`: every word of headings and texts with the number of nodes that have it,
-//! and the English words that the embedder knows.
+//! The words of the law as they are spelt, `spelling.bin`: the words of headings and texts with the number of nodes
+//! that contain each, and the English words of the embedder's vocabulary.
 //!
-//! The keyword index knows stems, and a stem is no word that could stand for a misspelt one. Words are kept by length, each
-//! with the set of its letters, so that those near a typed one are found by looking at the lengths around its own: the sets
-//! of letters rule out nearly all, and the distance of the rest is counted in the bits of one number (`crate::edits`).
-//! `words` knows what a word is and counts, `writer` and `reader` the file. Which word is meant, the search decides.
+//! The keyword index contains stems, and a stem cannot replace a misspelt word. Words are stored by length, each
+//! with the set of its letters. To find the words near a typed one, only words of similar length are checked: the
+//! letter sets exclude nearly all of them, and the edit distance of the rest is computed with bit operations
+//! (`crate::edits`). `words` splits and counts words, `writer` and `reader` handle the file. The search decides
+//! which word is meant.
 
 mod file;
 mod reader;

@@ -1,4 +1,4 @@
-//! Reads the file: which words there are, and which are near a typed one. A damaged word is near none.
+//! Reads the file: looks up words, and finds the words near a typed one. A damaged word is not near any other.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use crate::section_file::{Column, SectionFile, SectionFileError};
 /// The mapped words.
 #[derive(Clone, Debug)]
 pub struct Spelling {
-    /// For each length the number of its first word; the last is the number of words.
+    /// For each length, the index of its first word. The last element is the number of words.
     lengths: [u32; WORD_LETTERS_MAX + 2],
-    /// Where the words of each length begin in `words`.
+    /// For each length, the offset in `words` at which its words begin.
     offsets: [usize; WORD_LETTERS_MAX + 1],
     words: Column<u8>,
     letters: Column<u32>,
@@ -25,7 +25,7 @@ pub struct Spelling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearWord<'s> {
     pub word: &'s str,
-    /// How many nodes of the corpus have it; none have some English words.
+    /// The number of nodes that contain it. Zero for some English words.
     pub nodes: u32,
     pub edits: u8,
 }
@@ -56,7 +56,7 @@ impl Spelling {
         self.lengths[WORD_LETTERS_MAX + 1]
     }
 
-    /// In how many nodes of the corpus a word stands, in lower case.
+    /// The number of nodes that contain a word. The word must be in lower case.
     pub fn nodes_with(&self, word: &str) -> u32 {
         if letters_of(word).is_none() {
             return 0;
@@ -73,7 +73,8 @@ impl Spelling {
         0
     }
 
-    /// The words within so many edits of a word in lower case, that word itself among them; by length, then in order of letters.
+    /// The words within `edits_max` edits of a lower-case word, including the word itself, by length and then
+    /// alphabetically.
     pub fn near(&self, word: &str, edits_max: u8) -> Vec<NearWord<'_>> {
         let mut near = Vec::new();
         let (Some(own), Some(typed)) = (letters_of(word), TypedWord::new(word)) else { return near };
@@ -84,7 +85,7 @@ impl Spelling {
             let numbers = self.of_length(length);
             let sets = self.letters.get(numbers.start as usize..numbers.end as usize).unwrap_or_default();
             for (number, &letters) in numbers.zip(sets) {
-                // An edit brings in one letter at most, and takes one out.
+                // An edit adds at most one letter and removes at most one.
                 let differs = (own & !letters).count_ones().max((letters & !own).count_ones());
                 if differs > u32::from(edits_max) {
                     continue;

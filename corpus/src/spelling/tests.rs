@@ -54,7 +54,7 @@ fn a_file_whose_sections_disagree_is_refused() {
 }
 
 proptest! {
-    /// Near words are those that a comparison with every word finds.
+    /// `near` finds the same words as a comparison with every word.
     #[test]
     fn near_words_are_all_near_words(
         texts in prop::collection::vec("([a-c]{3,9} ){0,12}", 0..8), typed in "[a-c]{3,9}", edits_max in 0..3_u8,

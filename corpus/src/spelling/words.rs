@@ -1,19 +1,20 @@
-//! What a word is to spelling: a run of English letters, folded to lower case; and how many nodes have each.
+//! Splits text into the words of the spelling file, which are runs of English letters folded to lower case, and
+//! counts the nodes that contain each word.
 
 use rustc_hash::FxHashMap;
 
-/// Shorter and longer words are neither kept nor corrected.
+/// Shorter and longer words are neither stored nor corrected.
 pub const WORD_LETTERS_MIN: usize = 3;
 pub const WORD_LETTERS_MAX: usize = 32;
 
-/// Hands over the words of a text, in order. What has digits or other letters in it is no word.
+/// Calls `sink` with the words of a text, in order. A run that contains digits or other letters is not a word.
 pub(super) fn each_word(text: &str, mut sink: impl FnMut(&[u8])) {
     let mut word = [0; WORD_LETTERS_MAX];
     let mut length = 0;
     let mut is_word = true;
     let mut at = 0;
     loop {
-        // Nearly all of law is ASCII; only what is not is read as characters.
+        // Nearly all legal text is ASCII. Only other bytes are decoded to characters.
         let next = text.as_bytes().get(at).copied();
         let (is_alphanumeric, read) = match next {
             Some(letter) if letter.is_ascii_alphabetic() => {
@@ -48,14 +49,14 @@ pub(super) fn each_word(text: &str, mut sink: impl FnMut(&[u8])) {
     }
 }
 
-/// The letters of a word as a set of bits, `a` the lowest; `None` if it is no word of this file.
+/// The letters of a word as a bit set, with `a` as the lowest bit. `None` if it cannot be a word of the file.
 pub(super) fn letters_of(word: &str) -> Option<u32> {
     let fits = (WORD_LETTERS_MIN..=WORD_LETTERS_MAX).contains(&word.len());
     let letter = |byte: u8| byte.is_ascii_lowercase().then(|| 1 << (byte - b'a'));
     if fits { word.bytes().try_fold(0, |letters, byte| Some(letters | letter(byte)?)) } else { None }
 }
 
-/// In how many nodes each word stands. Parts of a corpus are counted apart and merged, in any order.
+/// The number of nodes that contain each word. Parts of a corpus can be counted separately and merged in any order.
 #[derive(Debug, Default)]
 pub struct WordCounts {
     counts: FxHashMap<Box<[u8]>, Count>,
@@ -65,7 +66,7 @@ pub struct WordCounts {
 #[derive(Clone, Copy, Debug)]
 struct Count {
     nodes: u32,
-    /// The last node that was counted, so that each counts once.
+    /// The last node that was counted, so that each node counts once.
     last: u32,
 }
 
@@ -85,7 +86,7 @@ impl WordCounts {
         }
     }
 
-    /// Adds what was counted over other nodes.
+    /// Adds the counts of other nodes.
     pub fn merge(&mut self, other: Self) {
         self.nodes += other.nodes;
         for (word, count) in other.counts {
@@ -93,8 +94,7 @@ impl WordCounts {
         }
     }
 
-    /// All words of at least so many nodes in so many, and those that are known without the corpus, by length and then in
-    /// order of letters.
+    /// All words that at least one in `one_in` nodes contains, and all known words, by length and then alphabetically.
     pub(super) fn sorted<'w>(self, one_in: u32, known: impl IntoIterator<Item = &'w str>) -> Vec<(Box<str>, u32)> {
         let least = self.nodes / one_in;
         let mut counts = self.counts;

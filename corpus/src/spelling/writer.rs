@@ -1,4 +1,4 @@
-//! Writing the file: the words by length, and what is looked at before a word itself is.
+//! Writes the file: the words by length, their letter sets and their numbers of nodes.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use super::file::{FILE_NAME, KIND};
 use super::words::{WORD_LETTERS_MAX, WordCounts, letters_of};
 use crate::section_file::{SectionFileError, SectionWriter};
 
-/// A word that fewer than one node in so many have is left out: in a large corpus those are mostly misprints, and so the
-/// list stops growing.
+/// A word is kept if at least one in this many nodes contains it. In a large corpus the others are mostly
+/// misprints, and without them the list stops growing.
 const KEPT_IF_ONE_IN: u32 = 200_000;
 
 impl WordCounts {
-    /// Writes the file, with words that nobody misspelt although no law may have them.
+    /// Writes the file. The words in `known` are correct and are included even if no law contains them.
     pub fn finish<'w>(self, dir: &Path, known: impl IntoIterator<Item = &'w str>) -> Result<(), SectionFileError> {
         let words = self.sorted(KEPT_IF_ONE_IN, known);
         let longer_than = |length: usize| words.partition_point(|(word, _)| word.len() < length) as u32;

@@ -1,4 +1,4 @@
-//! Completes what someone typed: the entries that begin with it, that have its words, and that nearly do.
+//! Completes typed text: finds the entries that begin with it or contain its words, exactly or with typing errors.
 
 use std::ops::Range;
 
@@ -6,42 +6,42 @@ use super::reader::{SuggestedKind, Suggestions};
 use super::words::{NearRun, edits_allowed, typed};
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
-/// How an entry answers what was typed, best first.
+/// How an entry matches the typed text, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Closeness {
-    /// It begins with it.
+    /// The entry begins with the typed text.
     Begins,
-    /// It has every word of it.
+    /// The entry contains every typed word.
     Has,
-    /// It begins with it but for a letter or two.
+    /// The entry begins with the typed text, except for one or two letters of a word.
     NearlyBegins,
-    /// It has every word of it but for a letter or two.
+    /// The entry contains every typed word, except for one or two letters of a word.
     NearlyHas,
 }
 
-/// An entry that answers.
+/// An entry that matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggested<'s> {
     /// The number of the entry.
     pub entry: u32,
     pub kind: SuggestedKind,
     pub closeness: Closeness,
-    /// The nodes of the range that bear it, in order; at least one.
+    /// The nodes of the range that have the entry's heading or citation, in order; at least one.
     pub nodes: &'s [u32],
 }
 
-/// The words that can stand for a typed one: runs, ascending.
+/// The words that match a typed one, as ascending ranges of word numbers.
 type Alternatives = Vec<Range<u32>>;
 
-/// Entries that begin with what was typed, and others that have all its words.
+/// The entries that begin with the typed text, and the other entries that contain all its words.
 type BeginningAndHaving = (Vec<u32>, Vec<u32>);
 
-/// Beyond so many candidates, words are checked against a bit for each entry instead of in each candidate's row.
+/// With more candidates than this, a word is checked with a bit set of all entries, not in the row of each candidate.
 const ROWS_READ_MAX: usize = if cfg!(test) { 4 } else { 512 };
 
 impl Suggestions {
-    /// The entries that answer what was typed, best first: by closeness, then by number. Only those that a node of the
-    /// range bears. `check` is called before each costly step and can end the work with an error.
+    /// The entries that match the typed text, best first: by closeness, then by number. Entries without a node in
+    /// the range are left out. `check` is called before each costly step and can end the work with an error.
     pub fn complete<E>(
         &self,
         text: &str,
@@ -68,7 +68,7 @@ impl Suggestions {
         }
         let mut nearly: Vec<Alternatives> = Vec::with_capacity(exact.len());
         for ((word, is_open), exact) in words().zip(exact) {
-            // What is right is near, too.
+            // The near words include the exact one.
             let alternatives = match edits_allowed(word) {
                 0 => exact,
                 edits => {
@@ -86,7 +86,8 @@ impl Suggestions {
         Ok(found)
     }
 
-    /// The word nearest to one that no heading and no citation has; of equally near ones the one that most have.
+    /// The word nearest to one that occurs in no heading and no citation. Of equally near words, the most frequent
+    /// one is returned. `None` if the given word occurs, or if no word is near.
     pub fn nearest_word(&self, word: &str) -> Option<&str> {
         let edits = edits_allowed(word);
         if edits == 0 || !self.exact(word, false).is_empty() {
@@ -103,12 +104,13 @@ impl Suggestions {
         Vec::from_iter(Some(self.exact(word, is_open)).filter(|run| !run.is_empty()))
     }
 
-    /// How much the lists of a run of words hold.
+    /// The size of the lists for a range of words.
     fn size(&self, words: &Range<u32>) -> usize {
         self.first.size(words) + self.later.size(words)
     }
 
-    /// Adds the entries that have an alternative for every word, those that begin with them first, up to `limit` in all.
+    /// Adds the entries that contain an alternative for every word, up to `limit` entries in all. Entries that
+    /// begin with the words come first.
     fn gather<'s>(
         &'s self,
         alternatives: &[Alternatives],
@@ -135,7 +137,8 @@ impl Suggestions {
         }));
     }
 
-    /// For one word: the first so many entries of each list, for the lists are in order.
+    /// The entries for one word. Only the first `wanted` entries of each list are needed, because the lists are in
+    /// order.
     fn with_word(
         &self,
         alternatives: &[Range<u32>],
@@ -158,7 +161,7 @@ impl Suggestions {
         (beginning, having)
     }
 
-    /// For several words: the entries of the one that fewest have, each looked at for the others.
+    /// The entries for several words: those of the rarest word, each checked for the other words.
     fn with_words(
         &self,
         alternatives: &[Alternatives],
@@ -168,7 +171,7 @@ impl Suggestions {
         let mut by_size: Vec<&Alternatives> = alternatives.iter().collect();
         by_size
             .sort_by_key(|runs| (runs.iter().map(|run| self.size(run)).sum::<usize>(), runs.first().map(|r| r.start)));
-        // A word that is typed again asks for nothing more.
+        // A repeated word is not a further condition.
         by_size.dedup();
         let Some((rarest, others)) = by_size.split_first() else { return (Vec::new(), Vec::new()) };
         let words = rarest.iter().cloned().flatten();
@@ -204,7 +207,7 @@ impl Suggestions {
         (beginning, having)
     }
 
-    /// A bit for each entry: whether it begins with one of the words or, if they may stand anywhere, has one.
+    /// A bit for each entry: whether it begins with one of the words or, if `anywhere`, contains one.
     fn having(&self, words: &[Range<u32>], anywhere: bool) -> EntryBits {
         let mut bits = EntryBits(vec![0; (self.entry_count() as usize).div_ceil(64)]);
         for word in words.iter().cloned().flatten() {
@@ -237,7 +240,7 @@ impl EntryBits {
 }
 
 impl Suggested<'_> {
-    /// The node that stands for it: the first of the range for which that holds, or else the first.
+    /// The node that represents the entry: the first preferred node of the range, or else the first node.
     pub fn node(&self, is_preferred: impl Fn(NodeOrdinal) -> bool) -> NodeOrdinal {
         let nodes = self.nodes.iter().copied().map(NodeOrdinal);
         let preferred = nodes.clone().find(|&node| is_preferred(node));

@@ -1,10 +1,11 @@
-//! Suggestions, `suggest.bin`: which headings and citations someone may be about to type.
+//! Suggestions, `suggest.bin`: headings and citations, for completion while typing.
 //!
-//! Headings that agree in their words are one entry, with all nodes that bear it. Entries are numbered best first (the living
-//! before the dead, headings before citations, short before long), and every list of entries is in that order, so that the
-//! first few of a list are its best. A word leads to the entries that begin with it and to those that have it further on; an
-//! entry has its words in a row, to check the rest of what was typed. Words typed wrongly are looked for along the sorted
-//! words (`near`). `words` knows what a word is, `writer` and `reader` the file.
+//! Headings with the same words form one entry, with all of their nodes. Entries are numbered from best to worst:
+//! living ones (law in force) before dead ones, headings before citations, short before long. Every list of entries
+//! is in this order, so its first entries are the best. Each word has a list of the entries that begin with it, and
+//! a list of the entries that contain it later. Each entry has a row of its words, in which the other typed words
+//! are checked. Misspelt words are searched for in the sorted list of words (`near`). `words` splits text into
+//! words, `writer` and `reader` handle the file.
 
 mod complete;
 mod file;

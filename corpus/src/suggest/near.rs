@@ -1,15 +1,16 @@
-//! Words that are nearly a typed one: letters left out, put in, exchanged or swapped with a neighbour.
+//! Finds the words near a typed one, with letters deleted, inserted, replaced or swapped with a neighbour.
 //!
-//! The words are sorted, so the rows of the edit-distance table are kept from one word to the next as far as they share
-//! their beginnings, and where no ending could bring a word near any more, all words with that beginning are passed over.
+//! The words are sorted, so the rows of the edit-distance table for a common prefix are kept from one word to the
+//! next. If no word with a certain prefix can be near, all words with this prefix are skipped.
 
 use super::reader::Suggestions;
 use super::words::NearRun;
 use crate::edits::EditTable;
 
 impl Suggestions {
-    /// The words within so many edits of a typed one or, if it is open, of which a beginning is; ascending, apart. What begins
-    /// with a digit is a number, which is never guessed.
+    /// The words within `edits_max` edits of a typed one or, if it is open, the words with a prefix within
+    /// `edits_max` edits. The ranges are ascending and disjoint. A word that begins with a digit is a number, which
+    /// is never guessed.
     pub(super) fn near(&self, typed: &str, edits_max: u8, is_open: bool) -> Vec<NearRun> {
         let typed: Vec<char> = typed.chars().collect();
         let mut table = EditTable::new(&typed, edits_max);

@@ -1,4 +1,4 @@
-//! Reads the file: words, entries, and which entries have which words. A damaged list is read as far as it makes sense.
+//! Reads the file: words, entries, and which entries contain which words. A damaged list is read as far as it is valid.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,19 +13,19 @@ use crate::section_file::{Column, SectionFile, SectionFileError};
 /// The mapped suggestions.
 #[derive(Clone, Debug)]
 pub struct Suggestions {
-    /// How many entries are living headings, living citations, dead headings, dead citations.
+    /// The numbers of living headings, living citations, dead headings and dead citations. Living means law in force.
     groups: [u32; 4],
-    /// How many letters each word has in common with the one before; made when first asked for.
+    /// The length of the prefix that each word shares with the word before it. Computed on first use.
     common_beginnings: OnceLock<Box<[u8]>>,
     words: Lists<u8>,
     rows: Lists<u8>,
     nodes: Lists<u32>,
-    /// For each word the entries that begin with it, and those that have it further on.
+    /// For each word, the entries that begin with it (`first`), and the entries that contain it later (`later`).
     pub(super) first: Lists<u8>,
     pub(super) later: Lists<u8>,
 }
 
-/// Lists end to end.
+/// Lists, stored one after another.
 #[derive(Clone, Debug)]
 pub(super) struct Lists<T: Pod> {
     all: Column<T>,
@@ -53,7 +53,7 @@ impl<T: Pod> Lists<T> {
         bounds.and_then(|(&start, &end)| self.all.get(start as usize..end as usize)).unwrap_or_default()
     }
 
-    /// How much a run of lists holds.
+    /// The total length of a range of lists.
     pub(super) fn size(&self, numbers: &Range<u32>) -> usize {
         let start = |number: u32| self.starts.get(number as usize).map_or(0, |&start| start as usize);
         start(numbers.end).saturating_sub(start(numbers.start))
@@ -98,12 +98,12 @@ impl Suggestions {
         self.words.count()
     }
 
-    /// A word by its number; words are sorted. Empty beyond the last.
+    /// The word with this number. Words are sorted. Empty if there is no such word.
     pub fn word(&self, number: u32) -> &str {
         std::str::from_utf8(self.words.get(number)).unwrap_or_default()
     }
 
-    /// How many letters each word has in common with the one before.
+    /// The length of the prefix that each word shares with the word before it.
     pub(super) fn common_beginnings(&self) -> &[u8] {
         self.common_beginnings.get_or_init(|| {
             let mut before = "";
@@ -118,7 +118,7 @@ impl Suggestions {
         })
     }
 
-    /// The number of the first word behind those that begin with a digit.
+    /// The number of the first word after those that begin with a digit.
     pub(super) fn first_without_digit(&self) -> u32 {
         self.first_word(|known| known > ":")
     }
@@ -134,17 +134,17 @@ impl Suggestions {
         }
     }
 
-    /// The numbers of an entry's words, in a row.
+    /// The numbers of an entry's words, in order.
     pub fn row(&self, entry: u32) -> impl Iterator<Item = u32> + '_ {
         Numbers(self.rows.get(entry))
     }
 
-    /// The nodes that bear an entry, ascending.
+    /// The nodes of an entry, ascending.
     pub fn nodes(&self, entry: u32) -> &[u32] {
         self.nodes.get(entry)
     }
 
-    /// The run of words that are this one or, if it is open, begin with it.
+    /// The range of words that equal this one or, if it is open, begin with it.
     pub(super) fn exact(&self, word: &str, is_open: bool) -> Range<u32> {
         let start = self.first_word(|known| known >= word);
         let end = match is_open {
@@ -154,7 +154,7 @@ impl Suggestions {
         start..end.max(start)
     }
 
-    /// The number behind the last word with a beginning.
+    /// The number after that of the last word with this prefix.
     pub(super) fn end_of_prefix(&self, prefix: &str) -> u32 {
         self.first_word(|known| known > prefix && !known.starts_with(prefix))
     }
@@ -168,7 +168,7 @@ impl Suggestions {
         from
     }
 
-    /// The entries of one list, ascending.
+    /// The entries in the list of a word, ascending.
     pub(super) fn entries<'s>(&'s self, lists: &'s Lists<u8>, word: u32) -> impl Iterator<Item = u32> + 's {
         let mut next = 0_u32;
         Numbers(lists.get(word)).map_while(move |distance| {
@@ -186,7 +186,7 @@ impl Suggestions {
     }
 }
 
-/// Numbers of seven bits a byte.
+/// Decodes numbers that are stored with seven bits per byte.
 struct Numbers<'s>(&'s [u8]);
 
 impl Iterator for Numbers<'_> {
@@ -202,7 +202,7 @@ impl Iterator for Numbers<'_> {
                 return Some(number);
             }
         }
-        // Longer than any number: damaged, and so is what follows.
+        // Longer than any number, so this number and the rest are damaged.
         self.0 = &[];
         None
     }

@@ -6,7 +6,7 @@ use super::words::edits_allowed;
 use super::*;
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
-/// A node: heading, citation, whether it lives.
+/// A node: heading, citation, and whether it is in force.
 type Node = (String, String, bool);
 
 fn written(nodes: &[Node]) -> (tempfile::TempDir, Suggestions) {
@@ -43,7 +43,7 @@ fn complete<'s>(suggestions: &'s Suggestions, text: &str, limit: usize, range: O
     found
 }
 
-/// What is suggested, as nodes that bear it.
+/// The nodes of each suggestion.
 fn suggested(suggestions: &Suggestions, text: &str) -> Vec<Vec<u32>> {
     complete(suggestions, text, 10, ALL).iter().map(|found| found.nodes.to_vec()).collect()
 }
@@ -105,7 +105,7 @@ fn a_wrong_word_leads_to_the_nearest_and_a_right_one_nowhere() {
     assert_eq!(suggestions.nearest_word("824"), None);
 }
 
-/// The edit distance by its textbook table: swaps of neighbours count one.
+/// Computes the edit distance with the textbook table. A swap of neighbours counts as one edit.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
@@ -125,7 +125,7 @@ fn distance(a: &[char], b: &[char]) -> usize {
     table[a.len()][b.len()]
 }
 
-/// Whether a word may stand for a typed one.
+/// Whether a word matches a typed one.
 fn stands_for(word: &str, typed: &str, is_open: bool, edits: u8) -> bool {
     let (word, typed): (Vec<char>, Vec<char>) = (word.chars().collect(), typed.chars().collect());
     if edits > 0 && word[0].is_ascii_digit() {
@@ -135,7 +135,7 @@ fn stands_for(word: &str, typed: &str, is_open: bool, edits: u8) -> bool {
     (shortest..=word.len()).any(|end| distance(&typed, &word[..end]) <= usize::from(edits))
 }
 
-/// Every entry, compared with what was typed.
+/// Compares every entry with the typed text.
 fn naive(suggestions: &Suggestions, text: &str, limit: usize, range: OrdinalRange) -> Vec<(u32, Closeness, Vec<u32>)> {
     let typed = typed(text);
     let mut found = Vec::new();

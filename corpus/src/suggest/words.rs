@@ -1,25 +1,25 @@
-//! What a word is to suggestions: as it is typed, unstemmed, without case, accents and the dots of abbreviations; a section
-//! number in one piece.
+//! Splits text into the words of suggestions: not stemmed, without case, accents and the dots of abbreviations. A
+//! section number is one word.
 
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Of a longer text the first so many words count.
+/// Maximum number of words of a text. Further words are ignored.
 pub const WORDS_MAX: usize = 16;
 
-/// Of a longer word the first so many characters count.
+/// Maximum number of characters of a word. Further characters are ignored.
 pub(super) const WORD_CHARS_MAX: usize = 32;
 
-/// Of a longer text so many characters are read.
+/// Maximum number of characters read from a text.
 pub(super) const TEXT_CHARS_MAX: usize = 1024;
 
-/// What someone typed.
+/// Typed text, split into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
     pub words: Vec<String>,
-    /// The last word may go on: nothing was typed behind it.
+    /// Whether the last word may be incomplete: no white space follows it.
     pub last_is_open: bool,
 }
 
@@ -27,21 +27,21 @@ pub fn typed(text: &str) -> Typed {
     Typed { words: words_of(text), last_is_open: !text.ends_with(char::is_whitespace) }
 }
 
-/// The words of a heading, a citation, or what someone typed, as far as they count.
+/// The first [`WORDS_MAX`] words of a heading, a citation or typed text.
 pub fn words_of(text: &str) -> Vec<String> {
     let mut words = all_words_of(text);
     words.truncate(WORDS_MAX);
     words
 }
 
-/// Words that are near a typed one, in a row, and how many edits away.
+/// A range of words near a typed one, and the number of edits.
 pub(super) struct NearRun {
     pub words: Range<u32>,
     pub edits: u8,
 }
 
-/// How many letters of a word may be wrong: none of a short one or one longer than any word, and none of a number, for
-/// § 823 is not § 832.
+/// How many letters of a word may be wrong: none in a short word or one longer than [`WORD_CHARS_MAX`], and none in
+/// a number, because § 823 is not § 832.
 pub(super) fn edits_allowed(word: &str) -> u8 {
     match word.chars().count() {
         _ if !word.chars().all(char::is_alphabetic) => 0,
@@ -109,7 +109,7 @@ impl Word {
         }
     }
 
-    /// Whether `next` belongs to the same word, though a joiner and `more` further ones stand between.
+    /// Whether `next` belongs to the same word, although a joiner and `more` further joiners precede it.
     fn goes_on_with(&self, joiner: char, next: char, more: usize) -> bool {
         if self.is_empty() || !next.is_alphanumeric() {
             return false;
@@ -119,7 +119,7 @@ impl Word {
     }
 
     fn join(&mut self, joiners: &[char]) {
-        // `u.s.c` is `usc`, `17.40` stays.
+        // `u.s.c` becomes `usc`, but `17.40` keeps its dot.
         if self.has_digit || joiners != ['.'] {
             joiners.iter().for_each(|&joiner| self.write(if is_dash(joiner) { '-' } else { joiner }));
         }

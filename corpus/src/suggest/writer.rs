@@ -1,4 +1,5 @@
-//! Writing the file. What a build holds for it is a few numbers for each word of a heading or citation, and each word once.
+//! Writes the file. In memory, a build keeps a few numbers for each word of a heading or citation, and each
+//! distinct word once.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,11 +10,11 @@ use super::words::{TEXT_CHARS_MAX, WORDS_MAX, all_words_of};
 use crate::ids::NodeOrdinal;
 use crate::section_file::{SectionFileError, SectionWriter};
 
-/// Gathers headings and citations in the order of their nodes.
+/// Collects headings and citations in the order of their nodes.
 #[derive(Debug, Default)]
 pub struct SuggestWriter {
     vocabulary: HashMap<Box<str>, u32>,
-    /// By what all texts of an entry have in common.
+    /// The index of each entry, by a hash of what all texts of the entry have in common.
     places: HashMap<[u8; 16], usize>,
     entries: Vec<Entry>,
 }
@@ -25,7 +26,7 @@ struct Entry {
     nodes: Vec<u32>,
 }
 
-/// The order of entries; no two have the same, for a node has one heading and one citation.
+/// The order of entries. No two entries have the same rank, because a node has one heading and one citation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     is_dead: bool,
@@ -35,7 +36,7 @@ struct Rank {
 }
 
 impl SuggestWriter {
-    /// The next node; `is_living` as its status says.
+    /// Adds the next node. `is_living` is that of its status.
     pub fn push(&mut self, node: NodeOrdinal, heading: &str, citation: &str, is_living: bool) {
         for (text, is_citation) in [(heading, false), (citation, true)] {
             self.push_text(node, text, is_citation, is_living);
@@ -47,7 +48,7 @@ impl SuggestWriter {
         if words.is_empty() {
             return;
         }
-        // A long heading is shown whole, so those that differ only in their ends are not one.
+        // A long heading is shown in full, so headings that differ only in their ends are separate entries.
         let end = text.char_indices().nth(TEXT_CHARS_MAX).map_or("", |(at, _)| &text[at..]);
         let key = format!("{is_citation} {} {end}", words.join(" "));
         let key: [u8; 16] = blake3::hash(key.as_bytes()).as_bytes()[..16].try_into().expect("a digest has 32 bytes");
@@ -124,7 +125,8 @@ fn write(dir: &Path, words: &[(Box<str>, u32)], entries: &[Entry]) -> Result<(),
     out.finish()
 }
 
-/// For every word the entries that begin with it, or those that have it further on: each as its distance to the one before.
+/// For every word, the list of the entries that begin with it (`is_first`) or contain it later. Each entry is
+/// stored as its distance from the previous one.
 fn lists_of(words: usize, entries: &[Entry], is_first: bool) -> Vec<Vec<u8>> {
     let mut lists = vec![(Vec::new(), 0); words];
     for (number, entry) in (0..).zip(entries) {
@@ -141,7 +143,8 @@ fn lists_of(words: usize, entries: &[Entry], is_first: bool) -> Vec<Vec<u8>> {
     lists.into_iter().map(|(list, _)| list).collect()
 }
 
-/// Lists end to end, with where each starts and the last ends. `None` if that does not fit 32 bits.
+/// Concatenates lists. Also returns the start of each list and the end of the last one. `None` if these do not fit
+/// 32 bits.
 fn joined<T>(lists: impl Iterator<Item = Vec<T>>) -> Option<(Vec<T>, Vec<u32>)> {
     let mut all = Vec::new();
     let mut starts = vec![0];
@@ -152,7 +155,7 @@ fn joined<T>(lists: impl Iterator<Item = Vec<T>>) -> Option<(Vec<T>, Vec<u32>)> 
     Some((all, starts))
 }
 
-/// Seven bits a byte, the lowest first; the high bit says that more follow.
+/// Writes a number with seven bits per byte, the lowest bits first. The high bit means that more bytes follow.
 fn push_number(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);

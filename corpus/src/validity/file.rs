@@ -1,8 +1,8 @@
 //! `validity.bin`: the wordings of every provision that is not the same on every day, in a mapped file.
 //!
-//! Few provisions have several wordings or dates. The outline has the status of all the others; of these it has the one
-//! on the last day that their source knows. [`ValidityIndex::on`] makes what a day needs, once for each stretch of days
-//! between two on which anything changes.
+//! Few provisions have several wordings or dates. The outline contains the status of all other provisions. Of these
+//! few, it contains the status on the last day that their source covers. [`ValidityIndex::on`] computes their state
+//! on a day; the result is the same for all days between two changes.
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, Secti
 pub const FILE_NAME: &str = "validity.bin";
 const KIND: FileKind = FileKind { magic: *b"HBVALID\0", version: 1 };
 
-/// In place of a status: the source does not say what a wording is after its end.
+/// The value in place of a status if the source does not state the status of a wording after its end.
 const NOT_STATED: u8 = u8::MAX;
 
-/// A provision with a date, several wordings, or an uncertain one.
+/// A provision with a date, with several wordings, or with an uncertain one.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Dated {
@@ -30,7 +30,7 @@ struct Dated {
     zero: u32,
 }
 
-/// A wording. Days are numbers such as 20260131; 0 is none.
+/// A wording. Days are numbers such as 20260131; 0 means no day.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Row {
@@ -69,7 +69,7 @@ impl Row {
         }
     }
 
-    /// What is wrong with it, for damaged bytes.
+    /// Whether its values are valid. In a damaged file they may not be.
     fn is_good(&self) -> bool {
         let is_day = |number| number == 0 || Day::from_number(number).is_some();
         is_day(self.from)
@@ -89,8 +89,8 @@ pub struct ValidityWriter {
 }
 
 impl ValidityWriter {
-    /// The next provision, with its wordings in the order of its record and the chunks of each. One that is the same on
-    /// every day is not kept.
+    /// Adds the next provision, with its wordings in the order of its record and the chunks of each wording. A
+    /// provision that is the same on every day is not stored.
     pub fn push(&mut self, node: NodeOrdinal, wordings: &[(Validity, OrdinalRange)]) {
         if let [(only, _)] = wordings
             && only.is_constant()
@@ -146,17 +146,17 @@ impl ValidityIndex {
         Ok(index)
     }
 
-    /// The last node that it knows, for comparing with the outline.
+    /// The last node in the file, for comparison with the outline.
     pub fn last_node(&self) -> Option<NodeOrdinal> {
         self.nodes.last().map(|dated| NodeOrdinal(dated.node))
     }
 
-    /// How many of the days on which anything changes have come by a day. Between them every answer stays the same.
+    /// The number of change days up to and including a day. On days with the same number, all results are the same.
     pub fn epoch(&self, day: Day) -> usize {
         self.days.partition_point(|&turn| turn <= day.number())
     }
 
-    /// What of every provision that is not the same on every day is shown on a day.
+    /// The state on a day of every provision that is not the same on every day.
     pub fn on(&self, day: Day) -> Standings {
         let mut wordings = Vec::new();
         self.standings(|_, rows| {
@@ -167,7 +167,8 @@ impl ValidityIndex {
         })
     }
 
-    /// The first wording of each, which was the law on the last day that its source knows, with its status then.
+    /// The first wording of each of these provisions, which was in force on the last day that its source covers,
+    /// with the status that `status` returns.
     pub fn first_wordings(&self, status: impl Fn(NodeOrdinal) -> Status) -> Standings {
         self.standings(|node, _| (0, status(node)))
     }
@@ -193,18 +194,18 @@ impl ValidityIndex {
 /// The wording of a provision that is shown on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownWording {
-    /// Its place in the provision's record.
+    /// Its index in the provision's record.
     pub place: usize,
-    /// What the provision is on the day.
+    /// The status of the provision on the day.
     pub status: Status,
-    /// The first day of the wording, as its source says.
+    /// The first day of the wording, if its source states it.
     pub from: Option<Day>,
-    /// The first day on which it is law no more.
+    /// The first day on which it is no longer in force, if its source states it.
     pub to: Option<Day>,
 }
 
 impl ShownWording {
-    /// Of a provision that is the same on every day.
+    /// The wording of a provision that is the same on every day.
     pub const fn constant(status: Status) -> Self {
         Self { place: 0, status, from: None, to: None }
     }
@@ -218,7 +219,7 @@ struct Dating {
     chunks: OrdinalRange,
 }
 
-/// What the provisions that change are on a day, and on every day until the next on which anything changes.
+/// The states on a day of all provisions that change. They stay valid until the next change day.
 #[derive(Clone, Debug)]
 pub struct Standings(Vec<Dating>);
 
@@ -228,12 +229,12 @@ impl Standings {
         self.0.get(place)
     }
 
-    /// What is shown of a provision; none of one that is the same on every day.
+    /// The wording of a provision that is shown. `None` if the provision is the same on every day.
     pub fn shown(&self, node: NodeOrdinal) -> Option<ShownWording> {
         self.of(node).map(|dating| dating.shown)
     }
 
-    /// The chunks of the wording that is shown, where a provision has several.
+    /// The chunks of the wording that is shown, if the provision has several wordings.
     pub fn chunks_shown(&self, node: NodeOrdinal) -> Option<OrdinalRange> {
         self.of(node).filter(|dating| dating.is_one_of_several).map(|dating| dating.chunks)
     }
@@ -243,7 +244,7 @@ impl Standings {
         self.0.iter().filter(|dating| dating.is_one_of_several).map(|dating| dating.node)
     }
 
-    /// Every provision that is not the same on every day, with its status on this one.
+    /// Every provision that is not the same on every day, with its status on this day.
     pub fn statuses(&self) -> impl Iterator<Item = (NodeOrdinal, Status)> + '_ {
         self.0.iter().map(|dating| (dating.node, dating.shown.status))
     }

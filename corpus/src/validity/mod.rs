@@ -1,15 +1,17 @@
-//! Which wording of a provision is the law on a day: one rule for all sources.
+//! Which wording of a provision is in force on a day: one rule for all sources.
 //!
-//! A source prints one wording of a provision or several, and says of each since when and until when it is law, or
-//! nothing. [`on`] (`rule`) says which of them is to be shown on a day, and what it is then. The answer depends on the wordings and
-//! the day alone.
+//! A source prints one or more wordings of a provision. For each it may state from when and until when it is in
+//! force. [`on`] (in `rule`) decides which wording is shown on a day, and the status of the provision. The result
+//! depends only on the wordings and the day.
 //!
 //! 1. A wording is current from its first day to the day before its end.
-//! 2. Of several current wordings, the one that began last is the law; of those that began on the same day, or whose
-//!    sources name no first day, the one that ends first: what is law until a day is law before it, whatever the other is.
-//! 3. Where none is current, the one that ended last is shown, as what its end made it; where none has begun, the next.
-//! 4. Nothing is decided by words that are not understood: with a wording of uncertain validity among them, or where two
-//!    wordings have the same days, the provision is uncertain.
+//! 2. Of several current wordings, the one that began last is in force. If they began on the same day, or if their
+//!    sources state no first day, it is the one that ends first: a wording that is in force until a certain day has
+//!    priority before that day.
+//! 3. If no wording is current, the one that ended last is shown, with its status after the end. If none has begun,
+//!    the one that begins next is shown.
+//! 4. The status is uncertain if the validity of any wording is uncertain, or if rule 2 does not decide because
+//!    wordings have the same days.
 
 mod file;
 mod rule;

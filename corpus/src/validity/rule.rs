@@ -1,27 +1,27 @@
-//! The rule, as the module above states it, and its plain model in the tests.
+//! The rule that the parent module describes, and a simple model of it in the tests.
 
 use std::cmp::Reverse;
 
 use crate::day::Day;
 use crate::outline::Status;
 
-/// What a source says of one wording.
+/// When one wording is in force, as its source states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Validity {
-    /// What it is while it is current: law in force, or words that say that something was repealed.
+    /// Its status while it is current: in force, or for example repealed if the wording only states the repeal.
     pub status: Status,
-    /// The first day on which it is law.
+    /// The first day on which it is in force.
     pub from: Option<Day>,
-    /// The first day on which it is law no more.
+    /// The first day on which it is no longer in force.
     pub to: Option<Day>,
-    /// What it is from that day on; `expired` if the source does not say.
+    /// Its status from that day on. If the source does not state it, the status is `expired`.
     pub then: Option<Status>,
-    /// The source says when it is law in words that are not understood.
+    /// Whether the source states the validity in words that the importer cannot interpret.
     pub is_uncertain: bool,
 }
 
 impl Validity {
-    /// A wording whose source says nothing of its days.
+    /// A wording for which the source states no days.
     pub const fn undated(status: Status) -> Self {
         Self { status, from: None, to: None, then: None, is_uncertain: false }
     }
@@ -43,20 +43,21 @@ impl Validity {
     }
 }
 
-/// What a provision is on a day.
+/// The state of a provision on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The place of the wording that is shown.
+    /// The index of the wording that is shown.
     pub wording: usize,
     pub status: Status,
 }
 
-/// Which of the wordings of a provision is shown on a day, and what it is then. Without wordings it is the first, in force.
+/// Decides which wording of a provision is shown on a day, and the status of the provision. Without wordings it
+/// returns the first one, in force.
 pub fn on(wordings: &[Validity], day: Day) -> Standing {
     let certain = || wordings.iter().enumerate().filter(|(_, wording)| !wording.is_uncertain);
     let current = || certain().filter(|(_, wording)| wording.is_current(day));
     let days = |wording: &Validity| (wording.from, Reverse(wording.to.unwrap_or(Day::LAST)));
-    // The first of equals, as its source has it.
+    // Of equal wordings, the first one in the source is taken.
     let law = current().rev().max_by_key(|(_, wording)| days(wording));
     if let Some(uncertain) = wordings.iter().position(|wording| wording.is_uncertain) {
         return Standing { wording: law.map_or(uncertain, |(place, _)| place), status: Status::Uncertain };
@@ -75,7 +76,7 @@ pub fn on(wordings: &[Validity], day: Day) -> Standing {
     }
 }
 
-/// The days on which the standing of a provision may change.
+/// The days on which the state of a provision may change.
 pub fn turning_days(wordings: &[Validity]) -> impl Iterator<Item = Day> + '_ {
     wordings.iter().flat_map(|wording| wording.from.into_iter().chain(wording.to))
 }
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn silence_gives_way_to_what_is_stated() {
-        // The other is printed without a remark.
+        // The other wording is printed without a date.
         let until = [dated(None, None), dated(None, Some(22))];
         assert_eq!((standing(&until, 21), standing(&until, 22)), ((1, Status::InForce), (0, Status::InForce)));
         let since = [dated(None, None), dated(Some(22), None)];
@@ -123,10 +124,10 @@ mod tests {
         assert_eq!(standing(&repealed, 9), (0, Status::NotYetEffective));
         assert_eq!(standing(&repealed, 10), (0, Status::InForce));
         assert_eq!(standing(&repealed, 20), (0, Status::Repealed));
-        // A gap: the second has not begun.
+        // In the gap between the two, the second wording has not begun.
         let gap = [dated(None, Some(10)), dated(Some(12), None)];
         assert_eq!(standing(&gap, 11), (0, Status::Expired));
-        // A later wording says that nothing is left.
+        // A later wording states the repeal.
         let gone = [dated(None, None), Validity { status: Status::Repealed, ..dated(Some(26), None) }];
         assert_eq!((standing(&gone, 25), standing(&gone, 26)), ((0, Status::InForce), (1, Status::Repealed)));
     }
@@ -140,7 +141,7 @@ mod tests {
         assert_eq!(standing(&[dated(None, None), dated(None, None), dated(Some(10), None)], 20), (2, Status::InForce));
     }
 
-    /// The rules, word for word: rank the current ones by pairs.
+    /// Applies the rules literally, and compares the current wordings in pairs.
     fn model(wordings: &[Validity], day: Day) -> Standing {
         let has_unknown = wordings.iter().any(|wording| wording.is_uncertain);
         let mut known: Vec<usize> = Vec::new();
@@ -154,7 +155,7 @@ mod tests {
             let (from, to) = (wordings[place].from, wordings[place].to);
             !matches!(from, Some(from) if from > day) && !matches!(to, Some(to) if to <= day)
         });
-        // Whether one gives way to another.
+        // Whether the other wording has priority over this one.
         let gives_way = |one: usize, other: usize| {
             let (one, other) = (&wordings[one], &wordings[other]);
             match (one.from, other.from) {

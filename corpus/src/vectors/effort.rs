@@ -1,11 +1,12 @@
-//! What a search may cost, and what it did cost.
+//! The effort that a search may spend, and the work that it did.
 
-/// How hard to search.
+/// The effort of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// How many points a walk through the graph keeps; more find more and take longer.
+    /// How many of the best points a walk through the graph keeps. More points find better results but take longer.
     pub ef: usize,
-    /// Up to how many chunks are scanned exactly in place of walking a graph of just these.
+    /// The cost of a walk, in scanned chunks. A range of up to this many chunks is scanned exactly, even if it has
+    /// its own graph.
     pub scan_chunks_max: u32,
 }
 
@@ -15,11 +16,11 @@ impl Default for Effort {
     }
 }
 
-/// How many rows a search compared with the query: what it cost, the same in every run.
+/// The numbers of rows that a search compared with the query. They are the same in every run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// One after the other.
+    /// Rows that were scanned.
     pub scanned: u64,
-    /// Wherever links led.
+    /// Rows that were visited in walks.
     pub visited: u64,
 }

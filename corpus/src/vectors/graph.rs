@@ -1,10 +1,11 @@
 //! `graph-<space>.bin`: the links between points that a search follows towards a query.
 //!
-//! A *point* is the lowest chunk of a cluster of equal and nearly equal vectors. Points and links are chunk ordinals,
-//! so nothing needs translation. The chunks are split into *shards*, each with its own graph, because building a graph
-//! takes memory in proportion to its chunks. Jurisdictions, code bodies and subtrees above a size have graphs of their
-//! own besides, so that a search in one of them passes nothing in vain. Every number in the file is checked when it is
-//! used: a damaged file can cause wrong results, but no panic and no endless search. `corpus/FORMAT.md` has the layout.
+//! A *point* is the lowest chunk of a cluster of equal and nearly equal vectors. Points and links are chunk
+//! ordinals, so nothing needs translation. The chunks are split into *shards*, each with its own graph, because
+//! building a graph takes memory in proportion to its chunks. Jurisdictions, code bodies and subtrees above a
+//! certain size also have their own graphs, so that a search in one of them visits no other chunks. Every number in
+//! the file is checked when it is used: a damaged file can cause wrong results, but no panic and no endless search.
+//! `corpus/FORMAT.md` describes the layout.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,14 +28,14 @@ struct Meta {
     chunks: u32,
 }
 
-/// What a graph file says of one chunk.
+/// The data of one chunk in a graph file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChunkLinks<'a> {
-    /// The points this point is linked to; none if the chunk is no point.
+    /// The points to which this point is linked. Empty if the chunk is not a point.
     pub links: &'a [u32],
     /// Chunks whose vectors are nearly equal to this point's, ascending.
     pub near: &'a [u32],
-    /// Later chunks with the same row as this one, ascending; given for a point and for the chunks near one.
+    /// Later chunks with the same row as this one, ascending. Only for points and for the chunks near them.
     pub equal: &'a [u32],
 }
 
@@ -74,7 +75,7 @@ impl From<SectionFileError> for GraphWriteError {
     }
 }
 
-/// Writes the graphs of one space, the shards first: each is begun and then given its chunks in order.
+/// Writes the graphs of one space, shards first. Each graph is begun, and then its chunks are pushed in order.
 #[derive(Debug)]
 pub struct GraphWriter {
     path: PathBuf,
@@ -87,7 +88,7 @@ pub struct GraphWriter {
     equal: ListsInWork,
 }
 
-/// Lists one behind the other, and where each begins.
+/// Lists to be written, one after another, with the start of each.
 #[derive(Debug)]
 struct ListsInWork {
     at: Vec<u32>,
@@ -124,8 +125,9 @@ impl GraphWriter {
         })
     }
 
-    /// Begins the graph over some chunks: a shard, or a range with links of its own. Searches in it start from the best of
-    /// its `entries`. `inserted` of its points came after it was built as a whole.
+    /// Begins the graph of a range of chunks: a shard, or another range that has its own graph. Searches in it
+    /// start from the best of its `entries`. `inserted` is the number of its points that were added after it was
+    /// built as a whole.
     pub fn begin(&mut self, chunks: OrdinalRange, entries: &[u32], inserted: u32) {
         self.graphs.push(GraphRecord {
             first_chunk: chunks.start,
@@ -138,10 +140,10 @@ impl GraphWriter {
         self.entries.extend_from_slice(entries);
     }
 
-    /// Adds the next chunk of the graph begun last.
+    /// Adds the next chunk of the graph that was begun last.
     ///
     /// # Panics
-    /// If more than `NEAR_MAX` chunks are said to lie near it.
+    /// If more than `NEAR_MAX` chunks are near it.
     pub fn push(&mut self, chunk: ChunkLinks<'_>) -> Result<(), GraphWriteError> {
         assert!(chunk.near.len() <= NEAR_MAX, "{} chunks near one point", chunk.near.len());
         let links_end = self.links_at.last().copied().unwrap_or(0).checked_add(chunk.links.len() as u32);
@@ -154,7 +156,7 @@ impl GraphWriter {
     }
 
     /// # Panics
-    /// If not exactly the chunks of the graphs were pushed, or their first ones do not cover those of the vectors in order.
+    /// If the number of pushed chunks is not that of the graphs, or if the shards do not cover all chunks in order.
     pub fn finish(mut self) -> Result<(), GraphWriteError> {
         let rows: u32 = self.graphs.iter().map(|graph| graph.chunk_count).sum();
         assert_eq!(self.rows_pushed(), rows, "other chunks than those of the graphs");
@@ -175,7 +177,8 @@ impl GraphWriter {
     }
 }
 
-/// How many of the first graphs are shards: they cover all chunks in order, and the others lie within those chunks.
+/// The number of graphs at the start that are shards. Shards cover all chunks in order; the other graphs are over
+/// ranges of these chunks. `None` if the graphs are invalid.
 fn shards_of(graphs: &[GraphRecord], chunks: u32) -> Option<usize> {
     let (mut next, mut row, mut shards) = (0_u32, 0_u32, None);
     for (place, graph) in graphs.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! The vector index: one quantised vector per chunk, an exact scan for ranges, and graphs for large ranges.
 //!
-//! `VectorWriter` and `GraphWriter` write the two files of an embedding space. `VectorIndex` opens both and answers
-//! `nearest`. Scores are dot products with the stored twelve-bit vectors and equal on every machine; `quantise` defines
-//! them. The graph is built in `index-build`; this module only searches it. `QueryTable` embeds the queries of a space
-//! whose passages a sentence encoder embedded.
+//! `VectorWriter` and `GraphWriter` write the two files of an embedding space. `VectorIndex` opens both and finds
+//! the nearest chunks. Scores are dot products with the stored twelve-bit vectors and equal on every machine;
+//! `quantise` defines them. The graph is built in `index-build`; this module only searches it. `QueryTable` embeds
+//! the queries of a space whose passages a sentence encoder embedded.
 
 mod arch;
 mod effort;
@@ -46,7 +46,7 @@ use search::{WalkScratch, walk};
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 use crate::section_file::SectionFileError;
 
-/// How many rows before it is read a row is asked for.
+/// A row is prefetched this many rows before it is read.
 const PREFETCHED_AHEAD: usize = 4;
 
 /// The vectors of one embedding space with their graphs.
@@ -64,7 +64,7 @@ impl VectorIndex {
         Ok(Self { rows, graph, kernel: Kernel::detect() })
     }
 
-    /// The same index, computing another way; answers do not change.
+    /// The same index with another kernel. Results do not change.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
@@ -78,8 +78,8 @@ impl VectorIndex {
         &self.graph
     }
 
-    /// The `k` chunks of the range with the highest scores, best first, equal scores by ordinal. Ranges that the effort
-    /// allows to scan are answered exactly, larger ones from the graph.
+    /// The `k` chunks of the range with the highest scores, best first, equal scores by ordinal. Ranges that the
+    /// effort allows to scan are searched exactly, larger ones with the graph.
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
@@ -87,8 +87,8 @@ impl VectorIndex {
         self.nearest_within(query, &Within { ranges: &[range], admits: None }, k, effort)
     }
 
-    /// The same of several ranges at once, and of those of their chunks that are admitted. What a range costs does not
-    /// depend on what lies around it.
+    /// Like [`Self::nearest`], for several ranges at once, and only for the chunks that `within` admits. The cost
+    /// of a range does not depend on the chunks around it.
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
@@ -98,7 +98,7 @@ impl VectorIndex {
         out
     }
 
-    /// The same by scanning alone: provably the `k` highest scores of the range.
+    /// Like [`Self::nearest`], but only with a scan: exactly the `k` highest scores of the range.
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
@@ -106,8 +106,8 @@ impl VectorIndex {
         self.nearest(query, range, k, Effort { ef: 0, scan_chunks_max: u32::MAX })
     }
 
-    /// Like `nearest_within`, into a buffer, which is emptied first; says what it cost. Allocates nothing once the thread has
-    /// answered a query.
+    /// Like `nearest_within`, but writes into a buffer, which is cleared first. Returns the work that was done.
+    /// Allocates nothing after the first query of a thread.
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
@@ -137,8 +137,9 @@ impl VectorIndex {
         })
     }
 
-    /// The best chunk of each of some short ranges, such as a provision's, or none for an empty one. Chosen by the estimate,
-    /// which differs from the score by parts of a thousand; the score is that of the chunk chosen.
+    /// The best chunk in each of several short ranges, such as those of provisions, or `None` for an empty range.
+    /// The chunk is chosen by its estimate, which differs from its score by a few thousandths. The result contains
+    /// its exact score.
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
@@ -152,7 +153,7 @@ impl VectorIndex {
             let request = Request { kernel: self.kernel, rows, query: &scratch.query, range: whole, within: &within };
             let best = |(place, &range): (usize, &OrdinalRange)| {
                 if let Some(ahead) = ranges.get(place + PREFETCHED_AHEAD) {
-                    // Of a longer run the processor sees the rest coming.
+                    // In a longer range, the processor itself prefetches the rest.
                     (ahead.start..ahead.end).take(PREFETCHED_AHEAD).for_each(|chunk| rows.prefetch(chunk));
                 }
                 best_estimated(&request, range)
@@ -188,7 +189,7 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// What a thread reuses from query to query.
+/// The buffers that a thread reuses for its queries.
 #[derive(Debug, Default)]
 struct Scratch {
     query: Query,
@@ -199,14 +200,15 @@ struct Scratch {
     steps: Vec<Step>,
 }
 
-/// Turns points into the chunks they stand for.
+/// Expands points to the chunks that they represent.
 struct Expansion<'a> {
     request: Request<'a>,
     graph: Graph<'a>,
 }
 
 impl Expansion<'_> {
-    /// Offers the points, best first, the chunks near them, and those equal to them, as far as they lie in the range.
+    /// Offers the points, best first, the chunks near them, and the chunks equal to any of these, if they are in
+    /// the range.
     fn offer_all(&self, points: &[Ranked], found: &mut Best) {
         for (place, point) in points.iter().enumerate() {
             if let Some(ahead) = points.get(place + PREFETCHED_AHEAD) {
@@ -220,8 +222,9 @@ impl Expansion<'_> {
         }
     }
 
-    /// Equal chunks share one score, so it is computed once, and the first that is refused ends the list: those behind it
-    /// have higher ordinals. So a list of thousands costs no more than the results that come out of it.
+    /// Offers a chunk and the chunks equal to it. They have the same score, so it is computed once. The first
+    /// refused chunk ends the list, because the chunks after it have higher ordinals. Therefore a list of thousands
+    /// costs no more than the results taken from it.
     fn offer_with_equals(&self, chunk: u32, found: &mut Best) {
         let range = self.request.range;
         let equal = self.graph.equal_in(chunk, range);
@@ -231,7 +234,7 @@ impl Expansion<'_> {
             return;
         }
         let score = self.request.score(chunk);
-        // A damaged list is not in order, so what halving it gave may lie outside the range.
+        // A damaged list may not be in order, so the binary search may return chunks outside the range.
         for chunk in itself.into_iter().chain(equal.iter().copied().filter(|&chunk| may_be_found(chunk))) {
             let offered = Ranked::new(score, chunk);
             if found.bar().is_some_and(|bar| offered <= bar) {

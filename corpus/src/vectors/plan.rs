@@ -1,29 +1,30 @@
-//! How a search goes through its ranges: which parts are scanned, and which graphs are walked.
+//! Plans a search: which parts of its ranges are scanned, and which graphs are walked.
 //!
-//! Costs are counted in rows that are read one after the other. Scanning costs a row for each chunk. Walking a graph costs
-//! about the same whatever its size: as much as scanning [`Effort::scan_chunks_max`] chunks. A walk that looks for a part of a
-//! graph passes what lies outside. That grows faster than the part's share shrinks, because what is outside may well be nearer
-//! to the query, so the share counts squared. Every further walk of a search costs a quarter: what the walks before it found
-//! ends it early.
+//! Costs are measured in rows that are read one after another. A scan costs one row per chunk. A walk through a
+//! graph costs about the same for every size of the graph: as much as scanning [`Effort::scan_chunks_max`] chunks.
+//! If only a part of a graph is searched, the walk also visits points outside that part. This cost grows faster
+//! than the part's share shrinks, because points outside may be nearer to the query, so the cost is divided by the
+//! square of the share. Every further walk of a search costs a quarter, because the results of the earlier walks
+//! end it early.
 
 use super::effort::Effort;
 use super::view::GraphView;
 use super::within::Within;
 use crate::ids::OrdinalRange;
 
-/// What a further walk costs, as a part of the first.
+/// The cost of a further walk, as a fraction of the cost of the first.
 const FURTHER_WALK: f64 = 0.25;
-/// From so many chunks, evenly spread, the share of those is estimated that may be found.
+/// The number of evenly spaced chunks of a range from which the share of admitted chunks is estimated.
 const SAMPLED: u32 = 64;
 
-/// Part of a range, and the graph to walk, by its place; none to scan it.
+/// A part of a range, and the index of the graph to walk, or `None` to scan the part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub(super) range: OrdinalRange,
     pub(super) graph: Option<usize>,
 }
 
-/// Leaves the steps of a search in `steps`.
+/// Writes the steps of a search to `steps`.
 pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &Within<'_>, effort: Effort, steps: &mut Vec<Step>) {
     steps.clear();
     let clipped = within.ranges.iter().map(|range| OrdinalRange { start: range.start, end: range.end.min(chunks) });
@@ -38,7 +39,7 @@ pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &Within<'_>, effort
     }
 }
 
-/// How many of the chunks may be found, of one; never nothing.
+/// The estimated share of admitted chunks, from 0 to 1, but never zero.
 fn admitted_share(within: &Within<'_>) -> f64 {
     if within.admits.is_none() {
         return 1.0;
@@ -55,12 +56,12 @@ fn admitted_share(within: &Within<'_>) -> f64 {
 
 struct Planner<'a> {
     view: GraphView<'a>,
-    /// What the first walk costs.
+    /// The cost of the first walk.
     walk: f64,
 }
 
 impl Planner<'_> {
-    /// Adds the steps through a range; gives their cost, every walk as a further one.
+    /// Adds the steps for a range. Returns their cost, with every walk counted as a further one.
     fn cover(&self, range: OrdinalRange, steps: &mut Vec<Step>) -> f64 {
         let first = steps.len();
         let mut by_parts = 0.0;
@@ -68,7 +69,7 @@ impl Planner<'_> {
         while at < range.end {
             let rest = OrdinalRange { start: at, end: range.end };
             let next = self.graphs().filter(|(_, chunks)| rest.contains_range(*chunks));
-            // Of those that begin first the longest.
+            // The longest of the graphs that begin first.
             let next = next.min_by_key(|(_, chunks)| (chunks.start, u32::MAX - chunks.end));
             let gap = OrdinalRange { start: at, end: next.map_or(range.end, |(_, chunks)| chunks.start) };
             by_parts += self.cover_gap(gap, steps);
@@ -87,7 +88,7 @@ impl Planner<'_> {
         cost.min(by_parts)
     }
 
-    /// The same for a range in which no graph lies whole.
+    /// The same for a range that contains no whole graph.
     fn cover_gap(&self, gap: OrdinalRange, steps: &mut Vec<Step>) -> f64 {
         let mut cost = 0.0;
         for (_, shard) in self.graphs().take(self.view.shards) {
@@ -105,13 +106,13 @@ impl Planner<'_> {
         self.view.chunks().enumerate()
     }
 
-    /// The smallest graph that has all of a range.
+    /// The smallest graph that contains all of a range.
     fn around(&self, range: OrdinalRange) -> Option<usize> {
         let around = self.graphs().filter(|(_, chunks)| chunks.contains_range(range));
         around.min_by_key(|(_, chunks)| chunks.len()).map(|(place, _)| place)
     }
 
-    /// A scan or a walk.
+    /// The cheaper step for a range, a scan or a walk, with its cost.
     fn cheaper(&self, range: OrdinalRange, graph: Option<usize>) -> (Step, f64) {
         let (scan, walk) = (Step { range, graph: None }, Step { range, graph });
         match self.further_walk(&walk) {
@@ -120,7 +121,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What a walk costs that is not the first; nothing if it is none.
+    /// The cost of a step as a further walk. Zero if the step is a scan.
     fn further_walk(&self, step: &Step) -> f64 {
         let chunks = step.graph.and_then(|place| self.view.chunks().nth(place));
         chunks.map_or(0.0, |chunks| {

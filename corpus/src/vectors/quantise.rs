@@ -7,11 +7,11 @@
 
 use super::arch::LANES;
 
-/// Codes lie in -127..=127.
+/// Codes are in -127..=127.
 const CODE_MAX: f32 = 127.0;
 /// A vector whose largest value is below this is stored as zero: its scale could not be multiplied without underflow.
 const VALUE_MIN: f32 = 1e-20;
-/// The magnitudes of a query's steps sum to at most this, so that no dot product with codes leaves 32 bits.
+/// Maximum sum of the magnitudes of a query's steps, so that every dot product with codes fits 32 bits.
 const QUERY_STEPS_SUM_MAX: f64 = (i32::MAX / 128) as f64;
 
 /// One vector, quantised.
@@ -19,14 +19,15 @@ const QUERY_STEPS_SUM_MAX: f64 = (i32::MAX / 128) as f64;
 pub(super) struct Row {
     pub(super) scale: f32,
     pub(super) codes: Vec<i8>,
-    /// Two dimensions in a byte: in each group of 32, byte b has dimension b below and dimension b + 16 above.
+    /// Two dimensions per byte: in each group of 32, byte b contains dimension b in its low half and dimension b +
+    /// 16 in its high half.
     pub(super) residuals: Vec<u8>,
     /// The length of the residual part, in units of the scale.
     pub(super) residual_norm: f32,
 }
 
 impl Row {
-    /// Replaces this row by the given vector's, whose values are finite.
+    /// Replaces this row with that of a vector, whose values must be finite.
     pub(super) fn set(&mut self, vector: &[f32]) {
         let largest = vector.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         self.scale = if largest < VALUE_MIN { 0.0 } else { largest / CODE_MAX };
@@ -61,22 +62,22 @@ pub(super) fn residual_norm(residuals: &[u8]) -> f32 {
     ((squares as f64).sqrt() / 16.0) as f32
 }
 
-/// The code and the four bits below it, which lie in -8..=7.
+/// The code and the four bits below it, which are in -8..=7.
 fn split(sixteenths: i32) -> (i8, i32) {
     let code = (sixteenths + 8) >> 4;
     (code as i8, sixteenths - 16 * code)
 }
 
-/// A query as the inner loops take it; its buffers are reused from query to query.
+/// A query in the form that the inner loops take. Its buffers are reused for other queries.
 #[derive(Debug, Default)]
 pub(super) struct Query {
     pub(super) exact: Vec<f32>,
-    /// The query in integer steps; as fine as 32-bit sums allow, some 15 bits.
+    /// The query in integer steps, as fine as 32-bit sums allow: about 15 bits.
     pub(super) steps: Vec<i16>,
     /// The value of a step.
     pub(super) step: f32,
     norm: f64,
-    /// The length of what rounding to steps lost.
+    /// The length of the rounding error of the steps.
     lost_norm: f64,
 }
 
@@ -92,21 +93,22 @@ impl Query {
         self.step = if step.is_normal() { step as f32 } else { 0.0 };
         let per_step = if self.step > 0.0 { 1.0 / f64::from(self.step) } else { 0.0 };
         self.steps.clear();
-        // The cast saturates, and takes what is no number to zero.
+        // The cast saturates, and converts NaN to zero.
         self.steps.extend(query.iter().map(|&value| (f64::from(value) * per_step).round() as i16));
         let lost = |(&value, &steps): (&f32, &i16)| f64::from(value) - f64::from(steps) * f64::from(self.step);
         self.norm = query.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
         self.lost_norm = query.iter().zip(&self.steps).map(lost).map(|lost| lost * lost).sum::<f64>().sqrt();
     }
 
-    /// How far estimate and score of a row can lie apart, in units of the row's scale; see `Row` for `residual_norm`.
+    /// The largest possible difference between the estimate and the score of a row, in units of the row's scale.
+    /// See `Row` for `residual_norm`.
     ///
-    /// Write q for the query, s for its steps times their value, c for the codes and r for the residuals in units of the
-    /// scale. Score minus estimate is q·(c + r) - s·c = q·r + (q - s)·c, by Cauchy-Schwarz at most
-    /// ‖q‖‖r‖ + ‖q - s‖‖c‖, where ‖r‖ is at most the largest of the file and ‖c‖ at most 128√dims. Beside that come
-    /// roundings. The score's sum of n products errs by less than nε Σ|q||c + r| <= nε ‖q‖ 128√dims; the estimate's dot
-    /// product is an exact integer, and converting and multiplying it, as the comparison with the bar does, errs by a few
-    /// ε of at most the same size, for which n is raised by 16.
+    /// Write q for the query, s for its steps times their value, c for the codes and r for the residuals in units
+    /// of the scale. Score minus estimate is q·(c + r) - s·c = q·r + (q - s)·c, by Cauchy-Schwarz at most ‖q‖‖r‖ +
+    /// ‖q - s‖‖c‖, where ‖r‖ is at most the largest of the file and ‖c‖ at most 128√dims. Rounding errors are
+    /// added. The error of the score's sum of n products is less than nε Σ|q||c + r| <= nε ‖q‖ 128√dims. The
+    /// estimate's dot product is an exact integer. Its conversion and multiplication, as in the comparison with the
+    /// threshold, have an error of a few ε of at most the same size, for which n is raised by 16.
     pub(super) fn error_in_scales(&self, residual_norm_max: f32) -> f32 {
         let dims = self.exact.len() as f64;
         let row_norm_max = 128.0 * dims.sqrt();
@@ -145,7 +147,7 @@ mod tests {
                 let kernel = Kernel::detect();
                 let score = kernel.score(&query.exact, &row.codes, &row.residuals) * (row.scale / 16.0);
                 let exact: f64 = asked.iter().zip(vector).map(|(&q, &v)| f64::from(q) * f64::from(v)).sum();
-                // Twelve bits: each dimension is off by at most half of 1/16 of the scale.
+                // With twelve bits, each dimension is off by at most half of 1/16 of the scale.
                 let tolerance = f64::from(row.scale) / 30.0 * asked.iter().map(|q| f64::from(q.abs())).sum::<f64>() + 1e-9;
                 prop_assert!((f64::from(score) - exact).abs() <= tolerance, "{score} is not {exact}");
                 let mut dots = [0];

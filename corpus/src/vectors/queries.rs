@@ -1,6 +1,6 @@
-//! `queries-<space>.bin`: the queries of a space whose passages were embedded by a sentence encoder when the snapshot was
-//! built. Each token has a row; a query is the sum of the rows of its tokens. So a search needs no encoder.
-//! `corpus/FORMAT.md` has the layout.
+//! `queries-<space>.bin`: the table that embeds the queries of a space whose passages a sentence encoder embedded
+//! when the snapshot was built. Each token has a row, and a query is the sum of the rows of its tokens, so a search
+//! needs no encoder. `corpus/FORMAT.md` describes the layout.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, Secti
 
 const KIND: FileKind = FileKind { magic: *b"HBQUERYT", version: 1 };
 
-/// Names a sentence encoder with the table that was made for it. Vectors of different encoders cannot be compared.
+/// Identifies a sentence encoder and the query table that was made for it. Vectors of different encoders cannot be
+/// compared.
 pub type EncoderHash = [u8; 32];
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -25,17 +26,18 @@ struct Meta {
     tokens: u32,
 }
 
-/// A row for each token: its codes, times its scale.
+/// A row for each token. Its values are its codes, multiplied by its scale.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryRows<'a> {
     pub dims: usize,
-    /// `dims` for each token.
+    /// `dims` codes for each token.
     pub codes: &'a [i8],
     pub scales: &'a [f32],
 }
 
 impl QueryRows<'_> {
-    /// Whether there is a row for each token of the vocabulary, of a length that the files of a space can hold.
+    /// Whether there is a row for each token of the vocabulary, with a supported number of dimensions and a finite
+    /// scale.
     pub fn are_whole(&self) -> bool {
         dims_are_possible(self.dims)
             && self.scales.len() == TOKEN_COUNT
@@ -43,7 +45,7 @@ impl QueryRows<'_> {
             && self.scales.iter().all(|scale| scale.is_finite())
     }
 
-    /// The vector of a query, of length one; nothing if it has no tokens.
+    /// The vector of a query, of length one. `None` if the query has no tokens or its sum has no direction.
     pub fn vector(&self, tokens: &[TokenId]) -> Option<Vec<f32>> {
         let mut sum = vec![0.0_f32; self.dims];
         for token in tokens {
@@ -53,17 +55,17 @@ impl QueryRows<'_> {
                 *component += f32::from(code) * scale;
             }
         }
-        // One order of additions, so that every machine has the same bits.
+        // The order of additions is fixed, so that every machine gives the same bits.
         let length = sum.iter().fold(0.0_f32, |length, component| length + component * component).sqrt();
         let has_direction = length > 0.0 && length.is_finite();
         has_direction.then(|| sum.into_iter().map(|component| component / length).collect())
     }
 }
 
-/// Writes the file into `directory`, where none may be yet.
+/// Writes the file into `directory`, which must not contain it yet.
 ///
 /// # Panics
-/// If the rows are not whole.
+/// If the rows are not complete (see [`QueryRows::are_whole`]).
 pub fn write_queries(
     directory: &Path,
     space: &SpaceName,
@@ -89,7 +91,7 @@ pub struct QueryTable {
 }
 
 impl QueryTable {
-    /// Maps the space's file; nothing if there is none. It is refused unless it belongs to the encoder.
+    /// Maps the file of a space. Returns `None` if there is no file, and an error if it belongs to another encoder.
     pub fn open(directory: &Path, space: &SpaceName, encoder: &EncoderHash) -> Result<Option<Self>, SectionFileError> {
         let path = directory.join(space.queries_file());
         if !path.exists() {

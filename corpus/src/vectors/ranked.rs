@@ -1,4 +1,4 @@
-//! Results packed into one integer each, which sorts as results do, and the bounded heap of the best results.
+//! Results packed into integers that sort like the results, and the bounded heap of the best results.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ pub struct Neighbour {
     pub score: f32,
 }
 
-/// A score with the ordinal it belongs to. Greater is better: by score, and among equal scores the lower ordinal.
+/// A score and its ordinal. Greater is better: first the higher score, and with equal scores the lower ordinal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ranked(u64);
 
@@ -46,7 +46,7 @@ fn unordered(bits: u32) -> f32 {
     f32::from_bits(if bits >> 31 == 1 { bits & !(1 << 31) } else { !bits })
 }
 
-/// The best `limit` of what was offered.
+/// The best `limit` of the offered results.
 #[derive(Debug, Default)]
 pub(super) struct Best {
     limit: usize,
@@ -64,13 +64,13 @@ impl Best {
         self.heap.len() >= self.limit
     }
 
-    /// What an offer must beat: the worst one kept, once `limit` are kept.
+    /// The result that an offer must beat: the worst one kept. `None` until `limit` results are kept.
     #[inline]
     pub(super) fn bar(&self) -> Option<Ranked> {
         if self.is_full() { self.heap.peek().map(|worst| worst.0) } else { None }
     }
 
-    /// The score that an offer must reach; below everything until `limit` are kept.
+    /// The score that an offer must reach. Negative infinity until `limit` results are kept.
     #[inline]
     pub(super) fn bar_score(&self) -> f32 {
         self.bar().map_or(f32::NEG_INFINITY, Ranked::score)
@@ -87,7 +87,7 @@ impl Best {
         }
     }
 
-    /// Empties into `out`, best first.
+    /// Moves the results to `out`, best first.
     pub(super) fn drain_into(&mut self, out: &mut Vec<Ranked>) {
         out.clear();
         out.extend(self.heap.drain().map(|kept| kept.0));

@@ -1,5 +1,6 @@
 //! `vectors-<space>.bin`: one quantised vector per chunk, in chunk order. The writer takes one vector at a time and
-//! keeps four bytes of it. The reader returns columns of the mapped file. `corpus/FORMAT.md` has the layout.
+//! keeps four bytes of it in memory. The reader returns columns of the mapped file. `corpus/FORMAT.md` describes
+//! the layout.
 
 use std::fmt;
 use std::fs::File;
@@ -14,7 +15,7 @@ use super::space::{NAME_LEN_MAX, SpaceName};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
 const KIND: FileKind = FileKind { magic: *b"HBVECTOR", version: 1 };
-/// Keeps every dot product of two rows inside 32 bits.
+/// Maximum number of dimensions. It keeps every dot product of two rows within 32 bits.
 const DIMS_MAX: usize = 4096;
 const COPY_BUFFER_LEN: usize = 1 << 16;
 
@@ -32,7 +33,8 @@ struct Meta {
 #[derive(Debug)]
 pub enum VectorWriteError {
     File(SectionFileError),
-    /// While the file is written, its residuals are in an unnamed file in the same folder.
+    /// The temporary file failed. While the vectors are written, their residuals are in an unnamed file in the same
+    /// folder.
     Spool {
         directory: PathBuf,
         source: io::Error,
@@ -82,7 +84,7 @@ impl From<SectionFileError> for VectorWriteError {
     }
 }
 
-/// A row as it lies in a file. In another file of the same space it is what it was.
+/// A row as it is stored in a file. It can be copied unchanged to another file of the same space.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRow<'a> {
     codes: &'a [i8],
@@ -104,10 +106,10 @@ pub struct VectorWriter {
 }
 
 impl VectorWriter {
-    /// Creates the space's file in `directory`, where none may be yet.
+    /// Creates the file of the space in `directory`, which must not contain it yet.
     ///
     /// # Panics
-    /// If `dims` is no multiple of 32 between 32 and 4096.
+    /// If `dims` is not a multiple of 32 between 32 and 4096.
     pub fn create(directory: &Path, space: &SpaceName, dims: usize) -> Result<Self, VectorWriteError> {
         assert!(dims_are_possible(dims), "an embedding of {dims} dimensions; the format holds 32, 64, .. {DIMS_MAX}");
         let mut out = SectionWriter::create(&directory.join(space.vectors_file()), KIND, 4)?;
@@ -126,7 +128,7 @@ impl VectorWriter {
         })
     }
 
-    /// Adds the vector of the next chunk. Scores are cosines if it has length one; a zero vector is never near anything.
+    /// Adds the vector of the next chunk. Scores are cosines if it has length one. A zero vector is not near anything.
     ///
     /// # Panics
     /// If the vector has another number of dimensions than the file.
@@ -144,7 +146,7 @@ impl VectorWriter {
         Ok(())
     }
 
-    /// Adds the row of the next chunk as another file has it.
+    /// Adds the row of the next chunk, copied from another file.
     ///
     /// # Panics
     /// If the row has another number of dimensions than the file.
@@ -173,7 +175,7 @@ impl VectorWriter {
             space: self.space.padded(),
             dims: self.dims as u32,
             chunks: self.scales.len() as u32,
-            // A little more than the largest, for the roundings on its way here.
+            // A little more than the largest, to allow for rounding errors.
             residual_norm_max: self.residual_norm_max * (1.0 + 4.0 * f32::EPSILON),
             zero: 0,
         };
@@ -199,7 +201,7 @@ impl VectorWriter {
     }
 }
 
-/// Whether the files of a space can hold vectors of so many dimensions.
+/// Whether the files of a space support vectors with this many dimensions.
 pub fn dims_are_possible(dims: usize) -> bool {
     dims.is_multiple_of(LANES) && (LANES..=DIMS_MAX).contains(&dims)
 }
@@ -216,7 +218,7 @@ pub struct VectorRows {
 }
 
 impl VectorRows {
-    /// Maps the space's file and checks that its columns are as long as its `meta` says.
+    /// Maps the file of the space and checks that its columns have the lengths that its `meta` states.
     pub fn open(directory: &Path, space: &SpaceName) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&directory.join(space.vectors_file()), KIND)?;
         let meta = *one::<Meta>(&file)?;
@@ -247,7 +249,7 @@ impl VectorRows {
         &self.space
     }
 
-    /// The directory that the file lies in, and the graph's file with it.
+    /// The directory that contains this file and the graph file.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -256,7 +258,7 @@ impl VectorRows {
         self.meta.dims as usize
     }
 
-    /// How many chunks there are, one vector each.
+    /// The number of chunks. Each has one vector.
     pub fn chunk_count(&self) -> u32 {
         self.meta.chunks
     }
@@ -287,7 +289,7 @@ impl<'a> RowsView<'a> {
         self.dims
     }
 
-    /// The codes of a chunk, which point where its vector points.
+    /// The codes of a chunk, which have nearly the direction of its vector.
     ///
     /// # Panics
     /// If there is no such chunk.
@@ -296,7 +298,7 @@ impl<'a> RowsView<'a> {
         &self.codes[chunk as usize * self.dims..][..self.dims]
     }
 
-    /// The row of a chunk, to be put into another file.
+    /// The row of a chunk, for copying it to another file.
     ///
     /// # Panics
     /// If there is no such chunk.
@@ -308,7 +310,7 @@ impl<'a> RowsView<'a> {
         (chunk as usize) < self.scales.len()
     }
 
-    /// Whether two chunks have the same row, bit for bit, and so the same score for every query.
+    /// Whether two chunks have the same row, bit for bit, and therefore the same score for every query.
     ///
     /// # Panics
     /// If there is no such chunk.
@@ -318,7 +320,7 @@ impl<'a> RowsView<'a> {
             && self.residuals(left) == self.residuals(right)
     }
 
-    /// Asks for the codes of a row that will be compared soon; nothing is wrong with one that does not exist.
+    /// Prefetches the codes of a row that will be compared soon. A row that does not exist is ignored.
     #[inline]
     pub fn fetch_codes_ahead(&self, chunk: u32) {
         if self.has(chunk) {
@@ -326,7 +328,7 @@ impl<'a> RowsView<'a> {
         }
     }
 
-    /// Asks for a row that will be scored soon; nothing is wrong with one that does not exist.
+    /// Prefetches a row that will be scored soon. A row that does not exist is ignored.
     #[inline]
     pub(super) fn prefetch(&self, chunk: u32) {
         if self.has(chunk) {
@@ -341,7 +343,7 @@ impl<'a> RowsView<'a> {
     }
 }
 
-/// The one value of the section `meta`.
+/// The only value of the section `meta`.
 pub(crate) fn one<T: Pod>(file: &SectionFile) -> Result<&T, SectionFileError> {
     match file.slice::<T>("meta")? {
         [meta] => Ok(meta),

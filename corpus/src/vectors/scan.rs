@@ -12,12 +12,12 @@ use super::rows::RowsView;
 use super::within::Within;
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 
-/// Chunks estimated at once; their estimates stay in the first-level cache.
+/// Number of chunks estimated at once. Their estimates stay in the first-level cache.
 const BLOCK_LEN: usize = 256;
-/// When so many candidates have gathered, those that the bar has overtaken are dropped.
+/// When there are this many candidates, those that are now below the threshold are dropped.
 const CANDIDATES_BEFORE_SWEEP: usize = 1 << 12;
 
-/// The buffers of a scan, reused from query to query.
+/// The buffers of a scan, which are reused for other queries.
 #[derive(Debug, Default)]
 pub(super) struct ScanScratch {
     /// The best lower bounds.
@@ -26,7 +26,7 @@ pub(super) struct ScanScratch {
     candidates: Vec<Ranked>,
 }
 
-/// A query, what it is asked of, and how that is computed.
+/// A query, the chunks to search, and the kernel that computes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
     pub(super) kernel: Kernel,
@@ -48,7 +48,7 @@ impl Request<'_> {
 /// Offers to `found` every chunk of the range that is among its best `k`, with its score.
 pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, found: &mut Best) {
     gather_candidates(request, k, scratch);
-    // Best first, so that the worst one found soon shows that none of the rest can enter.
+    // Best first, so that the scan can stop early: once a candidate is below the worst result, all the rest are too.
     let bar = scratch.lower.bar_score();
     scratch.candidates.retain(|candidate| candidate.score() >= bar);
     scratch.candidates.sort_unstable_by(|a, b| b.cmp(a));
@@ -61,7 +61,7 @@ pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, f
     }
 }
 
-/// The chunk of the range with the highest estimate, the first of equal ones, with its score.
+/// The chunk of the range with the highest estimate (the first of equal ones), with its score.
 pub(super) fn best_estimated(request: &Request<'_>, range: OrdinalRange) -> Option<Neighbour> {
     let Request { kernel, rows, query, range: whole, .. } = *request;
     let end = range.end.min(whole.end) as usize;
@@ -99,7 +99,7 @@ fn gather_candidates(request: &Request<'_>, k: usize, scratch: &mut ScanScratch)
             *upper = (dot as f32 * query.step + error) * scale;
         }
         let bar = lower.bar_score();
-        // Counting has no branches and so is done many at a time; most blocks hold no candidate.
+        // Counting has no branches, so it is vectorised. Most blocks contain no candidate.
         if upper.iter().filter(|&&upper| upper >= bar).count() == 0 {
             continue;
         }

@@ -1,8 +1,9 @@
-//! The search of a graph: from the best entry, always on to the most similar point not yet visited, until that point is
-//! worse than the `ef` best found. It ranks by estimates; its caller computes the scores.
+//! Searches a graph: starts at the best entries and always follows the most similar point that was not yet
+//! followed, until that point is worse than the `ef` best found. It ranks by estimates; its caller computes the
+//! scores.
 //!
-//! A search may walk several graphs one after the other. The best of all of them are kept together, so that a graph whose
-//! points are worse than what others gave is soon left: after the few steps that show it.
+//! A search may walk several graphs, one after another. The best points of all graphs are kept together, so that a
+//! walk ends after a few steps in a graph whose points are worse than those of the others.
 
 use std::collections::BinaryHeap;
 
@@ -12,39 +13,39 @@ use super::scan::Request;
 use super::view::Graph;
 use crate::ids::OrdinalRange;
 
-/// How many of the best entries a walk starts from.
+/// Number of best entries from which a walk starts.
 const STARTS: usize = 4;
 
-/// How many of the best points of each graph are followed at least: fewer would leave it before it has led anywhere.
+/// Minimum number of best points followed in each graph. With fewer, a walk could end before it reaches good points.
 const FOLLOWED_MIN: usize = 32;
 
-/// The buffers of a search, reused from query to query.
+/// The buffers of a search, which are reused for other queries.
 #[derive(Debug, Default)]
 pub(super) struct WalkScratch {
     ef: usize,
     visited: Visited,
-    /// Points seen whose links were not yet followed.
+    /// Points that were seen, but whose links were not yet followed.
     open: BinaryHeap<Ranked>,
-    /// The best points of all graphs that stand for a chunk that may be found.
+    /// The best points of all graphs that represent a chunk that may be found.
     nearest: Best,
-    /// The best points of this graph, whatever they stand for.
+    /// The best points of this graph, whether or not they represent such a chunk.
     own: Best,
     starts: Vec<Ranked>,
     numbers: Vec<u32>,
     dots: Vec<i32>,
-    /// The points found in this graph that stand for such a chunk, best first; the result.
+    /// The result: the points of this graph that represent such a chunk, best first.
     pub(super) found: Vec<Ranked>,
 }
 
 impl WalkScratch {
-    /// Forgets what earlier walks found.
+    /// Discards the results of earlier walks.
     pub(super) fn restart(&mut self, ef: usize) {
         self.ef = ef;
         self.nearest.restart(ef);
     }
 }
 
-/// Which chunks of a graph were seen: a bit each. Clearing them costs less than the cache misses of a wider mark.
+/// The chunks of a graph that were seen, as a bit set. Clearing it costs less than the cache misses of wider marks.
 #[derive(Debug, Default)]
 struct Visited {
     first: u32,
@@ -58,7 +59,7 @@ impl Visited {
         self.words.resize((chunks.len() as usize).div_ceil(64), 0);
     }
 
-    /// Marks a chunk; whether it is one of the graph's that was not marked before.
+    /// Marks a chunk. Returns whether it belongs to the graph and was not marked before.
     #[inline]
     fn is_new(&mut self, chunk: u32) -> bool {
         let place = chunk.wrapping_sub(self.first);
@@ -72,17 +73,17 @@ impl Visited {
     }
 }
 
-/// Leaves in `scratch.found` those points of the graph that stand for chunks that may be found and are among the `ef` best
-/// since the restart, most similar first. Gives how many points were compared.
+/// Walks through a graph. Leaves in `scratch.found` the points that represent chunks that may be found and that are
+/// among the `ef` best since the restart, most similar first. Returns the number of points compared.
 pub(super) fn walk(request: &Request<'_>, graph: &Graph<'_>, scratch: &mut WalkScratch) -> u64 {
     let mut walk = Walk { request, graph, compared: 0, scratch };
     walk.start();
-    // Every step takes a point off `open`, and every point enters it at most once: the walk ends.
+    // Every step takes a point from `open`, and every point enters it at most once, so the walk ends.
     while let Some(point) = walk.scratch.open.pop() {
         if point.score() < walk.bar() {
             break;
         }
-        // Most often the next to be followed.
+        // This is usually the next point to be followed.
         if let Some(next) = walk.scratch.open.peek() {
             prefetch(graph.links(next.ordinal()));
         }
@@ -116,7 +117,7 @@ impl Walk<'_> {
         let WalkScratch { own, starts, visited, ef, .. } = &mut *self.scratch;
         own.drain_into(starts);
         own.restart(FOLLOWED_MIN.min(*ef));
-        // Entries that are no starts may be met again on the way.
+        // Entries that are not starts may be visited during the walk.
         visited.restart(self.graph.chunks);
         for place in 0..self.scratch.starts.len() {
             let start = self.scratch.starts[place];
@@ -125,13 +126,14 @@ impl Walk<'_> {
         }
     }
 
-    /// What is worse leads nowhere: it is neither among the best of all nor among the first few of this graph.
+    /// The score below which points are not followed. A worse point is neither among the best of all graphs nor
+    /// among the best few of this graph.
     #[inline]
     fn bar(&self) -> f32 {
         self.scratch.nearest.bar_score().min(self.scratch.own.bar_score())
     }
 
-    /// Estimates the points at the other ends of the links and remembers those that may lead on.
+    /// Estimates the linked points, and keeps those that may be worth following.
     fn follow(&mut self, links: &[u32]) {
         self.estimate_new(links);
         for place in 0..self.scratch.numbers.len() {
@@ -151,7 +153,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Computes the dot products of those chunks that are new, after asking for all their rows at once.
+    /// Computes the dot products of those chunks that are new, after it has prefetched all their rows.
     fn estimate_new(&mut self, chunks: &[u32]) {
         let WalkScratch { visited, numbers, dots, .. } = &mut *self.scratch;
         numbers.clear();
@@ -176,7 +178,7 @@ impl Walk<'_> {
         )
     }
 
-    /// Whether the point, a chunk near it, or one equal to either may be found.
+    /// Whether the point, a chunk near it, or a chunk equal to any of these may be found.
     fn stands_for_range(&self, point: u32) -> bool {
         let Request { range, within, .. } = *self.request;
         let stands = |chunk| {

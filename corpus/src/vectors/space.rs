@@ -5,15 +5,16 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// The longest name; the files' `meta` sections hold exactly as many bytes, zero padded.
+/// Maximum length of a name. The `meta` sections of files contain exactly this many bytes, zero padded.
 pub(crate) const NAME_LEN_MAX: usize = 32;
 
-/// An embedding space, such as `law-static-256`. It names the files, so the files of two embeddings can be in one folder.
+/// An embedding space, such as `law-static-256`. It names the files, so the files of two embeddings can be in one
+/// folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct SpaceName(String);
 
-/// Why a text is not the name of an embedding space.
+/// The error for a text that is not the name of an embedding space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSpaceName(pub String);
 
@@ -35,22 +36,22 @@ impl SpaceName {
         &self.0
     }
 
-    /// The file that holds this space's vectors.
+    /// The file with the vectors of this space.
     pub fn vectors_file(&self) -> String {
         format!("vectors-{self}.bin")
     }
 
-    /// The file that holds the graph over this space's vectors.
+    /// The file with the graphs over the vectors of this space.
     pub fn graph_file(&self) -> String {
         format!("graph-{self}.bin")
     }
 
-    /// The file that holds the rows which queries in this space are made of, if a sentence encoder made its passages.
+    /// The file with the table that embeds queries, if a sentence encoder embedded the passages of this space.
     pub fn queries_file(&self) -> String {
         format!("queries-{self}.bin")
     }
 
-    /// The file that holds the sentence encoder that made the passages, for the queries of deep searches.
+    /// The file with the sentence encoder that embedded the passages, for the queries of deep searches.
     pub fn encoder_file(&self) -> String {
         format!("encoder-{self}.bin")
     }

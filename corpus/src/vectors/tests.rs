@@ -29,13 +29,13 @@ fn write_rows(dir: &Path, vectors: &[Vec<f32>]) -> VectorRows {
     VectorRows::open(dir, &space()).unwrap()
 }
 
-/// Writes a graph in which every cluster leads and every point is linked to every other of its shard. `near_with` tells
-/// which earlier chunk a chunk is put near, if any.
+/// Writes graphs in which every point is linked to every other point of its shard. `near_with` returns the earlier
+/// chunk to which a chunk is near, if any.
 fn write_full_graph(rows: &VectorRows, shard_len: u32, near_with: impl Fn(u32) -> Option<u32>) {
     write_full_graphs(rows, shard_len, &[], near_with);
 }
 
-/// The same with graphs of their own for some ranges.
+/// The same, with separate graphs for some ranges.
 fn write_full_graphs(
     rows: &VectorRows,
     shard_len: u32,
@@ -175,7 +175,7 @@ proptest! {
         for (in_graph, place, bit) in flips {
             let file = dir.path().join(if in_graph { space().graph_file() } else { space().vectors_file() });
             let mut bytes = fs::read(&file).unwrap();
-            // The checksum of the section table answers for what lies before.
+            // A checksum covers the bytes before: the header and the section table.
             let body = 32 + 32 * 9;
             let place = body + place.index(bytes.len() - body);
             bytes[place] ^= 1 << bit;
@@ -268,7 +268,7 @@ fn equal_input_gives_equal_bytes() {
     }
 }
 
-/// Which range is searched how: a walk where there are links of just this range, a scan where that is cheaper.
+/// A range is searched with a walk if it has its own graph, and with a scan if that is cheaper.
 #[test]
 fn a_range_is_searched_by_its_own_links_or_by_the_cheaper_way() {
     let vectors: Vec<Vec<f32>> =
@@ -300,7 +300,7 @@ fn a_range_is_searched_by_its_own_links_or_by_the_cheaper_way() {
     let few = |chunk: ChunkOrdinal| chunk.0.is_multiple_of(20);
     assert_eq!(steps(&[(100, 300)], Some(&few)), [(100, 300, None)], "a walk would pass nineteen of twenty");
     assert!(steps(&[], None).is_empty());
-    // What a search of its own snapshot would compare, and not a row more.
+    // Only the graph of the range is walked, and nothing is scanned.
     let mut out = Vec::new();
     let within = Within { ranges: &own[..1], admits: None };
     let work = index.nearest_into(&vectors[150], &within, 10, Effort { ef: 8, scan_chunks_max: 50 }, &mut out);

@@ -1,13 +1,13 @@
-//! What the graphs of a space say of their chunks, read from slices of the mapped file.
+//! The data of the graphs of a space, read from slices of the mapped file.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::ids::OrdinalRange;
 
-/// The most chunks near one point, which limits how many scores one point costs a query.
+/// Maximum number of chunks near one point. This limits how many scores a query computes for one point.
 pub const NEAR_MAX: usize = 64;
 
-/// A graph as the file has it.
+/// A graph as it is stored in the file.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct GraphRecord {
@@ -15,7 +15,7 @@ pub(super) struct GraphRecord {
     pub(super) chunk_count: u32,
     pub(super) first_entry: u32,
     pub(super) entry_count: u32,
-    /// The place of the first chunk's lists among those of all graphs.
+    /// The index of the first chunk's lists among those of all graphs.
     pub(super) first_row: u32,
     /// Points that were inserted since the graph was built as a whole.
     pub(super) inserted: u32,
@@ -29,7 +29,7 @@ pub(super) struct Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    /// The list of a row; empty where the file makes no sense.
+    /// The list of a row. Empty if the file is damaged there.
     #[inline]
     fn of(&self, row: usize) -> &'a [u32] {
         match self.at.get(row..row + 2) {
@@ -85,7 +85,7 @@ fn chunks_of(record: &GraphRecord) -> OrdinalRange {
     OrdinalRange { start: record.first_chunk, end: record.first_chunk.saturating_add(record.chunk_count) }
 }
 
-/// One graph: its chunks, where searches in it start, and its links.
+/// One graph: its chunks, the entries from which searches start, and its links.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'a> {
     pub chunks: OrdinalRange,
@@ -115,7 +115,7 @@ impl<'a> Graph<'a> {
         self.of(&self.equal, chunk)
     }
 
-    /// Those of the equal chunks that lie in the range, found by halving: there may be thousands.
+    /// The equal chunks that are in the range, found by binary search because there may be thousands.
     pub(super) fn equal_in(&self, chunk: u32, range: OrdinalRange) -> &'a [u32] {
         let equal = self.equal(chunk);
         let start = equal.partition_point(|&other| other < range.start);
@@ -123,7 +123,7 @@ impl<'a> Graph<'a> {
         equal.get(start..end).unwrap_or_default()
     }
 
-    /// A chunk's list; empty for one of another graph, which only a damaged file names.
+    /// The list of a chunk. Empty if the chunk is not in this graph, which happens only in a damaged file.
     #[inline]
     fn of(&self, lists: &Lists<'a>, chunk: u32) -> &'a [u32] {
         match self.chunks.contains(chunk) {

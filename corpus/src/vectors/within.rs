@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 
-/// Ranges of chunks, and a test for what is left of them.
+/// Ranges of chunks, and a filter for the chunks in them.
 #[derive(Clone, Copy)]
 pub struct Within<'a> {
-    /// Ascending, none touching another, as [`OrdinalRanges`](crate::ranges::OrdinalRanges) has them.
+    /// In ascending order and not touching each other, as in [`OrdinalRanges`](crate::ranges::OrdinalRanges).
     pub ranges: &'a [OrdinalRange],
-    /// None where every chunk of the ranges may be found.
+    /// `None` if every chunk of the ranges may be found.
     pub admits: Option<&'a dyn Fn(ChunkOrdinal) -> bool>,
 }
 

@@ -1,4 +1,4 @@
-//! The folder `zoning/` of a snapshot: each layer's response in three encodings, and `layers.json` that lists them.
+//! The folder `zoning/` of a snapshot: each layer's response in three encodings, and `layers.json`, which lists them.
 //!
 //! `CatalogueWriter` writes it, `ZoningLayers` opens it. Opening parses the catalogue, maps the bodies and compares
 //! only their sizes, so its cost does not depend on the number of vertices. The manifest's hashes cover the contents.
@@ -21,14 +21,14 @@ use crate::zoning::places::{LayerPlaces, PlacesError};
 use crate::zoning::shape::BoundingBox;
 use crate::zoning::tiles::legend::Legend;
 
-/// The layout of `layers.json` and of the bodies that this program writes and reads.
+/// The format version of `layers.json` and of the bodies that this program writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
 
 const CATALOGUE_NAME: &str = "layers.json";
-/// Far above any real catalogue: a layer takes a few kilobytes.
+/// Maximum size of the catalogue. It is far above the size of any real one: a layer takes a few kilobytes.
 const CATALOGUE_BYTES_MAX: u64 = 64 << 20;
 
-/// An encoding in which a body is stored ready to send.
+/// An encoding in which a body is stored, ready to send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Encoding {
     Identity,
@@ -53,7 +53,7 @@ impl Encoding {
             Self::Identity => Ok(body.to_vec()),
             Self::Zstd => encode_zstd(body),
             Self::Gzip => {
-                // Without a time in the header the same body always gives the same bytes.
+                // The header contains no time, so the same body always gives the same bytes.
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
                 encoder.write_all(body)?;
                 encoder.finish()
@@ -62,9 +62,10 @@ impl Encoding {
     }
 }
 
-/// Browsers refuse a window above 8 MiB, so it is held there whatever the level would choose.
+/// The window size is fixed at 8 MiB for every level, because browsers refuse a larger window.
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// Within 3 % of level 19 on a real city in less than half its time; level 12 is ten times faster and a fifth larger.
+/// For a real city, the result is within 3 % of that of level 19, in less than half the time. Level 12 is ten times
+/// faster, but its result is a fifth larger.
 const ZSTD_LEVEL: i32 = 17;
 
 fn encode_zstd(body: &[u8]) -> io::Result<Vec<u8>> {
@@ -75,7 +76,7 @@ fn encode_zstd(body: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Bytes of a body in each encoding.
+/// The size of a body in each encoding, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodySizes {
@@ -94,7 +95,7 @@ impl BodySizes {
     }
 }
 
-/// A zone that features of a layer belong to.
+/// A zone to which features of a layer belong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ZoneEntry {
@@ -106,7 +107,7 @@ pub struct ZoneEntry {
     pub features: usize,
 }
 
-/// A zone whose features cite no node, and why.
+/// A zone whose features cite no node, and the reason.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PlaceholderEntry {
@@ -114,12 +115,12 @@ pub struct PlaceholderEntry {
     pub features: usize,
     pub citation: Option<String>,
     pub reason: PlaceholderReason,
-    /// Codes of the table of zones with similar spelling.
+    /// Codes with a similar spelling in the table of zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
 }
 
-/// Everything known of a layer without opening its body.
+/// The data about a layer that is available without opening its body.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LayerEntry {
@@ -183,13 +184,13 @@ struct CatalogueIn {
     layers: Vec<LayerEntry>,
 }
 
-/// The version alone, so that another version is recognised whatever else changed.
+/// Only the version, so that another version is recognised even if all else changed.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
 }
 
-/// Why a layer was not stored or the folder not opened.
+/// Why a layer could not be stored, or the folder could not be opened.
 #[derive(Debug)]
 pub enum CatalogueError {
     Io {
@@ -197,7 +198,7 @@ pub enum CatalogueError {
         doing: &'static str,
         source: io::Error,
     },
-    /// Two sources give a layer to one jurisdiction.
+    /// Two sources contain a layer for the same jurisdiction.
     TwoLayers {
         short_code: ShortCode,
         first: String,
@@ -265,7 +266,7 @@ pub struct CatalogueWriter {
 }
 
 impl CatalogueWriter {
-    /// Makes the folder, which must not exist yet.
+    /// Creates the folder, which must not exist yet.
     pub fn create(dir: &Path) -> Result<Self, CatalogueError> {
         fs::create_dir(dir).map_err(|source| io_error(dir, "create", source))?;
         Ok(Self { dir: dir.to_owned(), entries: Vec::new() })
@@ -298,7 +299,7 @@ impl CatalogueWriter {
         Ok(bytes.len() as u64)
     }
 
-    /// Writes the catalogue, by ascending short code, and gives its entries.
+    /// Writes the catalogue in ascending order of short code, and returns its entries.
     pub fn finish(self) -> Result<Vec<LayerEntry>, CatalogueError> {
         let path = self.dir.join(CATALOGUE_NAME);
         let catalogue = CatalogueOut { format: FORMAT_VERSION, layers: &self.entries };
@@ -336,9 +337,9 @@ pub struct ZoningLayer {
     identity: Mmap,
     zstd: Mmap,
     gzip: Mmap,
-    /// Read at the first lookup: a layer takes memory only if points are looked up.
+    /// Read at the first lookup, so that a layer uses memory only if points are looked up.
     places: OnceLock<Result<LayerPlaces, PlacesError>>,
-    /// Made for the first map.
+    /// Created for the first map.
     legend: OnceLock<Result<Legend, PlacesError>>,
 }
 
@@ -361,7 +362,7 @@ impl ZoningLayers {
         self.layers.get(place)
     }
 
-    /// By ascending short code, drafts included.
+    /// All layers in ascending order of short code, including drafts.
     pub fn iter(&self) -> std::slice::Iter<'_, ZoningLayer> {
         self.layers.iter()
     }
@@ -392,7 +393,7 @@ impl ZoningLayer {
         &self.entry
     }
 
-    /// The whole reply of the zoning endpoint in an encoding.
+    /// The complete response of the zoning endpoint in an encoding.
     pub fn body(&self, encoding: Encoding) -> &[u8] {
         match encoding {
             Encoding::Identity => &self.identity,
@@ -401,7 +402,7 @@ impl ZoningLayer {
         }
     }
 
-    /// Its features, to be found by position.
+    /// Its features, for lookups by position.
     pub fn places(&self) -> Result<&LayerPlaces, PlacesError> {
         let read = || LayerPlaces::read(self.body(Encoding::Identity)).map_err(|error| error.of(self.file()));
         self.places.get_or_init(read).as_ref().map_err(Clone::clone)
@@ -411,7 +412,7 @@ impl ZoningLayer {
         Encoding::Identity.file_name(&self.entry.short_code)
     }
 
-    /// Zones and categories of its features, for maps.
+    /// The zones and categories of its features, for maps.
     pub fn legend(&self) -> Result<&Legend, PlacesError> {
         let make = || {
             let codes: Vec<&str> = self.entry.zones.iter().map(|zone| zone.code.as_str()).collect();
@@ -524,7 +525,7 @@ mod tests {
         let folder = written(dir.path());
         for (path, whole) in files(&folder) {
             let name = path.file_name().unwrap().to_str().unwrap();
-            // The catalogue's last byte is the line end after the JSON: without it nothing is missing.
+            // The last byte of the catalogue is the line feed after the JSON. Without it nothing is missing.
             for length in (0..whole.len() - 1).step_by(5) {
                 fs::write(&path, &whole[..length]).unwrap();
                 let error = ZoningLayers::open(&folder).unwrap_err().to_string();

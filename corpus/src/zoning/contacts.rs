@@ -7,7 +7,7 @@
 use geo::line_intersection::{LineIntersection, line_intersection};
 use geo::{Coord, Line};
 
-/// How many elementary steps checking may still take; shared by all features of a layer.
+/// The number of elementary steps that the checks may still take. All features of a layer share it.
 #[derive(Debug)]
 pub(crate) struct Budget {
     steps_left: u64,
@@ -40,11 +40,11 @@ impl Budget {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub line: Line<f64>,
-    /// The number of its ring over all parts of the feature.
+    /// The number of its ring, counted over all parts of the feature.
     pub ring: usize,
 }
 
-/// What a contact costs the budget: callers keep the places, and what they keep must be bounded too.
+/// The cost of a contact, in steps. Callers store the places of contacts, and this memory must be bounded too.
 const CONTACT_STEPS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,8 @@ impl<'a> Tree<'a> {
         Self { segments, levels }
     }
 
-    /// Joins the subtrees of box `a` and box `b` of one level, `a <= b`. Depth is the logarithm of the segment count.
+    /// Joins the subtrees of box `a` and box `b` of one level, `a <= b`. The recursion depth is the logarithm of
+    /// the segment count.
     fn join(
         &self,
         level: usize,

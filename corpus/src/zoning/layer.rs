@@ -1,4 +1,4 @@
-//! A zoning layer as it is served: features, their zones, and what each zone cites.
+//! A zoning layer as it is served: features, their zones, and the citation of each zone.
 //!
 //! The body is the complete response of the zoning endpoint, `{shortCode, status, citationQuality, featureCount,
 //! geojson}`. A citation is either that of a node or a placeholder. A layer without placeholders is `linked`.
@@ -53,20 +53,20 @@ impl CitationQuality {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaceholderReason {
-    /// The table of zones does not have the code.
+    /// The table of zones does not contain the code.
     UnknownZoneCode,
-    /// The table has the code, without a provision.
+    /// The table contains the code, but without a provision.
     NoProvisionNamed,
-    /// The table names a provision that the snapshot does not have.
+    /// The table names a provision that the snapshot does not contain.
     ProvisionNotHeld,
 }
 
-/// What the features of a zone cite.
+/// The citation of the features of a zone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ZoneCitation {
-    /// A provision of the snapshot, with exactly its citation.
+    /// A provision of the snapshot, with its exact citation.
     Linked { node: NodeId, citation: String },
-    /// The citation as far as it is known, and the codes known to be alike when the code itself is unknown.
+    /// The citation, if it is known. If the code of the zone is unknown, also similar known codes.
     Placeholder { citation: Option<String>, reason: PlaceholderReason, near: Vec<String> },
 }
 
@@ -102,11 +102,11 @@ pub struct Zone {
     pub citation: ZoneCitation,
 }
 
-/// The place of a zone in its layer's list.
+/// The index of a zone in its layer's list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ZoneIndex(pub usize);
 
-/// A stretch of land in a zone. Name and category are those of the zone unless the source names its own.
+/// An area of land in a zone. Its name and category are those of the zone, unless the source gives others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ZonedFeature {
     pub id: FeatureId,
@@ -117,7 +117,7 @@ pub struct ZonedFeature {
     pub shape: Shape,
 }
 
-/// Where a layer comes from, as the plan says it.
+/// The origin of a layer, as stated in the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LayerSource {
@@ -129,7 +129,7 @@ pub struct LayerSource {
     pub url: Option<String>,
 }
 
-/// A layer whose features all belong to one of its zones.
+/// A layer. Each of its features belongs to one of its zones.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layer {
     short_code: ShortCode,
@@ -140,7 +140,8 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Zones are listed by ascending code; a feature must belong to one of them, a layer must have features.
+    /// Zones must be in ascending order of code. There must be at least one feature, and every feature must belong
+    /// to a zone.
     pub fn new(
         short_code: ShortCode,
         status: LayerStatus,
@@ -191,7 +192,7 @@ impl Layer {
         BoundingBox::of(self.features.iter().map(|feature| &feature.shape))
     }
 
-    /// How many features each zone has, by the place of the zone.
+    /// The number of features of each zone, in the order of the zones.
     pub fn feature_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.zones.len()];
         for feature in &self.features {
@@ -200,7 +201,7 @@ impl Layer {
         counts
     }
 
-    /// The reply of the zoning endpoint, byte for byte.
+    /// The response of the zoning endpoint, byte for byte.
     pub fn body(&self) -> Vec<u8> {
         let body = Body {
             short_code: &self.short_code,
@@ -273,16 +274,16 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// Ids for all features of a layer, each different.
+/// Ids for all features of a layer, all different.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AssignedIds {
     pub ids: Vec<FeatureId>,
-    /// Features whose own id was taken by one before them.
+    /// The number of features whose own id was already used by an earlier feature.
     pub replaced: usize,
 }
 
-/// Keeps the ids that features have; a feature without one, or with one that is taken, is called `feature-12` after
-/// its place in the file, so its id is the same in every rebuild from the same file.
+/// Keeps the ids that features have. A feature without an id, or with one that is already used, gets an id such as
+/// `feature-12` from its index in the file, so its id is the same in every rebuild from the same file.
 pub fn assign_ids(given: Vec<Option<FeatureId>>) -> AssignedIds {
     let all: HashSet<FeatureId> = given.iter().flatten().cloned().collect();
     let mut kept = HashSet::new();
@@ -303,7 +304,7 @@ pub fn assign_ids(given: Vec<Option<FeatureId>>) -> AssignedIds {
 
 fn untaken(index: usize, taken: &HashSet<FeatureId>) -> FeatureId {
     let mut name = format!("feature-{index}");
-    // A source may use our own pattern. A longer name than every taken one ends the search.
+    // A source may use the same pattern. The search ends at the latest when the name is longer than all taken ones.
     while taken.contains(&FeatureId::Text(name.clone())) {
         name.push('\'');
     }

@@ -1,10 +1,10 @@
 //! Zoning layers: reading and checking GeoJSON, linking zones to provisions, and the stored responses of the endpoint.
 //!
-//! A layer goes through four steps, one module each: `source` reads a GeoJSON FeatureCollection and refuses structural
-//! errors, `topology` checks how its rings meet, `layer` joins features with the zones and provisions of a mapping
-//! table and writes the response, `catalogue` stores it in three encodings and opens it again. `places` finds the
-//! features at a point, `tiles` cuts them for maps. `problem` has all errors and warnings. The meaning of zone codes is
-//! not known here; the importer knows it.
+//! A layer goes through four steps, one module each: `source` reads a GeoJSON FeatureCollection and refuses
+//! structural errors, `topology` checks how its rings meet, `layer` joins features with the zones and provisions of
+//! a mapping table and writes the response, `catalogue` stores it in three encodings and opens it again. `places`
+//! finds the features at a point, `tiles` cuts them for maps. `problem` defines all errors and warnings. The
+//! meaning of zone codes is not defined here, but in the importer.
 
 /// The folder of the layers in a snapshot.
 pub const DIRECTORY_NAME: &str = "zoning";

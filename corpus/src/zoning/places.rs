@@ -1,8 +1,8 @@
 //! Finds the features of a stored layer at a point.
 //!
-//! The first lookup reads a layer's body, feature by feature, and keeps the zone and shape of each. A lookup compares
-//! the bounding boxes of all features first and then edges, with exact orientation tests. A point on an edge that two
-//! zones share is therefore on the boundary of both, whatever its digits.
+//! The first lookup reads a layer's body, feature by feature, and keeps the zone and shape of each. A lookup
+//! compares the bounding boxes of all features first and then edges, with exact orientation tests. A point on an
+//! edge that two zones share is therefore always on the boundary of both.
 
 use std::fmt;
 
@@ -14,14 +14,15 @@ use crate::ids::NodeId;
 use crate::zoning::shape::{BoundingBox, Position};
 use crate::zoning::source::FeatureId;
 
-/// Every position on the earth is within these. What is calculated from numbers that are much larger is no number.
+/// Maximum magnitude of a coordinate. All positions on the earth are within it. Calculations with much larger
+/// numbers could give infinity or NaN.
 const DEGREES_MAX: f64 = 1000.0;
 
 /// The features of one layer, in its order.
 #[derive(Debug)]
 pub struct LayerPlaces {
     features: Vec<PlacedFeature>,
-    /// The bounding boxes of the features: most lookups need only these.
+    /// The bounding boxes of the features. Most lookups need only these.
     extents: Vec<BoundingBox>,
 }
 
@@ -35,7 +36,7 @@ pub struct PlacedFeature {
     parts: Parts,
 }
 
-/// A feature's zone as the layer's response has it.
+/// A feature's zone, as in the response of the layer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FeatureZone {
@@ -51,11 +52,11 @@ pub struct FeatureZone {
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'l> {
     pub feature: &'l PlacedFeature,
-    /// On its edge or on that of a hole; else within it.
+    /// Whether the point is on the edge of the feature or of a hole, and not inside the feature.
     pub is_on_boundary: bool,
 }
 
-/// The body is not one that the builder writes.
+/// The error for a stored body that the builder cannot have written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlacesError {
     file: String,
@@ -67,7 +68,7 @@ impl PlacesError {
         Self { file: String::new(), what }
     }
 
-    /// The same of the body in a file.
+    /// The same error, with the name of the file.
     pub(super) fn of(self, file: String) -> Self {
         Self { file, ..self }
     }
@@ -137,7 +138,7 @@ impl LayerPlaces {
         Ok(Self { features, extents })
     }
 
-    /// In the order of the layer.
+    /// The features in the order of the layer.
     pub fn features(&self) -> &[PlacedFeature] {
         &self.features
     }
@@ -147,7 +148,7 @@ impl LayerPlaces {
         &self.extents
     }
 
-    /// A point within a feature, for an example of a question.
+    /// A point inside a feature, for an example query.
     pub fn point_in_a_zone(&self) -> Option<Position> {
         let parts = self.features.iter().flat_map(|feature| &feature.parts.0);
         parts.filter_map(InteriorPoint::interior_point).map(|point| point.0.into()).next()
@@ -176,8 +177,8 @@ impl Parts {
         coords.fold(BoundingBox::NOTHING, |extent, coord| extent.with((*coord).into()))
     }
 
-    /// Part by part: geo counts the boundaries of a whole MultiPolygon modulo two, and so calls a point where two parts
-    /// touch outside of both.
+    /// Checks each part separately, because geo counts the boundaries of a whole MultiPolygon modulo two: it would
+    /// report a point where two parts touch as outside.
     fn position_of(&self, point: Position) -> CoordPos {
         let point = Coord { x: point.lon, y: point.lat };
         let mut position = CoordPos::Outside;
@@ -209,7 +210,7 @@ mod tests {
         LayerPlaces::read(body.to_string().as_bytes()).unwrap()
     }
 
-    /// `Z0` within, `Z0|` on the boundary.
+    /// The features at a point: `Z0` if it is inside, `Z0|` if it is on the boundary.
     fn at(layer: &LayerPlaces, lon: f64, lat: f64) -> String {
         let found = layer.at(Position { lon, lat }).map(|found| {
             let edge = if found.is_on_boundary { "|" } else { "" };
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn digits_that_drown_in_products_still_tell_sides_apart() {
-        // Edges of a thin triangle at city coordinates; the points lie one step of the last digit beside an edge.
+        // A thin triangle at city coordinates. The points are beside an edge by one step of the last digit.
         let thin = layer(&[json!({ "type": "Polygon", "coordinates": [
             [[-87.6, 41.8], [-87.5, 41.9], [-87.5, 41.900_000_1], [-87.6, 41.8]]
         ] })]);

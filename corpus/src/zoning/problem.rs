@@ -31,18 +31,18 @@ impl fmt::Display for FeaturePlace {
     }
 }
 
-/// One thing that is wrong, and where.
+/// A problem and the feature that has it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
-    /// None: the layer as a whole.
+    /// `None` for a problem of the whole layer.
     pub feature: Option<FeaturePlace>,
     pub kind: ProblemKind,
 }
 
-/// How two stretches of boundary meet where they should not.
+/// How two parts of a boundary meet where they should not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Contact {
-    /// At a point that at least one of them has as a vertex.
+    /// At a point that is a vertex of at least one of them.
     Touch,
     /// Along a line.
     Overlap,
@@ -60,7 +60,7 @@ impl Contact {
     }
 }
 
-/// Where contacts of one kind lie: the first of them, and how many distinct places there are.
+/// The places of contacts of one kind: the first place, and the number of distinct places.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Places {
     pub first: Position,
@@ -306,7 +306,7 @@ impl fmt::Display for ProblemKind {
     }
 }
 
-/// A ring as people say it: the outer ring or a hole, of a part counted from zero as in the file.
+/// The name of a ring in messages: the outer ring or a hole of a part. Parts are counted from zero, as in the file.
 struct RingName {
     part: usize,
     ring: usize,
@@ -331,10 +331,10 @@ fn write_out_of_range(f: &mut fmt::Formatter<'_>, found: Position) -> fmt::Resul
     }
 }
 
-/// Why a layer is not used: the errors found in it, the first being the one to start with.
+/// The errors because of which a layer cannot be used. The first one should be fixed first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LayerRefused {
-    /// As the user knows the file.
+    /// The file name that the user knows.
     pub file: String,
     /// At least one.
     pub errors: Vec<Problem>,

@@ -40,14 +40,15 @@ pub(crate) struct Header {
     pub has_features_member: bool,
 }
 
-/// Whether to go on after a feature.
+/// Whether to continue after a feature.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Continue,
     Stop,
 }
 
-/// Parses a file and passes on each feature. A stop is an error whose reason the caller knows.
+/// Parses a file and calls `each` with every feature. If `each` returns `Stop`, the result is an error, whose
+/// reason the caller knows.
 pub(crate) fn each_feature(
     text: &str,
     header: &mut Header,

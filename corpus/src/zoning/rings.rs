@@ -1,4 +1,4 @@
-//! From nested coordinates to closed rings with the right winding, with counts of the corrections.
+//! Converts nested coordinates to closed rings with the right winding, and counts the corrections.
 
 use geo::Coord;
 
@@ -6,7 +6,7 @@ use crate::zoning::problem::ProblemKind;
 use crate::zoning::raw::Nested;
 use crate::zoning::shape::{Polygon, Position, Ring, Shape};
 
-/// What was corrected in a whole layer.
+/// The numbers of corrections in a whole layer.
 #[derive(Default)]
 pub(crate) struct Repairs {
     pub rings_closed: usize,

@@ -31,7 +31,7 @@ impl From<Coord<f64>> for Position {
     }
 }
 
-/// A closed ring of at least four positions. Only `source` makes them.
+/// A closed ring of at least four positions. Only `source` creates rings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ring(LineString<f64>);
 
@@ -56,9 +56,11 @@ impl Ring {
         self.0.0[0]
     }
 
-    /// In square degrees, positive when the ring runs counter-clockwise. Good for its sign and for being zero.
+    /// The area in square degrees, positive if the ring runs counter-clockwise. Use only its sign, or whether it is
+    /// zero.
     pub(crate) fn signed_area(&self) -> f64 {
-        // Relative to the first position, or the digits that distinguish neighbours would be lost in the products.
+        // Coordinates are relative to the first position. Otherwise the digits that distinguish neighbours would be
+        // lost in the products.
         let origin = self.first();
         let doubled: f64 = self.0.lines().map(|line| (line.start - origin, line.end - origin)).map(cross).sum();
         doubled / 2.0
@@ -90,7 +92,7 @@ impl Polygon {
     }
 }
 
-/// The geometry of a zone. A MultiPolygon stays one, also with a single part.
+/// The geometry of a zone. A MultiPolygon stays one, even with a single part.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Shape {
     Polygon(Polygon),
@@ -120,7 +122,7 @@ impl Shape {
 pub struct BoundingBox(pub [f64; 4]);
 
 impl BoundingBox {
-    /// Of nothing: no position lies in it, and joining it changes nothing.
+    /// The empty box. It contains no position, and joining it with another box gives the other box.
     pub const NOTHING: Self = Self([f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY]);
 
     pub fn of<'a>(shapes: impl Iterator<Item = &'a Shape>) -> Self {
@@ -128,13 +130,13 @@ impl BoundingBox {
         positions.fold(Self::NOTHING, Self::with)
     }
 
-    /// Large enough for the position too.
+    /// The smallest box that contains this box and a position.
     pub fn with(self, at: Position) -> Self {
         let Self([west, south, east, north]) = self;
         Self([west.min(at.lon), south.min(at.lat), east.max(at.lon), north.max(at.lat)])
     }
 
-    /// Large enough for both.
+    /// The smallest box that contains both boxes.
     pub fn join(self, Self([west, south, east, north]): Self) -> Self {
         let Self(own) = self;
         Self([own[0].min(west), own[1].min(south), own[2].max(east), own[3].max(north)])
@@ -146,7 +148,7 @@ impl BoundingBox {
         own[0] <= east && west <= own[2] && own[1] <= north && south <= own[3]
     }
 
-    /// Its edges belong to it.
+    /// Whether a position is inside the box or on its edges.
     pub fn contains(self, at: Position) -> bool {
         let Self([west, south, east, north]) = self;
         (west..=east).contains(&at.lon) && (south..=north).contains(&at.lat)
@@ -196,7 +198,7 @@ impl Serialize for Position {
     }
 }
 
-/// A number of degrees, in the shortest digits that read back as the same number.
+/// A number of degrees, written with the fewest digits that are read back as the same number.
 struct Degrees(f64);
 
 impl Serialize for Degrees {

@@ -1,4 +1,4 @@
-//! Reads a GeoJSON FeatureCollection of polygons: corrects what it can, and refuses other structural errors.
+//! Reads a GeoJSON FeatureCollection of polygons. It corrects some errors and refuses all other structural errors.
 //!
 //! Features are checked one by one while the file is parsed, so limits stop a hostile file early. Errors are collected,
 //! so one run shows all of them. Winding and open rings are corrected and counted. `topology` checks how rings meet,
@@ -16,14 +16,14 @@ use crate::zoning::rings::{Repairs, RingReader};
 use crate::zoning::shape::{Position, Ring, Shape};
 use crate::zoning::topology;
 
-/// What a layer may cost. The defaults hold the largest US cities several times over.
+/// Limits for a layer. The defaults allow several times the size of the largest US cities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub bytes_max: u64,
     pub features_max: usize,
     pub feature_vertices_max: usize,
     pub layer_vertices_max: usize,
-    /// Elementary steps of the search for crossings; the default is used up in a few seconds at worst.
+    /// Maximum number of elementary steps of the search for crossings. The default takes at most a few seconds.
     pub check_steps_max: u64,
     pub errors_listed_max: usize,
     pub warned_features_max: usize,
@@ -52,7 +52,7 @@ pub enum FeatureId {
 }
 
 impl FeatureId {
-    /// None when the value is no text or number.
+    /// Returns `None` if the value is neither text nor a number.
     pub fn from_value(value: Value) -> Option<Self> {
         match value {
             Value::Number(number) => Some(Self::Number(number)),
@@ -71,7 +71,7 @@ impl fmt::Display for FeatureId {
     }
 }
 
-/// A feature with a checked shape and its properties as they came.
+/// A feature with a checked shape and its unchanged properties.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourceFeature {
     pub index: usize,
@@ -114,11 +114,11 @@ fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, ProblemKind> 
         return Err(ProblemKind::TooManyBytes { bytes_max: limits.bytes_max });
     }
     let text = std::str::from_utf8(bytes).map_err(|error| ProblemKind::NotUtf8 { offset: error.valid_up_to() })?;
-    // Some exporters write a byte order mark, which JSON does not have.
+    // Some exporters write a byte order mark, which is not part of JSON.
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// What has been read so far.
+/// The state of a read in progress.
 struct Reading<'a> {
     limits: &'a Limits,
     features_seen: usize,
@@ -224,7 +224,7 @@ impl<'a> Reading<'a> {
     fn parse_problem(&self, header: &Header, error: &serde_json::Error) -> Problem {
         let (line, column) = (error.line(), error.column());
         let what = error.to_string();
-        // The position comes before the message, as in the other messages.
+        // Remove the position, because our messages put it before the text.
         let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what).to_owned();
         if !error.is_data() {
             return Problem::of_layer(ProblemKind::NotJson { line, column, what });
@@ -273,11 +273,11 @@ fn type_name(kind: Option<&Value>) -> &str {
     kind.and_then(Value::as_str).unwrap_or("JSON object without a type")
 }
 
-/// The older GeoJSON names its reference system; only those that mean WGS 84, longitude first, are accepted.
+/// Older GeoJSON names its coordinate reference system. Only names that mean WGS 84, longitude first, are accepted.
 fn is_wgs84(crs: &Value) -> bool {
     let Some(name) = crs_name(crs) else { return false };
     let name = name.to_ascii_uppercase();
-    // EPSG:4326 has latitude first by the book, but every GeoJSON writer that names it means longitude first.
+    // By definition EPSG:4326 has latitude first, but every GeoJSON writer that names it means longitude first.
     let is_known = |end: &str| name == end || name.ends_with(&format!(":{end}")) || name.ends_with(&format!("/{end}"));
     is_known("CRS84") || is_known("EPSG:4326") || is_known("EPSG::4326") || is_known("EPSG/0/4326")
 }
@@ -286,8 +286,9 @@ fn crs_name(crs: &Value) -> Option<&str> {
     crs.pointer("/properties/name").and_then(Value::as_str)
 }
 
-/// Latitude before longitude is often still in range: `[41.8, -87.6]` is a place in the Antarctic. But a layer of this
-/// service lies in the United States, so a layer outside it that would be inside with both swapped is refused.
+/// Finds layers with swapped coordinates. Latitude before longitude is often still in range: `[41.8, -87.6]` is a
+/// place in the Antarctic. But the layers of this service are in the United States, so a layer that is outside, but
+/// would be inside with both swapped, is refused.
 fn looks_swapped(features: &[SourceFeature]) -> Option<ProblemKind> {
     let positions = || features.iter().flat_map(|feature| feature.shape.rings()).flat_map(Ring::positions);
     let first = positions().next()?;
@@ -295,7 +296,7 @@ fn looks_swapped(features: &[SourceFeature]) -> Option<ProblemKind> {
     positions().all(is_swapped).then_some(ProblemKind::LooksSwapped { first })
 }
 
-/// The states and territories, from American Samoa to Alaska and from Guam to Puerto Rico, roughly.
+/// Roughly the states and territories, from American Samoa to Alaska and from Guam to Puerto Rico.
 fn is_in_us(at: Position) -> bool {
     let is_in_longitude = (-180.0..=-64.0).contains(&at.lon) || (144.0..=180.0).contains(&at.lon);
     is_in_longitude && (-15.0..=72.0).contains(&at.lat)

@@ -1,4 +1,4 @@
-//! What is refused, corrected and warned about, as tables of GeoJSON and messages, and as properties.
+//! Tests of errors, corrections and warnings: tables of GeoJSON with messages, and property tests.
 
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn square(west: f64, south: f64, size: f64) -> String {
     format!("[[{west},{south}],[{east},{south}],[{east},{north}],[{west},{north}],[{west},{south}]]")
 }
 
-/// The same, clockwise, as a hole runs.
+/// The same, clockwise, like a hole.
 fn hole(west: f64, south: f64, size: f64) -> String {
     let (east, north) = (west + size, south + size);
     format!("[[{west},{south}],[{west},{north}],[{east},{north}],[{east},{south}],[{west},{south}]]")
@@ -177,7 +177,7 @@ fn what_is_mended_or_odd_is_warned_about_with_its_place() {
         ),
         (polygon(&format!("[{shell},{}]", hole(9.0, 2.0, 2.0))), vec!["a ring of part 0 crosses another at 2 places"]),
         (polygon(&format!("[{shell},{}]", hole(8.0, 2.0, 2.0))), vec!["a ring of part 0 runs along another"]),
-        // A hole may touch the outer ring, unless it goes through it there.
+        // A hole may touch the outer ring, but not pass through it.
         (polygon(&format!("[{shell},[[10,5],[8,4],[8,6],[10,5]]]")), vec![]),
         (polygon(&format!("[{shell},[[10,5],[12,6],[12,4],[10,5]]]")), vec!["outside the outer ring"]),
         (
@@ -197,7 +197,7 @@ fn what_is_mended_or_odd_is_warned_about_with_its_place() {
             vec!["one part crosses another at 2 places"],
         ),
         (multi_polygon(&format!("[[{}],[{shell}]]", square(2.0, 2.0, 1.0))), vec!["two parts overlap at (2, 2)"]),
-        // A part in the hole of another is what holes are for.
+        // A part may be in the hole of another part.
         (multi_polygon(&format!("[[{shell},{}],[{}]]", hole(2.0, 2.0, 6.0), square(4.0, 4.0, 1.0))), vec![]),
     ];
     for (text, fragments) in table {
@@ -241,9 +241,9 @@ fn rewritten(layer: &SourceLayer) -> String {
     serde_json::to_string(&layer.features[0].shape).unwrap()
 }
 
-/// Corners of a star around a point: rising angles, so it never crosses itself, counter-clockwise.
+/// Corners of a star around a point, counter-clockwise. The angles ascend, so the star never crosses itself.
 fn star() -> impl Strategy<Value = Vec<(f64, f64)>> {
-    // Within latitudes that cannot be taken for longitudes of the United States.
+    // These latitudes cannot be mistaken for longitudes of the United States.
     let corners = prop::collection::vec((0.05..0.95_f64, 0.2..5.0_f64), 4..60);
     (corners, -170.0..170.0_f64, -50.0..50.0_f64).prop_map(|(corners, lon, lat)| {
         let step = std::f64::consts::TAU / corners.len() as f64;
@@ -274,7 +274,7 @@ proptest! {
     #[test]
     fn a_reversed_or_open_star_is_mended_to_the_same_ring(mut corners in star()) {
         let clean = read(&polygon(&format!("[{}]", ring_text(&corners)))).unwrap();
-        // From the same first corner the other way round.
+        // From the same first corner in the other direction.
         corners[1..].reverse();
         let turned = read(&polygon(&format!("[{}]", ring_text(&corners)))).unwrap();
         prop_assert_eq!(&turned.features[0].shape, &clean.features[0].shape);

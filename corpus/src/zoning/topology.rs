@@ -1,4 +1,4 @@
-//! How the rings of one feature meet: crossing, overlapping or outside. All of these are warnings.
+//! Checks how the rings of one feature meet: whether they cross, overlap, or are outside. All of these are warnings.
 //!
 //! Rings of a part may touch at points, and so may parts. Everything else is reported with its first position.
 //! `contacts` finds the contacts. For rings without contacts, a single position decides whether one is inside another.
@@ -66,7 +66,7 @@ fn check_contacts(
     check_parts(shape.parts(), &contacts, problems, budget)
 }
 
-/// Where rings, by their number over all parts, meet; and the worst that happens between two parts.
+/// The positions at which rings meet, by their numbers over all parts, and the worst contact between each two parts.
 struct Contacts {
     by_rings: BTreeMap<(usize, usize, Contact), Vec<Coord<f64>>>,
     by_parts: BTreeMap<(usize, usize), Contact>,
@@ -122,7 +122,7 @@ impl Contacts {
     }
 }
 
-/// All segments with a length, and which of them belong to each ring.
+/// All segments that have a length, and the range of segments of each ring.
 fn segments_of(rings: &[NamedRing<'_>]) -> (Vec<Segment>, Vec<Range<usize>>) {
     let mut segments = Vec::new();
     let mut spans = Vec::with_capacity(rings.len());
@@ -203,7 +203,7 @@ fn check_parts(
     Ok(())
 }
 
-/// How two boundaries that neither cross nor overlap meet. One that does is already reported as a contact.
+/// How two boundaries that neither cross nor overlap meet. Crossings and overlaps are already reported as contacts.
 #[derive(Clone, Copy)]
 enum Meeting {
     Apart,
@@ -229,9 +229,9 @@ impl Meeting {
     ) -> Result<Option<Coord<f64>>, Exhausted> {
         let lines = ring.line().lines();
         let checked = match self {
-            // One position speaks for the whole ring.
+            // One position decides for the whole ring.
             Self::Apart => 1,
-            // Each stretch between two touches may lie on another side.
+            // Each section between two touches may be on another side.
             Self::AtPoints => lines.len(),
         };
         for line in lines.take(checked) {
@@ -246,7 +246,7 @@ impl Meeting {
     }
 }
 
-/// What an outer ring encloses without the holes that follow it.
+/// The area inside an outer ring, without the holes that follow it.
 #[derive(Clone, Copy)]
 struct Area<'a> {
     rings: &'a [Ring],

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::LANES;
 use super::scalar::row_at;
 
-/// Rows multiplied at once: each part of the query is then loaded once for all of them.
+/// Number of rows multiplied at once, so that each part of the query is loaded only once for all of them.
 const ROWS_AT_ONCE: usize = 4;
 
 #[target_feature(enable = "avx2")]
@@ -110,7 +110,7 @@ fn widened(codes: &[i8; LANES]) -> [__m256i; 2] {
     [_mm256_cvtepi8_epi16(load_i8(&halves[0])), _mm256_cvtepi8_epi16(load_i8(&halves[1]))]
 }
 
-/// The low halves of sixteen bytes, then their high halves.
+/// The low nibbles of sixteen bytes, then their high nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn nibbles_as_i16(pairs: &[u8; LANES / 2]) -> [__m256i; 2] {

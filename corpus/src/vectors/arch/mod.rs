@@ -10,7 +10,7 @@ mod scalar;
 /// Dimensions are a multiple of this, so no variant has a tail to handle.
 pub(crate) const LANES: usize = 32;
 
-/// A way to run the inner loops on this machine. One that the processor lacks cannot be made.
+/// A variant of the inner loops. One that the processor does not support cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel(Variant);
 
@@ -36,7 +36,7 @@ impl Kernel {
         Self(Variant::Scalar)
     }
 
-    /// Dot products of a query with rows that lie one behind the other, one per place in `dots`.
+    /// Computes the dot products of a query with consecutive rows, one for each element of `dots`.
     ///
     /// Exact as long as the magnitudes of the query sum to at most `QUERY_STEPS_SUM_MAX`.
     pub(crate) fn dots_in_run(self, query: &[i16], rows: &[i8], dots: &mut [i32]) {
@@ -53,7 +53,7 @@ impl Kernel {
         }
     }
 
-    /// Dot products of a query with the rows of the given numbers; a number past the end gives the lowest value.
+    /// Computes the dot products of a query with the rows of the given numbers. A number past the end gives `i32::MIN`.
     pub(crate) fn dots_at(self, query: &[i16], rows: &[i8], numbers: &[u32], dots: &mut [i32]) {
         assert!(query.len().is_multiple_of(LANES) && numbers.len() == dots.len(), "one dot product per row number");
         match self.0 {
@@ -92,7 +92,7 @@ impl Kernel {
     }
 }
 
-/// Asks the processor to fetch what will be read soon; without effect where there is no such request.
+/// Asks the processor to fetch values that will be read soon. It has no effect on processors other than x86-64.
 #[inline]
 pub(crate) fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -102,7 +102,7 @@ pub(crate) fn prefetch<T>(values: &[T]) {
         let first = values.as_ptr().cast::<i8>();
         for offset in (0..bytes).step_by(CACHE_LINE) {
             #[expect(unsafe_code, reason = "the prefetch instruction takes a raw pointer")]
-            // SAFETY: a prefetch reads nothing into the program and cannot fault; the address lies inside `values`.
+            // SAFETY: a prefetch reads nothing into the program and cannot fault; the address is inside `values`.
             unsafe {
                 std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(first.wrapping_add(offset));
             }
@@ -133,7 +133,7 @@ mod tests {
                 )
             }),
         ) {
-            // Keeps the sums inside 32 bits, as a prepared query does.
+            // Keep the sums within 32 bits, as the steps of a real query do.
             let query: Vec<i16> = query.iter().map(|step| step / query.len() as i16).collect();
             let (fast, plain) = (Kernel::detect(), Kernel::scalar());
             let codes: Vec<i8> = rows.iter().flat_map(|(codes, _)| codes.iter().copied()).collect();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn extreme_values_do_not_overflow() {
-        // The largest query a prepared one may be, against the most negative codes that bytes can hold.
+        // The largest steps that a query may have, with the most negative codes that a byte can store.
         let dims = 512;
         let query = vec![32767i16; dims];
         let codes = vec![-128i8; dims];

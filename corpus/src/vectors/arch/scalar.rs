@@ -20,8 +20,8 @@ pub(super) fn dot_of_codes(left: &[i8], right: &[i8]) -> i32 {
 }
 
 /// The score of a row, before its scale. Its value depends on the order of additions, so the order is part of the
-/// format: dimension d is added to lane d mod 32, each lane in order of d, nothing fused; lanes 8 apart are then added
-/// as (0 + 8) + (16 + 24), the eight sums as 0 + 4, then 0 + 2, then 0 + 1.
+/// format: dimension d is added to lane d mod 32, each lane in order of d, without fused multiply-add; lanes 8
+/// apart are then added as (0 + 8) + (16 + 24), the eight sums as 0 + 4, then 0 + 2, then 0 + 1.
 pub(super) fn score(query: &[f32], codes: &[i8], residuals: &[u8]) -> f32 {
     let mut lanes = [0.0f32; LANES];
     let groups = query.as_chunks::<LANES>().0.iter();

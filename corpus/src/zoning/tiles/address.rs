@@ -1,15 +1,15 @@
-//! Which tiles there are, and what their coordinates mean.
+//! The addresses of tiles, and the meaning of their coordinates.
 
-/// Units of a tile's side. Maps draw a tile 512 pixels wide: a unit is a quarter of a pixel.
+/// Number of units along the side of a tile. Maps draw a tile 512 pixels wide, so a unit is a quarter of a pixel.
 pub const GRID: i32 = 2048;
 
-/// Shapes are cut off this far outside of the tile, so that no cut edge is seen.
+/// Shapes are cut off this far outside the tile, so that cut edges are not visible.
 pub const BUFFER: i32 = 64;
 
-/// The last zoom that is cut; maps enlarge its tiles beyond.
+/// The highest zoom that has tiles. Beyond it, maps enlarge the tiles of this zoom.
 pub const ZOOM_MAX: u8 = 18;
 
-/// The place of a tile.
+/// The address of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TileAddress {
     z: u8,
@@ -18,14 +18,14 @@ pub struct TileAddress {
 }
 
 impl TileAddress {
-    /// None where there is no such tile.
+    /// Returns `None` if there is no such tile.
     pub fn new(z: u32, x: u32, y: u32) -> Option<Self> {
         let z = u8::try_from(z).ok().filter(|z| *z <= ZOOM_MAX)?;
         let side = 1 << z;
         (x < side && y < side).then_some(Self { z, x, y })
     }
 
-    /// The nearest that there is.
+    /// The nearest existing tile.
     pub(super) fn clamped(z: u8, x: u32, y: u32) -> Self {
         let z = z.min(ZOOM_MAX);
         let last = (1 << z) - 1;

@@ -1,4 +1,4 @@
-//! Cuts the features of a layer for a tile.
+//! Cuts out the parts of a layer's features that are in a tile.
 
 use geo::Polygon;
 
@@ -8,14 +8,14 @@ use super::legend::Legend;
 use super::outline::Outline;
 use crate::zoning::places::LayerPlaces;
 
-/// The part of a feature that lies in a tile.
+/// The part of a feature that is in a tile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TileFeature {
-    /// Its place in the layer.
+    /// The index of the feature in the layer.
     pub number: usize,
-    /// The place of its zone in the layer's list of zones.
+    /// The index of its zone in the layer's list of zones.
     pub zone: usize,
-    /// The place of its category in the legend.
+    /// The index of its category in the legend.
     pub category: usize,
     pub rings: Vec<TileRing>,
 }

@@ -1,4 +1,4 @@
-//! What a map says of a layer's features: the zone and the category of each, and how far each zone extends.
+//! The legend of a map: the zone and the category of each feature of a layer, and the extent of each zone.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use crate::zoning::shape::BoundingBox;
 /// A category of zones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Category {
-    /// None for features that have no category.
+    /// `None` for features that have no category.
     pub name: Option<String>,
     pub features: usize,
 }
 
-/// Zones and categories of a layer, by feature.
+/// The zones and categories of a layer's features.
 #[derive(Debug)]
 pub struct Legend {
     categories: Vec<Category>,
@@ -24,7 +24,8 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// The codes of the layer's zones ascend. Categories come by the number of their features, the largest first.
+    /// Creates the legend. `zone_codes` are those of the layer, in ascending order. Categories are ordered by their
+    /// number of features, largest first.
     pub fn of(places: &LayerPlaces, zone_codes: &[&str]) -> Result<Self, PlacesError> {
         let mut counts: HashMap<Option<&str>, usize> = HashMap::new();
         for feature in places.features() {
@@ -64,22 +65,23 @@ impl Legend {
         &self.categories
     }
 
-    /// The place of a feature's zone in the layer's list.
+    /// The index of a feature's zone in the layer's list.
     pub fn zone_of(&self, feature: usize) -> usize {
         self.zones.get(feature).copied().unwrap_or_default()
     }
 
-    /// The place of a feature's category.
+    /// The index of a feature's category.
     pub fn category_of(&self, feature: usize) -> usize {
         self.feature_categories.get(feature).copied().unwrap_or_default()
     }
 
-    /// The category of the zone's first feature: features of one zone have different ones only if their source says so.
+    /// The category of the zone's first feature. Features of one zone have different categories only if the source
+    /// gives them.
     pub fn category_of_zone(&self, zone: usize) -> usize {
         self.zone_categories.get(zone).copied().unwrap_or_default()
     }
 
-    /// Around all features of a zone.
+    /// The bounding box of all features of a zone.
     pub fn extent_of_zone(&self, zone: usize) -> BoundingBox {
         self.zone_extents.get(zone).copied().unwrap_or(BoundingBox::NOTHING)
     }

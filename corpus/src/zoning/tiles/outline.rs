@@ -1,17 +1,17 @@
-//! A ring on the grid: simplified, cut at the buffer of its tile, and thickened where it has no width left.
+//! A ring on the grid: simplified, clipped at the buffer of its tile, and thickened if it has no width left.
 
 use geo::LineString;
 
 use super::address::{BUFFER, GRID, TileAddress, TileRing, Vertex};
 use super::grid;
 
-/// The width that a shape keeps whose own is less than a unit.
+/// The width that is given to a shape that has no width left on the grid.
 pub(super) const WIDTH_MIN: i32 = 2;
 
 const LOW: i32 = -BUFFER;
 const HIGH: i32 = GRID + BUFFER;
 
-/// A closed ring without its closing vertex. One that lost its width runs there and back.
+/// A closed ring without its closing vertex. A ring that lost its width runs along lines and back.
 pub(super) struct Outline(Vec<Vertex>);
 
 impl Outline {
@@ -22,7 +22,7 @@ impl Outline {
         outline
     }
 
-    /// Adds the part of an outer ring that lies in the tile.
+    /// Adds the part of an outer ring that is in the tile.
     pub(super) fn cut_outer(self, rings: &mut Vec<TileRing>) {
         let clipped = self.clipped();
         match clipped.area_doubled() {
@@ -31,7 +31,7 @@ impl Outline {
         }
     }
 
-    /// Adds the part of a hole that lies in the tile; a hole without width is none.
+    /// Adds the part of a hole that is in the tile. A hole without width is dropped.
     pub(super) fn cut_hole(self, rings: &mut Vec<TileRing>) {
         let clipped = self.clipped();
         match clipped.area_doubled() {
@@ -40,7 +40,7 @@ impl Outline {
         }
     }
 
-    /// Leaves out vertices that are where the last one is, and those on the way straight on.
+    /// Adds a vertex, unless it equals the last one. Removes previous vertices that are on a straight line to it.
     fn push(&mut self, next: Vertex) {
         while let [.., before, last] = self.0.as_slice()
             && is_straight(*before, *last, next)
@@ -52,7 +52,7 @@ impl Outline {
         }
     }
 
-    /// The same across the place where the ring begins.
+    /// Removes such vertices where the ring begins and ends.
     fn close(&mut self) {
         while self.0.len() > 1 && self.0.first() == self.0.last() {
             self.0.pop();
@@ -84,7 +84,7 @@ impl Outline {
         self.0
     }
 
-    /// Within the buffered tile, by the algorithm of Sutherland and Hodgman: one edge after the other.
+    /// Clips the ring to the buffered tile with the algorithm of Sutherland and Hodgman, one edge after another.
     fn clipped(&self) -> Self {
         let is_inside = |v: &Vertex| (LOW..=HIGH).contains(&v.x) && (LOW..=HIGH).contains(&v.y);
         let mut ring = Self(self.0.clone());
@@ -112,7 +112,7 @@ impl Outline {
         ring
     }
 
-    /// The lines of a ring without width, as narrow shapes.
+    /// Adds the lines of a ring without width, as narrow shapes.
     fn thickened(&self, rings: &mut Vec<TileRing>) {
         let mut lines: Vec<(Vertex, Vertex)> =
             self.segments().filter_map(|(a, b)| line_within(a, b)).map(|(a, b)| (a.min(b), a.max(b))).collect();
@@ -122,7 +122,8 @@ impl Outline {
     }
 }
 
-/// Whether a way from `a` over `b` to `c` goes straight on. One that turns back does not: its end must stay.
+/// Whether the path from `a` through `b` to `c` is straight. A path that turns back at `b` is not, because `b` must
+/// stay.
 fn is_straight(a: Vertex, b: Vertex, c: Vertex) -> bool {
     let [abx, aby] = [i64::from(b.x) - i64::from(a.x), i64::from(b.y) - i64::from(a.y)];
     let [bcx, bcy] = [i64::from(c.x) - i64::from(b.x), i64::from(c.y) - i64::from(b.y)];
@@ -150,7 +151,7 @@ impl Edge {
         }
     }
 
-    /// Where a line that crosses the edge does so, rounded.
+    /// The point where a line crosses the edge, rounded.
     fn crossing(self, a: Vertex, b: Vertex) -> Vertex {
         match self {
             Self::West => Vertex { x: LOW, y: between(a.y, b.y, a.x, b.x, LOW) },
@@ -161,13 +162,13 @@ impl Edge {
     }
 }
 
-/// The value on the way from `a` to `b` at which the other coordinate, on its way from `p` to `q`, is `at`.
+/// The value between `a` and `b` at the point where the other coordinate, which runs from `p` to `q`, is `at`.
 fn between(a: i32, b: i32, p: i32, q: i32, at: i32) -> i32 {
     let share = f64::from(at - p) / f64::from(q - p);
     (f64::from(a) + f64::from(b - a) * share).round() as i32
 }
 
-/// The part of a line within the buffered tile; none for one that only touches its edge.
+/// The part of a line within the buffered tile. `None` if the line is outside or along an edge.
 fn line_within(a: Vertex, b: Vertex) -> Option<(Vertex, Vertex)> {
     let (mut a, mut b) = (a, b);
     for edge in Edge::ALL {
@@ -182,7 +183,7 @@ fn line_within(a: Vertex, b: Vertex) -> Option<(Vertex, Vertex)> {
     (!lies_on_edge(a.x, b.x) && !lies_on_edge(a.y, b.y)).then_some((a, b))
 }
 
-/// A line with the least width, towards the side that is within the buffered tile.
+/// A line as a shape of minimum width, which extends towards the inside of the buffered tile.
 fn narrow(a: Vertex, b: Vertex) -> TileRing {
     let step = |one: i32, other: i32| if one.max(other) + WIDTH_MIN <= HIGH { WIDTH_MIN } else { -WIDTH_MIN };
     let (right, down) = (step(a.x, b.x), step(a.y, b.y));

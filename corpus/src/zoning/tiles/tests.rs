@@ -1,4 +1,5 @@
-//! Properties of tiles: nothing is missing, nothing sticks out, nothing moves further than a unit, nothing panics.
+//! Properties of tiles: no feature is missing, no vertex is outside the buffer or moves further than a unit, and
+//! nothing panics.
 
 use std::f64::consts::PI;
 
@@ -11,10 +12,10 @@ use super::cut::{TileFeature, cut};
 use super::legend::Legend;
 use crate::zoning::places::LayerPlaces;
 
-/// How far rounding to the grid moves a vertex, and a little for the arithmetic of the test.
+/// Maximum distance by which rounding to the grid moves a vertex, and a little more for rounding errors of the test.
 const MOVED_MAX: f64 = 0.72;
 
-/// How far a shape without width grows: by the corners of a square of the least width.
+/// Maximum distance by which a shape without width grows: the diagonal of a square of minimum width.
 const GROWN_MAX: f64 = 2.0 * std::f64::consts::SQRT_2;
 
 type Rings = Vec<Vec<[f64; 2]>>;
@@ -41,7 +42,7 @@ fn cut_all(shapes: &[Rings], tile: TileAddress) -> Vec<TileFeature> {
     cut(&places, &legend, tile)
 }
 
-/// The Mercator projection as textbooks have it, in units of the tile, not rounded.
+/// The Mercator projection of the textbooks, in units of the tile, not rounded.
 fn projected(tile: TileAddress, [lon, lat]: [f64; 2]) -> Coord<f64> {
     let units = f64::from(GRID) * 2_f64.powi(i32::from(tile.z()));
     let lat = lat.clamp(-85.051_128_779_806_6, 85.051_128_779_806_6).to_radians();
@@ -55,7 +56,7 @@ fn projected_shape(tile: TileAddress, rings: &Rings) -> Polygon<f64> {
     Polygon::new(lines.next().unwrap(), lines.collect())
 }
 
-/// The place on the map of a unit of a tile.
+/// The degrees of a position that is given in units of a tile.
 fn degrees(tile: TileAddress, x: f64, y: f64) -> [f64; 2] {
     let units = f64::from(GRID) * 2_f64.powi(i32::from(tile.z()));
     let x = (f64::from(tile.x()) * f64::from(GRID) + x) / units;
@@ -64,7 +65,7 @@ fn degrees(tile: TileAddress, x: f64, y: f64) -> [f64; 2] {
     [(x * 360.0 - 180.0).clamp(-180.0, 180.0), (PI * (1.0 - 2.0 * y)).sinh().atan().to_degrees()]
 }
 
-/// An area with a boundary that runs around a middle, so that it does not cross itself; sizes are in units of the tile.
+/// A ring that runs around a middle, so that it does not cross itself. Sizes are in units of the tile.
 fn star(tile: TileAddress, middle: (f64, f64), radii: &[f64], is_hole: bool) -> Vec<[f64; 2]> {
     let step = 2.0 * PI / radii.len() as f64;
     let mut ring: Vec<[f64; 2]> = radii
@@ -103,7 +104,7 @@ fn tiles() -> impl Strategy<Value = TileAddress> {
     (0..=ZOOM_MAX, -179.0..179.0_f64, -84.0..84.0_f64).prop_map(|(z, lon, lat)| tile_near(z, (lon, lat)))
 }
 
-/// Stars from far below a unit to several tiles, some of them with a hole of half their size.
+/// Stars with sizes from far below a unit to several tiles, some of them with a hole of half their size.
 fn stars() -> impl Strategy<Value = (TileAddress, Rings)> {
     let size = prop_oneof![0.01..2.0_f64, 2.0..80.0_f64, 80.0..6_000.0_f64];
     let middle = (-400.0..2_400.0_f64, -400.0..2_400.0_f64);
@@ -145,12 +146,12 @@ proptest! {
         let is_in_tile = |c: &Coord<f64>| (0.0..reach).contains(&c.x) && (0.0..reach).contains(&c.y);
         for feature in cut_all(std::slice::from_ref(&rings), tile) {
             let lines: Vec<Line<f64>> = feature.rings.iter().flat_map(segments).collect();
-            // Every vertex of the source is where the tile's outline is.
+            // Every vertex of the source is near the outline in the tile.
             for corner in shape.exterior().coords().filter(|corner| is_in_tile(corner)) {
                 let nearest = lines.iter().map(|line| Euclidean.distance(&Point(*corner), line)).fold(f64::MAX, f64::min);
                 prop_assert!(nearest <= MOVED_MAX, "{nearest} from {corner:?}");
             }
-            // And the tile's outline is nowhere else than the source's.
+            // And every vertex of the outline in the tile is near the outline of the source.
             let vertices = feature.rings.iter().flatten().map(|v| Coord { x: f64::from(v.x), y: f64::from(v.y) });
             for vertex in vertices.filter(is_in_tile) {
                 let edges = std::iter::once(shape.exterior()).chain(shape.interiors()).flat_map(LineString::lines);
@@ -203,7 +204,8 @@ proptest! {
 
     #[test]
     fn clipping_keeps_the_area_that_an_independent_library_finds((tile, rings) in stars()) {
-        // A star that the edge of the world cuts off runs back and forth along it, and no library says what its area is.
+        // A star that the edge of the world cuts off runs back and forth along it, so that libraries give it no
+        // useful area.
         prop_assume!(rings.iter().flatten().all(|[lon, _]| lon.abs() < 180.0));
         let whole = f64::from(GRID + 2 * BUFFER);
         let low = -f64::from(BUFFER);
@@ -221,7 +223,7 @@ proptest! {
 
 #[test]
 fn small_and_narrow_zones_keep_a_shape_at_every_zoom() {
-    // A lot of ten metres, an alley, and a hole that is too small to be seen from afar.
+    // A lot of ten metres, and an alley.
     let (lon, lat) = (-87.63, 41.88);
     let at = |x: f64, y: f64| [lon + x * 1e-5, lat + y * 1e-5];
     let lot = vec![vec![at(0.0, 0.0), at(10.0, 0.0), at(10.0, 10.0), at(0.0, 10.0), at(0.0, 0.0)]];
