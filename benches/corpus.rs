@@ -105,7 +105,7 @@ fn records(snapshot: &Snapshot) {
             let node = NodeOrdinal((n as u32 * 7919 + place * 104_729) % nodes);
             snapshot
                 .nodes
-                .with(node, |record| (record.citation.len(), record.wordings[0].heading.len()))
+                .with_archived(node, |record| (record.citation.len(), record.wordings[0].heading.len()))
                 .expect("the record is there")
         };
         (0..20).map(heading).map(|(citation, heading)| citation + heading).sum::<usize>()

@@ -19,7 +19,7 @@ use hornbook_corpus::embed::{Vector, embedder};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_corpus::vectors::{Effort, Within, Work};
+use hornbook_corpus::vectors::{ChunkFilter, Effort, Work};
 
 /// How often each query runs in each range, after one warm-up run.
 const ROUNDS: usize = 3;
@@ -99,7 +99,7 @@ fn row(engine: &Engine, name: &str, nodes: &OrdinalRanges, queries: &[QueryWithV
     let snapshot = engine.snapshot();
     let chunks: Vec<OrdinalRange> = nodes.as_slice().iter().map(|&range| snapshot.chunks.chunk_range(range)).collect();
     let count: u32 = chunks.iter().map(|range| range.len()).sum();
-    let (times, work, recall) = vector_stage(snapshot, &Within { ranges: &chunks, admits: None }, queries);
+    let (times, work, recall) = vector_stage(snapshot, &ChunkFilter { ranges: &chunks, admits: None }, queries);
     let searches = searches(engine, nodes, queries);
     let asked = queries.len() as u64;
     println!(
@@ -116,7 +116,7 @@ fn row(engine: &Engine, name: &str, nodes: &OrdinalRanges, queries: &[QueryWithV
 
 /// Times in microseconds in ascending order, the vectors that all queries compared in one round,
 /// and the recall.
-fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[QueryWithVector]) -> (Vec<f64>, Work, f64) {
+fn vector_stage(snapshot: &Snapshot, within: &ChunkFilter<'_>, queries: &[QueryWithVector]) -> (Vec<f64>, Work, f64) {
     let (mut times, mut work, mut out) = (Vec::new(), Work::default(), Vec::new());
     let (mut found, mut wanted) = (0, 0);
     let k = Tuning::MEASURED.chunk_candidates;

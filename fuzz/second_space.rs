@@ -7,21 +7,21 @@ use std::path::Path;
 use hornbook_corpus::embed::TOKEN_COUNT;
 use hornbook_corpus::manifest::{FILE_NAME, Fingerprint, HASH_FILE_NAME, Manifest};
 use hornbook_corpus::section_file::SectionFileError;
-use hornbook_corpus::sentence_encoder::{EncoderShape, Part, write_encoder};
+use hornbook_corpus::sentence_encoder::{EncoderShape, EncoderTensor, write_encoder};
 use hornbook_corpus::vectors::{EncoderHash, QueryRows, SpaceName, VectorRows, VectorWriter, write_queries};
 use hornbook_index_build::graph::{GraphInput, GraphOptions, Probes, build_graph};
 
 const DIMS: usize = 32;
 const ENCODER: EncoderHash = [3; 32];
 const SHAPE: EncoderShape =
-    EncoderShape { hidden: DIMS, layers: 1, heads: 4, wide: 48, tokens_max: 32, norm_epsilon: 1e-12 };
+    EncoderShape { hidden: DIMS, layers: 1, heads: 4, intermediate_width: 48, tokens_max: 32, norm_epsilon: 1e-12 };
 
 /// A pseudo-random number between -1 and 1.
 fn scattered(place: usize) -> f32 {
     (place.wrapping_mul(2_654_435_761) >> 8) as u16 as f32 / 32_768.0 - 1.0
 }
 
-fn part(part: &Part) -> Result<Vec<f32>, SectionFileError> {
+fn part(part: &EncoderTensor) -> Result<Vec<f32>, SectionFileError> {
     let start = part.name.bytes().map(usize::from).sum::<usize>();
     let centre = if part.name.ends_with("LayerNorm.weight") { 1.0 } else { 0.0 };
     Ok((0..part.size.len()).map(|place| centre + 0.3 * scattered(start + place)).collect())

@@ -12,7 +12,7 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::embed::{Embedder, TokenId};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::keyword::KeywordIndex;
-use hornbook_corpus::layout::{set_lines, set_table};
+use hornbook_corpus::layout::{build_table, layout_lines};
 use hornbook_corpus::outline::Outline;
 use hornbook_corpus::references::References;
 use hornbook_corpus::snapshot::{Snapshot, embedding_space};
@@ -25,7 +25,7 @@ use hornbook_corpus::validity::ValidityIndex;
 use hornbook_corpus::vectors::{Effort, VectorIndex};
 use hornbook_corpus::zoning::catalogue::{Encoding, ZoningLayers};
 use hornbook_corpus::zoning::shape::{BoundingBox, Position};
-use hornbook_corpus::zoning::tiles::cut::cut;
+use hornbook_corpus::zoning::tiles::clip::clip_features;
 use hornbook_corpus::zoning::tiles::grid::tile_at;
 
 /// The largest number of entries that a walk reads, because damaged counts may be large.
@@ -199,8 +199,8 @@ fn walk_layouts(snapshot: &Snapshot) {
             snapshot.cards.get(node).ok().and_then(|card| snapshot.texts.get(card.text).ok()).unwrap_or("a\tb\nc");
         for part in [0, 1, 7, usize::MAX] {
             let layout = snapshot.layouts.of_part(node, part);
-            let rows: Vec<_> = set_lines(text, layout).into_iter().map(|line| (line.range, line.kind)).collect();
-            std::hint::black_box(set_table(text, &rows, layout.map_or(&[], |layout| layout.marks)).columns);
+            let rows: Vec<_> = layout_lines(text, layout).into_iter().map(|line| (line.range, line.kind)).collect();
+            std::hint::black_box(build_table(text, &rows, layout.map_or(&[], |layout| layout.marks)).columns);
         }
     }
 }
@@ -226,14 +226,14 @@ fn walk_zoning(zoning: &ZoningLayers) {
         std::hint::black_box(places.point_in_a_zone());
         let Ok(legend) = layer.legend() else { continue };
         for (z, at) in [(0, middle), (9, middle), (14, middle), (18, Position { lon: west, lat: north })] {
-            std::hint::black_box(cut(places, legend, tile_at(z, at)).len());
+            std::hint::black_box(clip_features(places, legend, tile_at(z, at)).len());
         }
     }
 }
 
 fn walk_citations(snapshot: &Snapshot) {
     for citation in ["42 U.S.C. § 1983", "Arden Rev. Stat. § 12-2-101", "Port Arden Code § 3.04.010"] {
-        std::hint::black_box(snapshot.cited(citation).is_ok());
+        std::hint::black_box(snapshot.nodes_with_citation(citation).is_ok());
         std::hint::black_box(snapshot.grammar().parse(citation).is_ok());
     }
 }

@@ -73,7 +73,7 @@ fn a_section_inside_a_range_citation_is_resolved_to_it() {
         let answer = resolve(&format!("Arden Rev. Stat. § {inside}"));
         assert_eq!(answer.answer, AnswerKind::Resolved);
         assert_eq!(cited(&answer), ["Arden Rev. Stat. §§ 24-3-110 to 24-3-114"]);
-        assert!(!answer.candidates[0].status.is_living());
+        assert!(!answer.candidates[0].status.may_be_in_force());
     }
     assert_eq!(resolve("Arden Rev. Stat. § 24-3-190").answer, AnswerKind::NotHeld);
 }

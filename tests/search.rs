@@ -105,7 +105,7 @@ fn expected_related(named: &[NodeOrdinal]) -> Vec<(NodeOrdinal, Relation)> {
     let mut citing: Vec<NodeOrdinal> =
         provisions.iter().copied().filter(|&from| named.iter().any(|&to| cites(from, to))).collect();
     let times = |node: NodeOrdinal| provisions.iter().filter(|&&from| cites(from, node)).count();
-    citing.sort_by_key(|&node| (!outline.status(node).is_living(), Reverse(times(node)), node));
+    citing.sort_by_key(|&node| (!outline.status(node).may_be_in_force(), Reverse(times(node)), node));
     let cited = named.iter().flat_map(|&node| references.outgoing(node));
     let near = named.iter().flat_map(|&node| {
         let siblings = provisions.iter().filter(|&&other| outline.parent(other) == outline.parent(node));
@@ -164,7 +164,7 @@ fn words_next_to_a_citation_are_searched_for() {
 fn repealed_provisions_can_be_cited() {
     let response = all_results("3 S.F.C. §§ 140 to 143", Mode::Hybrid, None);
     let shown = ENGINE.hydrate(&response.hits[0]).unwrap();
-    assert!(!shown.shown.status.is_living(), "{}", shown.citation);
+    assert!(!shown.shown.status.may_be_in_force(), "{}", shown.citation);
     assert!(response.hits[0].explain.as_ref().unwrap().cited);
     assert_eq!(response.explain.unwrap().cited, 1);
 }
@@ -207,7 +207,7 @@ fn pages_join_to_one_order_without_doubles_or_gaps_and_totals_never_change() {
 #[test]
 fn law_no_longer_in_force_ranks_lower_but_is_found_by_its_heading() {
     let outline = &ENGINE.snapshot().outline;
-    let is_dead = |node: NodeOrdinal| outline.is_provision(node) && !outline.status(node).is_living();
+    let is_dead = |node: NodeOrdinal| outline.is_provision(node) && !outline.status(node).may_be_in_force();
     let mut dead_seen = 0;
     for query in QUERIES {
         for mode in Mode::ALL {
@@ -361,7 +361,7 @@ fn queries_that_cannot_be_searched_for_are_refused_with_the_reason() {
 #[test]
 fn excluded_provisions_are_never_hits() {
     let all = all_results("harbor dues", Mode::Hybrid, None);
-    let cited = ENGINE.snapshot().cited("3 S.F.C. § 823").unwrap()[0].0;
+    let cited = ENGINE.snapshot().nodes_with_citation("3 S.F.C. § 823").unwrap()[0].0;
     assert!(nodes(&all).contains(&cited));
     let without = all_results("harbor dues -\"3 S.F.C. § 823\"", Mode::Hybrid, None);
     assert_eq!(without.explain.unwrap().cited, 0);

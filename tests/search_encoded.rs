@@ -13,7 +13,7 @@ use hornbook_corpus::embed::{TOKEN_COUNT, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::manifest::{self, Fingerprint, Manifest};
 use hornbook_corpus::section_file::SectionFileError;
-use hornbook_corpus::sentence_encoder::{EncoderShape, Part, QueryEncoder, StoredEncoder, write_encoder};
+use hornbook_corpus::sentence_encoder::{EncoderShape, EncoderTensor, QueryEncoder, StoredEncoder, write_encoder};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::{EncoderHash, QueryRows, SpaceName, VectorRows, VectorWriter, write_queries};
 use hornbook_index_build::graph::{GraphInput, GraphOptions, Probes, build_graph};
@@ -36,10 +36,10 @@ fn space() -> SpaceName {
 const DEEP_WORDS: &str = "narwhal tusks";
 
 const SHAPE: EncoderShape =
-    EncoderShape { hidden: DIMS, layers: 1, heads: 4, wide: 48, tokens_max: 32, norm_epsilon: 1e-12 };
+    EncoderShape { hidden: DIMS, layers: 1, heads: 4, intermediate_width: 48, tokens_max: 32, norm_epsilon: 1e-12 };
 
 /// Values that depend on the name of the part.
-fn part(part: &Part) -> Result<Vec<f32>, SectionFileError> {
+fn part(part: &EncoderTensor) -> Result<Vec<f32>, SectionFileError> {
     let mut numbers = SplitMix64(part.name.bytes().map(u64::from).sum());
     let centre = if part.name.ends_with("LayerNorm.weight") { 1.0 } else { 0.0 };
     let value = |_| centre + ((numbers.draw() >> 40) as f32 / (1 << 23) as f32 - 1.0) * 0.3;

@@ -150,7 +150,7 @@ proptest! {
 fn citations_obey_the_filter() {
     let snapshot = ENGINE.snapshot();
     let query = "Arden Rev. Stat. § 12-2-104";
-    let node = snapshot.cited(query).unwrap()[0].0;
+    let node = snapshot.nodes_with_citation(query).unwrap()[0].0;
     let is_found = |filter: &Filter| {
         let found = everything(query, Mode::Hybrid, filter);
         assert_eq!(found.total as usize, found.hits.len());

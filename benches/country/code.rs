@@ -221,7 +221,7 @@ impl<'a> CodeWriter<'a> {
         let law = self.varied.law;
         let real = group.provisions.len();
         let mut form = group.provisions[(first + section) % real];
-        if !law.status(form).is_living() && !self.varied.chance(REPEALED_MODEL_CHANCE) {
+        if !law.status(form).may_be_in_force() && !self.varied.chance(REPEALED_MODEL_CHANCE) {
             form = group.provisions[self.varied.random.index(real)];
         }
         let number = self.code.number(title, chapter, section);
@@ -243,7 +243,7 @@ impl<'a> CodeWriter<'a> {
             number: &number,
             heading: &heading,
             text: Some(&text),
-            status: (!status.is_living()).then_some(status),
+            status: (!status.may_be_in_force()).then_some(status),
             source_credit: Some(credit),
         })
     }

@@ -1,6 +1,6 @@
 //! The jurisdictions of the synthetic country, their codes and their sizes.
 
-use hornbook_corpus::jurisdictions::{INVENTORY, Level};
+use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
 
 /// The kind of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) fn codes(chunks: u64) -> Vec<Code> {
     let mut weighed = Vec::new();
     let mut states = 0;
     let mut smallest = 1.0;
-    for place in &INVENTORY {
+    for place in &BUILT_IN_JURISDICTIONS {
         let weight = match place.level {
             Level::Federal => 0.0,
             Level::State | Level::District => {

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use hornbook_corpus::embed::embedder;
-use hornbook_corpus::embed::neighbours::Derivation;
+use hornbook_corpus::embed::neighbours::NeighbourTableBuilder;
 
 fn main() -> ExitCode {
-    let derivation = Derivation::new();
+    let derivation = NeighbourTableBuilder::new();
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.is_empty() {
         return write_table(&derivation);
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn write_table(derivation: &Derivation) -> ExitCode {
+fn write_table(derivation: &NeighbourTableBuilder) -> ExitCode {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("model/neighbours.bin");
     let table = derivation.table();
     if let Err(error) = std::fs::write(&path, &table) {
@@ -33,7 +33,7 @@ fn write_table(derivation: &Derivation) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn show_neighbours(derivation: &Derivation, word: &str) {
+fn show_neighbours(derivation: &NeighbourTableBuilder, word: &str) {
     let mut tokens = Vec::new();
     embedder().tokenize(word, &mut tokens);
     for token in tokens {

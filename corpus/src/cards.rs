@@ -200,7 +200,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cards_say_what_records_say(names in prop::collection::vec(("\\PC{0,12}", "\\PC{0,30}"), 0..30)) {
+        fn cards_match_their_records(names in prop::collection::vec(("\\PC{0,12}", "\\PC{0,30}"), 0..30)) {
             let dir = tempfile::tempdir().unwrap();
             let records = records(&names);
             write(dir.path(), &records);

@@ -80,9 +80,9 @@ impl Source {
     pub fn official_url(&self, citation: &Citation) -> Option<String> {
         let template = self.provision_url.as_deref()?;
         let Locator::Numbered { unit: Unit::Section, number, last: None, .. } = &citation.place else { return None };
-        let address = template.replace(NUMBER, &in_address(number));
+        let address = template.replace(NUMBER, &percent_encode(number));
         let is_whole = !citation.appendix && (citation.title.is_some() || !template.contains(TITLE));
-        is_whole.then(|| address.replace(TITLE, &in_address(citation.title.as_deref().unwrap_or_default())))
+        is_whole.then(|| address.replace(TITLE, &percent_encode(citation.title.as_deref().unwrap_or_default())))
     }
 }
 
@@ -90,7 +90,7 @@ const NUMBER: &str = "{number}";
 const TITLE: &str = "{title}";
 
 /// Checks a template of [`Source::provision_url`]. Returns what is wrong with it, or `None`.
-pub fn mistake_in_provision_url(template: &str) -> Option<&'static str> {
+pub fn check_provision_url(template: &str) -> Option<&'static str> {
     let rest = template.replacen(NUMBER, "1", 1).replacen(TITLE, "1", 1);
     let is_web = rest.starts_with("https://") || rest.starts_with("http://");
     let is_address =
@@ -104,7 +104,7 @@ pub fn mistake_in_provision_url(template: &str) -> Option<&'static str> {
 }
 
 /// Percent-encodes a number for use in a URL.
-fn in_address(number: &str) -> String {
+fn percent_encode(number: &str) -> String {
     let mut out = String::with_capacity(number.len());
     for byte in number.bytes() {
         match byte {
@@ -260,7 +260,7 @@ mod tests {
         ] {
             assert_eq!(address(code, other), None, "{other}");
         }
-        assert_eq!(mistake_in_provision_url(code), None);
+        assert_eq!(check_provision_url(code), None);
         for bad in [
             "law.example/{number}",
             "https://x/",
@@ -268,12 +268,12 @@ mod tests {
             "https://x/{section}",
             "https://x/{number} a",
         ] {
-            assert!(mistake_in_provision_url(bad).is_some(), "{bad}");
+            assert!(check_provision_url(bad).is_some(), "{bad}");
         }
     }
 
     #[test]
-    fn a_node_finds_its_code_body_and_strays_find_none() {
+    fn a_node_finds_its_code_body_and_unknown_nodes_find_none() {
         let body = |key: &str, start, end| CodeBody {
             id: CodeBodyId::from_source_key(key),
             key: key.into(),

@@ -23,7 +23,7 @@ impl Damage {
 
 /// Reads a file with a library that trusts its files, and catches panics. Damaged bytes trip assertions inside such
 /// a library; for our readers this is damage like any other. The error is the message of the panic.
-pub fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch_panic_as_damage<T>(read: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         text.unwrap_or("no message").to_owned()

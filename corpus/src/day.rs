@@ -51,7 +51,7 @@ impl Day {
 
     /// The same day one year later. For February 29 it is March 1.
     #[must_use]
-    pub fn a_year_later(self) -> Self {
+    pub fn one_year_later(self) -> Self {
         let (year, month, day) = (self.0 / 10_000 + 1, self.0 / 100 % 100, self.0 % 100);
         Self::from_parts(year, month, day).or_else(|| Self::from_parts(year, 3, 1)).unwrap_or(self)
     }
@@ -59,20 +59,20 @@ impl Day {
 
 /// The error for a text that is not a calendar day written as `2026-01-31`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoDay;
+pub struct ParseDayError;
 
-impl fmt::Display for NoDay {
+impl fmt::Display for ParseDayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not a day; write it as 2026-01-31")
     }
 }
 
-impl std::error::Error for NoDay {}
+impl std::error::Error for ParseDayError {}
 
 impl FromStr for Day {
-    type Err = NoDay;
+    type Err = ParseDayError;
 
-    fn from_str(text: &str) -> Result<Self, NoDay> {
+    fn from_str(text: &str) -> Result<Self, ParseDayError> {
         let bytes = text.as_bytes();
         let is_date = bytes.len() == 10
             && bytes.iter().enumerate().all(|(at, byte)| match at {
@@ -81,7 +81,7 @@ impl FromStr for Day {
             });
         let number = |range: std::ops::Range<usize>| text.get(range).and_then(|digits| digits.parse().ok());
         let parts = if is_date { number(0..4).zip(number(5..7)).zip(number(8..10)) } else { None };
-        parts.and_then(|((year, month), day)| Self::from_parts(year, month, day)).ok_or(NoDay)
+        parts.and_then(|((year, month), day)| Self::from_parts(year, month, day)).ok_or(ParseDayError)
     }
 }
 
@@ -117,14 +117,14 @@ mod tests {
             "+026-01-01",
             "é026-01-0",
         ] {
-            assert_eq!(bad.parse::<Day>(), Err(NoDay), "{bad}");
+            assert_eq!(bad.parse::<Day>(), Err(ParseDayError), "{bad}");
         }
         assert_eq!(Day::from_number(0), None);
     }
 
     #[test]
     fn a_year_later_is_a_day_too() {
-        let later = |day: &str| day.parse::<Day>().unwrap().a_year_later().to_string();
+        let later = |day: &str| day.parse::<Day>().unwrap().one_year_later().to_string();
         assert_eq!((later("2024-02-29"), later("2023-07-01")), ("2025-03-01".into(), "2024-07-01".into()));
     }
 }

@@ -1,9 +1,9 @@
 //! Edit distance: the number of letters that must be deleted, inserted, replaced, or swapped with a neighbour to
 //! turn one word into another.
 //!
-//! [`EditTable`] keeps the rows of the table, so a word costs only the letters after the prefix that it shares with
+//! [`EditDistanceTable`] keeps the rows of the table, so a word costs only the letters after the prefix that it shares with
 //! the previous word. It computes only the cells near the diagonal, because distances beyond a maximum are not
-//! distinguished. [`TypedWord`] compares one word with many words in any order. It stores a column of the table as
+//! distinguished. [`BitParallelWord`] compares one word with many words in any order. It stores a column of the table as
 //! the differences between its cells, one bit each, and computes it in about a dozen operations per letter (Hyyrö
 //! 2003).
 
@@ -13,7 +13,7 @@ const EDITS_MAX: u8 = 250;
 /// A table of distances to a fixed word. It has a column for each letter of the fixed word, and a row for each
 /// letter of the other word.
 #[derive(Debug)]
-pub struct EditTable<'w> {
+pub struct EditDistanceTable<'w> {
     word: &'w [char],
     /// Larger distances are not distinguished.
     edits_max: usize,
@@ -22,7 +22,7 @@ pub struct EditTable<'w> {
     cells: Vec<u8>,
 }
 
-impl<'w> EditTable<'w> {
+impl<'w> EditDistanceTable<'w> {
     pub fn new(word: &'w [char], edits_max: u8) -> Self {
         let edits_max = edits_max.min(EDITS_MAX);
         let far = edits_max + 1;
@@ -90,22 +90,22 @@ impl<'w> EditTable<'w> {
 /// The distance between two words, if it is at most `edits_max`.
 pub fn edit_distance(from: &str, to: &str, edits_max: u8) -> Option<u8> {
     let from: Vec<char> = from.chars().collect();
-    let mut table = EditTable::new(&from, edits_max);
+    let mut table = EditDistanceTable::new(&from, edits_max);
     to.chars().all(|letter| table.push(letter)).then(|| table.distance()).flatten()
 }
 
-/// Maximum number of letters of a [`TypedWord`]: one bit of a `u64` for each.
+/// Maximum number of letters of a [`BitParallelWord`]: one bit of a `u64` for each.
 const TYPED_LETTERS_MAX: usize = 64;
 
 /// A typed word, ready to be compared with many words.
 #[derive(Debug)]
-pub struct TypedWord {
+pub struct BitParallelWord {
     /// For each ASCII character, its positions in the word as a bit set.
     places: [u64; 128],
     len: u32,
 }
 
-impl TypedWord {
+impl BitParallelWord {
     /// Returns `None` for an empty word and for one with more than 64 letters.
     pub fn new(word: &str) -> Option<Self> {
         let mut places = [0; 128];
@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn a_word_that_does_not_fit_into_a_number_is_not_compared() {
-        assert!(TypedWord::new("").is_none() && TypedWord::new(&"é".repeat(65)).is_none());
-        assert_eq!(TypedWord::new(&"é".repeat(64)).unwrap().distance(b"e"), 64);
+        assert!(BitParallelWord::new("").is_none() && BitParallelWord::new(&"é".repeat(65)).is_none());
+        assert_eq!(BitParallelWord::new(&"é".repeat(64)).unwrap().distance(b"e"), 64);
     }
 
     proptest! {
@@ -202,7 +202,7 @@ mod tests {
         fn the_distance_in_bits_is_that_of_the_whole_table(
             typed in "[a-d]{1,10}|[a-z]{1,32}|[a-cé-]{1,64}", word in "[a-d]{0,10}|[a-z]{0,32}|[a-c-]{0,70}",
         ) {
-            prop_assert_eq!(TypedWord::new(&typed).unwrap().distance(word.as_bytes()) as usize, naive(&typed, &word));
+            prop_assert_eq!(BitParallelWord::new(&typed).unwrap().distance(word.as_bytes()) as usize, naive(&typed, &word));
         }
 
         #[test]
@@ -210,7 +210,7 @@ mod tests {
             words in prop::collection::vec("[abc]{0,9}", 2..12), edits_max in 0..5_u8, word in "[abc]{0,9}",
         ) {
             let letters: Vec<char> = word.chars().collect();
-            let mut table = EditTable::new(&letters, edits_max);
+            let mut table = EditDistanceTable::new(&letters, edits_max);
             for pair in words.windows(2) {
                 // Keep the rows of the common prefix.
                 let common = pair[0].chars().zip(pair[1].chars()).take_while(|(a, b)| a == b).count();

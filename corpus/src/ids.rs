@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn short_codes_fold_case_and_refuse_what_no_code_is() {
+    fn short_codes_fold_case_and_reject_invalid_text() {
         assert_eq!("ut-spanish-fork".parse::<ShortCode>().unwrap().as_str(), "UT-SPANISH-FORK");
         for bad in ["", "U", "-VA", "VA-", "V A", "VA--X", "VÄ", &"A".repeat(41)] {
             assert!(bad.parse::<ShortCode>().is_err(), "{bad}");

@@ -34,24 +34,24 @@ impl Level {
 
 /// An entry of the built-in list of jurisdictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inventoried {
+pub struct BuiltInJurisdiction {
     pub code: &'static str,
     pub name: &'static str,
     pub level: Level,
 }
 
-const fn state(code: &'static str, name: &'static str) -> Inventoried {
-    Inventoried { code, name, level: Level::State }
+const fn state(code: &'static str, name: &'static str) -> BuiltInJurisdiction {
+    BuiltInJurisdiction { code, name, level: Level::State }
 }
 
-const fn territory(code: &'static str, name: &'static str) -> Inventoried {
-    Inventoried { code, name, level: Level::Territory }
+const fn territory(code: &'static str, name: &'static str) -> BuiltInJurisdiction {
+    BuiltInJurisdiction { code, name, level: Level::Territory }
 }
 
 /// The built-in jurisdictions in the order of a snapshot's ordinals: federal, the states by name, the District of
 /// Columbia, the territories.
-pub const INVENTORY: [Inventoried; 57] = [
-    Inventoried { code: "US", name: "United States", level: Level::Federal },
+pub const BUILT_IN_JURISDICTIONS: [BuiltInJurisdiction; 57] = [
+    BuiltInJurisdiction { code: "US", name: "United States", level: Level::Federal },
     state("AL", "Alabama"),
     state("AK", "Alaska"),
     state("AZ", "Arizona"),
@@ -102,7 +102,7 @@ pub const INVENTORY: [Inventoried; 57] = [
     state("WV", "West Virginia"),
     state("WI", "Wisconsin"),
     state("WY", "Wyoming"),
-    Inventoried { code: "DC", name: "District of Columbia", level: Level::District },
+    BuiltInJurisdiction { code: "DC", name: "District of Columbia", level: Level::District },
     territory("AS", "American Samoa"),
     territory("GU", "Guam"),
     territory("MP", "Northern Mariana Islands"),
@@ -115,13 +115,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_inventory_is_complete_and_names_nobody_twice() {
-        let mut codes: Vec<_> = INVENTORY.iter().map(|entry| entry.code).collect();
+    fn the_list_is_complete_and_has_no_duplicates() {
+        let mut codes: Vec<_> = BUILT_IN_JURISDICTIONS.iter().map(|entry| entry.code).collect();
         codes.sort_unstable();
         codes.dedup();
-        assert_eq!(codes.len(), INVENTORY.len());
-        assert!(INVENTORY.iter().all(|entry| entry.code.parse::<crate::ids::ShortCode>().is_ok()));
-        let states = INVENTORY.iter().filter(|entry| entry.level == Level::State);
+        assert_eq!(codes.len(), BUILT_IN_JURISDICTIONS.len());
+        assert!(BUILT_IN_JURISDICTIONS.iter().all(|entry| entry.code.parse::<crate::ids::ShortCode>().is_ok()));
+        let states = BUILT_IN_JURISDICTIONS.iter().filter(|entry| entry.level == Level::State);
         assert!(states.clone().map(|entry| entry.name).is_sorted());
         assert_eq!(states.count(), 50);
     }

@@ -12,7 +12,7 @@ pub mod catalogue;
 pub mod chunks;
 pub mod citation;
 pub mod citation_index;
-pub mod contents;
+pub mod code_titles;
 pub mod damage;
 pub mod day;
 pub mod edits;

@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_missing_files_and_other_formats_are_refused() {
+    fn unlisted_files_missing_files_and_other_formats_are_refused() {
         let (dir, manifest) = sealed();
         fs::write(dir.path().join("keyword/stranger"), b"").unwrap();
         let error = manifest.verify(dir.path(), |_| ()).unwrap_err().to_string();

@@ -12,7 +12,7 @@ use redb::{ReadOnlyDatabase, ReadOnlyTable, ReadableTableMetadata, TableDefiniti
 use rkyv::rancor;
 use rkyv::util::AlignedVec;
 
-use crate::damage::{Damage, guarded};
+use crate::damage::{Damage, catch_panic_as_damage};
 use crate::ids::NodeOrdinal;
 use crate::texts::Span;
 use crate::validity::Validity;
@@ -261,7 +261,7 @@ impl Nodes {
     /// Opens the records so that every failed check is also recorded in `damage`.
     pub fn open_reporting(dir: &Path, damage: Damage) -> Result<Self, NodesError> {
         let path = dir.join(FILE_NAME);
-        guarded(|| Self::open_unguarded(path.clone(), damage))
+        catch_panic_as_damage(|| Self::open_unguarded(path.clone(), damage))
             .unwrap_or_else(|what| Err(NodesError::Unreadable { path, what }))
     }
 
@@ -288,15 +288,16 @@ impl Nodes {
     }
 
     pub fn get(&self, ordinal: NodeOrdinal) -> Result<NodeRecord, NodesError> {
-        self.with(ordinal, rkyv::deserialize::<NodeRecord, rancor::Error>)?.map_err(|source| NodesError::Invalid {
-            path: self.path.clone(),
-            ordinal,
-            source,
-        })
+        self.with_archived(ordinal, rkyv::deserialize::<NodeRecord, rancor::Error>)?
+            .map_err(|source| NodesError::Invalid { path: self.path.clone(), ordinal, source })
     }
 
     /// Reads a validated record without deserializing it. A page of results needs only two fields of each record.
-    pub fn with<R>(&self, ordinal: NodeOrdinal, read: impl FnOnce(&ArchivedNodeRecord) -> R) -> Result<R, NodesError> {
+    pub fn with_archived<R>(
+        &self,
+        ordinal: NodeOrdinal,
+        read: impl FnOnce(&ArchivedNodeRecord) -> R,
+    ) -> Result<R, NodesError> {
         let aligned = self.read(|| self.archive(ordinal))?;
         let archived = rkyv::access::<ArchivedNodeRecord, rancor::Error>(&aligned)
             .map_err(|source| self.damaged(NodesError::Invalid { path: self.path.clone(), ordinal, source }))?;
@@ -323,7 +324,8 @@ impl Nodes {
 
     /// Reads with redb, and records any error that means that the file is damaged.
     fn read<T>(&self, read: impl FnOnce() -> Result<T, NodesError>) -> Result<T, NodesError> {
-        let read = guarded(read).unwrap_or_else(|what| Err(NodesError::Unreadable { path: self.path.clone(), what }));
+        let read = catch_panic_as_damage(read)
+            .unwrap_or_else(|what| Err(NodesError::Unreadable { path: self.path.clone(), what }));
         read.map_err(|error| if matches!(error, NodesError::Missing { .. }) { error } else { self.damaged(error) })
     }
 
@@ -443,7 +445,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_redb_does_not_expect_is_damage_and_not_a_panic() {
+    fn redb_panics_become_damage_errors() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = NodeWriter::create(dir.path()).unwrap();
         (0..500).for_each(|n| writer.push(&record(n)).unwrap());

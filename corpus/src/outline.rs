@@ -106,7 +106,7 @@ impl Status {
     }
 
     /// Whether the provision is in force or may be in force.
-    pub const fn is_living(self) -> bool {
+    pub const fn may_be_in_force(self) -> bool {
         matches!(self, Self::InForce | Self::Uncertain)
     }
 

@@ -22,7 +22,7 @@ impl OrdinalRanges {
 
     /// The ordinals that are in both.
     #[must_use]
-    pub fn common(&self, other: &Self) -> Self {
+    pub fn intersect(&self, other: &Self) -> Self {
         let pairs = self.0.iter().flat_map(|&own| other.0.iter().map(move |&other| (own, other)));
         Self::union(pairs.map(|(own, other)| {
             let (start, end) = (own.start.max(other.start), own.end.min(other.end));
@@ -32,10 +32,10 @@ impl OrdinalRanges {
 
     /// The ordinals that are in this one but not in the other.
     #[must_use]
-    pub fn without(&self, other: &Self) -> Self {
+    pub fn subtract(&self, other: &Self) -> Self {
         let starts = std::iter::once(0).chain(other.0.iter().map(|range| range.end));
         let ends = other.0.iter().map(|range| range.start).chain([u32::MAX]);
-        self.common(&Self::union(starts.zip(ends).map(|(start, end)| OrdinalRange { start, end })))
+        self.intersect(&Self::union(starts.zip(ends).map(|(start, end)| OrdinalRange { start, end })))
     }
 
     pub fn as_slice(&self) -> &[OrdinalRange] {
@@ -104,7 +104,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn unions_and_common_parts_hold_what_sets_hold(one in some_ranges(), other in some_ranges()) {
+        fn unions_and_intersections_match_sets(one in some_ranges(), other in some_ranges()) {
             let (a, b) = (OrdinalRanges::union(one.clone()), OrdinalRanges::union(other.clone()));
             let (one, other) = (ordinals(&one), ordinals(&other));
             prop_assert_eq!(ordinals(a.as_slice()), one.clone());
@@ -113,9 +113,9 @@ mod tests {
             prop_assert_eq!(OrdinalRanges::union([first.as_slice(), second.as_slice()].concat()), a.clone());
             prop_assert_eq!(a.len() as usize, one.len());
             prop_assert!(a.as_slice().windows(2).all(|pair| pair[0].end < pair[1].start));
-            let common = a.common(&b);
+            let common = a.intersect(&b);
             prop_assert_eq!(ordinals(common.as_slice()), one.intersection(&other).copied().collect());
-            prop_assert_eq!(ordinals(a.without(&b).as_slice()), one.difference(&other).copied().collect());
+            prop_assert_eq!(ordinals(a.subtract(&b).as_slice()), one.difference(&other).copied().collect());
             prop_assert!((0..60).all(|ordinal| common.contains(ordinal) == (one.contains(&ordinal) && other.contains(&ordinal))));
         }
     }

@@ -39,13 +39,13 @@ pub struct FileKind {
 }
 
 /// The name of a section in one kind of file: 1 to 8 ASCII characters.
-pub type Tag = &'static str;
+pub type SectionTag = &'static str;
 
 /// Why a section file could not be written or read. Every message names the file.
 #[derive(Debug)]
 pub enum SectionFileError {
     Io { path: PathBuf, doing: &'static str, source: io::Error },
-    NotThisKind { path: PathBuf, expected: [u8; 8], found: [u8; 8] },
+    WrongMagic { path: PathBuf, expected: [u8; 8], found: [u8; 8] },
     Version { path: PathBuf, found: u32, reads: u32 },
     Damaged { path: PathBuf, what: String },
 }
@@ -54,7 +54,7 @@ impl fmt::Display for SectionFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::NotThisKind { path, expected, found } => write!(
+            Self::WrongMagic { path, expected, found } => write!(
                 f,
                 "{} does not start with '{}' but with '{}': it is another kind of file, or damaged",
                 path.display(),
@@ -94,7 +94,7 @@ pub struct SectionWriter {
     out: BufWriter<File>,
     position: u64,
     table_capacity: usize,
-    sections: Vec<(Tag, u64, u64)>,
+    sections: Vec<(SectionTag, u64, u64)>,
 }
 
 impl SectionWriter {
@@ -114,7 +114,7 @@ impl SectionWriter {
         Ok(writer)
     }
 
-    pub fn begin(&mut self, tag: Tag) -> Result<(), SectionFileError> {
+    pub fn begin(&mut self, tag: SectionTag) -> Result<(), SectionFileError> {
         assert!(tag.len() <= 8 && tag.is_ascii() && !tag.is_empty(), "a tag is 1 to 8 ASCII characters");
         assert!(self.sections.len() < self.table_capacity, "more sections than were reserved");
         assert!(self.sections.iter().all(|(known, ..)| *known != tag), "section {tag} is written twice");
@@ -143,7 +143,7 @@ impl SectionWriter {
     }
 
     /// Writes a whole section.
-    pub fn section<T: Pod>(&mut self, tag: Tag, values: &[T]) -> Result<(), SectionFileError> {
+    pub fn section<T: Pod>(&mut self, tag: SectionTag, values: &[T]) -> Result<(), SectionFileError> {
         self.begin(tag)?;
         self.write_slice(values)
     }
@@ -163,7 +163,7 @@ impl SectionWriter {
     }
 }
 
-fn encode_header(kind: FileKind, file_len: u64, capacity: usize, sections: &[(Tag, u64, u64)]) -> Vec<u8> {
+fn encode_header(kind: FileKind, file_len: u64, capacity: usize, sections: &[(SectionTag, u64, u64)]) -> Vec<u8> {
     let mut header = Vec::with_capacity(HEADER_LEN + ENTRY_LEN * capacity);
     header.extend_from_slice(&kind.magic);
     header.extend_from_slice(&kind.version.to_le_bytes());
@@ -213,13 +213,13 @@ impl SectionFile {
     }
 
     /// The bytes of a section. A missing section is damage.
-    pub fn bytes(&self, tag: Tag) -> Result<&[u8], SectionFileError> {
+    pub fn bytes(&self, tag: SectionTag) -> Result<&[u8], SectionFileError> {
         let (start, end) = self.bounds(tag)?;
         Ok(&self.inner.map[start..end])
     }
 
     /// A section as a slice of values. A length that is not a multiple of the value's size is damage.
-    pub fn slice<T: Pod>(&self, tag: Tag) -> Result<&[T], SectionFileError> {
+    pub fn slice<T: Pod>(&self, tag: SectionTag) -> Result<&[T], SectionFileError> {
         let bytes = self.bytes(tag)?;
         bytemuck::try_cast_slice(bytes).map_err(|error| {
             self.damaged(format!(
@@ -231,7 +231,7 @@ impl SectionFile {
     }
 
     /// A section as an owned column, which keeps the file mapped. Bounds and type are checked only once, here.
-    pub fn column<T: Pod>(&self, tag: Tag) -> Result<Column<T>, SectionFileError> {
+    pub fn column<T: Pod>(&self, tag: SectionTag) -> Result<Column<T>, SectionFileError> {
         self.slice::<T>(tag)?;
         let (start, end) = self.bounds(tag)?;
         Ok(Column { file: self.clone(), start, end, of: std::marker::PhantomData })
@@ -241,7 +241,7 @@ impl SectionFile {
         SectionFileError::Damaged { path: self.inner.path.clone(), what: what.into() }
     }
 
-    fn bounds(&self, tag: Tag) -> Result<(usize, usize), SectionFileError> {
+    fn bounds(&self, tag: SectionTag) -> Result<(usize, usize), SectionFileError> {
         let mut name = [0; 8];
         name[..tag.len()].copy_from_slice(tag.as_bytes());
         let found = self.inner.sections.iter().find(|(known, ..)| *known == name);
@@ -295,7 +295,7 @@ fn decode_header(path: &Path, map: &[u8], kind: FileKind) -> Result<Vec<([u8; 8]
     };
     let magic: [u8; 8] = array(header, 0);
     if magic != kind.magic {
-        return Err(SectionFileError::NotThisKind { path: path.to_owned(), expected: kind.magic, found: magic });
+        return Err(SectionFileError::WrongMagic { path: path.to_owned(), expected: kind.magic, found: magic });
     }
     let version = u32::from_le_bytes(array(header, 8));
     if version != kind.version {

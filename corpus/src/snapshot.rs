@@ -14,7 +14,7 @@ use crate::catalogue::{Catalogue, CatalogueError, CodeBody};
 use crate::chunks::ChunkTable;
 use crate::citation::{CitationKey, Grammar};
 use crate::citation_index::{CitationIndex, CitationKind};
-use crate::damage::{Damage, guarded};
+use crate::damage::{Damage, catch_panic_as_damage};
 use crate::embed::{Embedder, embedder};
 use crate::encoded::EncodedSpace;
 use crate::ids::{NodeId, NodeOrdinal};
@@ -33,7 +33,7 @@ use crate::token_sets::TokenSets;
 use crate::validity::{self, ValidityIndex};
 use crate::vectors::{InvalidSpaceName, SpaceName, VectorIndex};
 use crate::zoning;
-use crate::zoning::catalogue::{CatalogueError as ZoningError, ZoningLayers};
+use crate::zoning::catalogue::{ZoningCatalogueError as ZoningError, ZoningLayers};
 
 /// Why a directory was not opened as a snapshot. Every message names the file.
 #[derive(Debug)]
@@ -176,7 +176,7 @@ impl Snapshot {
     /// Opens a snapshot without hashing its files. It should have been verified before, or built on this machine.
     /// Any other snapshot may give wrong results, but neither opening nor reading it panics.
     pub fn open(dir: &Path) -> Result<Self, SnapshotError> {
-        guarded(|| Self::open_unguarded(dir))
+        catch_panic_as_damage(|| Self::open_unguarded(dir))
             .unwrap_or_else(|what| Err(SnapshotError::Unreadable { dir: dir.to_owned(), what }))
     }
 
@@ -271,13 +271,13 @@ impl Snapshot {
 
     /// The nodes that have a citation, in any spelling: first as canonical citation, then as parallel, then as
     /// former one.
-    pub fn cited(&self, citation: &str) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
-        self.bearers(&self.grammar().key_or_folded(citation))
+    pub fn nodes_with_citation(&self, citation: &str) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
+        self.nodes_with_citation_key(&self.grammar().key_or_folded(citation))
     }
 
     /// The nodes that have the citation with this key: first as canonical citation, then as parallel, then as
     /// former one.
-    pub fn bearers(&self, key: &CitationKey) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
+    pub fn nodes_with_citation_key(&self, key: &CitationKey) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
         let grammar = self.grammar();
         let mut found = Vec::new();
         for (node, kind) in self.citations.candidates(key) {
@@ -286,10 +286,10 @@ impl Snapshot {
             let is_borne = match kind {
                 CitationKind::Canonical => bears(self.cards.get(node)?.citation),
                 CitationKind::Parallel => {
-                    self.nodes.with(node, |record| record.parallel_citations.iter().any(|own| bears(own)))?
+                    self.nodes.with_archived(node, |record| record.parallel_citations.iter().any(|own| bears(own)))?
                 }
                 CitationKind::Former => {
-                    self.nodes.with(node, |record| record.former_citations.iter().any(|own| bears(own)))?
+                    self.nodes.with_archived(node, |record| record.former_citations.iter().any(|own| bears(own)))?
                 }
             };
             if is_borne {

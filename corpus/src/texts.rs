@@ -162,7 +162,7 @@ impl Texts {
     }
 
     /// A law text, checked against the SHA-256 in its record.
-    pub fn hashed(&self, span: Span, sha256: &[u8; 32]) -> Result<&str, TextDamaged> {
+    pub fn get_verified(&self, span: Span, sha256: &[u8; 32]) -> Result<&str, TextDamaged> {
         let bytes = self.bytes(span)?;
         if Sha256::digest(bytes).as_slice() != sha256 {
             return Err(self.fault(span, TextFault::Hash));
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_read_back_and_wild_spans_are_errors() {
+    fn texts_read_back_and_invalid_spans_are_errors() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = TextWriter::create(dir.path()).unwrap();
         let first = writer.push("§ 1. Words.").unwrap();
@@ -278,7 +278,10 @@ mod tests {
             for ((span, text), hash) in spans.iter().zip(&texts).zip(&hashes) {
                 let (start, end) = (span.offset as usize, span.offset as usize + span.length as usize);
                 let is_hit = (start..end).contains(&at);
-                assert_eq!(opened.hashed(*span, hash), if is_hit { Err(damaged(*span)) } else { Ok(text.as_str()) });
+                assert_eq!(
+                    opened.get_verified(*span, hash),
+                    if is_hit { Err(damaged(*span)) } else { Ok(text.as_str()) }
+                );
                 let first_block = start / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES);
                 let shares_block = !text.is_empty() && first_block.contains(&(at / BLOCK_BYTES));
                 assert_eq!(opened.get(*span).is_err(), shares_block, "byte {at}, text {span:?}");
@@ -291,7 +294,7 @@ mod tests {
         std::fs::write(&path, &whole).unwrap();
         let opened = Texts::open(dir.path()).unwrap();
         for ((span, text), hash) in spans.iter().zip(&texts).zip(&hashes) {
-            assert_eq!((opened.get(*span), opened.hashed(*span, hash)), (Ok(text.as_str()), Ok(text.as_str())));
+            assert_eq!((opened.get(*span), opened.get_verified(*span, hash)), (Ok(text.as_str()), Ok(text.as_str())));
         }
         assert_eq!(opened.damage.first(), None);
     }

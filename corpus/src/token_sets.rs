@@ -87,7 +87,7 @@ impl TokenSets {
     }
 
     /// Prefetches a set that will be read soon.
-    pub fn fetch_ahead(set: &[TokenId]) {
+    pub fn prefetch_set(set: &[TokenId]) {
         prefetch(set);
     }
 
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "call sort_unique first")]
-    fn a_list_that_is_no_set_is_noticed_at_once() {
+    fn a_list_that_is_not_a_set_panics() {
         let dir = tempfile::tempdir().unwrap();
         TokenSetWriter::create(dir.path()).unwrap().push_context(&[TokenId(3), TokenId(3)]);
     }

@@ -7,8 +7,9 @@ use std::io::BufRead;
 use std::path::Path;
 
 use hornbook_corpus::citation::{
-    Body, BodyForm, Citation, CitationKey, Citations, Cited, ConstitutionUnit, Container, Coverage, Grammar, Holdings,
-    Home, Inventory, Locator, NamedContainer, NumberedContainer, ParseError, Resolution, Unit,
+    Body, BodyForm, Citation, CitationKey, Citations, CitedItem, ConstitutionUnit, Container, Coverage,
+    EnclosingProvision, Grammar, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup,
+    Resolution, Unit,
 };
 use hornbook_corpus::ids::NodeOrdinal;
 use proptest::prelude::*;
@@ -258,7 +259,7 @@ fn a_provision_cites_its_own_code() {
     ] {
         let provision = grammar.parse(home).expect(home);
         let forms = |found: Citations<'_, '_>| found.map(|(_, citation)| grammar.format(&citation)).collect::<Vec<_>>();
-        let found = match Home::of(&provision) {
+        let found = match EnclosingProvision::of(&provision) {
             Some(home) => forms(grammar.find_in_provision(text, home)),
             None => forms(grammar.find_in(text)),
         };
@@ -325,7 +326,7 @@ impl FewHoldings {
     }
 }
 
-impl Holdings for FewHoldings {
+impl ProvisionLookup for FewHoldings {
     type Error = Infallible;
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
@@ -348,7 +349,7 @@ impl Holdings for FewHoldings {
     }
 }
 
-impl Inventory for FewHoldings {
+impl NodeLookup for FewHoldings {
     fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
         Ok(self.containers.iter().filter(|(held, _)| *held == named.container).map(|&(_, node)| node).collect())
     }
@@ -363,7 +364,7 @@ impl Inventory for FewHoldings {
 
     fn coverage(&self, body: Body<'_>) -> Coverage {
         match body.key {
-            "us/usc" => Coverage::Held,
+            "us/usc" => Coverage::Covered,
             "va/code" => Coverage::Placeholder,
             _ => Coverage::Outside,
         }
@@ -399,10 +400,10 @@ fn resolving_gives_a_typed_answer() {
     assert_eq!(candidates("42 U.S.C. §§ 1980 to 1985"), [10, 11, 12]);
     assert!(matches!(
         &each("42 U.S.C. §§ 1983, 1984, 1985")[..],
-        [Resolution::Resolved { .. }, Resolution::NotHeld { .. }, Resolution::Ambiguous { .. }]
+        [Resolution::Resolved { .. }, Resolution::NotInSnapshot { .. }, Resolution::Ambiguous { .. }]
     ));
-    assert!(matches!(resolve("42 USC 1984"), Resolution::NotHeld { .. }));
-    assert!(matches!(resolve("42 USC 19830"), Resolution::NotHeld { .. }));
+    assert!(matches!(resolve("42 USC 1984"), Resolution::NotInSnapshot { .. }));
+    assert!(matches!(resolve("42 USC 19830"), Resolution::NotInSnapshot { .. }));
     assert!(matches!(resolve("Va. Code § 13.1-345"), Resolution::Placeholder { .. }));
     assert!(matches!(resolve("ORS 63.047"), Resolution::OutsideCoverage { .. }));
     for malformed in ["99 U.S.C. § 1", "civil rights", "", " "] {
@@ -419,7 +420,7 @@ fn each_element_of_a_list_has_an_answer_of_its_own() {
         let told = answers.into_iter().map(|answer| match answer {
             Resolution::Resolved { node, .. } => node.0.to_string(),
             Resolution::Ambiguous { candidates, .. } => format!("{} nodes", candidates.len()),
-            Resolution::NotHeld { .. } => "not held".to_owned(),
+            Resolution::NotInSnapshot { .. } => "not held".to_owned(),
             Resolution::OutsideCoverage { .. } => "outside".to_owned(),
             Resolution::Placeholder { .. } => "placeholder".to_owned(),
             Resolution::Malformed { error: ParseError::NoForm { text } } => format!("unread {text}"),
@@ -460,7 +461,8 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
     // In the provisions of one of these codes, the shared name means that code.
     let found = |home: &str| {
         let home = grammar.parse(home).expect("a citation");
-        let found = grammar.find_in_provision("under General Statutes § 52-557", Home::of(&home).expect("a place"));
+        let found = grammar
+            .find_in_provision("under General Statutes § 52-557", EnclosingProvision::of(&home).expect("a place"));
         found.map(|(_, citation)| grammar.format(&citation)).collect::<Vec<_>>()
     };
     assert_eq!(found("N.C. Gen. Stat. § 1-1"), ["N.C. Gen. Stat. § 52-557"]);
@@ -475,13 +477,15 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
         (&[], "I.C. § 28-12-103", of_both),
     ] {
         let held: Vec<Citation> = held.iter().map(|text| grammar.parse(text).expect("a citation")).collect();
-        let Ok(answers) = grammar.resolve(text, &Stored { grammar: &grammar, held });
+        let Ok(answers) = grammar.resolve(text, &StoredCitations { grammar: &grammar, held });
         let told = match answers.as_slice() {
-            [Resolution::Resolved { cited: Cited::Citation(citation), .. }] => {
+            [Resolution::Resolved { cited: CitedItem::Citation(citation), .. }] => {
                 format!("{}: 1", grammar.format(citation))
             }
-            [Resolution::NotHeld { cited: Cited::Citation(citation) }] => format!("{}: 0", grammar.format(citation)),
-            [Resolution::Ambiguous { cited: Cited::Readings(readings), .. }] if readings.len() == 2 => {
+            [Resolution::NotInSnapshot { cited: CitedItem::Citation(citation) }] => {
+                format!("{}: 0", grammar.format(citation))
+            }
+            [Resolution::Ambiguous { cited: CitedItem::Readings(readings), .. }] if readings.len() == 2 => {
                 of_both.to_owned()
             }
             other => panic!("{text}: {other:?}"),
@@ -491,12 +495,12 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
 }
 
 /// Contains some provisions, and covers their codes.
-struct Stored<'g> {
+struct StoredCitations<'g> {
     grammar: &'g Grammar,
     held: Vec<Citation>,
 }
 
-impl Holdings for Stored<'_> {
+impl ProvisionLookup for StoredCitations<'_> {
     type Error = Infallible;
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
@@ -517,7 +521,7 @@ impl Holdings for Stored<'_> {
     }
 }
 
-impl Inventory for Stored<'_> {
+impl NodeLookup for StoredCitations<'_> {
     fn containers(&self, _: &NamedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
         Ok(Vec::new())
     }
@@ -533,7 +537,7 @@ impl Inventory for Stored<'_> {
     fn coverage(&self, body: Body<'_>) -> Coverage {
         let is_held =
             self.held.iter().any(|held| self.grammar.body(held.body).is_some_and(|held| held.key == body.key));
-        if is_held { Coverage::Held } else { Coverage::Outside }
+        if is_held { Coverage::Covered } else { Coverage::Outside }
     }
 }
 
@@ -581,7 +585,7 @@ proptest! {
 
     /// The canonical form of a parsed citation is parsed to the same citation.
     #[test]
-    fn what_was_read_reads_back(parts in citations()) {
+    fn canonical_forms_round_trip(parts in citations()) {
         let grammar = Grammar::built_in();
         if let Some(citation) = make_citation(grammar, parts)
             && let Ok(read) = grammar.parse(&grammar.format(&citation))
@@ -695,7 +699,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn looking_through_hostile_text_takes_time_in_proportion() {
+fn scanning_hostile_text_takes_linear_time() {
     let grammar = grammar();
     for piece in [
         "§ 1, ",

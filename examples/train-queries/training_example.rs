@@ -39,7 +39,10 @@ impl Corpus {
             let citation = snapshot.cards.get(node)?.citation;
             match without.lines().any(|start| !start.is_empty() && citation.starts_with(start)) {
                 true => _ = withheld.insert(node),
-                false if snapshot.outline.status(node).is_living() && !snapshot.chunks.chunks_of(node).is_empty() => {
+                false
+                    if snapshot.outline.status(node).may_be_in_force()
+                        && !snapshot.chunks.chunks_of(node).is_empty() =>
+                {
                     teaching.push(node);
                 }
                 false => {}

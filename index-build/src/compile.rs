@@ -338,7 +338,7 @@ fn write_body(
         for node in &prepared {
             stage.add(1);
             report.provisions += u32::from(node.content.text.is_some());
-            report.living += u32::from(node.content.text.is_some() && node.status.is_living());
+            report.living += u32::from(node.content.text.is_some() && node.status.may_be_in_force());
             report.chunks += node.chunks.len() as u32;
             write_node(node, first, writers)?;
         }
@@ -410,7 +410,7 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
         let key = writers.grammar.key_or_folded(citation);
         writers.citations.push(&key, ordinal, kind);
     }
-    writers.suggestions.push(ordinal, &content.heading, &content.citation, node.status.is_living());
+    writers.suggestions.push(ordinal, &content.heading, &content.citation, node.status.may_be_in_force());
     writers.nodes.push(&record)?;
     writers.cards.push(&record)?;
     Ok(())

@@ -10,7 +10,7 @@ use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::vectors::VectorWriteError;
-use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
+use hornbook_corpus::zoning::catalogue::ZoningCatalogueError as ZoningError;
 
 use crate::account::ReadBackError;
 use crate::compile::CompileError;

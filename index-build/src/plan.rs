@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hornbook_corpus::catalogue::mistake_in_provision_url;
+use hornbook_corpus::catalogue::check_provision_url;
 use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::jurisdictions::Level;
@@ -206,7 +206,7 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
             return Err(format!("{at}: {field} = '{date}' is not a date; write it as 2026-01-31"));
         }
     }
-    if let Some(mistake) = source.provision_url.as_deref().and_then(mistake_in_provision_url) {
+    if let Some(mistake) = source.provision_url.as_deref().and_then(check_provision_url) {
         return Err(format!("{at}: provision_url cannot be used: {mistake}"));
     }
     source.format.check_options(&source.options).map_err(|what| format!("{at}: {what}"))?;

@@ -8,7 +8,7 @@ use hornbook_corpus::embed::{TokenId, Vector, embedder};
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::token_sets::sort_unique;
-use hornbook_corpus::validity::{self, Standing, Validity};
+use hornbook_corpus::validity::{self, StateOnDay, Validity};
 use hornbook_corpus::vectors::StoredRow;
 use sha2::{Digest, Sha256};
 
@@ -41,7 +41,7 @@ pub(crate) fn load_with_wordings(
     }
     let claims: Vec<Validity> = wordings.iter().map(wordings::validity).collect();
     let last_known = last_known_day(&wordings[0], sources);
-    let Standing { wording, .. } = validity::on(&claims, last_known);
+    let StateOnDay { wording, .. } = validity::state_on(&claims, last_known);
     let mut head = wordings.remove(wording);
     for other in &wordings {
         add_names(&mut head, other);
@@ -156,7 +156,7 @@ pub(crate) fn prepare<'a>(
     let validities: Vec<Validity> =
         std::iter::once(&content).chain(&content.wordings).map(wordings::validity).collect();
     Prepared {
-        status: validity::on(&validities, last_known_day(&content, preparation.sources)).status,
+        status: validity::state_on(&validities, last_known_day(&content, preparation.sources)).status,
         validities,
         text_sha256: sha256(content.text.as_deref().unwrap_or_default()),
         wording_sha256: content

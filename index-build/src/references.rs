@@ -8,7 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::path::Path;
 
-use hornbook_corpus::citation::{BodyRef, Citation, CitationKey, Grammar, Holdings, Home, Locator};
+use hornbook_corpus::citation::{
+    BodyRef, Citation, CitationKey, EnclosingProvision, Grammar, Locator, ProvisionLookup,
+};
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::Nodes;
@@ -76,7 +78,7 @@ impl SnapshotFiles<'_> {
         if !self.outline.is_provision(node) {
             return Ok(mentioned);
         }
-        let home = cited.citations[node.index()].as_ref().and_then(Home::of);
+        let home = cited.citations[node.index()].as_ref().and_then(EnclosingProvision::of);
         let record = self.nodes.get(node)?;
         let mut seen = HashSet::from([node]);
         for span in record.wordings.iter().map(|wording| wording.text) {
@@ -87,7 +89,7 @@ impl SnapshotFiles<'_> {
             };
             for (_, citation) in found {
                 mentioned.citations += 1;
-                let Ok(held) = self.grammar.held(&citation, cited);
+                let Ok(held) = self.grammar.provisions_of(&citation, cited);
                 mentioned.nodes.extend(held.into_iter().filter(|&held| seen.insert(held)));
             }
         }
@@ -178,7 +180,7 @@ fn is_range(citation: &Citation) -> bool {
     matches!(citation.place, Locator::Numbered { last: Some(_), .. })
 }
 
-impl Holdings for CitationTable {
+impl ProvisionLookup for CitationTable {
     type Error = Infallible;
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {

@@ -6,7 +6,7 @@ use std::fmt;
 
 use hornbook_corpus::edits::nearest_name;
 use hornbook_corpus::ids::ShortCode;
-use hornbook_corpus::jurisdictions::{INVENTORY, Level};
+use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
 
 use crate::plan::PlannedJurisdiction;
 
@@ -61,7 +61,7 @@ pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<OrderedJurisd
     let mut known: HashSet<ShortCode> = HashSet::new();
     let mut roots = Vec::new();
     let mut below: BTreeMap<ShortCode, Vec<OrderedJurisdiction>> = BTreeMap::new();
-    for entry in INVENTORY {
+    for entry in BUILT_IN_JURISDICTIONS {
         let code: ShortCode = entry.code.parse().expect("a test checks the inventory");
         known.insert(code.clone());
         roots.push(OrderedJurisdiction {

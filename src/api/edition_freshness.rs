@@ -76,7 +76,7 @@ impl EditionFreshness {
 
 fn knowledge(through: Option<Day>, is_provision: bool, shown: &ShownWording, day: Day) -> EditionCertainty {
     let Some(through) = through else { return EditionCertainty::Unstated };
-    if day > through.a_year_later() {
+    if day > through.one_year_later() {
         return EditionCertainty::LongPast;
     }
     if day > through {

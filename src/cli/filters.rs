@@ -78,7 +78,7 @@ impl Filters {
             node.map(|node| vec![snapshot.outline.subtree(node)])
         });
         let given = [jurisdictions?, bodies?].into_iter().filter(|ranges| !ranges.is_empty()).chain(below.transpose()?);
-        Ok(given.map(OrdinalRanges::union).reduce(|one, other| one.common(&other)))
+        Ok(given.map(OrdinalRanges::union).reduce(|one, other| one.intersect(&other)))
     }
 
     fn tags(&self, snapshot: &Snapshot) -> Result<Option<Vec<u16>>, String> {

@@ -142,7 +142,7 @@ fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<NodeOrdinal>, Box<dyn s
     if let Some(node) = snapshot.ordinal(NodeId::from_source_key(wanted)) {
         return Ok(vec![node]);
     }
-    let cited = snapshot.cited(wanted)?;
+    let cited = snapshot.nodes_with_citation(wanted)?;
     if cited.is_empty() {
         let message = format!(
             "the snapshot has no node '{wanted}'; 'hornbook inspect --outline' lists them, 'hornbook search' finds them"
@@ -231,7 +231,7 @@ fn node_text(snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, Box<dyn s
         if place > 0 {
             out += &format!("\n[Other wording: {}]\n{}\n", wording.heading, days(wording));
         }
-        let text = snapshot.texts.hashed(wording.text, &wording.text_sha256)?;
+        let text = snapshot.texts.get_verified(wording.text, &wording.text_sha256)?;
         if !text.is_empty() {
             out += &format!("\n{text}\n");
         }
@@ -378,7 +378,7 @@ fn wording_json(snapshot: &Snapshot, wording: &Wording) -> Result<Value, Box<dyn
         "then": then,
         "uncertain": is_uncertain,
         "remark": wording.remark,
-        "text": snapshot.texts.hashed(wording.text, &wording.text_sha256)?,
+        "text": snapshot.texts.get_verified(wording.text, &wording.text_sha256)?,
         "notes": notes,
         "sourceCredit": wording.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?,
         "sourceUrl": wording.source_url,

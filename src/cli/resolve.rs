@@ -50,7 +50,7 @@ impl Resolve {
 fn as_text(answer: &CitationAnswer) -> String {
     let mut out = format!("{}: {}\n", answer.answer.as_str(), answer.message);
     for node in &answer.candidates {
-        let status = if node.status.is_living() { String::new() } else { format!(" [{}]", node.status.as_str()) };
+        let status = if node.status.may_be_in_force() { String::new() } else { format!(" [{}]", node.status.as_str()) };
         out += &format!("  {}  {}{status}\n    id {}\n", node.citation, node.heading, node.node_id);
     }
     if !answer.subdivision.is_empty() {

@@ -54,7 +54,7 @@ fn as_text(suggestions: &[Suggestion], meant: Option<&str>) -> String {
     let mut out = meant.map_or_else(String::new, |meant| format!("did you mean: {meant}\n"));
     for suggestion in suggestions {
         let status = suggestion.status;
-        let status = if status.is_living() { String::new() } else { format!(" [{}]", status.as_str()) };
+        let status = if status.may_be_in_force() { String::new() } else { format!(" [{}]", status.as_str()) };
         let place = match (suggestion.kind, suggestion.count) {
             ("citation", 1) => String::new(),
             (_, 1) => format!("  ({})", suggestion.citation),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hornbook_corpus::damage::guarded;
+use hornbook_corpus::damage::catch_panic_as_damage;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::encoded::EncodedSpace;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
@@ -90,7 +90,7 @@ struct RankedSearch {
 
 /// Runs `read` on the files of a snapshot. A panic, as damaged files can cause, becomes an error of this call.
 fn catch_damage<T>(dir: &Path, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
-    guarded(read).unwrap_or_else(|what| Err(SearchError::Unreadable { dir: dir.to_owned(), what }))
+    catch_panic_as_damage(read).unwrap_or_else(|what| Err(SearchError::Unreadable { dir: dir.to_owned(), what }))
 }
 
 impl Engine {
@@ -141,7 +141,7 @@ impl Engine {
             return Ok(self.source_dates.get(usize::from(card.source)).copied().flatten());
         }
         let own = |record: &ArchivedNodeRecord| record.current_through.as_ref().and_then(|date| date.parse().ok());
-        Ok(self.snapshot.nodes.with(node, own)?)
+        Ok(self.snapshot.nodes.with_archived(node, own)?)
     }
 
     /// The oldest of the dates through which the sources of a range are current; none if any of them
@@ -474,8 +474,8 @@ impl Engine {
                 (nodes_in_ranges(&ranges, &watched), self.keyword_query(request, scope, page, terms, &ranges));
             self.keyword.search(&query, &inside)
         };
-        let mut found = search(scope.ranges.common(preferred))?;
-        found.add_elsewhere(search(scope.ranges.without(preferred))?, self.tuning.elsewhere);
+        let mut found = search(scope.ranges.intersect(preferred))?;
+        found.add_elsewhere(search(scope.ranges.subtract(preferred))?, self.tuning.elsewhere);
         Ok(found)
     }
 

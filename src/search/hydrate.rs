@@ -52,7 +52,7 @@ impl Engine {
         if place == 0 {
             return Ok((heading.into(), text));
         }
-        Ok(self.snapshot().nodes.with(node, |record| {
+        Ok(self.snapshot().nodes.with_archived(node, |record| {
             let wording = record.wordings.get(place).unwrap_or(&record.wordings[0]);
             let (offset, length) = (wording.text.offset.to_native(), wording.text.length.to_native());
             (wording.heading.as_str().to_owned().into(), Span { offset, length })

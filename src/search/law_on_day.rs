@@ -12,7 +12,7 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_corpus::validity::{ShownWording, Standings};
+use hornbook_corpus::validity::{ShownWording, StatesOnDay};
 
 use super::bitmap::DocumentBitmap;
 use super::error::SearchError;
@@ -27,7 +27,7 @@ pub struct LawOnDay {
     snapshot: Arc<Snapshot>,
     /// The number of the period between two changes of the law; `None` for the latest date of each source.
     law_period: Option<usize>,
-    standings: Standings,
+    standings: StatesOnDay,
     /// The provisions that have several wordings, on any day. They are few, and testing a bit is faster
     /// than a binary search.
     has_several_wordings: Arc<DocumentBitmap>,
@@ -148,7 +148,9 @@ impl LawByDay {
             standings,
             has_several_wordings: Arc::new(several),
             hidden: Mutex::default(),
-            not_law: DocumentBitmap::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living()),
+            not_law: DocumentBitmap::from_fn(outline.len(), |node| {
+                !outline.status(NodeOrdinal(node)).may_be_in_force()
+            }),
         };
         Self { latest: Arc::new(latest), cached_laws: Mutex::default() }
     }
@@ -181,7 +183,7 @@ impl LawOnDay {
         let standings = self.snapshot.validity.on(day);
         let mut dead = self.not_law.clone();
         for (node, status) in standings.statuses() {
-            dead.put(node.0, !status.is_living());
+            dead.put(node.0, !status.may_be_in_force());
         }
         Self {
             snapshot: Arc::clone(&self.snapshot),

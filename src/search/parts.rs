@@ -5,8 +5,8 @@
 //! Without these, only the parts in the snapshot are known.
 
 use hornbook_corpus::catalogue::CodeBody;
-use hornbook_corpus::citation::{Citation, Cited, Grammar, Locator};
-use hornbook_corpus::contents::{Contents, PrintedWithin, in_order};
+use hornbook_corpus::citation::{Citation, CitedItem, Grammar, Locator};
+use hornbook_corpus::code_titles::{CodeTitles, PrintedWithin, compare_numbers};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
@@ -38,7 +38,7 @@ pub struct BodyParts {
 
 impl BodyParts {
     pub(super) fn of(snapshot: &Snapshot, body: &CodeBody) -> Result<Self, NodesError> {
-        let known = Contents::of(&body.key);
+        let known = CodeTitles::of(&body.key);
         let mut found = FoundParts { level: known.map(|contents| contents.level), ..FoundParts::default() };
         found.read(snapshot, body.nodes)?;
         let FoundParts { level, mut loaded, mut listed, begins_sections } = found;
@@ -58,18 +58,18 @@ impl BodyParts {
     }
 
     /// The part that a citation is in: the title that it names, or the part that its number begins with.
-    fn part_of(&self, grammar: &Grammar, cited: &Cited) -> Option<String> {
+    fn part_of(&self, grammar: &Grammar, cited: &CitedItem) -> Option<String> {
         let (body, title, number) = match cited {
-            Cited::Citation(citation) => {
+            CitedItem::Citation(citation) => {
                 let appendix = if citation.appendix { "A" } else { "" };
                 let title = citation.title.as_ref().map(|title| format!("{title}{appendix}"));
                 (citation.body, title, first_number(citation).map(str::to_owned))
             }
-            Cited::Numbered(numbered) => {
+            CitedItem::Numbered(numbered) => {
                 let title = numbered.title.as_ref().map(ToString::to_string);
                 (numbered.body, title, Some(numbered.number.to_string()))
             }
-            Cited::Container(container) => {
+            CitedItem::Container(container) => {
                 let level = self.level?;
                 let part = container.levels.iter().find(|(own, _)| own.name() == level)?;
                 return Some(part.1.to_string());
@@ -115,7 +115,7 @@ pub(super) struct MissingPart<'p> {
 
 impl<'p> MissingPart<'p> {
     /// Checks whether a citation is in such a part.
-    pub(super) fn of(snapshot: &'p Snapshot, all: &'p [BodyParts], cited: &Cited) -> Option<Self> {
+    pub(super) fn of(snapshot: &'p Snapshot, all: &'p [BodyParts], cited: &CitedItem) -> Option<Self> {
         let grammar = snapshot.grammar();
         let own = grammar.body(cited.body()?)?;
         let within = PrintedWithin::of(own.key);
@@ -237,7 +237,7 @@ fn inside(snapshot: &Snapshot, node: NodeOrdinal) -> impl Iterator<Item = NodeOr
 }
 
 fn sort(numbers: &mut Vec<String>) {
-    numbers.sort_by(|a, b| in_order(a, b));
+    numbers.sort_by(|a, b| compare_numbers(a, b));
     numbers.dedup();
 }
 

@@ -72,7 +72,7 @@ fn citing(snapshot: &Snapshot, law: &LawOnDay, named: &[NodeOrdinal]) -> Vec<Nod
     citing.sort_unstable();
     citing.dedup();
     citing.sort_by_cached_key(|&node| {
-        let is_dead = !law.status(node).is_living();
+        let is_dead = !law.status(node).may_be_in_force();
         (is_dead, Reverse(snapshot.references.incoming(node).len()), node)
     });
     citing

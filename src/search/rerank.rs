@@ -149,7 +149,7 @@ impl Interaction {
             // time.
             let found: Vec<[&[TokenId]; 2]> = passages.iter().map(|passage| sets_of(sets, *passage)).collect();
             let score = |(place, read): (usize, &[&[TokenId]; 2])| {
-                found.get(place + FETCHED_AHEAD).into_iter().flatten().for_each(|set| TokenSets::fetch_ahead(set));
+                found.get(place + FETCHED_AHEAD).into_iter().flatten().for_each(|set| TokenSets::prefetch_set(set));
                 interaction.score(lookup, *read)
             };
             let scores = found.iter().enumerate().map(score).collect();

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{
-    Body, Citation, CitationKey, Cited, Container, Coverage, Grammar, Holdings, Home, Inventory, Level, Locator,
-    NamedContainer, NumberedContainer, ParseError, RANGE_MAX, Resolution, Unit,
+    Body, Citation, CitationKey, CitedItem, Container, Coverage, EnclosingProvision, Grammar, Level, Locator,
+    NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
 };
 use hornbook_corpus::citation_index::CitationKind;
-use hornbook_corpus::contents::PrintedWithin;
+use hornbook_corpus::code_titles::PrintedWithin;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use hornbook_corpus::outline::Status;
@@ -143,13 +143,13 @@ impl Engine {
     pub fn mentions(&self, home: &str, text: &str, most: usize) -> Result<Vec<Mention>, SearchError> {
         let grammar = self.snapshot().grammar();
         let own = grammar.parse(home).ok();
-        let found = match own.as_ref().and_then(Home::of) {
+        let found = match own.as_ref().and_then(EnclosingProvision::of) {
             Some(home) => grammar.find_in_provision(text, home),
             None => grammar.find_in(text),
         };
         let mut mentions = Vec::new();
         for (bytes, citation) in found {
-            if let [node] = grammar.held(&citation, &SnapshotHoldings(self))?[..] {
+            if let [node] = grammar.provisions_of(&citation, &SnapshotHoldings(self))?[..] {
                 mentions.push((bytes, node, citation.subdivisions));
             }
             if mentions.len() == most {
@@ -163,7 +163,7 @@ impl Engine {
         match resolution {
             Resolution::Resolved { node, cited } => self.answer_to(AnswerKind::Resolved, cited, vec![node]),
             Resolution::Ambiguous { candidates, cited } => self.answer_to(AnswerKind::Ambiguous, cited, candidates),
-            Resolution::NotHeld { cited } => self.answer_to(AnswerKind::NotHeld, cited, Vec::new()),
+            Resolution::NotInSnapshot { cited } => self.answer_to(AnswerKind::NotHeld, cited, Vec::new()),
             Resolution::OutsideCoverage { cited } => self.answer_to(AnswerKind::OutsideCoverage, cited, Vec::new()),
             Resolution::Placeholder { cited } => self.answer_to(AnswerKind::Placeholder, cited, Vec::new()),
             Resolution::Malformed { error } => Ok(CitationAnswer::malformed(&error)),
@@ -173,7 +173,7 @@ impl Engine {
     fn answer_to(
         &self,
         answer: AnswerKind,
-        cited: Cited,
+        cited: CitedItem,
         nodes: Vec<NodeOrdinal>,
     ) -> Result<CitationAnswer, SearchError> {
         let grammar = self.snapshot().grammar();
@@ -204,8 +204,8 @@ impl Engine {
     }
 
     /// The name of the code that a citation belongs to, and its jurisdiction.
-    fn code_of(&self, cited: &Cited, nodes: &[NodeOrdinal]) -> (Option<String>, Option<String>) {
-        if let Cited::SessionLaw(law) = cited {
+    fn code_of(&self, cited: &CitedItem, nodes: &[NodeOrdinal]) -> (Option<String>, Option<String>) {
+        if let CitedItem::SessionLaw(law) = cited {
             return (Some(law.publication().to_owned()), Some(FEDERAL.to_owned()));
         }
         let snapshot = self.snapshot();
@@ -219,13 +219,13 @@ impl Engine {
     }
 
     /// Adds the reason, the notes and the subdivision to an answer.
-    fn add_explanation(&self, mut plain: CitationAnswer, cited: Cited) -> Result<CitationAnswer, SearchError> {
+    fn add_explanation(&self, mut plain: CitationAnswer, cited: CitedItem) -> Result<CitationAnswer, SearchError> {
         let snapshot = self.snapshot();
         if plain.answer == AnswerKind::NotHeld {
             self.explain_absence(&mut plain, &cited)?;
         }
         match cited {
-            Cited::Citation(citation) => {
+            CitedItem::Citation(citation) => {
                 if self.is_former_citation(&snapshot.grammar().key(&citation))? {
                     plain.message += "; this is its former citation";
                 }
@@ -240,22 +240,22 @@ impl Engine {
                 plain.notes = citation.note;
                 plain.subdivision = citation.subdivisions.into_iter().map(String::from).collect();
             }
-            Cited::ActSection(section) => {
+            CitedItem::ActSection(section) => {
                 plain.message = format!(
                     "the table of acts does not say where {} has {section}; cite the section of the code, or search for its words",
                     plain.code_body.as_deref().unwrap_or("its code")
                 );
             }
-            Cited::Readings(readings) => plain.message = message_of_readings(snapshot.grammar(), &readings),
-            Cited::Container(_) | Cited::Numbered(_) | Cited::SessionLaw(_) | Cited::Verbatim => {}
+            CitedItem::Readings(readings) => plain.message = message_of_readings(snapshot.grammar(), &readings),
+            CitedItem::Container(_) | CitedItem::Numbered(_) | CitedItem::SessionLaw(_) | CitedItem::Verbatim => {}
         }
         Ok(plain)
     }
 
     /// Explains which related law the snapshot contains instead.
-    fn explain_absence(&self, plain: &mut CitationAnswer, cited: &Cited) -> Result<(), SearchError> {
+    fn explain_absence(&self, plain: &mut CitationAnswer, cited: &CitedItem) -> Result<(), SearchError> {
         let citation = plain.citation.clone().unwrap_or_default();
-        if let Cited::Container(container) = cited
+        if let CitedItem::Container(container) = cited
             && let Some(outer) = self.outer_container(container)?
         {
             plain.message = message_of_attachment(&outer, &citation);
@@ -282,12 +282,14 @@ impl Engine {
     }
 
     /// The message that a title is loaded only in part, without the cited part.
-    fn missing_part(&self, cited: &Cited, canonical: &str) -> Result<Option<String>, SearchError> {
+    fn missing_part(&self, cited: &CitedItem, canonical: &str) -> Result<Option<String>, SearchError> {
         let grammar = self.snapshot().grammar();
         let (body, title, number) = match cited {
-            Cited::Citation(Citation { place: Locator::Numbered { unit: Unit::Chapter, .. }, .. }) => return Ok(None),
-            Cited::Citation(citation) => (citation.body, citation.title.as_deref(), citation.number()),
-            Cited::Numbered(numbered) => (numbered.body, numbered.title.as_deref(), Some(&*numbered.number)),
+            CitedItem::Citation(Citation { place: Locator::Numbered { unit: Unit::Chapter, .. }, .. }) => {
+                return Ok(None);
+            }
+            CitedItem::Citation(citation) => (citation.body, citation.title.as_deref(), citation.number()),
+            CitedItem::Numbered(numbered) => (numbered.body, numbered.title.as_deref(), Some(&*numbered.number)),
             _ => return Ok(None),
         };
         let (Some(title), Some(number), Some(level)) = (title, number, Level::of_unit(Unit::Part)) else {
@@ -334,7 +336,7 @@ impl Engine {
 
     /// Whether provisions have this citation only as a former citation.
     fn is_former_citation(&self, key: &CitationKey) -> Result<bool, SearchError> {
-        let bearers = self.snapshot().bearers(key)?;
+        let bearers = self.snapshot().nodes_with_citation_key(key)?;
         Ok(bearers.first().is_some_and(|&(_, kind)| kind == CitationKind::Former))
     }
 
@@ -449,16 +451,16 @@ fn join_readings(grammar: &Grammar, readings: &[Citation]) -> String {
 }
 
 /// The canonical form of a citation. For a container, that is its own spelling.
-fn canonical(grammar: &Grammar, cited: &Cited, found: Option<&CitedNode>) -> String {
+fn canonical(grammar: &Grammar, cited: &CitedItem, found: Option<&CitedNode>) -> String {
     match (cited, found) {
-        (Cited::Citation(citation), _) => grammar.format(citation),
-        (Cited::Container(_) | Cited::Numbered(_) | Cited::Verbatim, Some(node)) => node.citation.clone(),
-        (Cited::Container(container), None) => grammar.format_container(container),
-        (Cited::Numbered(numbered), None) => grammar.format_numbered(numbered),
-        (Cited::Readings(readings), _) => join_readings(grammar, readings),
-        (Cited::ActSection(section), _) => section.to_string(),
-        (Cited::SessionLaw(law), _) => law.to_string(),
-        (Cited::Verbatim, None) => String::new(),
+        (CitedItem::Citation(citation), _) => grammar.format(citation),
+        (CitedItem::Container(_) | CitedItem::Numbered(_) | CitedItem::Verbatim, Some(node)) => node.citation.clone(),
+        (CitedItem::Container(container), None) => grammar.format_container(container),
+        (CitedItem::Numbered(numbered), None) => grammar.format_numbered(numbered),
+        (CitedItem::Readings(readings), _) => join_readings(grammar, readings),
+        (CitedItem::ActSection(section), _) => section.to_string(),
+        (CitedItem::SessionLaw(law), _) => law.to_string(),
+        (CitedItem::Verbatim, None) => String::new(),
     }
 }
 
@@ -470,7 +472,7 @@ impl SnapshotHoldings<'_> {
     /// citation that occurs counts: canonical, then parallel, then former.
     fn bearers(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
         let snapshot = self.0.snapshot();
-        let found = snapshot.bearers(key)?;
+        let found = snapshot.nodes_with_citation_key(key)?;
         let best = found.first().map(|&(_, kind)| kind);
         let mut nodes: Vec<NodeOrdinal> =
             found.into_iter().filter(|&(_, kind)| Some(kind) == best).map(|(node, _)| node).collect();
@@ -481,7 +483,7 @@ impl SnapshotHoldings<'_> {
     }
 }
 
-impl Holdings for SnapshotHoldings<'_> {
+impl ProvisionLookup for SnapshotHoldings<'_> {
     type Error = SearchError;
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
@@ -507,7 +509,7 @@ impl Holdings for SnapshotHoldings<'_> {
     }
 }
 
-impl Inventory for SnapshotHoldings<'_> {
+impl NodeLookup for SnapshotHoldings<'_> {
     fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, SearchError> {
         Ok(self.0.container_index()?.find(named))
     }
@@ -519,15 +521,15 @@ impl Inventory for SnapshotHoldings<'_> {
     fn covers(&self, citation: &Citation) -> Result<bool, SearchError> {
         let snapshot = self.0.snapshot();
         let body = snapshot.grammar().body(citation.body);
-        let is_held = body.is_some_and(|body| self.coverage(body) == Coverage::Held);
-        Ok(is_held && MissingPart::of(snapshot, self.0.parts()?, &Cited::Citation(citation.clone())).is_none())
+        let is_held = body.is_some_and(|body| self.coverage(body) == Coverage::Covered);
+        Ok(is_held && MissingPart::of(snapshot, self.0.parts()?, &CitedItem::Citation(citation.clone())).is_none())
     }
 
     fn coverage(&self, body: Body<'_>) -> Coverage {
         let catalogue = &self.0.snapshot().catalogue;
         let key = PrintedWithin::of(body.key).map_or(body.key, |within| within.key);
         if catalogue.code_bodies.iter().any(|held| held.key == key) {
-            return Coverage::Held;
+            return Coverage::Covered;
         }
         let listed = catalogue.jurisdictions.iter().find(|listed| listed.short_code.as_str() == body.jurisdiction);
         match listed {

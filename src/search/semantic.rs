@@ -7,7 +7,7 @@
 use hornbook_corpus::embed::embedder;
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_corpus::vectors::{Effort, VectorIndex, Within};
+use hornbook_corpus::vectors::{ChunkFilter, Effort, VectorIndex};
 
 use super::feature::{Feature, Features};
 use super::filter::Scope;
@@ -113,7 +113,7 @@ impl Search<'_> {
             let admitted = |node| scope.admission.as_ref().is_none_or(|admission| admission.admits(node));
             snapshot.chunks.node_of(chunk).is_some_and(admitted)
         };
-        let within = Within { ranges: &ranges, admits: scope.admission.is_some().then_some(&admits) };
+        let within = ChunkFilter { ranges: &ranges, admits: scope.admission.is_some().then_some(&admits) };
         let nearest = index.nearest_within(vector, &within, count, Effort::default());
         let mut seen = Vec::with_capacity(nearest.len());
         let mut found = Vec::with_capacity(nearest.len());

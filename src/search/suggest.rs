@@ -92,7 +92,7 @@ impl Engine {
 
     fn suggestion(&self, law: &LawOnDay, suggested: &Suggested<'_>) -> Result<Suggestion, SearchError> {
         let snapshot = self.snapshot();
-        let node = suggested.node(|node| law.status(node).is_living());
+        let node = suggested.node(|node| law.status(node).may_be_in_force());
         let shown = law.shown(node);
         let Card { heading, citation, .. } = snapshot.cards.get(node)?;
         let (kind, text) = match suggested.kind {

@@ -250,7 +250,7 @@ fn searched_place(
         _ if nodes.is_empty() => PlaceMeaning::IsNotLoaded,
         None if may_be_taken_out => PlaceMeaning::Narrows,
         None => PlaceMeaning::IsPreferred,
-        Some(ranges) if may_be_taken_out && ranges.common(&nodes.into()) == *ranges => PlaceMeaning::AlreadyFiltered,
+        Some(ranges) if may_be_taken_out && ranges.intersect(&nodes.into()) == *ranges => PlaceMeaning::AlreadyFiltered,
         Some(_) => return None,
     };
     Some(SearchedPlace { named, effect })

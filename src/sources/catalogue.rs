@@ -190,7 +190,7 @@ impl fmt::Display for State {
 mod tests {
     use std::collections::BTreeSet;
 
-    use hornbook_corpus::jurisdictions::INVENTORY;
+    use hornbook_corpus::jurisdictions::BUILT_IN_JURISDICTIONS;
 
     use super::*;
 
@@ -256,7 +256,7 @@ mod tests {
     fn every_jurisdiction_and_the_ten_largest_cities_have_an_official_source() {
         let official =
             |code: &str| sources().iter().any(|source| source.jurisdiction == code && source.kind == Kind::Official);
-        for entry in INVENTORY {
+        for entry in BUILT_IN_JURISDICTIONS {
             assert!(official(entry.code), "{} has no entry", entry.name);
         }
         for city in [

@@ -11,6 +11,7 @@ mod fetching;
 mod killed_builds;
 mod people;
 mod publisher;
+mod readme;
 mod rest_and_mcp;
 mod serving;
 mod slow_clients;

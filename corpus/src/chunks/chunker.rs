@@ -13,15 +13,15 @@ use crate::embed::{Embedder, TokenId, embedder};
 pub const CHUNK_TOKENS: usize = 200;
 
 /// The largest number of tokens in a chunk: a full one, plus a short start before it and a short remainder after it.
-pub const CHUNK_TOKENS_MAX: usize = FULL + 2 * SHORT;
+pub const CHUNK_TOKENS_MAX: usize = CHUNK_TOKENS_FULL + 2 * CHUNK_TOKENS_SHORT;
 
 /// A passage that would make a chunk longer than this starts the next chunk, unless the chunk has fewer than
 /// [`SHORT`] tokens.
-const FULL: usize = 256;
+const CHUNK_TOKENS_FULL: usize = 256;
 
 /// A chunk with fewer tokens has too little meaning alone: the next passage is added to it, or, at the end of the
 /// text, it is added to the chunk before.
-const SHORT: usize = 64;
+const CHUNK_TOKENS_SHORT: usize = 64;
 
 /// Length in bytes of the slices of a word that is too long for a chunk. A slice has no more tokens than bytes.
 const SLICE_LEN: usize = 64;
@@ -30,14 +30,14 @@ const SLICE_LEN: usize = 64;
 pub struct Chunker {
     embedder: &'static Embedder,
     tokens: Vec<TokenId>,
-    sentences: Vec<Stretch>,
-    chunks: Vec<Stretch>,
-    open: Option<Stretch>,
+    sentences: Vec<TokenizedSpan>,
+    chunks: Vec<TokenizedSpan>,
+    open: Option<TokenizedSpan>,
 }
 
 /// A part of the text and its tokens. Consecutive stretches have consecutive tokens.
 #[derive(Clone)]
-struct Stretch {
+struct TokenizedSpan {
     text: Range<usize>,
     tokens: Range<usize>,
 }
@@ -46,7 +46,7 @@ struct Stretch {
 #[derive(Clone, Copy)]
 pub struct Chunks<'a> {
     tokens: &'a [TokenId],
-    stretches: &'a [Stretch],
+    stretches: &'a [TokenizedSpan],
 }
 
 /// One chunk: its bytes in the text, and its tokens.
@@ -103,9 +103,9 @@ impl Chunker {
 
     fn add_paragraph(&mut self, text: &str, paragraph: Range<usize>) {
         // There are no more tokens than bytes, so a short paragraph need not be split into sentences.
-        if paragraph.len() <= FULL {
+        if paragraph.len() <= CHUNK_TOKENS_FULL {
             let stretch = self.tokenized(text, paragraph);
-            return self.gather(&stretch);
+            return self.append_to_chunk(&stretch);
         }
         let mut sentences = std::mem::take(&mut self.sentences);
         let mut start = paragraph.start;
@@ -115,27 +115,27 @@ impl Chunker {
             sentences.push(sentence);
             start = end;
         }
-        self.gather_paragraph(text, paragraph, &sentences);
+        self.append_paragraph(text, paragraph, &sentences);
         sentences.clear();
         self.sentences = sentences;
     }
 
     /// Adds a paragraph as a whole if it fits into a chunk, otherwise sentence by sentence.
-    fn gather_paragraph(&mut self, text: &str, paragraph: Range<usize>, sentences: &[Stretch]) {
+    fn append_paragraph(&mut self, text: &str, paragraph: Range<usize>, sentences: &[TokenizedSpan]) {
         let first = sentences.first().map_or(self.tokens.len(), |stretch| stretch.tokens.start);
-        if self.tokens.len() - first <= FULL {
-            return self.gather(&Stretch { text: paragraph, tokens: first..self.tokens.len() });
+        if self.tokens.len() - first <= CHUNK_TOKENS_FULL {
+            return self.append_to_chunk(&TokenizedSpan { text: paragraph, tokens: first..self.tokens.len() });
         }
         // Slicing a word changes the tokens of an overlong sentence, so the tokens after it move.
         let behind = self.tokens.split_off(first);
         for sentence in sentences {
-            if sentence.tokens.len() > FULL {
+            if sentence.tokens.len() > CHUNK_TOKENS_FULL {
                 self.add_words(text, sentence.text.clone());
                 continue;
             }
             let start = self.tokens.len();
             self.tokens.extend_from_slice(&behind[sentence.tokens.start - first..sentence.tokens.end - first]);
-            self.gather(&Stretch { text: sentence.text.clone(), tokens: start..self.tokens.len() });
+            self.append_to_chunk(&TokenizedSpan { text: sentence.text.clone(), tokens: start..self.tokens.len() });
         }
     }
 
@@ -145,11 +145,11 @@ impl Chunker {
             let range = trimmed(text, start..start + word.len());
             start += word.len();
             let stretch = self.tokenized(text, range.clone());
-            if stretch.tokens.len() > FULL {
+            if stretch.tokens.len() > CHUNK_TOKENS_FULL {
                 self.tokens.truncate(stretch.tokens.start);
                 self.add_slices(text, range);
             } else {
-                self.gather(&stretch);
+                self.append_to_chunk(&stretch);
             }
         }
     }
@@ -159,26 +159,28 @@ impl Chunker {
         while start < word.end {
             let end = text.floor_char_boundary(start + SLICE_LEN).min(word.end);
             let stretch = self.tokenized(text, start..end);
-            self.gather(&stretch);
+            self.append_to_chunk(&stretch);
             start = end;
         }
     }
 
-    fn tokenized(&mut self, text: &str, range: Range<usize>) -> Stretch {
+    fn tokenized(&mut self, text: &str, range: Range<usize>) -> TokenizedSpan {
         let start = self.tokens.len();
         self.embedder.tokenize(&text[range.clone()], &mut self.tokens);
-        Stretch { text: range, tokens: start..self.tokens.len() }
+        TokenizedSpan { text: range, tokens: start..self.tokens.len() }
     }
 
     /// Adds a stretch to the open chunk, or closes that chunk and opens the next one with it.
-    fn gather(&mut self, added: &Stretch) {
+    fn append_to_chunk(&mut self, added: &TokenizedSpan) {
         if added.text.is_empty() {
             return;
         }
-        let fits = |open: &Stretch| open.tokens.len() < SHORT || open.tokens.len() + added.tokens.len() <= FULL;
+        let fits = |open: &TokenizedSpan| {
+            open.tokens.len() < CHUNK_TOKENS_SHORT || open.tokens.len() + added.tokens.len() <= CHUNK_TOKENS_FULL
+        };
         self.chunks.extend(self.open.take_if(|open| !fits(open)));
         let mut chunk =
-            self.open.take().unwrap_or(Stretch { text: added.text.start..0, tokens: added.tokens.start..0 });
+            self.open.take().unwrap_or(TokenizedSpan { text: added.text.start..0, tokens: added.tokens.start..0 });
         chunk.text.end = added.text.end;
         chunk.tokens.end = added.tokens.end;
         let is_closed = chunk.tokens.len() >= CHUNK_TOKENS;
@@ -192,7 +194,7 @@ impl Chunker {
     fn close_last(&mut self) {
         let Some(last) = self.open.take() else { return };
         match self.chunks.last_mut() {
-            Some(before) if last.tokens.len() < SHORT => {
+            Some(before) if last.tokens.len() < CHUNK_TOKENS_SHORT => {
                 before.text.end = last.text.end;
                 before.tokens.end = last.tokens.end;
             }
@@ -233,7 +235,11 @@ mod tests {
             prop_assert!(text_end <= chunk.range.start && chunk.range.start < chunk.range.end);
             prop_assert!(text[text_end..chunk.range.start].trim().is_empty(), "text between chunks");
             prop_assert!(chunk.tokens.len() <= CHUNK_TOKENS_MAX);
-            prop_assert!(chunks.len() == 1 || chunk.tokens.len() >= SHORT, "a scrap of {}", chunk.tokens.len());
+            prop_assert!(
+                chunks.len() == 1 || chunk.tokens.len() >= CHUNK_TOKENS_SHORT,
+                "a scrap of {}",
+                chunk.tokens.len()
+            );
             let found = &text[chunk.range.clone()];
             prop_assert_eq!(found.trim(), found);
             text_end = chunk.range.end;

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "node 3 was added instead of node 1")]
-    fn a_skipped_node_is_noticed_at_once() {
+    fn a_skipped_node_panics() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = ChunkTableWriter::create(dir.path()).unwrap();
         writer.push_node(NodeOrdinal(0), &[]).unwrap();
@@ -199,7 +199,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn the_table_answers_as_a_list_of_lists(
+        fn the_table_matches_a_list_of_lists(
             nodes in prop::collection::vec(prop::collection::vec(span(), 0..4), 0..20),
             start in 0..25_u32,
             len in 0..25_u32,

@@ -25,27 +25,27 @@ struct Act {
     /// The name shown in results.
     name: &'static str,
     title: &'static str,
-    sections: HashMap<String, Place>,
+    sections: HashMap<String, CodeSection>,
     /// Where the sections are that the table does not list.
-    others: Others,
+    others: UnlistedSections,
     /// The sections of the code that contain the whole act: the first, and the last if there are several.
     whole: Option<(&'static str, Option<&'static str>)>,
 }
 
 /// Where a section is in the United States Code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct CodeSection {
     title: &'static str,
     number: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Others {
+enum UnlistedSections {
     Unknown,
     /// In the act's title, under the same numbers.
     Same,
     /// In the act's title, under numbers that are higher by this amount.
-    Higher(u32),
+    Offset(u32),
 }
 
 struct Acts {
@@ -75,7 +75,7 @@ pub enum SessionLaw {
 
 /// The meaning of a popular name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Popular {
+pub enum PopularCitation {
     Citation(Citation),
     /// The table lists the act, but not this section of it.
     Unlisted(ActSection),
@@ -109,25 +109,25 @@ impl std::fmt::Display for ActSection {
 impl Grammar {
     /// Parses a text that cites only an act by its popular name (sections of it, or the whole act) or only a
     /// session law.
-    pub fn parse_popular(&self, text: &str) -> Option<Vec<Popular>> {
+    pub fn parse_popular(&self, text: &str) -> Option<Vec<PopularCitation>> {
         let folded = Text::new(text);
         let mut start = folded.skip_spaces(0);
         if let Some(after) = folded.word(start, "the") {
             start = folded.skip_spaces(after);
         }
-        let ends = |end: usize| folded.sign(skip_closing(folded, end)) == END;
+        let ends = |end: usize| folded.folded_at(skip_closing(folded, end)) == END;
         if let Some((law, end)) = session_law(folded, start)
             && ends(end)
         {
-            return Some(vec![Popular::SessionLaw(law)]);
+            return Some(vec![PopularCitation::SessionLaw(law)]);
         }
         let sections = self.act_sections(folded, start, true).filter(|found| ends(found.end));
         if let Some(found) = sections {
             return Some(found.items.into_iter().map(|(_, popular)| popular).collect());
         }
-        let (act, end) = ACTS.named(folded, start)?;
+        let (act, end) = ACTS.popular_name_at(folded, start)?;
         let whole = act.whole_citation(self.us_code())?;
-        ends(end).then(|| vec![Popular::Citation(whole)])
+        ends(end).then(|| vec![PopularCitation::Citation(whole)])
     }
 
     /// Finds the sections of acts that a text cites and the table lists, in order, each with its byte range.
@@ -135,13 +135,13 @@ impl Grammar {
         let folded = Text::new(text);
         let mut found = Vec::new();
         let mut pos = 0;
-        while folded.sign(pos) != END {
-            let begins = folded.begins_word(pos) && folded.sign(pos) != b' ';
+        while folded.folded_at(pos) != END {
+            let begins = folded.begins_word(pos) && folded.folded_at(pos) != b' ';
             if begins && let Some(sections) = self.act_sections(folded, pos, false) {
                 pos = sections.end.max(pos + 1);
                 found.extend(sections.items.into_iter().filter_map(|(bytes, popular)| match popular {
-                    Popular::Citation(citation) => Some((bytes, citation)),
-                    Popular::Unlisted(_) | Popular::SessionLaw(_) => None,
+                    PopularCitation::Citation(citation) => Some((bytes, citation)),
+                    PopularCitation::Unlisted(_) | PopularCitation::SessionLaw(_) => None,
                 }));
                 continue;
             }
@@ -154,7 +154,7 @@ impl Grammar {
     /// be in the table.
     fn act_sections(&self, text: Text<'_>, start: usize, is_whole_text: bool) -> Option<Sections> {
         let mut is_marked = true;
-        let (numbers, act, end) = match ACTS.named(text, start) {
+        let (numbers, act, end) = match ACTS.popular_name_at(text, start) {
             Some((act, end)) => {
                 let after = text.skip_comma(end);
                 let mark = tail::read_mark(text, after);
@@ -170,12 +170,13 @@ impl Grammar {
                 for word in ["of", "under", "the"] {
                     next = text.word(next, word).map_or(next, |end| text.skip_spaces(end));
                 }
-                let (act, end) = ACTS.named(text, next)?;
+                let (act, end) = ACTS.popular_name_at(text, next)?;
                 (numbers, act, end)
             }
         };
         // A short number without a section mark may count something else, as in `ICA 3 months`.
-        let is_cited = |number: &Number| (is_marked || number.text.len() > 2) && act.place(&number.text).is_some();
+        let is_cited =
+            |number: &ActSectionNumber| (is_marked || number.text.len() > 2) && act.place(&number.text).is_some();
         if !is_whole_text && !numbers.first().is_some_and(is_cited) {
             return None;
         }
@@ -191,25 +192,29 @@ impl Grammar {
         Some(Sections { items: items.collect(), end })
     }
 
-    fn popular(&self, act: &Act, number: Number) -> Popular {
+    fn popular(&self, act: &Act, number: ActSectionNumber) -> PopularCitation {
         match act.place(&number.text) {
-            Some(place) => Popular::Citation(Citation {
+            Some(place) => PopularCitation::Citation(Citation {
                 subdivisions: number.subdivisions,
                 ..section(self.us_code(), place.title, &place.number, None)
             }),
-            None => Popular::Unlisted(ActSection { act: act.name, section: number.text.into(), body: self.us_code() }),
+            None => PopularCitation::Unlisted(ActSection {
+                act: act.name,
+                section: number.text.into(),
+                body: self.us_code(),
+            }),
         }
     }
 }
 
 /// Sections of one act that are cited together.
 struct Sections {
-    items: Vec<(Range<usize>, Popular)>,
+    items: Vec<(Range<usize>, PopularCitation)>,
     end: usize,
 }
 
 /// The number of a section, with its subdivisions.
-struct Number {
+struct ActSectionNumber {
     bytes: Range<usize>,
     text: String,
     subdivisions: Vec<Box<str>>,
@@ -222,7 +227,7 @@ fn section(body: BodyRef, title: &str, number: &str, last: Option<&str>) -> Cita
 }
 
 /// Reads `502(a)(1)`, `4, 5 and 7A` or `1860D-1`.
-fn read_numbers(text: Text<'_>, start: usize) -> Option<(Vec<Number>, usize)> {
+fn read_numbers(text: Text<'_>, start: usize) -> Option<(Vec<ActSectionNumber>, usize)> {
     let mut numbers = vec![read_number(text, start)?];
     let mut end = numbers[0].bytes.end;
     while numbers.len() < LIST_MAX {
@@ -238,15 +243,15 @@ fn read_numbers(text: Text<'_>, start: usize) -> Option<(Vec<Number>, usize)> {
     Some((numbers, end))
 }
 
-fn read_number(text: Text<'_>, start: usize) -> Option<Number> {
-    if !text.sign(start).is_ascii_digit() {
+fn read_number(text: Text<'_>, start: usize) -> Option<ActSectionNumber> {
+    if !text.folded_at(start).is_ascii_digit() {
         return None;
     }
     let mut number = String::new();
     let mut end = start;
     loop {
         let (sign, len) = text.at(end);
-        let joins = sign == b'-' && text.sign(end + len).is_ascii_alphanumeric();
+        let joins = sign == b'-' && text.folded_at(end + len).is_ascii_alphanumeric();
         if !sign.is_ascii_alphanumeric() && !joins {
             break;
         }
@@ -255,7 +260,7 @@ fn read_number(text: Text<'_>, start: usize) -> Option<Number> {
     }
     let mut subdivisions = Vec::new();
     let end = tail::read_subdivisions(text, end, false, &mut subdivisions);
-    Some(Number { bytes: start..end, text: number, subdivisions })
+    Some(ActSectionNumber { bytes: start..end, text: number, subdivisions })
 }
 
 /// Reads `Pub. L. No. 111-148, § 1501`, `Public Law 111-148` or `124 Stat. 119`.
@@ -285,7 +290,7 @@ fn session_law(text: Text<'_>, start: usize) -> Option<(SessionLaw, usize)> {
 }
 
 impl Act {
-    fn place(&self, number: &str) -> Option<Place> {
+    fn place(&self, number: &str) -> Option<CodeSection> {
         let known = self.sections.get(&number.to_ascii_uppercase());
         known.cloned().or_else(|| self.others.place(self.title, number))
     }
@@ -295,17 +300,17 @@ impl Act {
     }
 }
 
-impl Others {
-    fn place(self, title: &'static str, number: &str) -> Option<Place> {
+impl UnlistedSections {
+    fn place(self, title: &'static str, number: &str) -> Option<CodeSection> {
         let digits = number.bytes().take_while(u8::is_ascii_digit).count();
         let number = match self {
             Self::Unknown => return None,
             Self::Same => number.to_ascii_lowercase(),
-            Self::Higher(by) => {
+            Self::Offset(by) => {
                 format!("{}{}", number[..digits].parse::<u32>().ok()? + by, number[digits..].to_ascii_lowercase())
             }
         };
-        Some(Place { title, number })
+        Some(CodeSection { title, number })
     }
 }
 
@@ -331,13 +336,13 @@ impl Acts {
             assert!(taken.is_none(), "the table of acts gives the name '{name}' twice");
         }
         let name = names.split(';').next().unwrap_or(full);
-        let mut act = Act { name, title, sections: HashMap::new(), others: Others::Unknown, whole: None };
+        let mut act = Act { name, title, sections: HashMap::new(), others: UnlistedSections::Unknown, whole: None };
         items.split(' ').for_each(|item| act.add(item));
         self.rows.push(act);
     }
 
     /// The act named at `pos`, and the end of its name, including a year such as `of 1974`.
-    fn named(&self, text: Text<'_>, pos: usize) -> Option<(&Act, usize)> {
+    fn popular_name_at(&self, text: Text<'_>, pos: usize) -> Option<(&Act, usize)> {
         let (name, end) = self.names.longest(text, pos)?;
         let act = self.rows.get(name.body.index())?;
         let year = text.word(text.skip_spaces(end), "of").map(|after| text.skip_spaces(after));
@@ -349,10 +354,11 @@ impl Acts {
 impl Act {
     fn add(&mut self, item: &'static str) {
         match item.split_once('>') {
-            None if item == "all" => self.others = Others::Same,
+            None if item == "all" => self.others = UnlistedSections::Same,
             None => {
                 let by = item.strip_prefix('+').and_then(|by| by.parse().ok());
-                self.others = Others::Higher(by.unwrap_or_else(|| panic!("the table of acts has the item '{item}'")));
+                self.others =
+                    UnlistedSections::Offset(by.unwrap_or_else(|| panic!("the table of acts has the item '{item}'")));
             }
             Some(("whole", range)) => {
                 let ends = range.split_once("...");
@@ -363,11 +369,11 @@ impl Act {
                 let ends = numbers.split_once('-');
                 let ends = ends.and_then(|(from, to)| Some((from.parse::<u32>().ok()?, to.parse::<u32>().ok()?)));
                 let (Some((from, to)), Ok(first_number)) = (ends, first.parse::<u32>()) else {
-                    self.sections.insert(numbers.to_ascii_uppercase(), Place { title, number: first.to_owned() });
+                    self.sections.insert(numbers.to_ascii_uppercase(), CodeSection { title, number: first.to_owned() });
                     return;
                 };
                 for number in from..=to {
-                    let place = Place { title, number: (first_number + (number - from)).to_string() };
+                    let place = CodeSection { title, number: (first_number + (number - from)).to_string() };
                     self.sections.insert(number.to_string(), place);
                 }
             }
@@ -383,9 +389,9 @@ mod tests {
         let grammar = Grammar::built_in();
         let popular = grammar.parse_popular(text).unwrap_or_default();
         let told = popular.iter().map(|popular| match popular {
-            Popular::Citation(citation) => grammar.format(citation),
-            Popular::Unlisted(section) => format!("? {section}"),
-            Popular::SessionLaw(law) => law.to_string(),
+            PopularCitation::Citation(citation) => grammar.format(citation),
+            PopularCitation::Unlisted(section) => format!("? {section}"),
+            PopularCitation::SessionLaw(law) => law.to_string(),
         });
         told.collect()
     }
@@ -444,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_resembles_a_popular_name_is_none() {
+    fn text_like_a_popular_name_is_not_one() {
         for text in [
             "",
             "erisable",
@@ -482,7 +488,7 @@ mod tests {
 
     /// Checks the names, the sections of the code and the source in every row.
     #[test]
-    fn every_row_of_the_table_is_sound() {
+    fn every_row_of_the_table_is_valid() {
         let grammar = Grammar::built_in();
         assert!(ACTS.rows.len() > 100);
         for (line, act) in TABLE.lines().filter(|line| !line.starts_with('#')).zip(&ACTS.rows) {

@@ -3,7 +3,7 @@
 use super::forms::ConstitutionStyle;
 use super::number::{self, Mark, Shape};
 use super::tail::Expected;
-use super::text::{END, PILCROW, SIGN, Text};
+use super::text::{END, PILCROW, SECTION_SIGN, Text};
 use super::value::{ConstitutionUnit, Unit};
 
 const PARTS_MAX: usize = 5;
@@ -69,10 +69,10 @@ fn read_unit(text: Text<'_>, pos: usize) -> Option<(ConstitutionUnit, usize)> {
     ];
     let (sign, len) = text.at(pos);
     match sign {
-        SIGN => {
+        SECTION_SIGN => {
             let end = pos + len;
             let (next, next_len) = text.at(end);
-            return Some((ConstitutionUnit::Section, if next == SIGN { end + next_len } else { end }));
+            return Some((ConstitutionUnit::Section, if next == SECTION_SIGN { end + next_len } else { end }));
         }
         PILCROW => return Some((ConstitutionUnit::Paragraph, pos + len)),
         _ => {}
@@ -114,7 +114,7 @@ fn read_value(
 
 /// Reads `XIV`, `XIIIA`, `XIII A` or `xiii-b`. Returns the number in digits, with its letter.
 fn read_roman(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
-    let len = (0..12).take_while(|offset| text.sign(pos + offset).is_ascii_alphabetic()).count();
+    let len = (0..12).take_while(|offset| text.folded_at(pos + offset).is_ascii_alphabetic()).count();
     let letters = text.slice(pos, pos + len).to_ascii_uppercase();
     let end = pos + len;
     if !text.ends_word(end) {
@@ -123,10 +123,11 @@ fn read_roman(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     if let Some(value) = from_roman(&letters) {
         let (sign, sign_len) = text.at(end);
         let letter = end + sign_len;
-        let apart = matches!(sign, b' ' | b'-') && text.sign(letter).is_ascii_uppercase() && text.ends_word(letter + 1);
+        let apart =
+            matches!(sign, b' ' | b'-') && text.folded_at(letter).is_ascii_uppercase() && text.ends_word(letter + 1);
         let after = text.skip_spaces(letter + 1);
         // In `art. I A person` the letter is a separate word.
-        let closes = matches!(text.sign(after), b',' | b';' | b'.' | b'(' | END | SIGN);
+        let closes = matches!(text.folded_at(after), b',' | b';' | b'.' | b'(' | END | SECTION_SIGN);
         if apart && closes {
             return Some((format!("{value}{}", text.slice(letter, letter + 1)).into(), letter + 1));
         }
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roman_numbers_read_back() {
+    fn roman_numerals_round_trip() {
         for value in 1..400 {
             assert_eq!(from_roman(&to_roman(value)), Some(value));
         }

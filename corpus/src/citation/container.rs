@@ -85,8 +85,8 @@ impl Grammar {
     pub fn parse_container(&self, text: &str) -> Option<NamedContainer> {
         let folded = Text::new(text);
         let (named, end) = container_at(&self.forms, folded, folded.skip_spaces(0))?;
-        let end = folded.skip_comma(if folded.sign(end) == b'.' { end + 1 } else { end });
-        (folded.sign(end) == END).then_some(named)
+        let end = folded.skip_comma(if folded.folded_at(end) == b'.' { end + 1 } else { end });
+        (folded.folded_at(end) == END).then_some(named)
     }
 
     /// The full name of a container: `United States Code, Title 42, Chapter 21`.
@@ -125,7 +125,7 @@ impl Grammar {
         if form.title.as_ref().is_some_and(|rule| !is_title_of(rule)) {
             return None;
         }
-        if !form.has_joined_numbers() || title.is_some() != form.title.is_some() {
+        if !form.has_prefixed_numbers() || title.is_some() != form.title.is_some() {
             return None;
         }
         let mut pos = folded.skip_comma(end);
@@ -133,13 +133,13 @@ impl Grammar {
             pos = folded.skip_spaces(after);
         }
         let (number, end) = read_number(folded, pos)?;
-        let end = folded.skip_comma(if folded.sign(end) == b'.' { end + 1 } else { end });
+        let end = folded.skip_comma(if folded.folded_at(end) == b'.' { end + 1 } else { end });
         let is_number = number.starts_with(|first: char| first.is_ascii_digit());
         let title = title.map(|title| title.to_ascii_uppercase().into());
         // A section number of the federal regulations always begins with the number of the part.
         let level = Some(PART).filter(|_| form.body().key == REGULATIONS_KEY);
         let named = NumberedContainer { body: name.body, title, number, level };
-        (is_number && folded.sign(end) == END).then_some(named)
+        (is_number && folded.folded_at(end) == END).then_some(named)
     }
 }
 
@@ -184,7 +184,7 @@ pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Optio
         pos = text.word(pos, "the").map_or(pos, |end| text.skip_spaces(end));
     }
     let title = tail::read_title(text, pos);
-    if let (None, Some(found)) = (title, part_of_regulations(forms, text, &levels, pos)) {
+    if let (None, Some(found)) = (title, read_regulations_part(forms, text, &levels, pos)) {
         return Some(found);
     }
     let (name, mut end) = forms.names.longest(text, title.map_or(pos, |(_, end)| text.skip_spaces(end)))?;
@@ -217,7 +217,7 @@ pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Optio
 
 /// Reads `Appendix G to Part 91 of title 14`, which names no code. It means the federal regulations, whose parts
 /// have plain numbers; the parts of the United States Code have Roman numerals or letters.
-fn part_of_regulations(
+fn read_regulations_part(
     forms: &Forms,
     text: Text<'_>,
     levels: &[(Level, Box<str>)],
@@ -261,7 +261,7 @@ fn read_number(text: Text<'_>, start: usize) -> Option<(Box<str>, usize)> {
     let mut pos = start;
     while number.len() < NUMBER_LEN_MAX {
         let (sign, len) = text.at(pos);
-        let goes_on = is_inner(sign) && !number.is_empty() && text.sign(pos + len).is_ascii_alphanumeric();
+        let goes_on = is_inner(sign) && !number.is_empty() && text.folded_at(pos + len).is_ascii_alphanumeric();
         if !sign.is_ascii_alphanumeric() && !goes_on {
             break;
         }
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_part_of_one_code_is_no_container() {
+    fn text_that_names_no_container_is_rejected() {
         let grammar = grammar();
         for text in [
             "QMC",

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::matching::Matcher;
 use super::names::Names;
-use super::text::{END, SIGN};
+use super::text::{END, SECTION_SIGN};
 use super::value::Citation;
 
 /// The words, besides names of codes, that can begin a citation in prose order (`section 5 of ...`).
@@ -31,13 +31,13 @@ const PROSE_OPENINGS: [&str; 17] = [
 
 /// The pairs of letters that a citation may begin with. This check alone skips most words of a text.
 #[derive(Clone)]
-pub(super) struct Openings(Box<[[bool; 27]; 27]>);
+pub(super) struct FirstLetters(Box<[[bool; 27]; 27]>);
 
-impl Openings {
+impl FirstLetters {
     pub(super) fn new(names: &Names) -> Self {
         let mut openings = Self(Box::new([[false; 27]; 27]));
         let prose = PROSE_OPENINGS.iter().map(|word| (word.as_bytes()[0], word.as_bytes().get(1).copied()));
-        for (first, second) in names.openings().chain(prose) {
+        for (first, second) in names.first_letters().chain(prose) {
             openings.0[letter_index(first)][second.map_or(NO_LETTER, letter_index)] = true;
         }
         openings
@@ -58,14 +58,14 @@ fn letter_index(sign: u8) -> usize {
 /// The citations of a text, in order, each with its byte range; ranges never overlap.
 pub struct Citations<'g, 't> {
     matcher: Matcher<'g, 't>,
-    openings: &'g Openings,
+    openings: &'g FirstLetters,
     pos: usize,
     /// The remaining citations of a list that was read at once.
     pending: VecDeque<(Range<usize>, Citation)>,
 }
 
 impl<'g, 't> Citations<'g, 't> {
-    pub(super) fn new(matcher: Matcher<'g, 't>, openings: &'g Openings) -> Self {
+    pub(super) fn new(matcher: Matcher<'g, 't>, openings: &'g FirstLetters) -> Self {
         Self { matcher, openings, pos: 0, pending: VecDeque::new() }
     }
 
@@ -75,7 +75,7 @@ impl<'g, 't> Citations<'g, 't> {
         let (sign, len) = text.at(pos);
         let mut next = pos + len;
         if sign.is_ascii_alphanumeric() {
-            while text.sign(next).is_ascii_alphanumeric() {
+            while text.folded_at(next).is_ascii_alphanumeric() {
                 next += 1;
             }
         }
@@ -86,17 +86,17 @@ impl<'g, 't> Citations<'g, 't> {
     /// as `12.42`.
     fn may_begin(&self, pos: usize, sign: u8) -> bool {
         let text = self.matcher.text;
-        if sign == SIGN {
+        if sign == SECTION_SIGN {
             return true;
         }
-        if sign.is_ascii_alphabetic() && !self.openings.admits(sign, text.sign(pos + 1)) {
+        if sign.is_ascii_alphabetic() && !self.openings.admits(sign, text.folded_at(pos + 1)) {
             return false;
         }
         if !sign.is_ascii_alphanumeric() || !text.begins_word(pos) {
             return false;
         }
         let joined = pos >= 2 && matches!(text.slice(pos - 1, pos), "." | "-" | "," | ":" | "/");
-        !(sign.is_ascii_digit() && joined && text.sign(pos - 2).is_ascii_digit())
+        !(sign.is_ascii_digit() && joined && text.folded_at(pos - 2).is_ascii_digit())
     }
 }
 
@@ -108,7 +108,7 @@ impl Iterator for Citations<'_, '_> {
             if let Some(item) = self.pending.pop_front() {
                 return Some(item);
             }
-            let sign = self.matcher.text.sign(self.pos);
+            let sign = self.matcher.text.folded_at(self.pos);
             if sign == END {
                 return None;
             }

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use super::names::{Name, NameTaken, Names, WordClasses, fold_name};
-use super::number::{Rising, Shape};
-use super::shared::{Letters, READINGS_MAX, Reading, SharedName};
+use super::number::{DashRangeRule, Shape};
+use super::shared::{LetterCase, READINGS_MAX, SharedName, SharedNameMeaning};
 use super::value::{Body, BodyRef};
 use crate::ids::ShortCode;
 
@@ -91,7 +91,7 @@ impl TitleRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BareNumbers {
     /// Numbers with the inner punctuation of the code's numbers: `§ 13.1-345`.
-    Telling,
+    Recognisable,
     /// Numbers in positive-law titles, which are laws themselves; bit n is set for title n. In other titles a bare
     /// number may be a section of the act from which the provision comes.
     InTitles(u64),
@@ -128,25 +128,25 @@ pub(super) struct Form {
 
 impl Form {
     /// Whether a number of this form can be recognised by itself: it has inner punctuation and needs no title.
-    pub(super) fn has_telling_numbers(&self) -> bool {
+    pub(super) fn has_recognisable_numbers(&self) -> bool {
         let shape = &self.shape;
-        let signs = shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least;
+        let signs = shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.separators_min;
         self.title.is_none() && self.constitution.is_none() && signs > 0
     }
 
     /// Whether section numbers begin with the numbers of their containers and a punctuation mark: `59.18.010`,
     /// `43-32-1`.
-    pub(super) fn has_joined_numbers(&self) -> bool {
+    pub(super) fn has_prefixed_numbers(&self) -> bool {
         let shape = &self.shape;
         // For a code that a plan adds, only its provisions show this.
         let may_be = self.bare == BareNumbers::Always;
-        may_be || shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least > 0
+        may_be || shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.separators_min > 0
     }
 
     /// Whether a number without the name of a code cites this code, in a provision of this code and title.
     pub(super) fn is_cited_bare(&self, title: Option<&str>) -> bool {
         match self.bare {
-            BareNumbers::Telling => self.has_telling_numbers(),
+            BareNumbers::Recognisable => self.has_recognisable_numbers(),
             BareNumbers::InTitles(titles) => {
                 let title = title.and_then(|title| title.parse().ok());
                 title.is_some_and(|title: u32| titles.checked_shr(title).is_some_and(|titles| titles & 1 == 1))
@@ -167,7 +167,7 @@ pub(super) struct Forms {
     pub(super) names: Names,
     jurisdictions: Vec<Jurisdiction>,
     /// The readings of each shared name.
-    shared: Vec<(&'static str, Vec<Reading>)>,
+    shared: Vec<(&'static str, Vec<SharedNameMeaning>)>,
 }
 
 #[derive(Clone)]
@@ -211,7 +211,7 @@ impl Forms {
     }
 
     /// The codes that a shared name may mean.
-    pub(super) fn readings(&self, shared: SharedName) -> &[Reading] {
+    pub(super) fn readings(&self, shared: SharedName) -> &[SharedNameMeaning] {
         self.shared.get(usize::from(shared.0)).map_or(&[], |(_, readings)| readings)
     }
 
@@ -224,7 +224,7 @@ impl Forms {
         let parts = if parts == "-" { Vec::new() } else { parts.split(',').map(part_bounds).collect() };
         let options = Options::parse(options);
         let title = Some(title).filter(|title| *title != "-");
-        let reading = Reading { body, title, parts, shape: options.shape, letters: options.letters };
+        let reading = SharedNameMeaning { body, title, parts, shape: options.shape, letters: options.letters };
         if let Some((_, readings)) = self.shared.iter_mut().find(|(known, _)| *known == name) {
             readings.push(reading);
             assert!(readings.len() <= READINGS_MAX, "the form table has too many readings of '{name}'");
@@ -257,7 +257,7 @@ impl Forms {
             mark: "".into(),
             shape: Shape::ANY,
             has_appendix: false,
-            bare: BareNumbers::Telling,
+            bare: BareNumbers::Recognisable,
             subd: false,
             constitution: Some(ConstitutionStyle {
                 arabic_articles: options.contains("arabic"),
@@ -382,7 +382,7 @@ impl Forms {
             printed: template.name.as_str().into(),
             title: template.title.map(|place| TitleRule { place, highest: TITLE_MAX }),
             mark: template.mark.into(),
-            shape: Shape { dashes: (0, 2), rising: Rising::WhenMany, ..Shape::ANY },
+            shape: Shape { dashes: (0, 2), rising: DashRangeRule::WhenMany, ..Shape::ANY },
             has_appendix: false,
             bare: BareNumbers::Always,
             subd: false,
@@ -452,7 +452,7 @@ struct Options {
     has_appendix: bool,
     bare: BareNumbers,
     subd: bool,
-    letters: Letters,
+    letters: LetterCase,
 }
 
 impl Options {
@@ -468,9 +468,9 @@ impl Options {
             },
             highest_title: TITLE_MAX,
             has_appendix: false,
-            bare: BareNumbers::Telling,
+            bare: BareNumbers::Recognisable,
             subd: false,
-            letters: Letters::Any,
+            letters: LetterCase::Any,
         };
         for option in field.split(' ').filter(|option| *option != "-") {
             options.apply(option);
@@ -485,14 +485,14 @@ impl Options {
             "dashes" => {
                 self.shape.dashes = bounds(value);
                 self.shape.dash_digits = self.shape.dashes.1 > 0;
-                if self.shape.dash_digits && self.shape.dashes.0 == 0 && self.shape.rising == Rising::Never {
-                    self.shape.rising = Rising::WhenMany;
+                if self.shape.dash_digits && self.shape.dashes.0 == 0 && self.shape.rising == DashRangeRule::Never {
+                    self.shape.rising = DashRangeRule::WhenMany;
                 }
             }
             "colons" => self.shape.colons = bounds(value),
             "slashes" => self.shape.slashes = bounds(value),
-            "rising" => self.shape.rising = Rising::Always,
-            "signs" => self.shape.signs_least = bounds(value).0,
+            "rising" => self.shape.rising = DashRangeRule::Always,
+            "signs" => self.shape.separators_min = bounds(value).0,
             "parens" => self.shape.parentheses = true,
             "commas" => self.shape.commas = true,
             "capital" => self.shape.capital_is_subdivision = true,
@@ -501,8 +501,8 @@ impl Options {
             "bare" if value.is_empty() => self.bare = BareNumbers::Always,
             "bare" => self.bare = BareNumbers::InTitles(titles(value)),
             "subd" => self.subd = true,
-            "lower" => self.letters = Letters::Lower,
-            "upper" => self.letters = Letters::Upper,
+            "lower" => self.letters = LetterCase::Lower,
+            "upper" => self.letters = LetterCase::Upper,
             _ => panic!("the form table has the unknown option '{option}'"),
         }
     }

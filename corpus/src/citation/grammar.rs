@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use super::find::{Citations, Openings};
+use super::enclosing_provision::EnclosingProvision;
+use super::find::{Citations, FirstLetters};
 use super::forms::{BodyForm, FormError, Forms};
-use super::home::Home;
-use super::matching::{self, Found, Matcher};
+use super::matching::{self, CitationMatch, Matcher};
 use super::shared::READINGS_MAX;
 use super::text::{END, Text};
 use super::value::{Body, BodyRef, Citation};
@@ -22,7 +22,7 @@ const CITATION_LEN_MAX: usize = 400;
 pub struct Grammar {
     pub(super) forms: Forms,
     us_code: BodyRef,
-    openings: Openings,
+    openings: FirstLetters,
 }
 
 /// Why a text is not one citation.
@@ -99,7 +99,7 @@ static BUILT_IN: LazyLock<Grammar> = LazyLock::new(|| {
     let forms = Forms::built_in();
     let us_code = forms.rows().find(|(_, form)| form.body().key == US_CODE_KEY).map(|(body, _)| body);
     let us_code = us_code.expect("the form table has a row for the United States Code");
-    let openings = Openings::new(&forms.names);
+    let openings = FirstLetters::new(&forms.names);
     Grammar { forms, us_code, openings }
 });
 
@@ -121,7 +121,7 @@ impl Grammar {
         for body in added {
             grammar.forms.add_body(body)?;
         }
-        grammar.openings = Openings::new(&grammar.forms.names);
+        grammar.openings = FirstLetters::new(&grammar.forms.names);
         Ok(grammar)
     }
 
@@ -147,7 +147,7 @@ impl Grammar {
 
     /// Whether the section numbers of a body begin with the numbers of their containers.
     pub fn has_joined_numbers(&self, body: BodyRef) -> bool {
-        self.forms.row(body).is_some_and(|form| form.has_joined_numbers())
+        self.forms.row(body).is_some_and(|form| form.has_prefixed_numbers())
     }
 
     /// The body with a key such as `us/usc`.
@@ -199,11 +199,11 @@ impl Grammar {
         }
         let folded = Text::new(text);
         let start = folded.skip_spaces(0);
-        if folded.sign(start) == END {
+        if folded.folded_at(start) == END {
             return Err(ParseError::Empty);
         }
         let matcher = Matcher { reading, ..self.matcher(folded) };
-        let Some(Found { items, end }) = matcher.at(start).filter(|found| !found.items.is_empty()) else {
+        let Some(CitationMatch { items, end }) = matcher.at(start).filter(|found| !found.items.is_empty()) else {
             return Err(self.explain_failure(text, folded, start));
         };
         let rest = skip_closing(folded, end);
@@ -221,7 +221,7 @@ impl Grammar {
 
     /// Like [`Self::find_in`], for the text of a provision. There, `section 5 of this title`,
     /// `Regulation .03 of this chapter` and, in many codes, a bare `§ 13.1-345` cite the provision's own code.
-    pub fn find_in_provision<'g, 't>(&'g self, text: &'t str, home: Home<'t>) -> Citations<'g, 't> {
+    pub fn find_in_provision<'g, 't>(&'g self, text: &'t str, home: EnclosingProvision<'t>) -> Citations<'g, 't> {
         Citations::new(Matcher { home: Some(home), ..self.matcher(Text::new(text)) }, &self.openings)
     }
 
@@ -245,7 +245,7 @@ pub(super) fn skip_closing(text: Text<'_>, mut pos: usize) -> usize {
         pos = text.skip_comma(pos);
         if let Some(after) = matching::skip_parenthetical(text, pos) {
             pos = after;
-        } else if matches!(text.sign(pos), b'.' | b';') {
+        } else if matches!(text.folded_at(pos), b'.' | b';') {
             pos += 1;
         }
     }

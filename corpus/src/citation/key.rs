@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::grammar::Grammar;
-use super::text::{END, OTHER, SIGN, Text};
+use super::text::{END, OTHER, SECTION_SIGN, Text};
 use super::value::{Citation, ConstitutionUnit, Locator, Unit, Wording};
 
 /// A normalised citation of one provision, such as `us/usc/42/300aa-1`, without subdivisions. If a citation matches
@@ -28,7 +28,7 @@ impl CitationKey {
             let (sign, len) = folded.at(pos);
             match sign {
                 END => break,
-                b' ' | SIGN => gap = key.len() > 1,
+                b' ' | SECTION_SIGN => gap = key.len() > 1,
                 sign => {
                     if std::mem::take(&mut gap) {
                         key.push(' ');

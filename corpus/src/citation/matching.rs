@@ -8,18 +8,18 @@
 use std::ops::Range;
 
 use super::constitution;
+use super::enclosing_provision::EnclosingProvision;
 use super::forms::{Form, Forms};
-use super::home::Home;
-use super::number::{Mark, Rising, Shape};
+use super::number::{DashRangeRule, Mark, Shape};
 use super::shared::SharedName;
 use super::tail::{self, Entry, Expected};
-use super::text::{SIGN, Text};
+use super::text::{SECTION_SIGN, Text};
 use super::value::{BodyRef, Citation, Locator, Unit};
 
 /// The citations that begin at one position: one, several from a list, or none if the name and number fit several
 /// codes.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct CitationMatch {
     pub(super) items: Vec<(Range<usize>, Citation)>,
     pub(super) end: usize,
 }
@@ -47,7 +47,7 @@ const APPENDIX_TITLES: [u16; 5] = [5, 11, 18, 28, 50];
 
 /// The shape of the numbers of parts and chapters in every code.
 const CONTAINER: Shape =
-    Shape { dashes: (0, 1), colons: (0, 0), slashes: (0, 0), rising: Rising::WhenMany, ..Shape::ANY };
+    Shape { dashes: (0, 1), colons: (0, 0), slashes: (0, 0), rising: DashRangeRule::WhenMany, ..Shape::ANY };
 
 #[derive(Clone, Copy)]
 pub(super) struct Matcher<'g, 't> {
@@ -55,7 +55,7 @@ pub(super) struct Matcher<'g, 't> {
     pub(super) text: Text<'t>,
     /// The United States Code, which a bare `title 42` means.
     pub(super) us_code: BodyRef,
-    pub(super) home: Option<Home<'t>>,
+    pub(super) home: Option<EnclosingProvision<'t>>,
     /// The index of the reading to use for a shared name. If `None`, use that of the home code or the only one that
     /// fits.
     pub(super) reading: Option<usize>,
@@ -63,14 +63,15 @@ pub(super) struct Matcher<'g, 't> {
 
 impl<'g, 't> Matcher<'g, 't> {
     /// The citation that begins exactly at `pos`, which must be where a word could begin.
-    pub(super) fn at(&self, pos: usize) -> Option<Found> {
-        match self.text.sign(pos) {
+    pub(super) fn at(&self, pos: usize) -> Option<CitationMatch> {
+        match self.text.folded_at(pos) {
             b'0'..=b'9' => self.titled(pos),
-            SIGN => self.prose(pos),
+            SECTION_SIGN => self.prose(pos),
             sign if sign.is_ascii_alphabetic() => self.named(pos).or_else(|| match sign.to_ascii_lowercase() {
                 b't' => self.title_prose(pos),
                 b's' | b'p' | b'c' | b'a' | b'r' => {
-                    let prose = self.prose(pos).or_else(|| self.neighbours(pos)).or_else(|| self.inner_prose(pos));
+                    let prose =
+                        self.prose(pos).or_else(|| self.read_number_endings(pos)).or_else(|| self.inner_prose(pos));
                     prose.or_else(|| self.constitution_prose(pos))
                 }
                 _ => None,
@@ -84,7 +85,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `Cal. Penal Code § 187`, `Del. Code tit. 6, § 18-201`, `U.S. Const. art. I`.
-    fn named(&self, pos: usize) -> Option<Found> {
+    fn named(&self, pos: usize) -> Option<CitationMatch> {
         let (target, end) = self.name(pos)?;
         self.after_name(pos, target, end)
     }
@@ -98,7 +99,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `42 U.S.C. § 1983`.
-    fn titled(&self, pos: usize) -> Option<Found> {
+    fn titled(&self, pos: usize) -> Option<CitationMatch> {
         let (target, end) = self.title_and_name(pos)?;
         self.after_name(pos, target, end)
     }
@@ -154,7 +155,7 @@ impl<'g, 't> Matcher<'g, 't> {
         pos
     }
 
-    fn after_name(&self, start: usize, target: Target<'t>, pos: usize) -> Option<Found> {
+    fn after_name(&self, start: usize, target: Target<'t>, pos: usize) -> Option<CitationMatch> {
         let form = self.form(target.body)?;
         if let Some(style) = form.constitution {
             let (parts, end) = constitution::read(self.text, pos, style)?;
@@ -191,14 +192,14 @@ impl<'g, 't> Matcher<'g, 't> {
         let next = text.skip_comma(end);
         // Without the word `title`, a number is a title only if a section sign or another number follows:
         // `Del. Code 6 § 18-201`, `USC 42 1983`.
-        let number_follows = next > end && text.sign(next).is_ascii_digit();
+        let number_follows = next > end && text.folded_at(next).is_ascii_digit();
         if worded.is_none() && !number_follows && tail::read_mark(text, next).is_none() {
             return None;
         }
         Some((self.with_title(target, title)?, next))
     }
 
-    fn numbers(&self, start: usize, target: Target<'t>, unit: Unit, mark: Mark, pos: usize) -> Option<Found> {
+    fn numbers(&self, start: usize, target: Target<'t>, unit: Unit, mark: Mark, pos: usize) -> Option<CitationMatch> {
         if mark == Mark::None && self.text.begins_paragraph(pos) {
             return None;
         }
@@ -227,7 +228,7 @@ impl<'g, 't> Matcher<'g, 't> {
         };
         let readings = self.forms.readings(shared);
         // In the provisions of one of these codes, the shared name means that code.
-        let at_home = |home: Home<'_>| readings.iter().position(|reading| reading.body == home.body);
+        let at_home = |home: EnclosingProvision<'_>| readings.iter().position(|reading| reading.body == home.body);
         let choice = self.reading.or_else(|| at_home(self.home?));
         let mut fitting = readings.iter().enumerate().filter_map(|(index, reading)| {
             if choice.is_some_and(|choice| choice != index) {
@@ -235,7 +236,7 @@ impl<'g, 't> Matcher<'g, 't> {
             }
             let (entries, end) = read(&reading.shape, true)?;
             let target = Target { body: reading.body, title: reading.title, strict: true, shared: None, ..target };
-            entries.iter().all(|entry| reading.takes(entry, unit)).then_some((target, entries, end))
+            entries.iter().all(|entry| reading.accepts_number(entry, unit)).then_some((target, entries, end))
         });
         let (only, entries, end) = fitting.next()?;
         match fitting.next() {
@@ -245,7 +246,7 @@ impl<'g, 't> Matcher<'g, 't> {
         }
     }
 
-    fn found(&self, start: usize, target: Target<'t>, unit: Unit, entries: Vec<Entry>, end: usize) -> Found {
+    fn found(&self, start: usize, target: Target<'t>, unit: Unit, entries: Vec<Entry>, end: usize) -> CitationMatch {
         let single = entries.len() == 1;
         let items = entries.into_iter().enumerate().map(|(index, entry)| {
             let range = match (single, index) {
@@ -255,11 +256,11 @@ impl<'g, 't> Matcher<'g, 't> {
             };
             (range, citation(target, unit, entry))
         });
-        Found { items: items.collect(), end }
+        CitationMatch { items: items.collect(), end }
     }
 
     /// Reads `section 1983 of title 42`, `§ 13.1-345 of the Code of Virginia`, `Section 775.082, Florida Statutes`.
-    fn prose(&self, pos: usize) -> Option<Found> {
+    fn prose(&self, pos: usize) -> Option<CitationMatch> {
         let text = self.text;
         let (mark, unit, after) = tail::read_mark(text, pos)?;
         let list_start = text.skip_spaces(after);
@@ -273,7 +274,7 @@ impl<'g, 't> Matcher<'g, 't> {
                 let alternatives = entries.iter().all(|entry| entry.resembles(&entries[0]));
                 let (_, list_end) = tail::read_list(text, list_start, Expected { alternatives, ..any })?;
                 let found = self.target(list_end, unit);
-                (alternatives, list_end, found.or_else(|| self.bare_at_home(list_end, longest_end, unit))?)
+                (alternatives, list_end, found.or_else(|| self.read_bare_number(list_end, longest_end, unit))?)
             }
         };
         // So far only the end of the list was needed. It is read again below, with the form of the code, which
@@ -281,8 +282,8 @@ impl<'g, 't> Matcher<'g, 't> {
         let form = self.form(target.body)?;
         // In a code that has sections, the article in `Article 4, § 12` is a heading. `Chapter 589, AS amended`
         // cites no code.
-        let is_article = text.sign(pos).eq_ignore_ascii_case(&b'a');
-        let is_misnamed_rule = text.sign(pos).eq_ignore_ascii_case(&b'r') && !form.printed.contains("R.");
+        let is_article = text.folded_at(pos).eq_ignore_ascii_case(&b'a');
+        let is_misnamed_rule = text.folded_at(pos).eq_ignore_ascii_case(&b'r') && !form.printed.contains("R.");
         if is_misnamed_rule || (is_article && !form.mark.starts_with("art")) || (target.strict && unit != Unit::Section)
         {
             return None;
@@ -308,9 +309,9 @@ impl<'g, 't> Matcher<'g, 't> {
         let found = if let Some(found) = self.this_container(next) {
             Some(found)
         } else if let Some(after) = text.any_word(next, &["title", "tit", "chapter", "ch"]) {
-            let is_chapter = text.sign(next).eq_ignore_ascii_case(&b'c');
+            let is_chapter = text.folded_at(next).eq_ignore_ascii_case(&b'c');
             self.title_then_name(text.skip_spaces(after), is_chapter, unit)
-        } else if text.sign(next).is_ascii_digit() {
+        } else if text.folded_at(next).is_ascii_digit() {
             self.title_and_name(next)
         } else {
             self.name(next).and_then(|(target, end)| self.title_after(target, end))
@@ -321,7 +322,7 @@ impl<'g, 't> Matcher<'g, 't> {
         }
         // In `§ 5, Cal. Penal Code § 187` the name belongs to the number after it.
         let owns_number = tail::read_mark(text, end).is_some_and(|(mark, _, _)| mark != Mark::None)
-            || (text.sign(end).is_ascii_digit() && of.is_none());
+            || (text.folded_at(end).is_ascii_digit() && of.is_none());
         (!owns_number).then(|| (target, trim_end(text, end)))
     }
 
@@ -341,7 +342,8 @@ impl<'g, 't> Matcher<'g, 't> {
     /// The name after a title, unless the name belongs to a number that follows it.
     fn name_without_number(&self, end: usize) -> Option<(Target<'t>, usize)> {
         let (target, name_end) = self.name_after_title(end)?;
-        let owns_number = self.text.sign(name_end).is_ascii_digit() || tail::read_mark(self.text, name_end).is_some();
+        let owns_number =
+            self.text.folded_at(name_end).is_ascii_digit() || tail::read_mark(self.text, name_end).is_some();
         (!owns_number).then_some((target, name_end))
     }
 
@@ -358,7 +360,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `title 42, section 1983`, `Title 18, United States Code, Section 924(c)`.
-    fn title_prose(&self, pos: usize) -> Option<Found> {
+    fn title_prose(&self, pos: usize) -> Option<CitationMatch> {
         let text = self.text;
         let after = text.any_word(pos, &["title", "tit"])?;
         let (title, end) = tail::read_title(text, text.skip_spaces(after))?;
@@ -390,7 +392,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `subsection (b) of section 1983 of title 42`, `paragraph (2) of subsection (b) of ...`.
-    fn inner_prose(&self, pos: usize) -> Option<Found> {
+    fn inner_prose(&self, pos: usize) -> Option<CitationMatch> {
         const WORDS: [&str; 6] = ["subsection", "subdivision", "subparagraph", "paragraph", "clause", "subclause"];
         let text = self.text;
         let mut levels: Vec<Vec<Box<str>>> = Vec::new();
@@ -415,7 +417,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `article I, section 8 of the United States Constitution`.
-    fn constitution_prose(&self, pos: usize) -> Option<Found> {
+    fn constitution_prose(&self, pos: usize) -> Option<CitationMatch> {
         let text = self.text;
         let any =
             super::forms::ConstitutionStyle { arabic_articles: false, roman_sections: true, sections_alone: false };
@@ -438,10 +440,10 @@ fn constitutional(
     target: Target<'_>,
     parts: constitution::Parts,
     subdivisions: Vec<Box<str>>,
-) -> Found {
+) -> CitationMatch {
     let place = Locator::Constitution(parts);
     let citation = Citation { body: target.body, title: None, appendix: false, place, subdivisions, note: false };
-    Found { end: range.end, items: vec![(range, citation)] }
+    CitationMatch { end: range.end, items: vec![(range, citation)] }
 }
 
 fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
@@ -475,12 +477,12 @@ fn skip_year(text: Text<'_>, pos: usize) -> Option<usize> {
 /// Skips `(West 2020)`, `(2018 & Supp. IV 2022)` or `(McKinney)`: parentheses with words or a year, not a subdivision.
 pub(super) fn skip_parenthetical(text: Text<'_>, pos: usize) -> Option<usize> {
     const LEN_MAX: usize = 64;
-    if text.sign(pos) != b'(' {
+    if text.folded_at(pos) != b'(' {
         return None;
     }
-    let close = (pos + 1..pos + LEN_MAX).find(|at| matches!(text.sign(*at), b')' | b'('))?;
+    let close = (pos + 1..pos + LEN_MAX).find(|at| matches!(text.folded_at(*at), b')' | b'('))?;
     let inner = text.slice(pos + 1, close);
     let words = inner.bytes().filter(u8::is_ascii_alphabetic).count() >= 4;
     let year = inner.as_bytes().windows(4).any(|four| four.iter().all(u8::is_ascii_digit));
-    (text.sign(close) == b')' && (words || year)).then_some(close + 1)
+    (text.folded_at(close) == b')' && (words || year)).then_some(close + 1)
 }

@@ -3,7 +3,7 @@
 //! [`Grammar`] has the forms of federal and state law (`forms.tsv`) and those that a build plan adds. It parses one
 //! citation ([`Grammar::parse`]) or finds all of them in running text ([`Grammar::find_in`]), writes the canonical
 //! form ([`Grammar::format`]) and makes a [`CitationKey`] of a citation or a text. It does not depend on a
-//! snapshot: the trait [`Holdings`] reports which provisions exist.
+//! snapshot: the trait [`ProvisionLookup`] reports which provisions exist.
 //!
 //! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names`
 //! (names of codes), `number` (section numbers and ranges), `shared` (names of more than one code), `matching` (a
@@ -13,11 +13,11 @@
 mod acts;
 mod constitution;
 mod container;
+mod enclosing_provision;
 mod find;
 mod format;
 mod forms;
 mod grammar;
-mod home;
 mod key;
 mod list;
 mod matching;
@@ -30,13 +30,13 @@ mod tail;
 mod text;
 mod value;
 
-pub use acts::{ActSection, Popular, SessionLaw};
+pub use acts::{ActSection, PopularCitation, SessionLaw};
 pub use container::{Container, Level, NamedContainer, NumberedContainer};
+pub use enclosing_provision::EnclosingProvision;
 pub use find::Citations;
 pub use forms::{BodyForm, FormError};
 pub use grammar::{Grammar, ParseError};
-pub use home::Home;
 pub use key::CitationKey;
 pub use number::compare as number_order;
-pub use resolve::{ANSWERS_MAX, Cited, Coverage, Holdings, Inventory, RANGE_MAX, Resolution};
+pub use resolve::{ANSWERS_MAX, CitedItem, Coverage, NodeLookup, ProvisionLookup, RANGE_MAX, Resolution};
 pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Locator, Unit, Wording};

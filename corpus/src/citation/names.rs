@@ -182,7 +182,7 @@ impl Names {
 
     /// The first two characters of every name. Each first character also comes with `None`, because initials may be
     /// separated and a name may have one letter.
-    pub(super) fn openings(&self) -> impl Iterator<Item = (u8, Option<u8>)> {
+    pub(super) fn first_letters(&self) -> impl Iterator<Item = (u8, Option<u8>)> {
         let root = &self.nodes[Self::ROOT as usize];
         root.edges.iter().flat_map(|(first, node)| {
             let seconds = self.nodes[*node as usize].edges.iter();
@@ -222,15 +222,15 @@ impl Names {
             }
             self.note(text, start, walk, best);
             let next_word = separators_end(text, walk.pos);
-            if next_word == walk.pos && text.sign(next_word) != b'&' {
+            if next_word == walk.pos && text.folded_at(next_word) != b'&' {
                 return;
             }
-            if walk.letters == 1 && text.sign(next_word).is_ascii_alphabetic() {
+            if walk.letters == 1 && text.folded_at(next_word).is_ascii_alphabetic() {
                 self.follow(text, start, Walk { pos: next_word, letters: 0, apart: true, ..walk }, best);
             }
             let Some(after_break) = node.edge(BREAK) else { return };
             walk = Walk { node: after_break, pos: next_word, letters: 0, apart: false };
-            if text.sign(next_word) == b'&' {
+            if text.folded_at(next_word) == b'&' {
                 let Some(and) =
                     "and".bytes().try_fold(after_break, |node, label| self.nodes[node as usize].edge(label))
                 else {
@@ -245,7 +245,7 @@ impl Names {
         let Some(name) = self.nodes[walk.node as usize].name else { return };
         let longer = best.is_none_or(|(_, end)| end < walk.pos);
         if longer && walk.letters > 0 && (!name.capitals || first_word_is_capitals(text, start, walk.pos)) {
-            let end = if text.sign(walk.pos) == b'.' { walk.pos + 1 } else { walk.pos };
+            let end = if text.folded_at(walk.pos) == b'.' { walk.pos + 1 } else { walk.pos };
             *best = Some((name, end));
         }
     }

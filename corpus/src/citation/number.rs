@@ -7,14 +7,14 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::text::{ELLIPSIS, SIGN, Text};
+use super::text::{ELLIPSIS, SECTION_SIGN, Text};
 
 /// Maximum length of a section number, in bytes: more than the longest one of any known code.
 const NUMBER_LEN_MAX: usize = 40;
 
 /// When a dash between two rising plain numbers makes a range, in a code whose numbers may contain dashes: `1981-1988`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rising {
+pub(super) enum DashRangeRule {
     Never,
     /// After `§§` only.
     WhenMany,
@@ -32,14 +32,14 @@ pub(super) struct Shape {
     pub(super) slashes: (u8, u8),
     /// Minimum number of dots and dashes together. It distinguishes the sections `25.15.071` and `62A.9A-102` from
     /// the chapter `25.15`.
-    pub(super) signs_least: u8,
+    pub(super) separators_min: u8,
     /// Whether a letter or digit in parentheses before a dash belongs to the number: `1.401(a)-1`.
     pub(super) parentheses: bool,
     /// Whether digits may follow a dash inside a number.
     pub(super) dash_digits: bool,
     /// Whether a number may contain a comma directly before three digits: `60-6,196`.
     pub(super) commas: bool,
-    pub(super) rising: Rising,
+    pub(super) rising: DashRangeRule,
     /// Whether a capital after the number is its first subdivision: `COMAR 26.08.02.01A`.
     pub(super) capital_is_subdivision: bool,
 }
@@ -51,17 +51,17 @@ impl Shape {
         dashes: (0, 9),
         colons: (0, 2),
         slashes: (0, 1),
-        signs_least: 0,
+        separators_min: 0,
         parentheses: false,
         dash_digits: true,
         commas: false,
-        rising: Rising::Never,
+        rising: DashRangeRule::Never,
         capital_is_subdivision: false,
     };
 
     /// Whether a number can be parsed if it is written without a section sign.
     pub(super) fn fits_text(&self, number: &str) -> bool {
-        number.len() <= NUMBER_LEN_MAX && self.fits(&Number::of(number.as_bytes()))
+        number.len() <= NUMBER_LEN_MAX && self.fits(&NumberText::of(number.as_bytes()))
     }
 
     /// Whether a capital directly after this number is read as a subdivision.
@@ -70,13 +70,13 @@ impl Shape {
         self.capital_is_subdivision && ends_in_digit && number.bytes().filter(|byte| *byte == b'.').count() >= 3
     }
 
-    fn fits(&self, number: &Number) -> bool {
+    fn fits(&self, number: &NumberText) -> bool {
         let within = |count: u8, (least, most): (u8, u8)| least <= count && count <= most;
         let counts = number.counts();
         number.as_bytes().first().is_some_and(u8::is_ascii_digit)
             && within(counts.dots, self.dots)
             && within(counts.dashes, self.dashes)
-            && counts.dots + counts.dashes >= self.signs_least
+            && counts.dots + counts.dashes >= self.separators_min
             && within(counts.colons, self.colons)
             && within(counts.slashes, self.slashes)
             && (self.dash_digits || !counts.dash_digit)
@@ -85,7 +85,7 @@ impl Shape {
 
 /// A number's text in the folded form: plain hyphens, original case.
 #[derive(Clone, Copy)]
-pub(super) struct Number {
+pub(super) struct NumberText {
     bytes: [u8; NUMBER_LEN_MAX],
     len: u8,
 }
@@ -99,7 +99,7 @@ struct Counts {
     dash_digit: bool,
 }
 
-impl Number {
+impl NumberText {
     const EMPTY: Self = Self { bytes: [0; NUMBER_LEN_MAX], len: 0 };
 
     fn push(&mut self, sign: u8) -> bool {
@@ -148,7 +148,7 @@ impl Number {
     }
 }
 
-impl fmt::Debug for Number {
+impl fmt::Debug for NumberText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -157,8 +157,8 @@ impl fmt::Debug for Number {
 /// A number or a range as written, and its end in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
-    pub(super) first: Number,
-    pub(super) last: Option<Number>,
+    pub(super) first: NumberText,
+    pub(super) last: Option<NumberText>,
     pub(super) end: usize,
 }
 
@@ -175,7 +175,7 @@ pub(super) enum Mark {
 
 /// Which numbers to accept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'s> {
+pub(super) struct NumberRules<'s> {
     pub(super) shape: &'s Shape,
     pub(super) mark: Mark,
     /// Whether a number must fit the shape even after a section sign.
@@ -183,13 +183,13 @@ pub(super) struct Wanted<'s> {
 }
 
 /// Reads a number, or a range written with a dash. `None` if the text at `pos` is not a number of this shape.
-pub(super) fn read(text: Text<'_>, pos: usize, wanted: Wanted<'_>) -> Option<Span> {
-    let Wanted { shape, mark, strict } = wanted;
+pub(super) fn read(text: Text<'_>, pos: usize, wanted: NumberRules<'_>) -> Option<Span> {
+    let NumberRules { shape, mark, strict } = wanted;
     let (token, end) = read_token(text, pos, shape)?;
     if let Some((first, last)) = split_range(&token, shape, mark) {
         return Some(Span { first, last: Some(last), end });
     }
-    let (token, end) = leave_capital(token, end, shape);
+    let (token, end) = split_capital(token, end, shape);
     if strict && !shape.fits(&token) {
         return None;
     }
@@ -197,18 +197,18 @@ pub(super) fn read(text: Text<'_>, pos: usize, wanted: Wanted<'_>) -> Option<Spa
 }
 
 /// Drops a capital after the last digit if it is a subdivision.
-fn leave_capital(token: Number, end: usize, shape: &Shape) -> (Number, usize) {
+fn split_capital(token: NumberText, end: usize, shape: &Shape) -> (NumberText, usize) {
     match token.as_str().split_at_checked(usize::from(token.len).saturating_sub(1)) {
         Some((number, last)) if last.bytes().all(|byte| byte.is_ascii_uppercase()) && shape.takes_capital(number) => {
-            (Number::of(number.as_bytes()), end - 1)
+            (NumberText::of(number.as_bytes()), end - 1)
         }
         _ => (token, end),
     }
 }
 
 /// Reads the longest run of characters that could be one number. The caller decides about dashes.
-fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(Number, usize)> {
-    let mut number = Number::EMPTY;
+fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(NumberText, usize)> {
+    let mut number = NumberText::EMPTY;
     let mut pos = start;
     loop {
         pos = read_piece(text, pos, &mut number)?;
@@ -216,7 +216,7 @@ fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(Number, us
             pos = read_parenthesised(text, pos, &mut number)?;
         }
         let (sign, len) = text.at(pos);
-        let next = text.sign(pos + len);
+        let next = text.folded_at(pos + len);
         let joins = match sign {
             b'.' => next.is_ascii_digit(),
             b'-' => next.is_ascii_digit() || letters_suffix(text, pos + len),
@@ -237,36 +237,36 @@ fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(Number, us
 }
 
 /// Reads `(a)` or `(c)(3)` if a dash and a digit follow. Otherwise it is a subdivision and is not read here.
-fn read_parenthesised(text: Text<'_>, pos: usize, number: &mut Number) -> Option<usize> {
+fn read_parenthesised(text: Text<'_>, pos: usize, number: &mut NumberText) -> Option<usize> {
     let mut end = pos;
     for _ in 0..3 {
-        let letters = (1..4).take_while(|offset| text.sign(end + offset).is_ascii_alphanumeric()).count();
-        if text.sign(end) != b'(' || letters == 0 || text.sign(end + letters + 1) != b')' {
+        let letters = (1..4).take_while(|offset| text.folded_at(end + offset).is_ascii_alphanumeric()).count();
+        if text.folded_at(end) != b'(' || letters == 0 || text.folded_at(end + letters + 1) != b')' {
             break;
         }
         end += letters + 2;
     }
     let (dash, dash_len) = text.at(end);
-    if end == pos || dash != b'-' || !text.sign(end + dash_len).is_ascii_digit() {
+    if end == pos || dash != b'-' || !text.folded_at(end + dash_len).is_ascii_digit() {
         return Some(pos);
     }
     text.slice(pos, end).bytes().all(|byte| number.push(byte)).then_some(end)
 }
 
 /// Reads digits and the letters between or after them. Words are rejected: `5th`, `12and`, `1983Act`.
-fn read_piece(text: Text<'_>, start: usize, number: &mut Number) -> Option<usize> {
+fn read_piece(text: Text<'_>, start: usize, number: &mut NumberText) -> Option<usize> {
     let mut pos = start;
     loop {
         let digits = pos;
-        while text.sign(pos).is_ascii_digit() {
-            if !number.push(text.sign(pos)) {
+        while text.folded_at(pos).is_ascii_digit() {
+            if !number.push(text.folded_at(pos)) {
                 return None;
             }
             pos += 1;
         }
         let letters = pos;
-        while text.sign(pos).is_ascii_alphabetic() {
-            if !number.push(text.sign(pos)) {
+        while text.folded_at(pos).is_ascii_alphabetic() {
+            if !number.push(text.folded_at(pos)) {
                 return None;
             }
             pos += 1;
@@ -295,7 +295,7 @@ fn is_letter_suffix(letters: &str) -> bool {
 /// Whether a letter suffix, and not a word, follows a dash.
 fn letters_suffix(text: Text<'_>, start: usize) -> bool {
     let mut pos = start;
-    while pos < start + 7 && text.sign(pos).is_ascii_alphabetic() {
+    while pos < start + 7 && text.folded_at(pos).is_ascii_alphabetic() {
         pos += 1;
     }
     pos > start && is_letter_suffix(text.slice(start, pos)) && !is_short_word(text.slice(start, pos))
@@ -307,12 +307,12 @@ fn is_short_word(letters: &str) -> bool {
 }
 
 fn comma_digits(text: Text<'_>, pos: usize) -> bool {
-    (0..3).all(|offset| text.sign(pos + offset).is_ascii_digit()) && !text.sign(pos + 3).is_ascii_digit()
+    (0..3).all(|offset| text.folded_at(pos + offset).is_ascii_digit()) && !text.folded_at(pos + 3).is_ascii_digit()
 }
 
 /// Splits a token with dashes if it is a range: `1-3` in a code whose numbers contain no dash, `13.1-345-13.1-350`
 /// in a code whose numbers contain one.
-fn split_range(token: &Number, shape: &Shape, mark: Mark) -> Option<(Number, Number)> {
+fn split_range(token: &NumberText, shape: &Shape, mark: Mark) -> Option<(NumberText, NumberText)> {
     let bytes = token.as_bytes();
     if !bytes.contains(&b'-') {
         return None;
@@ -320,17 +320,17 @@ fn split_range(token: &Number, shape: &Shape, mark: Mark) -> Option<(Number, Num
     let whole_fits = shape.fits(token);
     let dashes = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(at, _)| at);
     for at in dashes {
-        let first = Number::of(&bytes[..at]);
-        let last = Number::of(&bytes[at + 1..]);
+        let first = NumberText::of(&bytes[..at]);
+        let last = NumberText::of(&bytes[at + 1..]);
         if !shape.fits(&first) || !shape.fits(&last) || compare(first.as_str(), last.as_str()) != Ordering::Less {
             continue;
         }
-        let plain = |number: &Number| number.as_bytes().iter().all(u8::is_ascii_digit);
+        let plain = |number: &NumberText| number.as_bytes().iter().all(u8::is_ascii_digit);
         // `61-62` could be a section; `1981-1988` and `§§ 61-62` are ranges.
         let may_rise = match shape.rising {
-            Rising::Never => false,
-            Rising::WhenMany => mark == Mark::Many,
-            Rising::Always => mark == Mark::Many || last.len >= 3,
+            DashRangeRule::Never => false,
+            DashRangeRule::WhenMany => mark == Mark::Many,
+            DashRangeRule::Always => mark == Mark::Many || last.len >= 3,
         };
         let rises = may_rise && plain(&first) && plain(&last);
         if !whole_fits || rises {
@@ -344,10 +344,10 @@ fn split_range(token: &Number, shape: &Shape, mark: Mark) -> Option<(Number, Num
 pub(super) fn read_range_end(
     text: Text<'_>,
     pos: usize,
-    first: &Number,
-    wanted: Wanted<'_>,
-) -> Option<(Number, usize)> {
-    let Wanted { shape, mark, .. } = wanted;
+    first: &NumberText,
+    wanted: NumberRules<'_>,
+) -> Option<(NumberText, usize)> {
+    let NumberRules { shape, mark, .. } = wanted;
     let after_word = |pos: usize| {
         let start = text.skip_spaces(pos);
         let end = text.any_word(start, &["to", "through", "thru"])?;
@@ -355,16 +355,16 @@ pub(super) fn read_range_end(
     };
     let start = if text.slice(pos, pos + 3) == "..." {
         pos + 3
-    } else if text.sign(pos) == ELLIPSIS {
+    } else if text.folded_at(pos) == ELLIPSIS {
         pos + text.at(pos).1
-    } else if text.sign(text.skip_spaces(pos)) == b'-' && text.skip_spaces(pos) > pos {
+    } else if text.folded_at(text.skip_spaces(pos)) == b'-' && text.skip_spaces(pos) > pos {
         let dash = text.skip_spaces(pos);
         text.skip_spaces(dash + text.at(dash).1)
     } else {
         after_word(pos)?
     };
     let start = skip_signs(text, start);
-    if text.sign(start) == b'-' {
+    if text.folded_at(start) == b'-' {
         return read_abbreviated(text, start, first, shape);
     }
     let (last, end) = read_token(text, start, shape)?;
@@ -373,22 +373,22 @@ pub(super) fn read_range_end(
     let alike = shape.fits(&last) || !shape.fits(first);
     // In `2 U.S.C. § 1 to 5 U.S.C. § 5` the number after `to` is the title of another citation.
     let after = text.skip_spaces(end);
-    let is_title = mark != Mark::Many && after > end && text.sign(after).is_ascii_uppercase();
+    let is_title = mark != Mark::Many && after > end && text.folded_at(after).is_ascii_uppercase();
     (rises && alike && !is_title).then_some((last, end))
 }
 
 /// Reads the end of `§§ 18.2-308 to -309`: the second number leaves out the part that it shares with the first.
-fn read_abbreviated(text: Text<'_>, dash: usize, first: &Number, shape: &Shape) -> Option<(Number, usize)> {
+fn read_abbreviated(text: Text<'_>, dash: usize, first: &NumberText, shape: &Shape) -> Option<(NumberText, usize)> {
     let (tail, end) = read_token(text, dash + text.at(dash).1, shape)?;
     let cut = first.as_bytes().iter().rposition(|byte| *byte == b'-')?;
-    let mut last = Number::of(&first.as_bytes()[..=cut]);
+    let mut last = NumberText::of(&first.as_bytes()[..=cut]);
     let fits = tail.as_bytes().iter().all(|byte| last.push(*byte));
     (fits && compare(first.as_str(), last.as_str()) == Ordering::Less).then_some((last, end))
 }
 
 fn skip_signs(text: Text<'_>, mut pos: usize) -> usize {
     for _ in 0..2 {
-        if text.sign(pos) == SIGN {
+        if text.folded_at(pos) == SECTION_SIGN {
             pos = text.skip_spaces(pos + text.at(pos).1);
         }
     }

@@ -1,37 +1,42 @@
 //! References of a provision to its own code: `section 5 of this title`, a bare `§ 13.1-345`, `Regulation .03 of this
 //! chapter`; and the code that a bare `title 42` belongs to.
 
+use super::enclosing_provision::EnclosingProvision;
 use super::forms::Form;
-use super::home::Home;
-use super::matching::{Found, Matcher, Target, trim_end};
+use super::matching::{CitationMatch, Matcher, Target, trim_end};
 use super::tail;
 use super::value::{Locator, Unit};
 
 impl<'t> Matcher<'_, 't> {
     /// Reads a bare `§ 13.1-345` or `section 414` as a citation of the provision's own code, if such numbers cite
     /// it. `list_end` is the end of the list of numbers, `longest_end` that of the longest list that is possible.
-    pub(super) fn bare_at_home(&self, list_end: usize, longest_end: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
+    pub(super) fn read_bare_number(
+        &self,
+        list_end: usize,
+        longest_end: usize,
+        unit: Unit,
+    ) -> Option<(Target<'t>, usize)> {
         let home = self.home?;
         let form = self.form(home.body)?;
         let title = home.title.filter(|_| form.title.is_some());
         let target = Target { body: home.body, title, appendix: false, strict: true, shared: None };
-        let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.belongs_elsewhere(form, longest_end);
+        let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.names_other_law(form, longest_end);
         is_own.then_some((target, list_end))
     }
 
     /// Whether the text after a bare number names another law: `of that Act`, `, respectively, of the Act`,
     /// `(21 U.S.C. 321)`.
-    fn belongs_elsewhere(&self, form: &Form, list_end: usize) -> bool {
+    fn names_other_law(&self, form: &Form, list_end: usize) -> bool {
         let text = self.text;
         let mut pos = text.skip_comma(list_end);
-        if form.has_telling_numbers() {
+        if form.has_recognisable_numbers() {
             return text.word(pos, "of").is_some();
         }
-        if matches!(text.sign(pos), b'(' | b'[') && self.title_and_name(pos + 1).is_some() {
+        if matches!(text.folded_at(pos), b'(' | b'[') && self.title_and_name(pos + 1).is_some() {
             return true;
         }
         for _ in 0..2 {
-            if matches!(text.sign(pos), b')' | b']') {
+            if matches!(text.folded_at(pos), b')' | b']') {
                 pos = text.skip_comma(pos + 1);
             }
             if let Some(after) = text.word(pos, "respectively") {
@@ -43,7 +48,7 @@ impl<'t> Matcher<'_, 't> {
 
     /// Reads `Regulations .03 and .04C(1) of this chapter`. The part of the number before the last period is that
     /// of the provision's own number.
-    pub(super) fn neighbours(&self, pos: usize) -> Option<Found> {
+    pub(super) fn read_number_endings(&self, pos: usize) -> Option<CitationMatch> {
         let home = self.home?;
         let text = self.text;
         let (stem, _) = home.number?.rsplit_once('.')?;
@@ -63,7 +68,7 @@ impl<'t> Matcher<'_, 't> {
             };
             (entry.range, target.citation(place, entry.subdivisions))
         });
-        Some(Found { items: items.collect(), end: trim_end(text, chapter) })
+        Some(CitationMatch { items: items.collect(), end: trim_end(text, chapter) })
     }
 
     /// Reads `this title`, `this chapter` or `this Code` after `of`.
@@ -81,7 +86,8 @@ impl<'t> Matcher<'_, 't> {
     /// The code that a title means if no code is named. `None` in the text of a state, where it may be a title of
     /// that state's code.
     pub(super) fn plain_us_code(&self) -> Option<Target<'t>> {
-        let is_federal = |home: Home<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
+        let is_federal =
+            |home: EnclosingProvision<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
         let target = Target { body: self.us_code, title: None, appendix: false, strict: false, shared: None };
         self.home.is_none_or(is_federal).then_some(target)
     }

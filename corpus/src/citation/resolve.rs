@@ -1,10 +1,10 @@
-//! Resolves the text of a citation to provisions. The trait [`Holdings`] reports which provisions exist.
+//! Resolves the text of a citation to provisions. The trait [`ProvisionLookup`] reports which provisions exist.
 
-use super::acts::{ActSection, Popular, SessionLaw};
+use super::acts::{ActSection, PopularCitation, SessionLaw};
 use super::container::{Container, Level, NamedContainer, NumberedContainer};
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
-use super::list::Part;
+use super::list::ListElement;
 use super::value::{Body, BodyRef, Citation, Locator, Unit};
 use crate::ids::NodeOrdinal;
 
@@ -20,14 +20,14 @@ const LIST_LEN_MAX: usize = 4096;
 /// Whether a snapshot covers a code body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coverage {
-    Held,
+    Covered,
     /// The jurisdiction is listed, but the snapshot contains no law of it.
     Placeholder,
     Outside,
 }
 
 /// The contents of a snapshot, as far as citations need them.
-pub trait Holdings {
+pub trait ProvisionLookup {
     /// The error of a failed lookup, such as a damaged file.
     type Error;
 
@@ -45,7 +45,7 @@ pub trait Holdings {
 }
 
 /// Holdings that also find containers, and that tell why something is not found.
-pub trait Inventory: Holdings {
+pub trait NodeLookup: ProvisionLookup {
     /// The containers that a name means, in order.
     fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
@@ -60,7 +60,7 @@ pub trait Inventory: Holdings {
 
 /// The meaning of a text that was parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Cited {
+pub enum CitedItem {
     Citation(Citation),
     Container(Container),
     /// A container identified by the number with which its sections begin.
@@ -75,7 +75,7 @@ pub enum Cited {
     Verbatim,
 }
 
-impl Cited {
+impl CitedItem {
     pub fn body(&self) -> Option<BodyRef> {
         match self {
             Self::Citation(citation) => Some(citation.body),
@@ -93,24 +93,24 @@ pub enum Resolution {
     /// One node.
     Resolved {
         node: NodeOrdinal,
-        cited: Cited,
+        cited: CitedItem,
     },
     /// Several nodes have this citation, or it is a range of several.
     Ambiguous {
         candidates: Vec<NodeOrdinal>,
-        cited: Cited,
+        cited: CitedItem,
     },
     /// Well formed, and the snapshot covers the body, but no node has this citation.
-    NotHeld {
-        cited: Cited,
+    NotInSnapshot {
+        cited: CitedItem,
     },
     /// Well formed, but the snapshot does not cover the body.
     OutsideCoverage {
-        cited: Cited,
+        cited: CitedItem,
     },
     /// Well formed, but the snapshot lists the jurisdiction without any law.
     Placeholder {
-        cited: Cited,
+        cited: CitedItem,
     },
     Malformed {
         error: ParseError,
@@ -119,7 +119,7 @@ pub enum Resolution {
 
 impl Grammar {
     /// Resolves a text that is one citation or a list. Returns one result per element, in order, and at least one.
-    pub fn resolve<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+    pub fn resolve<H: NodeLookup>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
         if text.len() > LIST_LEN_MAX {
             let error = ParseError::TooLong { bytes: text.len() };
             return Ok(vec![Resolution::Malformed { error }]);
@@ -150,7 +150,7 @@ impl Grammar {
 
     /// Resolves a text that can be read as a whole: a citation or a list in one form, the exact citation of a node,
     /// a container, or the name of an act or session law. Returns `None` for other text.
-    fn resolve_whole<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Option<Vec<Resolution>>, H::Error> {
+    fn resolve_whole<H: NodeLookup>(&self, text: &str, holdings: &H) -> Result<Option<Vec<Resolution>>, H::Error> {
         match self.parse_list(text) {
             Ok(citations) => {
                 let all = citations.into_iter().map(|citation| self.resolve_one(citation, holdings));
@@ -166,22 +166,22 @@ impl Grammar {
         }
         let held = holdings.provisions(&CitationKey::folded(text))?;
         if !held.is_empty() {
-            return Ok(Some(vec![self.told(held, Cited::Verbatim, holdings)]));
+            return Ok(Some(vec![self.resolution_of(held, CitedItem::Verbatim, holdings)]));
         }
         if let Some(named) = self.parse_container(text) {
             let held = holdings.containers(&named)?;
-            return Ok(Some(vec![self.told(held, Cited::Container(named.container), holdings)]));
+            return Ok(Some(vec![self.resolution_of(held, CitedItem::Container(named.container), holdings)]));
         }
         if let Some(numbered) = self.parse_numbered_container(text) {
             let held = holdings.numbered_containers(&numbered)?;
-            return Ok(Some(vec![self.told(held, Cited::Numbered(numbered), holdings)]));
+            return Ok(Some(vec![self.resolution_of(held, CitedItem::Numbered(numbered), holdings)]));
         }
         let Some(popular) = self.parse_popular(text) else { return Ok(None) };
         popular.into_iter().map(|popular| self.resolve_popular(popular, holdings)).collect::<Result<_, _>>().map(Some)
     }
 
     /// Resolves a name that several codes share: the contents of the snapshot decide.
-    fn resolve_readings<H: Inventory>(
+    fn resolve_readings<H: NodeLookup>(
         &self,
         readings: Vec<Vec<Citation>>,
         holdings: &H,
@@ -190,7 +190,7 @@ impl Grammar {
         let mut nodes = Vec::new();
         let mut bearing = Vec::new();
         for citation in &readings {
-            let held = self.held(citation, holdings)?;
+            let held = self.provisions_of(citation, holdings)?;
             if !held.is_empty() {
                 bearing.push(citation.clone());
                 nodes.extend(held);
@@ -210,19 +210,23 @@ impl Grammar {
                 _ => readings = covered,
             }
         }
-        Ok(Resolution::Ambiguous { candidates: nodes, cited: Cited::Readings(readings) })
+        Ok(Resolution::Ambiguous { candidates: nodes, cited: CitedItem::Readings(readings) })
     }
 
-    fn resolve_popular<H: Inventory>(&self, popular: Popular, holdings: &H) -> Result<Resolution, H::Error> {
+    fn resolve_popular<H: NodeLookup>(&self, popular: PopularCitation, holdings: &H) -> Result<Resolution, H::Error> {
         match popular {
-            Popular::Citation(citation) => self.resolve_one(citation, holdings),
-            Popular::Unlisted(section) => Ok(self.told(Vec::new(), Cited::ActSection(section), holdings)),
-            Popular::SessionLaw(law) => Ok(self.told(Vec::new(), Cited::SessionLaw(law), holdings)),
+            PopularCitation::Citation(citation) => self.resolve_one(citation, holdings),
+            PopularCitation::Unlisted(section) => {
+                Ok(self.resolution_of(Vec::new(), CitedItem::ActSection(section), holdings))
+            }
+            PopularCitation::SessionLaw(law) => {
+                Ok(self.resolution_of(Vec::new(), CitedItem::SessionLaw(law), holdings))
+            }
         }
     }
 
     /// Resolves the elements of a list one by one. An element that cannot be parsed gives [`Resolution::Malformed`].
-    fn resolve_parts<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+    fn resolve_parts<H: NodeLookup>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
         let parts = self.parts(text);
         let mut all: Vec<Resolution> = Vec::with_capacity(parts.len());
         let mut before: Option<Citation> = None;
@@ -231,16 +235,16 @@ impl Grammar {
                 break;
             }
             match part {
-                Part::Citation(citation) => {
+                ListElement::Citation(citation) => {
                     before = Some(citation.clone());
                     all.push(self.resolve_one(citation, holdings)?);
                 }
-                Part::Container(named) => {
+                ListElement::Container(named) => {
                     let held = holdings.containers(&named)?;
-                    all.push(self.told(held, Cited::Container(named.container), holdings));
+                    all.push(self.resolution_of(held, CitedItem::Container(named.container), holdings));
                 }
-                Part::Unread(text) => {
-                    let continued = before.as_ref().and_then(|before| self.continued(before, text));
+                ListElement::Unparsed(text) => {
+                    let continued = before.as_ref().and_then(|before| self.continue_list(before, text));
                     match (continued, self.resolve_whole(text, holdings)?) {
                         (_, Some(mut found)) => all.append(&mut found),
                         (Some(citation), None) => {
@@ -264,7 +268,7 @@ impl Grammar {
     }
 
     /// Reads a bare number in a list as one of the code cited before it.
-    fn continued(&self, before: &Citation, number: &str) -> Option<Citation> {
+    fn continue_list(&self, before: &Citation, number: &str) -> Option<Citation> {
         let one = Citation { subdivisions: Vec::new(), ..before.clone() };
         let written = self.format(&one);
         let Locator::Numbered { number: own, last: None, .. } = &one.place else { return None };
@@ -272,7 +276,7 @@ impl Grammar {
         number.starts_with(|sign: char| sign.is_ascii_digit()).then(|| self.parse(&format!("{head}{number}")).ok())?
     }
 
-    fn told<H: Inventory>(&self, mut held: Vec<NodeOrdinal>, cited: Cited, holdings: &H) -> Resolution {
+    fn resolution_of<H: NodeLookup>(&self, mut held: Vec<NodeOrdinal>, cited: CitedItem, holdings: &H) -> Resolution {
         match (held.len(), held.pop()) {
             (1, Some(node)) => Resolution::Resolved { node, cited },
             (_, Some(last)) => {
@@ -282,7 +286,7 @@ impl Grammar {
             (_, None) => {
                 let body = cited.body().and_then(|body| self.body(body));
                 match body.map_or(Coverage::Outside, |body| holdings.coverage(body)) {
-                    Coverage::Held => Resolution::NotHeld { cited },
+                    Coverage::Covered => Resolution::NotInSnapshot { cited },
                     Coverage::Placeholder => Resolution::Placeholder { cited },
                     Coverage::Outside => Resolution::OutsideCoverage { cited },
                 }
@@ -291,22 +295,22 @@ impl Grammar {
     }
 
     /// Resolves one citation.
-    pub fn resolve_one<H: Inventory>(&self, citation: Citation, holdings: &H) -> Result<Resolution, H::Error> {
-        let held = self.held(&citation, holdings)?;
+    pub fn resolve_one<H: NodeLookup>(&self, citation: Citation, holdings: &H) -> Result<Resolution, H::Error> {
+        let held = self.provisions_of(&citation, holdings)?;
         if held.is_empty()
-            && let Some((held, cited)) = self.held_container(&citation, holdings)?
+            && let Some((held, cited)) = self.container_of(&citation, holdings)?
         {
-            return Ok(self.told(held, cited, holdings));
+            return Ok(self.resolution_of(held, cited, holdings));
         }
-        Ok(self.told(held, Cited::Citation(citation), holdings))
+        Ok(self.resolution_of(held, CitedItem::Citation(citation), holdings))
     }
 
     /// The container that a citation means if it matches no provision.
-    fn held_container<H: Inventory>(
+    fn container_of<H: NodeLookup>(
         &self,
         citation: &Citation,
         holdings: &H,
-    ) -> Result<Option<(Vec<NodeOrdinal>, Cited)>, H::Error> {
+    ) -> Result<Option<(Vec<NodeOrdinal>, CitedItem)>, H::Error> {
         let Locator::Numbered { unit, number, last: None, .. } = &citation.place else { return Ok(None) };
         if citation.appendix || citation.note {
             return Ok(None);
@@ -319,8 +323,8 @@ impl Grammar {
                 if !held.is_empty() {
                     // A citation with subdivisions is returned as written, so that they are not lost.
                     let cited = match citation.subdivisions.is_empty() {
-                        true => Cited::Container(named.container),
-                        false => Cited::Citation(citation.clone()),
+                        true => CitedItem::Container(named.container),
+                        false => CitedItem::Citation(citation.clone()),
                     };
                     return Ok(Some((held, cited)));
                 }
@@ -330,26 +334,34 @@ impl Grammar {
         let numbered = NumberedContainer { body: citation.body, title, number: number.clone(), level };
         let held = holdings.numbered_containers(&numbered)?;
         let cited = match citation.subdivisions.is_empty() {
-            true => Cited::Numbered(numbered),
-            false => Cited::Citation(citation.clone()),
+            true => CitedItem::Numbered(numbered),
+            false => CitedItem::Citation(citation.clone()),
         };
         Ok((!held.is_empty()).then_some((held, cited)))
     }
 
     /// The provisions that a citation means, in order: those with this citation; if there are none, those whose
     /// range contains it; if there are none, those in its own range, at most [`RANGE_MAX`].
-    pub fn held<H: Holdings>(&self, citation: &Citation, holdings: &H) -> Result<Vec<NodeOrdinal>, H::Error> {
+    pub fn provisions_of<H: ProvisionLookup>(
+        &self,
+        citation: &Citation,
+        holdings: &H,
+    ) -> Result<Vec<NodeOrdinal>, H::Error> {
         let mut held = holdings.provisions(&self.key(citation))?;
         if held.is_empty() {
             held = holdings.ranges_over(citation)?;
         }
         if held.is_empty() {
-            held = self.held_within(citation, holdings)?;
+            held = self.provisions_in_range(citation, holdings)?;
         }
         Ok(held)
     }
 
-    fn held_within<H: Holdings>(&self, range: &Citation, holdings: &H) -> Result<Vec<NodeOrdinal>, H::Error> {
+    fn provisions_in_range<H: ProvisionLookup>(
+        &self,
+        range: &Citation,
+        holdings: &H,
+    ) -> Result<Vec<NodeOrdinal>, H::Error> {
         let Locator::Numbered { unit, last: Some(last_number), wording, .. } = &range.place else {
             return Ok(Vec::new());
         };
@@ -375,7 +387,7 @@ impl Grammar {
 }
 
 /// Collects the provisions in a range, up to the first that is outside it.
-fn walk<H: Holdings>(
+fn walk<H: ProvisionLookup>(
     range: &Citation,
     nodes: impl Iterator<Item = u32>,
     holdings: &H,

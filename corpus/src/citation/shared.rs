@@ -17,7 +17,7 @@ pub(super) struct SharedName(pub(super) u16);
 
 /// The case of the letters in a code's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Letters {
+pub(super) enum LetterCase {
     Any,
     Lower,
     Upper,
@@ -25,24 +25,24 @@ pub(super) enum Letters {
 
 /// One of the codes that a shared name means.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct SharedNameMeaning {
     pub(super) body: BodyRef,
     /// The title that the name includes.
     pub(super) title: Option<&'static str>,
     /// The numbers with which its sections begin, as inclusive ranges. If empty, any number fits.
     pub(super) parts: Vec<(u16, u16)>,
     pub(super) shape: Shape,
-    pub(super) letters: Letters,
+    pub(super) letters: LetterCase,
 }
 
-impl Reading {
+impl SharedNameMeaning {
     /// Whether a number that fits the shape may be one of this code.
-    pub(super) fn takes(&self, entry: &Entry, unit: Unit) -> bool {
+    pub(super) fn accepts_number(&self, entry: &Entry, unit: Unit) -> bool {
         let number = entry.first.as_str();
         let letters = match self.letters {
-            Letters::Any => true,
-            Letters::Lower => !number.bytes().any(|sign| sign.is_ascii_uppercase()),
-            Letters::Upper => !number.bytes().any(|sign| sign.is_ascii_lowercase()),
+            LetterCase::Any => true,
+            LetterCase::Lower => !number.bytes().any(|sign| sign.is_ascii_uppercase()),
+            LetterCase::Upper => !number.bytes().any(|sign| sign.is_ascii_lowercase()),
         };
         let digits = number.bytes().take_while(u8::is_ascii_digit).count();
         let part = number.get(..digits).and_then(|part| part.parse::<u16>().ok());

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::number::{self, Mark, Number, Shape, Wanted};
-use super::text::{PILCROW, SIGN, Text};
+use super::number::{self, Mark, NumberRules, NumberText, Shape};
+use super::text::{PILCROW, SECTION_SIGN, Text};
 use super::value::{Unit, Wording};
 
 /// Maximum number of numbers read from one list. Longer lists are cut, which bounds the work at one position.
@@ -15,8 +15,8 @@ const SUBDIVISIONS_MAX: usize = 8;
 pub(super) struct Entry {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) first: Number,
-    pub(super) last: Option<Number>,
+    pub(super) first: NumberText,
+    pub(super) last: Option<NumberText>,
     pub(super) wording: Option<Wording>,
     pub(super) subdivisions: Vec<Box<str>>,
     /// Whether the notes to the section are cited.
@@ -54,17 +54,17 @@ impl<'s> Expected<'s> {
     }
 
     /// The rules for one number of the list.
-    pub(super) fn number(self) -> Wanted<'s> {
-        Wanted { shape: self.shape, mark: self.mark, strict: self.strict }
+    pub(super) fn number(self) -> NumberRules<'s> {
+        NumberRules { shape: self.shape, mark: self.mark, strict: self.strict }
     }
 }
 
 /// Reads `§`, `§§`, `sec.`, `art.`, `part` and the like.
 pub(super) fn read_mark(text: Text<'_>, pos: usize) -> Option<(Mark, Unit, usize)> {
     let (sign, len) = text.at(pos);
-    if sign == SIGN {
+    if sign == SECTION_SIGN {
         let next = text.skip_spaces(pos + len);
-        let many = text.sign(next) == SIGN;
+        let many = text.folded_at(next) == SECTION_SIGN;
         return Some(if many {
             (Mark::Many, Unit::Section, next + text.at(next).1)
         } else {
@@ -125,11 +125,11 @@ pub(super) fn read_list(text: Text<'_>, pos: usize, expected: Expected<'_>) -> O
 }
 
 fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<Entry> {
-    let bracketed = text.sign(start) == b'[';
+    let bracketed = text.folded_at(start) == b'[';
     let number_start = if bracketed { start + 1 } else { start };
     let span = number::read(text, number_start, expected.number())?;
     let mut end = span.end;
-    if bracketed && text.sign(end) == b']' {
+    if bracketed && text.folded_at(end) == b']' {
         end += 1;
     }
     let mut last = span.last;
@@ -156,7 +156,8 @@ fn skip_note(text: Text<'_>, pos: usize) -> Option<usize> {
     let end = start + "note".len();
     let found = start > pos && text.slice(start, end).eq_ignore_ascii_case("note") && text.ends_word(end);
     let next = text.skip_spaces(end);
-    let goes_on = next > end && text.sign(next).is_ascii_alphabetic() && text.any_word(next, &["and", "or"]).is_none();
+    let goes_on =
+        next > end && text.folded_at(next).is_ascii_alphabetic() && text.any_word(next, &["and", "or"]).is_none();
     (found && !goes_on).then_some(end)
 }
 
@@ -165,19 +166,19 @@ fn skip_note(text: Text<'_>, pos: usize) -> Option<usize> {
 fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<Entry> {
     let separator = text.skip_spaces(end);
     let mut pos = separator;
-    if matches!(text.sign(pos), b',' | b';') {
+    if matches!(text.folded_at(pos), b',' | b';') {
         pos = text.skip_spaces(pos + 1);
     }
     if let Some(after) = text.any_word(pos, &["and", "or"]) {
         pos = text.skip_spaces(after);
-    } else if text.sign(pos) == b'&' {
+    } else if text.folded_at(pos) == b'&' {
         pos = text.skip_spaces(pos + 1);
     }
     if pos == separator {
         return None;
     }
     let mut expected = expected;
-    if text.sign(pos) == SIGN {
+    if text.folded_at(pos) == SECTION_SIGN {
         // In `chapter 1, § 223` the section is not part of the list of chapters.
         let (mark, unit, after) = read_mark(text, pos)?;
         if unit != expected.unit {
@@ -188,19 +189,19 @@ fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<En
     } else if expected.mark != Mark::Many && !expected.alternatives {
         return None;
     }
-    if !text.sign(pos).is_ascii_digit() {
+    if !text.folded_at(pos).is_ascii_digit() {
         return None;
     }
     let entry = read_entry(text, pos, expected)?;
     // A number before a capitalised word is more likely a title or a count than a section.
     let after = text.skip_spaces(entry.end);
-    let continues = after > entry.end && text.sign(after).is_ascii_uppercase();
+    let continues = after > entry.end && text.folded_at(after).is_ascii_uppercase();
     (!continues).then_some(entry)
 }
 
 /// The last part of a number, or of the two numbers of a range: `.04C(1)`, `.03—.06`.
 #[derive(Debug)]
-pub(super) struct NumberEnd {
+pub(super) struct NumberSuffix {
     pub(super) range: Range<usize>,
     pub(super) first: Box<str>,
     pub(super) last: Option<Box<str>>,
@@ -208,7 +209,7 @@ pub(super) struct NumberEnd {
 }
 
 /// Reads one `.04` or a list of them, each with its period.
-pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) -> Option<(Vec<NumberEnd>, usize)> {
+pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) -> Option<(Vec<NumberSuffix>, usize)> {
     let mut entries = Vec::new();
     let mut next = pos;
     let mut list_end = None;
@@ -222,7 +223,7 @@ pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) 
         if let Some((_, range_end)) = &last {
             end = *range_end;
         }
-        entries.push(NumberEnd { range: next..end, first, last: last.map(|(last, _)| last), subdivisions });
+        entries.push(NumberSuffix { range: next..end, first, last: last.map(|(last, _)| last), subdivisions });
         list_end = Some(end);
         next = text.skip_comma(end);
         if let Some(after) = text.any_word(next, &["and", "or"]) {
@@ -236,7 +237,7 @@ pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) 
 fn read_number_end(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     let digits = pos + 1;
     let mut end = text.digits_end(digits);
-    if text.sign(pos) != b'.' || end == digits {
+    if text.folded_at(pos) != b'.' || end == digits {
         return None;
     }
     let mut number = text.slice(digits, end).to_owned();
@@ -256,7 +257,7 @@ pub(super) fn read_subdivisions(
     capital_first: bool,
     into: &mut Vec<Box<str>>,
 ) -> usize {
-    if capital_first && text.sign(end).is_ascii_uppercase() && text.ends_word(end + 1) {
+    if capital_first && text.folded_at(end).is_ascii_uppercase() && text.ends_word(end + 1) {
         into.push(text.slice(end, end + 1).into());
         end += 1;
     }
@@ -272,10 +273,10 @@ pub(super) fn read_subdivisions(
 fn read_parenthesised<'t>(text: Text<'t>, pos: usize) -> Option<(&'t str, usize)> {
     let open = text.skip_spaces(pos);
     // A line that begins with `(b)` is a new paragraph.
-    if text.sign(open) != b'(' || text.slice(pos, open).contains('\n') {
+    if text.folded_at(open) != b'(' || text.slice(pos, open).contains('\n') {
         return None;
     }
-    let close = (open + 1..open + 9).find(|at| text.sign(*at) == b')')?;
+    let close = (open + 1..open + 9).find(|at| text.folded_at(*at) == b')')?;
     let inner = text.slice(open + 1, close);
     let spaced = open > pos;
     is_subdivision(inner, spaced).then_some((inner, close + 1))
@@ -302,7 +303,7 @@ fn read_worded(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
     const WORDS: [&str; 9] =
         ["subd", "subds", "subdivision", "subdiv", "subsection", "subsec", "paragraph", "para", "par"];
     let word = text.skip_comma(pos);
-    let is_sign = text.sign(word) == PILCROW;
+    let is_sign = text.folded_at(word) == PILCROW;
     read_inner(text, if is_sign { word + text.at(word).1 } else { text.any_word(word, &WORDS)? })
 }
 
@@ -312,7 +313,7 @@ pub(super) fn read_inner(text: Text<'_>, after_word: usize) -> Option<(&str, usi
     if let Some(found) = read_parenthesised(text, start) {
         return Some(found);
     }
-    let len = (0..6).take_while(|offset| text.sign(start + offset).is_ascii_alphanumeric()).count();
+    let len = (0..6).take_while(|offset| text.folded_at(start + offset).is_ascii_alphanumeric()).count();
     let inner = text.slice(start, start + len);
     (text.ends_word(start + len) && is_subdivision(inner, true)).then_some((inner, start + len))
 }
@@ -320,7 +321,7 @@ pub(super) fn read_inner(text: Text<'_>, after_word: usize) -> Option<(&str, usi
 /// Skips `-(3)` or `to (3)`: only the first subdivision of a range is kept.
 fn skip_subdivision_range(text: Text<'_>, end: usize) -> usize {
     let mut pos = text.skip_spaces(end);
-    if text.sign(pos) == b'-' {
+    if text.folded_at(pos) == b'-' {
         pos += text.at(pos).1;
     } else if let Some(after) = text.any_word(pos, &["to", "through"]) {
         pos = after;
@@ -339,16 +340,17 @@ fn skip_et_seq(text: Text<'_>, end: usize) -> usize {
 /// Reads a title or chapter number: `42`, `5A`, `17-A`, `93A`.
 pub(super) fn read_title(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
     let digits = text.digits_end(pos);
-    if digits == pos || digits > pos + 4 || text.sign(pos) == b'0' {
+    if digits == pos || digits > pos + 4 || text.folded_at(pos) == b'0' {
         return None;
     }
-    let letter = |at: usize| text.sign(at).is_ascii_alphabetic() && text.ends_word(at + 1);
+    let letter = |at: usize| text.folded_at(at).is_ascii_alphabetic() && text.ends_word(at + 1);
     let mut end = digits;
-    if letter(digits) && text.sign(digits + 1) != b'.' {
+    if letter(digits) && text.folded_at(digits + 1) != b'.' {
         end = digits + 1;
     } else if text.slice(digits, digits + 1) == "-" && letter(digits + 1) {
         end = digits + 2;
     }
-    let more = text.sign(end) == b'.' && text.sign(end + 1).is_ascii_digit() || text.sign(end).is_ascii_digit();
+    let more =
+        text.folded_at(end) == b'.' && text.folded_at(end + 1).is_ascii_digit() || text.folded_at(end).is_ascii_digit();
     (!more).then(|| (text.slice(pos, end), end))
 }

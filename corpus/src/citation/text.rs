@@ -6,7 +6,7 @@
 /// The end of the text.
 pub(super) const END: u8 = 0;
 /// The section sign.
-pub(super) const SIGN: u8 = 1;
+pub(super) const SECTION_SIGN: u8 = 1;
 /// An ellipsis character.
 pub(super) const ELLIPSIS: u8 = 2;
 /// A paragraph sign.
@@ -46,7 +46,7 @@ impl<'t> Text<'t> {
             return (OTHER, 1);
         };
         let folded = match character {
-            '§' => SIGN,
+            '§' => SECTION_SIGN,
             '\u{a0}' | '\u{2000}'..='\u{200d}' | '\u{202f}' | '\u{205f}' | '\u{2060}' | '\u{3000}' | '\u{feff}' => b' ',
             '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => b'-',
             '\u{2018}' | '\u{2019}' | '\u{2bb}' | '\u{2bc}' => b'\'',
@@ -58,7 +58,7 @@ impl<'t> Text<'t> {
     }
 
     #[inline]
-    pub(super) fn sign(self, pos: usize) -> u8 {
+    pub(super) fn folded_at(self, pos: usize) -> u8 {
         self.at(pos).0
     }
 
@@ -70,7 +70,7 @@ impl<'t> Text<'t> {
 
     /// Whether a word or number could end at `pos`.
     pub(super) fn ends_word(self, pos: usize) -> bool {
-        match self.sign(pos) {
+        match self.folded_at(pos) {
             OTHER => !self.0.get(pos..).and_then(|text| text.chars().next()).is_some_and(char::is_alphanumeric),
             sign => !sign.is_ascii_alphanumeric(),
         }
@@ -103,7 +103,7 @@ impl<'t> Text<'t> {
     /// Skips spaces and one comma.
     pub(super) fn skip_comma(self, pos: usize) -> usize {
         let pos = self.skip_spaces(pos);
-        if self.sign(pos) == b',' { self.skip_spaces(pos + 1) } else { pos }
+        if self.folded_at(pos) == b',' { self.skip_spaces(pos + 1) } else { pos }
     }
 
     /// The end of `word`, with a period after it, if the whole word is at `pos`. `word` must be lower case; the
@@ -115,7 +115,7 @@ impl<'t> Text<'t> {
             return None;
         }
         // In `sec.12` the period belongs to the word, even if no space follows.
-        Some(if self.sign(end) == b'.' && self.sign(end + 1) != b'.' { end + 1 } else { end })
+        Some(if self.folded_at(end) == b'.' && self.folded_at(end + 1) != b'.' { end + 1 } else { end })
     }
 
     /// The end of the first of `words` that is at `pos`.
@@ -144,9 +144,15 @@ mod tests {
 
     #[test]
     fn spaces_dashes_and_signs_fold() {
-        for (text, sign) in
-            [("\u{a0}", b' '), ("\u{2009}", b' '), ("–", b'-'), ("−", b'-'), ("’", b'\''), ("§", SIGN), ("é", OTHER)]
-        {
+        for (text, sign) in [
+            ("\u{a0}", b' '),
+            ("\u{2009}", b' '),
+            ("–", b'-'),
+            ("−", b'-'),
+            ("’", b'\''),
+            ("§", SECTION_SIGN),
+            ("é", OTHER),
+        ] {
             assert_eq!(Text::new(text).at(0), (sign, text.len()), "{text:?}");
         }
         assert_eq!(Text::new("").at(0), (END, 0));
@@ -154,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_whole() {
+    fn only_whole_words_match() {
         let text = Text::new("Sec. sections title.");
         assert_eq!(text.word(0, "sec"), Some(4));
         assert_eq!(text.word(5, "section"), None);

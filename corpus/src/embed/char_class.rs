@@ -13,7 +13,7 @@ pub(super) enum ByteClass {
     /// An ASCII control character: it is removed, and the letters around it are joined.
     Removed,
     /// Part of a non-ASCII character.
-    Wide,
+    NonAscii,
 }
 
 pub(super) static BYTE_CLASSES: [ByteClass; 256] = byte_classes();
@@ -24,7 +24,7 @@ const fn byte_classes() -> [ByteClass; 256] {
     while byte < 256 {
         classes[byte] = match byte as u8 {
             b' ' | b'\t' | b'\n' | b'\r' => ByteClass::Space,
-            0x80.. => ByteClass::Wide,
+            0x80.. => ByteClass::NonAscii,
             b if b.is_ascii_control() => ByteClass::Removed,
             b if b.is_ascii_punctuation() => ByteClass::Punctuation,
             _ => ByteClass::Word,
@@ -38,16 +38,16 @@ pub(super) fn is_removed(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
         '\0'..='\x7f' => c.is_ascii_control(),
-        _ => lies_in(&REMOVED, c),
+        _ => table_contains(&REMOVED, c),
     }
 }
 
 pub(super) fn is_accent(c: char) -> bool {
-    !c.is_ascii() && lies_in(&ACCENTS, c)
+    !c.is_ascii() && table_contains(&ACCENTS, c)
 }
 
 pub(super) fn is_punctuation(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_punctuation() } else { lies_in(&PUNCTUATION, c) }
+    if c.is_ascii() { c.is_ascii_punctuation() } else { table_contains(&PUNCTUATION, c) }
 }
 
 /// Each Han character is a word; Hangul and kana characters are not.
@@ -66,7 +66,7 @@ pub(super) fn is_han(c: char) -> bool {
 
 /// Whether a table contains a character. `boundaries` alternates between inclusive starts and exclusive ends, so
 /// for a member an odd number of them is at or before it.
-fn lies_in(boundaries: &[u32], c: char) -> bool {
+fn table_contains(boundaries: &[u32], c: char) -> bool {
     boundaries.partition_point(|&boundary| boundary <= u32::from(c)) % 2 == 1
 }
 
@@ -147,14 +147,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boundaries_rise_and_close_every_run() {
+    fn boundaries_are_sorted_and_paired() {
         for table in [&REMOVED[..], &ACCENTS[..], &PUNCTUATION[..]] {
             assert!(table.is_sorted_by(|a, b| a < b) && table.len() % 2 == 0);
         }
     }
 
     #[test]
-    fn common_characters_fall_where_they_belong() {
+    fn common_characters_have_the_right_class() {
         for c in ['§', '“', '”', '’', '—', '–', '…', '¶', '†'] {
             assert!(is_punctuation(c) && !is_accent(c) && !is_removed(c), "{c}");
         }

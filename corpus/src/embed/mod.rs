@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn likeness_of_meaning_is_likeness_of_vectors() {
+    fn similar_meanings_have_similar_vectors() {
         let query = embedder().embed_query("how long does a landlord have to give back the deposit");
         let near = embedder().embed("Return of security deposits: the lessor shall refund the tenant within 45 days.");
         let far = embedder().embed("Harvest of oysters from public bars is closed in summer.");
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_stands_between_its_text_and_its_context() {
+    fn a_passage_vector_is_halfway_between_text_and_context() {
         let mut chunk = Vec::new();
         embedder().tokenize("The fine is 500 dollars.", &mut chunk);
         let context = embedder().embed("Littering. Offences against public order.");

@@ -37,14 +37,14 @@ pub(super) fn neighbours(token: TokenId) -> impl Iterator<Item = (TokenId, f32)>
 
 /// Computes the table from the model, row by row. Cosines are computed from sums of integers, so every machine
 /// computes the same table.
-pub struct Derivation {
+pub struct NeighbourTableBuilder {
     model: Model,
     vocabulary: Vocabulary,
     /// The length of each row. Zero for the special tokens, which occur in no text and must not be neighbours.
     lengths: Vec<f64>,
 }
 
-impl Derivation {
+impl NeighbourTableBuilder {
     #[expect(clippy::new_without_default, reason = "it computes for a moment, which a default should not")]
     pub fn new() -> Self {
         let (model, vocabulary) = (Model::of_passages(), Vocabulary::compiled_in());
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_table_is_the_one_the_model_gives() {
-        let derivation = Derivation::new();
+        let derivation = NeighbourTableBuilder::new();
         assert_eq!(TABLE.len(), COSINES_AT + TOKEN_COUNT * NEIGHBOURS_MAX);
         for id in (0..TOKEN_COUNT as u16).step_by(1009).chain([0, 100, 102, 996, 1999, 2000, 30_521]) {
             let derived: Vec<_> = derivation
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_sorted_others_of_some_likeness() {
+    fn neighbours_are_sorted_and_similar() {
         let mut rows_with_neighbours = 0;
         for id in 0..TOKEN_COUNT as u16 {
             let row: Vec<_> = neighbours(TokenId(id)).collect();

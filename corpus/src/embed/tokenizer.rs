@@ -27,7 +27,7 @@ pub(super) fn tokenize(vocabulary: &Vocabulary, text: &str, out: &mut Vec<TokenI
                 at + 1
             }
             ByteClass::Word => plain_word(vocabulary, text, at, out),
-            ByteClass::Wide => {
+            ByteClass::NonAscii => {
                 wide_boundary(vocabulary, text, at, out).unwrap_or_else(|| unusual_word(vocabulary, text, at, out))
             }
             ByteClass::Removed => unusual_word(vocabulary, text, at, out),
@@ -49,8 +49,8 @@ fn plain_word(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec<T
                 }
             }
             ByteClass::Space | ByteClass::Punctuation => break,
-            ByteClass::Wide if is_wide_boundary(text, at) => break,
-            ByteClass::Wide | ByteClass::Removed => return unusual_word(vocabulary, text, start, out),
+            ByteClass::NonAscii if is_wide_boundary(text, at) => break,
+            ByteClass::NonAscii | ByteClass::Removed => return unusual_word(vocabulary, text, start, out),
         }
         at += 1;
     }
@@ -108,7 +108,7 @@ fn unusual_word(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec
 fn ends_unusual(text: &str, at: usize) -> bool {
     match BYTE_CLASSES[usize::from(text.as_bytes()[at])] {
         ByteClass::Space | ByteClass::Punctuation => true,
-        ByteClass::Wide => is_wide_boundary(text, at),
+        ByteClass::NonAscii => is_wide_boundary(text, at),
         ByteClass::Word | ByteClass::Removed => false,
     }
 }
@@ -231,7 +231,7 @@ mod tests {
         }
 
         #[test]
-        fn words_stand_for_themselves(left in "[a-z§é(]{0,10}", right in "[a-z§é(]{0,10}") {
+        fn tokens_of_a_word_do_not_depend_on_neighbours(left in "[a-z§é(]{0,10}", right in "[a-z§é(]{0,10}") {
             let mut apart = tokens(&left);
             apart.extend(tokens(&right));
             prop_assert_eq!(tokens(&format!("{left} {right}")), apart);

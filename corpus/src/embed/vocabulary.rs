@@ -58,14 +58,14 @@ impl Vocabulary {
                 return None;
             }
             let token = TokenId(value as u16);
-            if value == slot_value(hash, token.0) && self.is(token, piece, place) {
+            if value == slot_value(hash, token.0) && self.token_is_piece(token, piece, place) {
                 return Some(token);
             }
             slot += 1;
         }
     }
 
-    fn is(&self, token: TokenId, piece: &[u8], place: PiecePosition) -> bool {
+    fn token_is_piece(&self, token: TokenId, piece: &[u8], place: PiecePosition) -> bool {
         let text = self.text(token);
         match place {
             PiecePosition::Start => text == piece,

@@ -22,14 +22,14 @@ pub enum KeywordError {
     WriterStopped { path: PathBuf },
 }
 
-const MEND: &str = "copy the snapshot again or rebuild it with 'hornbook build'";
+const REMEDY: &str = "copy the snapshot again or rebuild it with 'hornbook build'";
 
 impl fmt::Display for KeywordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
             Self::File(source) => source.fmt(f),
-            Self::Damaged { path, what } => write!(f, "{} is damaged: {what}; {MEND}", path.display()),
+            Self::Damaged { path, what } => write!(f, "{} is damaged: {what}; {REMEDY}", path.display()),
             Self::OtherSchema { path } => write!(
                 f,
                 "keyword index {} was written with other fields or another text analysis than '{ANALYZER_ID}', which this \
@@ -38,14 +38,14 @@ impl fmt::Display for KeywordError {
             ),
             Self::DocumentCount { path, expected, found } => write!(
                 f,
-                "keyword index {} holds {found} documents, the snapshot has {expected} nodes: they are from different builds; {MEND}",
+                "keyword index {} holds {found} documents, the snapshot has {expected} nodes: they are from different builds; {REMEDY}",
                 path.display()
             ),
             Self::Order { path, document, ordinal } => {
                 write!(f, "keyword index {}: document {document} says it is ", path.display())?;
                 match ordinal {
-                    Some(ordinal) => write!(f, "node {ordinal}; {MEND}"),
-                    None => write!(f, "no node; {MEND}"),
+                    Some(ordinal) => write!(f, "node {ordinal}; {REMEDY}"),
+                    None => write!(f, "no node; {REMEDY}"),
                 }
             }
             Self::TooManyDocuments { path } => write!(

@@ -14,7 +14,7 @@ use super::directory::{META_FILE, MappedDirectory};
 use super::error::KeywordError;
 use super::schema::{KeywordFields, ORDINAL_FIELD, keyword_schema};
 use crate::analyzer::{Analyzer, TokenRole};
-use crate::damage::guarded;
+use crate::damage::catch_panic_as_damage;
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
 /// An open keyword index. It is cheap to clone; all of its data is in memory maps.
@@ -34,7 +34,7 @@ impl fmt::Debug for KeywordIndex {
 impl KeywordIndex {
     /// Opens the index in a folder. It must have our schema and contain `document_count` documents in one segment.
     pub fn open(path: &Path, document_count: u32) -> Result<Self, KeywordError> {
-        of_undamaged(path, || Self::open_unguarded(path, document_count))
+        read_guarded(path, || Self::open_unguarded(path, document_count))
     }
 
     fn open_unguarded(path: &Path, document_count: u32) -> Result<Self, KeywordError> {
@@ -79,7 +79,7 @@ impl KeywordIndex {
 
     /// Checks that the id of every document equals the ordinal of its node.
     pub fn verify_order(&self) -> Result<(), KeywordError> {
-        of_undamaged(&self.path, || self.verify_order_unguarded())
+        read_guarded(&self.path, || self.verify_order_unguarded())
     }
 
     fn verify_order_unguarded(&self) -> Result<(), KeywordError> {
@@ -97,7 +97,7 @@ impl KeywordIndex {
     ///
     /// A compound is searched by its parts. If there are no words, nothing matches.
     pub fn matching(&self, words: &str, range: OrdinalRange) -> Result<Vec<NodeOrdinal>, KeywordError> {
-        of_undamaged(&self.path, || self.matching_unguarded(words, range))
+        read_guarded(&self.path, || self.matching_unguarded(words, range))
     }
 
     fn matching_unguarded(&self, words: &str, range: OrdinalRange) -> Result<Vec<NodeOrdinal>, KeywordError> {
@@ -118,7 +118,7 @@ impl KeywordIndex {
         Ok(found)
     }
 
-    fn required_terms(&self, words: &str, start: u32) -> Result<Vec<EitherField>, KeywordError> {
+    fn required_terms(&self, words: &str, start: u32) -> Result<Vec<MultiFieldPostings>, KeywordError> {
         let mut required = Vec::new();
         Analyzer::new().analyze(words, |token| {
             // A whole means the same as its parts, which also match if the text does not join them.
@@ -131,12 +131,12 @@ impl KeywordIndex {
         required.iter().map(|term| self.either_field(term, start)).collect()
     }
 
-    fn either_field(&self, term: &str, start: u32) -> Result<EitherField, KeywordError> {
+    fn either_field(&self, term: &str, start: u32) -> Result<MultiFieldPostings, KeywordError> {
         let mut fields = Vec::with_capacity(2);
         for field in [self.fields.heading, self.fields.text] {
             fields.extend(self.postings(field, term)?);
         }
-        let mut either = EitherField(fields);
+        let mut either = MultiFieldPostings(fields);
         either.seek(start);
         Ok(either)
     }
@@ -154,17 +154,17 @@ impl KeywordIndex {
 }
 
 /// Reads the index in a folder. A panic in tantivy means that the files are damaged.
-fn of_undamaged<T>(path: &Path, read: impl FnOnce() -> Result<T, KeywordError>) -> Result<T, KeywordError> {
-    guarded(read).unwrap_or_else(|what| {
+fn read_guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, KeywordError>) -> Result<T, KeywordError> {
+    catch_panic_as_damage(read).unwrap_or_else(|what| {
         let what = format!("reading it ended with '{what}'");
         Err(KeywordError::Damaged { path: path.to_owned(), what })
     })
 }
 
 /// The postings of a term in several fields.
-struct EitherField(Vec<SegmentPostings>);
+struct MultiFieldPostings(Vec<SegmentPostings>);
 
-impl EitherField {
+impl MultiFieldPostings {
     /// The first document at or after `target` that contains the term in any of the fields.
     fn seek(&mut self, target: u32) -> u32 {
         let seek = |postings: &mut SegmentPostings| {

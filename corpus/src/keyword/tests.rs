@@ -68,7 +68,7 @@ fn many_nodes(count: u32) -> Vec<Node> {
 }
 
 #[test]
-fn documents_are_numbered_as_they_were_pushed_however_many_runs_there_were() {
+fn document_ids_follow_push_order_for_any_number_of_runs() {
     let dir = tempfile::tempdir().unwrap();
     let nodes = many_nodes(3000);
     let path = dir.path().join("keyword");
@@ -126,7 +126,7 @@ fn an_index_of_nothing_and_of_empty_nodes_opens() {
 }
 
 #[test]
-fn a_folder_that_is_there_is_not_written_into() {
+fn an_existing_folder_is_not_written_to() {
     let dir = tempfile::tempdir().unwrap();
     let error = KeywordWriter::create(dir.path(), AMPLE_BUDGET).unwrap_err().to_string();
     assert!(error.contains("create") && error.contains(&dir.path().display().to_string()), "{error}");

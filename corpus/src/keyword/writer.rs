@@ -135,7 +135,8 @@ impl KeywordWriter {
         }
         replace_store(&path)?;
         let meta_path = path.join(META_FILE);
-        fs::write(&meta_path, fixed_meta(&path, &meta)?).map_err(|source| io_error(&meta_path, "write", source))?;
+        fs::write(&meta_path, normalized_meta(&path, &meta)?)
+            .map_err(|source| io_error(&meta_path, "write", source))?;
         Ok(KeywordStats { document_count, run_count, files: sync_files(&path)? })
     }
 
@@ -251,7 +252,7 @@ fn replace_store(path: &Path) -> Result<(), KeywordError> {
 
 /// The content of `meta.json` without the parts that differ between builds: the random segment id, and the payload
 /// about merged runs.
-fn fixed_meta(path: &Path, meta: &[u8]) -> Result<String, KeywordError> {
+fn normalized_meta(path: &Path, meta: &[u8]) -> Result<String, KeywordError> {
     let unexpected = || {
         let cause = std::io::Error::other("tantivy described the index it wrote in an unknown way");
         engine_error(path, "describe", TantivyError::from(cause))

@@ -9,7 +9,7 @@ use super::lines::{LayoutRef, LineKind};
 
 /// A line of a text, ready to be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetLine {
+pub struct RenderLine {
     /// Its bytes in the text, without the line feed.
     pub range: Range<usize>,
     pub kind: LineKind,
@@ -33,7 +33,7 @@ pub struct Anchor {
 
 /// The lines of a text, with their layout. If there is no layout, or it has another number of lines, every line is
 /// a paragraph at depth 0.
-pub fn set_lines(text: &str, layout: Option<LayoutRef<'_>>) -> Vec<SetLine> {
+pub fn layout_lines(text: &str, layout: Option<LayoutRef<'_>>) -> Vec<RenderLine> {
     let count = text.split('\n').count();
     let lines = layout.map(|layout| layout.lines).filter(|lines| lines.len() == count);
     let mut open: Vec<(u8, String)> = Vec::new();
@@ -50,7 +50,7 @@ pub fn set_lines(text: &str, layout: Option<LayoutRef<'_>>) -> Vec<SetLine> {
             }
             anchor_of(&open)
         });
-        SetLine {
+        RenderLine {
             range,
             kind: line.kind().unwrap_or(LineKind::Paragraph),
             depth: line.depth,

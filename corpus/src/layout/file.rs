@@ -16,7 +16,7 @@ const WITHOUT_COVERED_CELLS: FileKind = FileKind { version: 1, ..KIND };
 /// The position of the layout of a text.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Part {
+struct LayoutPosition {
     first_line: u64,
     first_mark: u64,
     lines: u32,
@@ -40,7 +40,7 @@ pub struct LayoutWriter {
     out: SectionWriter,
     lines: u64,
     marks: Vec<Mark>,
-    parts: Vec<Part>,
+    parts: Vec<LayoutPosition>,
     starts: Vec<u64>,
 }
 
@@ -57,7 +57,7 @@ impl LayoutWriter {
             if layout.is_empty() {
                 continue;
             }
-            self.parts.push(Part {
+            self.parts.push(LayoutPosition {
                 first_line: self.lines,
                 first_mark: self.marks.len() as u64,
                 lines: layout.lines.len() as u32,
@@ -86,7 +86,7 @@ impl LayoutWriter {
 pub struct Layouts {
     lines: Column<Line>,
     marks: Column<Mark>,
-    parts: Column<Part>,
+    parts: Column<LayoutPosition>,
     starts: Column<u64>,
 }
 

@@ -29,7 +29,7 @@ impl Layout {
     }
 
     /// Renumbers the footnotes of the text: their notes begin at `first` among the notes of the node, not at zero.
-    pub fn count_footnotes_from(&mut self, first: usize) {
+    pub fn offset_footnotes(&mut self, first: usize) {
         for mark in self.marks.iter_mut().filter(|mark| mark.kind() == Some(MarkKind::Footnote)) {
             mark.target += first as u32;
         }
@@ -46,7 +46,7 @@ impl Layout {
     }
 
     /// Checks that this can be the layout of a text. Returns what is wrong; such a layout must not be stored.
-    pub fn mistake_for(&self, text: &str) -> Option<String> {
+    pub fn check_against_text(&self, text: &str) -> Option<String> {
         let lines = text.split('\n').count();
         if self.lines.len() != lines {
             return Some(format!("{} lines are set, the text has {lines}", self.lines.len()));

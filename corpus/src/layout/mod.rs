@@ -11,7 +11,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use anchors::{Anchor, SetLine, anchor_name, set_lines};
+pub use anchors::{Anchor, RenderLine, anchor_name, layout_lines};
 pub use file::{FILE_NAME, LayoutWriter, Layouts};
 pub use lines::{Layout, LayoutRef, Line, LineKind, Mark, MarkKind};
-pub use tables::{Table, TableCell, set_table};
+pub use tables::{Table, TableCell, build_table};

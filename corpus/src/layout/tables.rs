@@ -30,7 +30,7 @@ type Owner = (usize, usize);
 
 /// Builds a table from its rows: the bytes and the kind of each. No cell spans rows of the head and rows below it.
 /// If a mark covers a cell that has text, or if there is no cell that could cover it, the mark is ignored.
-pub fn set_table(text: &str, rows: &[(Range<usize>, LineKind)], marks: &[Mark]) -> Table {
+pub fn build_table(text: &str, rows: &[(Range<usize>, LineKind)], marks: &[Mark]) -> Table {
     let mut table = Table::default();
     let mut above: Vec<Option<Owner>> = Vec::new();
     for (number, (line, kind)) in rows.iter().enumerate() {
@@ -150,8 +150,8 @@ mod tests {
             layout.lines.push(Line::in_table(kind, 0, 0));
             lines.push((start..text.len(), kind));
         }
-        assert_eq!(layout.mistake_for(&text), None);
-        let table = set_table(&text, &lines, &layout.marks);
+        assert_eq!(layout.check_against_text(&text), None);
+        let table = build_table(&text, &lines, &layout.marks);
         let cell =
             |cell: &TableCell| format!("{}@{}:{}x{}", &text[cell.bytes.clone()], cell.column, cell.columns, cell.rows);
         let row = |cells: &Vec<TableCell>| cells.iter().map(cell).collect::<Vec<_>>().join(" ");
@@ -172,11 +172,11 @@ mod tests {
     #[test]
     fn columns_that_no_row_has_a_cell_in_do_not_count() {
         assert_eq!(set(&["Title < < < < <", "a b"]), ("Title@0:2x1|a@0:1x1 b@1:1x1".to_owned(), 2));
-        assert_eq!(set_table("", &[], &[]), Table::default());
+        assert_eq!(build_table("", &[], &[]), Table::default());
     }
 
     #[test]
-    fn covers_that_cannot_be_are_cells_of_their_own() {
+    fn impossible_covers_become_separate_cells() {
         // Nothing to the left, nothing above, a part of a wide cell, and a row below the head.
         assert_eq!(set(&["< ^ a", "b c"]).0, "@0:1x1 @1:1x1 a@2:1x1|b@0:1x1 c@1:1x1");
         assert_eq!(set(&["a < b", "^ c d"]).0, "a@0:2x1 b@2:1x1|@0:1x1 c@1:1x1 d@2:1x1");
@@ -187,12 +187,12 @@ mod tests {
     fn cells_with_words_are_never_covered() {
         let row = 0..3;
         let marks = [Mark::new(MarkKind::CoveredFromLeft, 2, 0)];
-        let table = set_table("a\tb", &[(row, LineKind::TableRow)], &marks);
+        let table = build_table("a\tb", &[(row, LineKind::TableRow)], &marks);
         assert_eq!(table.rows[0].len(), 2);
         let layout = Layout {
             lines: vec![Line::in_table(LineKind::TableRow, 0, 0)],
             marks: vec![Mark::new(MarkKind::CoveredFromLeft, 0, 1)],
         };
-        assert!(layout.mistake_for("a\tb").unwrap().contains("the cells at 0 are not empty"));
+        assert!(layout.check_against_text("a\tb").unwrap().contains("the cells at 0 are not empty"));
     }
 }

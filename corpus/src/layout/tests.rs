@@ -21,8 +21,8 @@ fn anchors_follow_the_labels_down_and_up_again() {
         paragraph(0, 8),
     ];
     let layout = Layout { lines: lines.to_vec(), marks: Vec::new() };
-    assert_eq!(layout.mistake_for(text), None);
-    let set = set_lines(text, Some(layout.as_ref()));
+    assert_eq!(layout.check_against_text(text), None);
+    let set = layout_lines(text, Some(layout.as_ref()));
     let names: Vec<Option<&str>> = set.iter().map(|line| line.anchor.as_ref().map(|a| a.name.as_str())).collect();
     assert_eq!(names, [Some("a"), Some("a-1"), Some("a-1-A"), None, Some("a-2"), Some("b-1"), Some("b-2"), Some("c")]);
     assert_eq!(set[2].anchor.as_ref().unwrap().path, "(a)(1)(A)");
@@ -34,7 +34,7 @@ fn anchors_follow_the_labels_down_and_up_again() {
 fn a_label_with_a_hyphen_is_not_two_labels() {
     let text = "(b) One:\n(2) two\n(b-2) Three.";
     let layout = Layout { lines: vec![paragraph(0, 3), paragraph(1, 3), paragraph(0, 5)], marks: Vec::new() };
-    let set = set_lines(text, Some(layout.as_ref()));
+    let set = layout_lines(text, Some(layout.as_ref()));
     let names: Vec<&str> = set.iter().map(|line| line.anchor.as_ref().unwrap().name.as_str()).collect();
     assert_eq!(names, ["b", "b-2", "b_2"]);
     assert_eq!(set[2].anchor.as_ref().unwrap().path, "(b-2)");
@@ -46,7 +46,7 @@ fn a_text_without_a_layout_or_with_that_of_another_is_plain_paragraphs() {
     let short = Layout { lines: vec![paragraph(3, 1)], marks: Vec::new() };
     let long = Layout { lines: vec![paragraph(3, 1); 3], marks: Vec::new() };
     for layout in [None, Some(short.as_ref()), Some(long.as_ref())] {
-        let set = set_lines("one\ntwo", layout);
+        let set = layout_lines("one\ntwo", layout);
         assert_eq!(set.len(), 2);
         assert!(set.iter().all(|line| line.kind == LineKind::Paragraph && line.depth == 0 && line.anchor.is_none()));
     }
@@ -54,10 +54,10 @@ fn a_text_without_a_layout_or_with_that_of_another_is_plain_paragraphs() {
 
 /// A damaged snapshot may contain any values.
 #[test]
-fn a_label_that_ends_within_a_character_or_behind_the_line_is_none() {
+fn an_invalid_label_length_gives_no_label() {
     for bytes in [1, 9] {
         let layout = Layout { lines: vec![paragraph(2, bytes)], marks: Vec::new() };
-        let set = set_lines("§ 1", Some(layout.as_ref()));
+        let set = layout_lines("§ 1", Some(layout.as_ref()));
         assert_eq!((set[0].label_bytes, set[0].depth, &set[0].anchor), (0, 2, &None));
     }
 }
@@ -65,11 +65,11 @@ fn a_label_that_ends_within_a_character_or_behind_the_line_is_none() {
 #[test]
 fn layouts_that_do_not_fit_their_text_are_found() {
     let one_line = |mark: Mark| Layout { lines: vec![paragraph(0, 0)], marks: vec![mark] };
-    assert!(Layout::default().mistake_for("x").unwrap().contains("0 lines are set, the text has 1"));
+    assert!(Layout::default().check_against_text("x").unwrap().contains("0 lines are set, the text has 1"));
     let label = Layout { lines: vec![paragraph(0, 1)], marks: Vec::new() };
-    assert!(label.mistake_for("§ 1").unwrap().contains("label of line 0"));
-    assert!(one_line(Mark::new(MarkKind::Emphasis, 2, 9)).mistake_for("short").unwrap().contains("mark at 2"));
-    assert_eq!(one_line(Mark::new(MarkKind::Emphasis, 0, 5)).mistake_for("short"), None);
+    assert!(label.check_against_text("§ 1").unwrap().contains("label of line 0"));
+    assert!(one_line(Mark::new(MarkKind::Emphasis, 2, 9)).check_against_text("short").unwrap().contains("mark at 2"));
+    assert_eq!(one_line(Mark::new(MarkKind::Emphasis, 0, 5)).check_against_text("short"), None);
 }
 
 fn any_layout() -> impl Strategy<Value = Layout> {
@@ -126,7 +126,7 @@ fn one_paragraph_written() -> tempfile::TempDir {
 }
 
 #[test]
-fn wild_tables_are_refused_or_read_as_nothing() {
+fn corrupt_tables_are_refused_or_empty() {
     let dir = one_paragraph_written();
     let layouts = Layouts::open(dir.path()).unwrap();
     assert!(layouts.of_text(NodeOrdinal(0)).is_some());

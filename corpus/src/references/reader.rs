@@ -9,15 +9,17 @@ use crate::section_file::{Column, SectionFile, SectionFileError};
 /// The mapped references. A damaged list is empty or contains wrong nodes.
 #[derive(Clone, Debug)]
 pub struct References {
-    outgoing: Lists,
-    incoming: Lists,
+    outgoing: AdjacencyLists,
+    incoming: AdjacencyLists,
 }
 
 impl References {
     pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
-        let references =
-            Self { outgoing: Lists::open(&file, "out", "outat")?, incoming: Lists::open(&file, "in", "inat")? };
+        let references = Self {
+            outgoing: AdjacencyLists::open(&file, "out", "outat")?,
+            incoming: AdjacencyLists::open(&file, "in", "inat")?,
+        };
         let Self { outgoing, incoming } = &references;
         if outgoing.starts.len() != incoming.starts.len() || outgoing.nodes.len() != incoming.nodes.len() {
             let what = format!(
@@ -54,13 +56,13 @@ impl References {
 
 /// The lists of all nodes, one after another.
 #[derive(Clone, Debug)]
-struct Lists {
+struct AdjacencyLists {
     nodes: Column<u32>,
     /// The start of each list, followed by the end of the last one.
     starts: Column<u64>,
 }
 
-impl Lists {
+impl AdjacencyLists {
     fn open(file: &SectionFile, nodes: &'static str, starts: &'static str) -> Result<Self, SectionFileError> {
         let lists = Self { nodes: file.column(nodes)?, starts: file.column(starts)? };
         let counted = lists.starts.last().copied();

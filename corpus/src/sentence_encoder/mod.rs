@@ -14,8 +14,8 @@ mod transformer;
 mod vector;
 
 pub use query::QueryEncoder;
-pub use shape::{EncoderShape, Part, PartSize};
+pub use shape::{EncoderShape, EncoderTensor, EncoderTensorSize};
 pub use stored::{StoredEncoder, write_encoder};
 #[cfg(feature = "encoder")]
-pub use transformer::{EncoderFailed, Transformer, WordRows};
+pub use transformer::{EncoderRunError, Transformer, WordRows};
 pub use vector::vector_of;

@@ -6,9 +6,9 @@ use std::thread::available_parallelism;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::stored::StoredEncoder;
-use super::transformer::{EncoderFailed, Transformer, WordRows};
+use super::transformer::{EncoderRunError, Transformer, WordRows};
 use super::vector::vector_of;
-use crate::damage::guarded;
+use crate::damage::catch_panic_as_damage;
 use crate::embed::TokenId;
 
 /// The encoder of a snapshot, ready to run.
@@ -35,7 +35,9 @@ impl QueryEncoder {
         let mut parts = stored.read();
         // The word embeddings are read one row at a time.
         parts.skip(&stored.shape().words());
-        let made = guarded(|| Transformer::new(stored.shape(), |part| Ok::<_, EncoderFailed>(parts.take(part))));
+        let made = catch_panic_as_damage(|| {
+            Transformer::new(stored.shape(), |part| Ok::<_, EncoderRunError>(parts.take(part)))
+        });
         let transformer = made.ok()?.ok()?;
         Some(Self { stored, transformer, threads: threads()?, next: AtomicUsize::new(0) })
     }
@@ -51,7 +53,9 @@ impl QueryEncoder {
         marked.extend(tokens.iter().take(inner_max));
         marked.push(TokenId::SEPARATOR);
         let thread = &self.threads[self.next.fetch_add(1, Ordering::Relaxed) % self.threads.len()];
-        let pooled = guarded(|| thread.install(|| self.transformer.pooled(&self.stored, &[&marked]))).ok()?.ok()?;
+        let pooled = catch_panic_as_damage(|| thread.install(|| self.transformer.pooled(&self.stored, &[&marked])))
+            .ok()?
+            .ok()?;
         vector_of(pooled.first()?, self.stored.projection())
     }
 }

@@ -9,7 +9,7 @@ pub struct EncoderShape {
     pub layers: usize,
     pub heads: usize,
     /// The size between the two linear layers that follow attention.
-    pub wide: usize,
+    pub intermediate_width: usize,
     /// Maximum number of tokens of a passage, including `[CLS]` and `[SEP]`.
     pub tokens_max: usize,
     pub norm_epsilon: f64,
@@ -17,20 +17,20 @@ pub struct EncoderShape {
 
 /// One tensor, named as the encoder's publishers name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct EncoderTensor {
     pub name: String,
-    pub size: PartSize,
+    pub size: EncoderTensorSize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartSize {
+pub enum EncoderTensorSize {
     /// Rows and columns. The file stores each value as a byte, with a scale for each row.
     Matrix(usize, usize),
     /// A number of values, which the file stores as they are.
     Values(usize),
 }
 
-impl PartSize {
+impl EncoderTensorSize {
     pub fn len(self) -> usize {
         match self {
             Self::Matrix(rows, columns) => rows * columns,
@@ -45,33 +45,37 @@ impl PartSize {
 
 impl EncoderShape {
     /// The word embeddings: a row for each token of the vocabulary.
-    pub fn words(&self) -> Part {
-        Part { name: "embeddings.word_embeddings.weight".to_owned(), size: PartSize::Matrix(TOKEN_COUNT, self.hidden) }
+    pub fn words(&self) -> EncoderTensor {
+        EncoderTensor {
+            name: "embeddings.word_embeddings.weight".to_owned(),
+            size: EncoderTensorSize::Matrix(TOKEN_COUNT, self.hidden),
+        }
     }
 
     /// The rows that are added to the words of a passage, one for each position: the sum of the position embedding
     /// and the embedding of the first sentence type.
-    pub fn places(&self) -> Part {
-        let size = PartSize::Values(self.tokens_max * self.hidden);
-        Part { name: "embeddings.position_embeddings.weight".to_owned(), size }
+    pub fn position_embedding_tensor(&self) -> EncoderTensor {
+        let size = EncoderTensorSize::Values(self.tokens_max * self.hidden);
+        EncoderTensor { name: "embeddings.position_embeddings.weight".to_owned(), size }
     }
 
     /// The parts of a layer norm: weight and bias.
-    pub fn norm(&self, name: &str) -> [Part; 2] {
-        ["weight", "bias"].map(|kind| Part { name: format!("{name}.{kind}"), size: PartSize::Values(self.hidden) })
+    pub fn norm(&self, name: &str) -> [EncoderTensor; 2] {
+        ["weight", "bias"]
+            .map(|kind| EncoderTensor { name: format!("{name}.{kind}"), size: EncoderTensorSize::Values(self.hidden) })
     }
 
     /// The parts of a linear layer: weight and bias.
-    pub fn linear(&self, name: &str, inputs: usize, outputs: usize) -> [Part; 2] {
+    pub fn linear(&self, name: &str, inputs: usize, outputs: usize) -> [EncoderTensor; 2] {
         [
-            Part { name: format!("{name}.weight"), size: PartSize::Matrix(outputs, inputs) },
-            Part { name: format!("{name}.bias"), size: PartSize::Values(outputs) },
+            EncoderTensor { name: format!("{name}.weight"), size: EncoderTensorSize::Matrix(outputs, inputs) },
+            EncoderTensor { name: format!("{name}.bias"), size: EncoderTensorSize::Values(outputs) },
         ]
     }
 
     /// All parts, in the order of the file.
-    pub fn parts(&self) -> Vec<Part> {
-        let mut parts = vec![self.words(), self.places()];
+    pub fn parts(&self) -> Vec<EncoderTensor> {
+        let mut parts = vec![self.words(), self.position_embedding_tensor()];
         parts.extend(self.norm(FIRST_NORM));
         for layer in 0..self.layers {
             let names = LayerNames::of(layer);
@@ -79,8 +83,8 @@ impl EncoderShape {
                 parts.extend(self.linear(square, self.hidden, self.hidden));
             }
             parts.extend(self.norm(&names.attended_norm));
-            parts.extend(self.linear(&names.wide, self.hidden, self.wide));
-            parts.extend(self.linear(&names.narrow, self.wide, self.hidden));
+            parts.extend(self.linear(&names.wide, self.hidden, self.intermediate_width));
+            parts.extend(self.linear(&names.narrow, self.intermediate_width, self.hidden));
             parts.extend(self.norm(&names.norm));
         }
         parts
@@ -88,7 +92,7 @@ impl EncoderShape {
 
     /// Whether an encoder can have these sizes. If not, its file is damaged.
     pub fn is_possible(&self) -> bool {
-        let sizes = [self.hidden, self.layers, self.heads, self.wide, self.tokens_max];
+        let sizes = [self.hidden, self.layers, self.heads, self.intermediate_width, self.tokens_max];
         sizes.iter().all(|size| (1..=1 << 16).contains(size))
             && self.layers <= 64
             && self.hidden.is_multiple_of(self.heads)

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::shape::{EncoderShape, Part, PartSize};
+use super::shape::{EncoderShape, EncoderTensor, EncoderTensorSize};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
-use crate::vectors::{EncoderHash, NAME_LEN_MAX, SpaceName, check_space, one};
+use crate::vectors::{EncoderHash, NAME_LEN_MAX, SpaceName, check_space, single_meta};
 
 const KIND: FileKind = FileKind { magic: *b"HBENCODR", version: 1 };
 
@@ -38,7 +38,7 @@ pub fn write_encoder<E: From<SectionFileError>>(
     encoder: &EncoderHash,
     shape: &EncoderShape,
     projection: &[f32],
-    mut part: impl FnMut(&Part) -> Result<Vec<f32>, E>,
+    mut part: impl FnMut(&EncoderTensor) -> Result<Vec<f32>, E>,
 ) -> Result<(), E> {
     let mut out = SectionWriter::create(&directory.join(space.encoder_file()), KIND, 5)?;
     let (mut scales, mut values) = (Vec::new(), Vec::new());
@@ -47,8 +47,8 @@ pub fn write_encoder<E: From<SectionFileError>>(
         let given = part(&wanted)?;
         assert_eq!(given.len(), wanted.size.len(), "{}", wanted.name);
         match wanted.size {
-            PartSize::Values(_) => values.extend(given),
-            PartSize::Matrix(_, columns) => {
+            EncoderTensorSize::Values(_) => values.extend(given),
+            EncoderTensorSize::Matrix(_, columns) => {
                 for row in given.chunks_exact(columns) {
                     let (codes, scale) = in_bytes(row);
                     out.write_slice(&codes)?;
@@ -68,7 +68,7 @@ pub fn write_encoder<E: From<SectionFileError>>(
         hidden: shape.hidden as u32,
         layers: shape.layers as u32,
         heads: shape.heads as u32,
-        wide: shape.wide as u32,
+        wide: shape.intermediate_width as u32,
         tokens_max: shape.tokens_max as u32,
         dims: dims as u32,
     };
@@ -101,7 +101,7 @@ impl StoredEncoder {
             return Ok(None);
         }
         let file = SectionFile::open(&path, KIND)?;
-        let meta = *one::<Meta>(&file)?;
+        let meta = *single_meta::<Meta>(&file)?;
         check_space(&file, &meta.space, space)?;
         if meta.encoder != *encoder {
             return Err(file.damaged("it is another sentence encoder than the one that embedded the passages"));
@@ -110,7 +110,7 @@ impl StoredEncoder {
             hidden: meta.hidden as usize,
             layers: meta.layers as usize,
             heads: meta.heads as usize,
-            wide: meta.wide as usize,
+            intermediate_width: meta.wide as usize,
             tokens_max: meta.tokens_max as usize,
             norm_epsilon: meta.norm_epsilon,
         };
@@ -132,8 +132,8 @@ impl StoredEncoder {
         let (mut codes, mut scales, mut values) = (0, 0, 0);
         for part in self.shape.parts() {
             match part.size {
-                PartSize::Values(count) => values += count,
-                PartSize::Matrix(rows, columns) => {
+                EncoderTensorSize::Values(count) => values += count,
+                EncoderTensorSize::Matrix(rows, columns) => {
                     scales += rows;
                     codes += rows * columns;
                 }
@@ -185,14 +185,14 @@ pub struct StoredParts<'f> {
 
 impl StoredParts<'_> {
     /// Reads the next part, which must be `part`.
-    pub fn take(&mut self, part: &Part) -> Vec<f32> {
+    pub fn take(&mut self, part: &EncoderTensor) -> Vec<f32> {
         match part.size {
-            PartSize::Values(count) => {
+            EncoderTensorSize::Values(count) => {
                 let (taken, rest) = self.values.split_at(count);
                 self.values = rest;
                 taken.to_vec()
             }
-            PartSize::Matrix(rows, columns) => {
+            EncoderTensorSize::Matrix(rows, columns) => {
                 let (codes, more_codes) = self.codes.split_at(rows * columns);
                 let (scales, more_scales) = self.scales.split_at(rows);
                 (self.codes, self.scales) = (more_codes, more_scales);
@@ -203,10 +203,10 @@ impl StoredParts<'_> {
     }
 
     /// Skips the next part, which must be `part`.
-    pub fn skip(&mut self, part: &Part) {
+    pub fn skip(&mut self, part: &EncoderTensor) {
         match part.size {
-            PartSize::Values(count) => self.values = &self.values[count..],
-            PartSize::Matrix(rows, columns) => {
+            EncoderTensorSize::Values(count) => self.values = &self.values[count..],
+            EncoderTensorSize::Matrix(rows, columns) => {
                 self.codes = &self.codes[rows * columns..];
                 self.scales = &self.scales[rows..];
             }
@@ -220,21 +220,21 @@ mod tests {
 
     const ENCODER: EncoderHash = [7; 32];
     const SHAPE: EncoderShape =
-        EncoderShape { hidden: 32, layers: 1, heads: 4, wide: 48, tokens_max: 16, norm_epsilon: 1e-12 };
+        EncoderShape { hidden: 32, layers: 1, heads: 4, intermediate_width: 48, tokens_max: 16, norm_epsilon: 1e-12 };
 
     fn space() -> SpaceName {
         "tiny-32".parse().unwrap()
     }
 
     /// Different values for each part, some of them large.
-    fn values(part: &Part) -> Vec<f32> {
+    fn values(part: &EncoderTensor) -> Vec<f32> {
         let seed = part.name.len() as f32;
         (0..part.size.len()).map(|place| (place as f32 * 0.37 + seed).sin() * (1.0 + (place % 5) as f32)).collect()
     }
 
     fn written() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
-        let part = |part: &Part| Ok::<_, SectionFileError>(values(part));
+        let part = |part: &EncoderTensor| Ok::<_, SectionFileError>(values(part));
         write_encoder(dir.path(), &space(), &ENCODER, &SHAPE, &[], part).unwrap();
         dir
     }
@@ -248,7 +248,8 @@ mod tests {
         for part in SHAPE.parts() {
             let (expected, found) = (values(&part), parts.take(&part));
             let largest = expected.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-            let allowed = if matches!(part.size, PartSize::Matrix(..)) { largest / 127.0 / 2.0 + 1e-6 } else { 0.0 };
+            let allowed =
+                if matches!(part.size, EncoderTensorSize::Matrix(..)) { largest / 127.0 / 2.0 + 1e-6 } else { 0.0 };
             let differs = expected.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0_f32, f32::max);
             assert!(expected.len() == found.len() && differs <= allowed, "{}: {differs}", part.name);
         }

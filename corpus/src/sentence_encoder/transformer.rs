@@ -10,20 +10,20 @@ use candle_core::{Device, Result, Tensor};
 use candle_nn::ops::softmax_last_dim;
 use candle_nn::{LayerNorm, Linear, Module};
 
-use super::shape::{EncoderShape, FIRST_NORM, LayerNames, Part, PartSize};
+use super::shape::{EncoderShape, EncoderTensor, EncoderTensorSize, FIRST_NORM, LayerNames};
 use crate::embed::TokenId;
 
 /// The error if vectors could not be computed.
 #[derive(Debug)]
-pub struct EncoderFailed(candle_core::Error);
+pub struct EncoderRunError(candle_core::Error);
 
-impl fmt::Display for EncoderFailed {
+impl fmt::Display for EncoderRunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the sentence encoder failed: {}", self.0)
     }
 }
 
-impl Error for EncoderFailed {
+impl Error for EncoderRunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.0)
     }
@@ -59,12 +59,12 @@ struct Layer {
 impl Transformer {
     /// Creates an encoder. `part` is called for the values of every part except the words, in the order of
     /// [`EncoderShape::parts`].
-    pub fn new<E: From<EncoderFailed>>(
+    pub fn new<E: From<EncoderRunError>>(
         shape: &EncoderShape,
-        part: impl FnMut(&Part) -> std::result::Result<Vec<f32>, E>,
+        part: impl FnMut(&EncoderTensor) -> std::result::Result<Vec<f32>, E>,
     ) -> std::result::Result<Self, E> {
         let mut loader = Loader { shape, part };
-        let places = loader.tensor(&shape.places(), &[shape.tokens_max, shape.hidden])?;
+        let places = loader.tensor(&shape.position_embedding_tensor(), &[shape.tokens_max, shape.hidden])?;
         let norm = loader.norm(FIRST_NORM)?;
         let layers = (0..shape.layers).map(|number| loader.layer(number)).collect::<std::result::Result<_, E>>()?;
         Ok(Self { shape: *shape, places, norm, layers })
@@ -76,8 +76,8 @@ impl Transformer {
         &self,
         words: &impl WordRows,
         passages: &[&[TokenId]],
-    ) -> std::result::Result<Vec<Vec<f32>>, EncoderFailed> {
-        self.compute(words, passages).map_err(EncoderFailed)
+    ) -> std::result::Result<Vec<Vec<f32>>, EncoderRunError> {
+        self.compute(words, passages).map_err(EncoderRunError)
     }
 
     fn compute(&self, words: &impl WordRows, passages: &[&[TokenId]]) -> Result<Vec<Vec<f32>>> {
@@ -120,19 +120,19 @@ struct Loader<'s, F> {
 
 impl<E, F> Loader<'_, F>
 where
-    E: From<EncoderFailed>,
-    F: FnMut(&Part) -> std::result::Result<Vec<f32>, E>,
+    E: From<EncoderRunError>,
+    F: FnMut(&EncoderTensor) -> std::result::Result<Vec<f32>, E>,
 {
-    fn tensor(&mut self, part: &Part, sizes: &[usize]) -> std::result::Result<Tensor, E> {
+    fn tensor(&mut self, part: &EncoderTensor, sizes: &[usize]) -> std::result::Result<Tensor, E> {
         let values = (self.part)(part)?;
-        Tensor::from_vec(values, sizes, &Device::Cpu).map_err(|error| E::from(EncoderFailed(error)))
+        Tensor::from_vec(values, sizes, &Device::Cpu).map_err(|error| E::from(EncoderRunError(error)))
     }
 
     /// A tensor with the size of its part.
-    fn whole(&mut self, part: &Part) -> std::result::Result<Tensor, E> {
+    fn whole(&mut self, part: &EncoderTensor) -> std::result::Result<Tensor, E> {
         match part.size {
-            PartSize::Matrix(rows, columns) => self.tensor(part, &[rows, columns]),
-            PartSize::Values(count) => self.tensor(part, &[count]),
+            EncoderTensorSize::Matrix(rows, columns) => self.tensor(part, &[rows, columns]),
+            EncoderTensorSize::Values(count) => self.tensor(part, &[count]),
         }
     }
 
@@ -147,7 +147,7 @@ where
     }
 
     fn layer(&mut self, number: usize) -> std::result::Result<Layer, E> {
-        let &EncoderShape { hidden, wide, .. } = self.shape;
+        let &EncoderShape { hidden, intermediate_width: wide, .. } = self.shape;
         let names = LayerNames::of(number);
         Ok(Layer {
             query: self.linear(&names.query, hidden, hidden)?,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::file::{FILE_NAME, KIND};
 use super::words::{WORD_LETTERS_MAX, WORD_LETTERS_MIN, letters_of};
-use crate::edits::TypedWord;
+use crate::edits::BitParallelWord;
 use crate::section_file::{Column, SectionFile, SectionFileError};
 
 /// The mapped words.
@@ -77,7 +77,7 @@ impl Spelling {
     /// alphabetically.
     pub fn near(&self, word: &str, edits_max: u8) -> Vec<NearWord<'_>> {
         let mut near = Vec::new();
-        let (Some(own), Some(typed)) = (letters_of(word), TypedWord::new(word)) else { return near };
+        let (Some(own), Some(typed)) = (letters_of(word), BitParallelWord::new(word)) else { return near };
         let reach = usize::from(edits_max);
         let lengths =
             word.len().saturating_sub(reach).max(WORD_LETTERS_MIN)..=(word.len() + reach).min(WORD_LETTERS_MAX);

@@ -33,7 +33,7 @@ fn words_are_found_with_their_counts() {
 }
 
 #[test]
-fn no_words_are_no_trouble() {
+fn an_empty_word_list_works() {
     let dir = tempfile::tempdir().unwrap();
     let spelling = spelling(dir.path(), &[]);
     assert_eq!((spelling.word_count(), spelling.nodes_with("tenant")), (0, 0));
@@ -56,7 +56,7 @@ fn a_file_whose_sections_disagree_is_refused() {
 proptest! {
     /// `near` finds the same words as a comparison with every word.
     #[test]
-    fn near_words_are_all_near_words(
+    fn near_finds_all_near_words(
         texts in prop::collection::vec("([a-c]{3,9} ){0,12}", 0..8), typed in "[a-c]{3,9}", edits_max in 0..3_u8,
     ) {
         let dir = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::reader::{SuggestedKind, Suggestions};
-use super::words::{NearRun, edits_allowed, typed};
+use super::words::{NearRun, edits_allowed, parse_typed};
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
 /// How an entry matches the typed text, best first.
@@ -12,11 +12,11 @@ pub enum Closeness {
     /// The entry begins with the typed text.
     Begins,
     /// The entry contains every typed word.
-    Has,
+    ContainsWords,
     /// The entry begins with the typed text, except for one or two letters of a word.
     NearlyBegins,
     /// The entry contains every typed word, except for one or two letters of a word.
-    NearlyHas,
+    NearlyContainsWords,
 }
 
 /// An entry that matches.
@@ -34,7 +34,7 @@ pub struct Suggested<'s> {
 type Alternatives = Vec<Range<u32>>;
 
 /// The entries that begin with the typed text, and the other entries that contain all its words.
-type BeginningAndHaving = (Vec<u32>, Vec<u32>);
+type BeginningAndContaining = (Vec<u32>, Vec<u32>);
 
 /// With more candidates than this, a word is checked with a bit set of all entries, not in the row of each candidate.
 const ROWS_READ_MAX: usize = if cfg!(test) { 4 } else { 512 };
@@ -49,7 +49,7 @@ impl Suggestions {
         range: OrdinalRange,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Vec<Suggested<'_>>, E> {
-        let typed = typed(text);
+        let typed = parse_typed(text);
         let mut found = Vec::new();
         if typed.words.is_empty() || limit == 0 {
             return Ok(found);
@@ -61,7 +61,7 @@ impl Suggestions {
         };
         let exact: Vec<Alternatives> = words().map(|(word, is_open)| self.exactly(word, is_open)).collect();
         check()?;
-        self.gather(&exact, range, limit, [Closeness::Begins, Closeness::Has], &mut found);
+        self.add_matches(&exact, range, limit, [Closeness::Begins, Closeness::ContainsWords], &mut found);
         let may_be_wrong = typed.words.iter().any(|word| edits_allowed(word) > 0);
         if found.len() == limit || !may_be_wrong {
             return Ok(found);
@@ -82,7 +82,7 @@ impl Suggestions {
             nearly.push(alternatives);
         }
         check()?;
-        self.gather(&nearly, range, limit, [Closeness::NearlyBegins, Closeness::NearlyHas], &mut found);
+        self.add_matches(&nearly, range, limit, [Closeness::NearlyBegins, Closeness::NearlyContainsWords], &mut found);
         Ok(found)
     }
 
@@ -111,7 +111,7 @@ impl Suggestions {
 
     /// Adds the entries that contain an alternative for every word, up to `limit` entries in all. Entries that
     /// begin with the words come first.
-    fn gather<'s>(
+    fn add_matches<'s>(
         &'s self,
         alternatives: &[Alternatives],
         range: OrdinalRange,
@@ -144,7 +144,7 @@ impl Suggestions {
         alternatives: &[Range<u32>],
         wanted: usize,
         is_wanted: impl Fn(u32) -> bool,
-    ) -> BeginningAndHaving {
+    ) -> BeginningAndContaining {
         let is_first = |entry: u32| self.row(entry).next().is_some_and(|word| is_one_of(word, alternatives));
         let mut beginning = Vec::new();
         let mut having = Vec::new();
@@ -167,7 +167,7 @@ impl Suggestions {
         alternatives: &[Alternatives],
         wanted: usize,
         is_wanted: impl Fn(u32) -> bool,
-    ) -> BeginningAndHaving {
+    ) -> BeginningAndContaining {
         let mut by_size: Vec<&Alternatives> = alternatives.iter().collect();
         by_size
             .sort_by_key(|runs| (runs.iter().map(|run| self.size(run)).sum::<usize>(), runs.first().map(|r| r.start)));
@@ -181,13 +181,13 @@ impl Suggestions {
         candidates.dedup();
         for runs in others {
             if candidates.len() > ROWS_READ_MAX {
-                let having = self.having(runs, true);
+                let having = self.entry_bits_with(runs, true);
                 candidates.retain(|&entry| having.has(entry));
             } else {
                 candidates.retain(|&entry| self.row(entry).any(|word| is_one_of(word, runs)));
             }
         }
-        let may_begin = (candidates.len() > ROWS_READ_MAX).then(|| self.having(&alternatives[0], false));
+        let may_begin = (candidates.len() > ROWS_READ_MAX).then(|| self.entry_bits_with(&alternatives[0], false));
         let begins = |entry: u32| {
             let mut row = self.row(entry);
             may_begin.as_ref().is_none_or(|may_begin| may_begin.has(entry))
@@ -208,7 +208,7 @@ impl Suggestions {
     }
 
     /// A bit for each entry: whether it begins with one of the words or, if `anywhere`, contains one.
-    fn having(&self, words: &[Range<u32>], anywhere: bool) -> EntryBits {
+    fn entry_bits_with(&self, words: &[Range<u32>], anywhere: bool) -> EntryBits {
         let mut bits = EntryBits(vec![0; (self.entry_count() as usize).div_ceil(64)]);
         for word in words.iter().cloned().flatten() {
             self.entries(&self.first, word).for_each(|entry| bits.set(entry));

@@ -20,5 +20,5 @@ mod tests;
 pub use complete::{Closeness, Suggested};
 pub use file::FILE_NAME;
 pub use reader::{SuggestedKind, Suggestions};
-pub use words::{Typed, WORDS_MAX, typed, words_of};
+pub use words::{Typed, WORDS_MAX, parse_typed, words_of};
 pub use writer::SuggestWriter;

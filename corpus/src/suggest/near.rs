@@ -5,7 +5,7 @@
 
 use super::reader::Suggestions;
 use super::words::NearRun;
-use crate::edits::EditTable;
+use crate::edits::EditDistanceTable;
 
 impl Suggestions {
     /// The words within `edits_max` edits of a typed one or, if it is open, the words with a prefix within
@@ -13,7 +13,7 @@ impl Suggestions {
     /// is never guessed.
     pub(super) fn near(&self, typed: &str, edits_max: u8, is_open: bool) -> Vec<NearRun> {
         let typed: Vec<char> = typed.chars().collect();
-        let mut table = EditTable::new(&typed, edits_max);
+        let mut table = EditDistanceTable::new(&typed, edits_max);
         let mut found = Vec::new();
         let common = self.common_beginnings();
         let mut number = self.first_without_digit();

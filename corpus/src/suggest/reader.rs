@@ -17,22 +17,22 @@ pub struct Suggestions {
     groups: [u32; 4],
     /// The length of the prefix that each word shares with the word before it. Computed on first use.
     common_beginnings: OnceLock<Box<[u8]>>,
-    words: Lists<u8>,
-    rows: Lists<u8>,
-    nodes: Lists<u32>,
+    words: PackedLists<u8>,
+    rows: PackedLists<u8>,
+    nodes: PackedLists<u32>,
     /// For each word, the entries that begin with it (`first`), and the entries that contain it later (`later`).
-    pub(super) first: Lists<u8>,
-    pub(super) later: Lists<u8>,
+    pub(super) first: PackedLists<u8>,
+    pub(super) later: PackedLists<u8>,
 }
 
 /// Lists, stored one after another.
 #[derive(Clone, Debug)]
-pub(super) struct Lists<T: Pod> {
+pub(super) struct PackedLists<T: Pod> {
     all: Column<T>,
     starts: Column<u32>,
 }
 
-impl<T: Pod> Lists<T> {
+impl<T: Pod> PackedLists<T> {
     fn open(file: &SectionFile, all: &'static str, starts: &'static str) -> Result<Self, SectionFileError> {
         let lists = Self { all: file.column(all)?, starts: file.column(starts)? };
         let counted = lists.starts.last().map(|&end| end as usize);
@@ -73,11 +73,11 @@ impl Suggestions {
         let suggestions = Self {
             groups: groups.map_err(|_| file.damaged("section groups does not have four numbers"))?,
             common_beginnings: OnceLock::new(),
-            words: Lists::open(&file, "words", "wordsat")?,
-            rows: Lists::open(&file, "rows", "rowsat")?,
-            nodes: Lists::open(&file, "nodes", "nodesat")?,
-            first: Lists::open(&file, "first", "firstat")?,
-            later: Lists::open(&file, "later", "laterat")?,
+            words: PackedLists::open(&file, "words", "wordsat")?,
+            rows: PackedLists::open(&file, "rows", "rowsat")?,
+            nodes: PackedLists::open(&file, "nodes", "nodesat")?,
+            first: PackedLists::open(&file, "first", "firstat")?,
+            later: PackedLists::open(&file, "later", "laterat")?,
         };
         let entries: u64 = suggestions.groups.iter().map(|&count| u64::from(count)).sum();
         let Self { words, rows, nodes, first, later, .. } = &suggestions;
@@ -169,7 +169,7 @@ impl Suggestions {
     }
 
     /// The entries in the list of a word, ascending.
-    pub(super) fn entries<'s>(&'s self, lists: &'s Lists<u8>, word: u32) -> impl Iterator<Item = u32> + 's {
+    pub(super) fn entries<'s>(&'s self, lists: &'s PackedLists<u8>, word: u32) -> impl Iterator<Item = u32> + 's {
         let mut next = 0_u32;
         Numbers(lists.get(word)).map_while(move |distance| {
             let entry = next.checked_add(distance).filter(|&entry| entry < self.entry_count())?;

@@ -49,7 +49,7 @@ fn suggested(suggestions: &Suggestions, text: &str) -> Vec<Vec<u32>> {
 }
 
 #[test]
-fn what_begins_so_comes_first_then_what_has_it_living_and_short_first() {
+fn results_are_ordered_by_closeness_status_and_length() {
     let (_dir, suggestions) = written(&law());
     assert_eq!(suggested(&suggestions, "secur"), [[1], [2], [6], [0]]);
     assert_eq!(suggested(&suggestions, "Security Deposit"), [[1], [2], [0]]);
@@ -60,7 +60,7 @@ fn what_begins_so_comes_first_then_what_has_it_living_and_short_first() {
 }
 
 #[test]
-fn headings_that_agree_are_one_with_all_their_nodes() {
+fn equal_headings_share_one_entry() {
     let (_dir, suggestions) = written(&law());
     assert_eq!(suggested(&suggestions, "defin"), [[3, 4, 5]]);
     let inside = complete(&suggestions, "defin", 10, OrdinalRange { start: 4, end: 9 });
@@ -81,7 +81,7 @@ fn citations_are_completed_in_any_spelling_and_numbers_are_never_guessed() {
 }
 
 #[test]
-fn typos_are_forgiven_in_long_words() {
+fn typos_are_tolerated_in_long_words() {
     let (_dir, suggestions) = written(&law());
     for text in ["definiitons", "defintions", "dfinitions", "definitoin", "difinision"] {
         assert_eq!(suggested(&suggestions, text), [[3, 4, 5]], "{text}");
@@ -89,14 +89,14 @@ fn typos_are_forgiven_in_long_words() {
     assert_eq!(suggested(&suggestions, "retrun of scurity"), [[0]]);
     let closeness = |text: &str| complete(&suggestions, text, 10, ALL)[0].closeness;
     assert_eq!(closeness("return"), Closeness::Begins);
-    assert_eq!(closeness("deposit"), Closeness::Has);
+    assert_eq!(closeness("deposit"), Closeness::ContainsWords);
     assert_eq!(closeness("retrun"), Closeness::NearlyBegins);
-    assert_eq!(closeness("depisit"), Closeness::NearlyHas);
+    assert_eq!(closeness("depisit"), Closeness::NearlyContainsWords);
     assert!(suggested(&suggestions, "ot").is_empty(), "short words are taken as typed");
 }
 
 #[test]
-fn a_wrong_word_leads_to_the_nearest_and_a_right_one_nowhere() {
+fn nearest_word_corrects_only_unknown_words() {
     let (_dir, suggestions) = written(&law());
     assert_eq!(suggestions.nearest_word("secruity"), Some("security"));
     assert_eq!(suggestions.nearest_word("depositt"), Some("deposit"));
@@ -137,7 +137,7 @@ fn stands_for(word: &str, typed: &str, is_open: bool, edits: u8) -> bool {
 
 /// Compares every entry with the typed text.
 fn naive(suggestions: &Suggestions, text: &str, limit: usize, range: OrdinalRange) -> Vec<(u32, Closeness, Vec<u32>)> {
-    let typed = typed(text);
+    let typed = parse_typed(text);
     let mut found = Vec::new();
     for entry in 0..suggestions.entry_count() {
         let nodes = suggestions.nodes(entry).iter().copied().filter(|&node| range.contains(node));
@@ -155,9 +155,9 @@ fn naive(suggestions: &Suggestions, text: &str, limit: usize, range: OrdinalRang
         let closeness = match () {
             _ if nodes.is_empty() || typed.words.is_empty() => continue,
             _ if begins(false) => Closeness::Begins,
-            _ if has(false) => Closeness::Has,
+            _ if has(false) => Closeness::ContainsWords,
             _ if begins(true) => Closeness::NearlyBegins,
-            _ if has(true) => Closeness::NearlyHas,
+            _ if has(true) => Closeness::NearlyContainsWords,
             _ => continue,
         };
         found.push((entry, closeness, nodes));

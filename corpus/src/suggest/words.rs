@@ -23,7 +23,7 @@ pub struct Typed {
     pub last_is_open: bool,
 }
 
-pub fn typed(text: &str) -> Typed {
+pub fn parse_typed(text: &str) -> Typed {
     Typed { words: words_of(text), last_is_open: !text.ends_with(char::is_whitespace) }
 }
 
@@ -166,6 +166,6 @@ mod tests {
         }
         assert_eq!(words_of(&"many words ".repeat(50)).len(), WORDS_MAX);
         assert_eq!(words_of(&"x".repeat(500)), ["x".repeat(WORD_CHARS_MAX)]);
-        assert!(typed("fence").last_is_open && !typed("fence ").last_is_open);
+        assert!(parse_typed("fence").last_is_open && !parse_typed("fence ").last_is_open);
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::rule::{Validity, on, turning_days};
+use super::rule::{Validity, change_days, state_on};
 use crate::day::Day;
 use crate::ids::{NodeOrdinal, OrdinalRange};
 use crate::outline::Status;
@@ -70,7 +70,7 @@ impl Row {
     }
 
     /// Whether its values are valid. In a damaged file they may not be.
-    fn is_good(&self) -> bool {
+    fn is_valid(&self) -> bool {
         let is_day = |number| number == 0 || Day::from_number(number).is_some();
         is_day(self.from)
             && is_day(self.to)
@@ -100,7 +100,7 @@ impl ValidityWriter {
         self.nodes.push(Dated { node: node.0, first: self.rows.len() as u32, count: wordings.len() as u32, zero: 0 });
         for (validity, chunks) in wordings {
             self.rows.push(Row::of(validity, *chunks));
-            self.days.extend(turning_days(std::slice::from_ref(validity)).map(Day::number));
+            self.days.extend(change_days(std::slice::from_ref(validity)).map(Day::number));
         }
     }
 
@@ -140,7 +140,7 @@ impl ValidityIndex {
         if !index.nodes.is_sorted_by(|a, b| a.node < b.node) || !index.days.is_sorted_by(|a, b| a < b) {
             return Err(file.damaged("its nodes or days are not in order".to_owned()));
         }
-        if let Some(place) = index.rows.iter().position(|row| !row.is_good()) {
+        if let Some(place) = index.rows.iter().position(|row| !row.is_valid()) {
             return Err(file.damaged(format!("wording {place} has no such day or status")));
         }
         Ok(index)
@@ -157,37 +157,37 @@ impl ValidityIndex {
     }
 
     /// The state on a day of every provision that is not the same on every day.
-    pub fn on(&self, day: Day) -> Standings {
+    pub fn on(&self, day: Day) -> StatesOnDay {
         let mut wordings = Vec::new();
         self.standings(|_, rows| {
             wordings.clear();
             wordings.extend(rows.iter().map(Row::validity));
-            let standing = on(&wordings, day);
+            let standing = state_on(&wordings, day);
             (standing.wording, standing.status)
         })
     }
 
     /// The first wording of each of these provisions, which was in force on the last day that its source covers,
     /// with the status that `status` returns.
-    pub fn first_wordings(&self, status: impl Fn(NodeOrdinal) -> Status) -> Standings {
+    pub fn first_wordings(&self, status: impl Fn(NodeOrdinal) -> Status) -> StatesOnDay {
         self.standings(|node, _| (0, status(node)))
     }
 
-    fn standings(&self, mut of: impl FnMut(NodeOrdinal, &[Row]) -> (usize, Status)) -> Standings {
+    fn standings(&self, mut of: impl FnMut(NodeOrdinal, &[Row]) -> (usize, Status)) -> StatesOnDay {
         let shown = self.nodes.iter().map(|dated| {
             let node = NodeOrdinal(dated.node);
             let rows = &self.rows[dated.first as usize..(dated.first + dated.count) as usize];
             let (place, status) = of(node, rows);
             let row = &rows[place];
             let Validity { from, to, .. } = row.validity();
-            Dating {
+            ProvisionState {
                 node,
                 shown: ShownWording { place, status, from, to },
                 is_one_of_several: dated.count > 1,
                 chunks: OrdinalRange { start: row.first_chunk, end: row.end_chunk },
             }
         });
-        Standings(shown.collect())
+        StatesOnDay(shown.collect())
     }
 }
 
@@ -212,7 +212,7 @@ impl ShownWording {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Dating {
+struct ProvisionState {
     node: NodeOrdinal,
     shown: ShownWording,
     is_one_of_several: bool,
@@ -221,10 +221,10 @@ struct Dating {
 
 /// The states on a day of all provisions that change. They stay valid until the next change day.
 #[derive(Clone, Debug)]
-pub struct Standings(Vec<Dating>);
+pub struct StatesOnDay(Vec<ProvisionState>);
 
-impl Standings {
-    fn of(&self, node: NodeOrdinal) -> Option<&Dating> {
+impl StatesOnDay {
+    fn of(&self, node: NodeOrdinal) -> Option<&ProvisionState> {
         let place = self.0.binary_search_by_key(&node, |dating| dating.node).ok()?;
         self.0.get(place)
     }
@@ -279,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn provisions_stand_as_the_rule_says_and_constant_ones_are_not_kept() {
+    fn states_follow_the_rule_and_constant_provisions_are_not_stored() {
         let (_dir, index) = index();
         let before = index.on(day("2022-06-30"));
         let after = index.on(day("2031-01-01"));
         assert_eq!((before.shown(NodeOrdinal(1)), index.last_node()), (None, Some(NodeOrdinal(9))));
         let of =
-            |standings: &Standings, node| standings.shown(NodeOrdinal(node)).map(|shown| (shown.place, shown.status));
+            |standings: &StatesOnDay, node| standings.shown(NodeOrdinal(node)).map(|shown| (shown.place, shown.status));
         assert_eq!((of(&before, 4), of(&after, 4)), (Some((0, Status::InForce)), Some((1, Status::InForce))));
         assert_eq!((of(&before, 9), of(&after, 9)), (Some((0, Status::InForce)), Some((0, Status::Expired))));
         assert_eq!(after.shown(NodeOrdinal(4)).unwrap().from, Some(day("2022-07-01")));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_bytes_are_refused_or_change_no_more_than_an_answer() {
+    fn damaged_bytes_are_refused_or_only_change_results() {
         let (dir, _index) = index();
         let path = dir.path().join(FILE_NAME);
         let whole = std::fs::read(&path).unwrap();

@@ -16,5 +16,5 @@
 mod file;
 mod rule;
 
-pub use file::{FILE_NAME, ShownWording, Standings, ValidityIndex, ValidityWriter};
-pub use rule::{Standing, Validity, on, turning_days};
+pub use file::{FILE_NAME, ShownWording, StatesOnDay, ValidityIndex, ValidityWriter};
+pub use rule::{StateOnDay, Validity, change_days, state_on};

@@ -45,7 +45,7 @@ impl Validity {
 
 /// The state of a provision on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct StateOnDay {
     /// The index of the wording that is shown.
     pub wording: usize,
     pub status: Status,
@@ -53,31 +53,31 @@ pub struct Standing {
 
 /// Decides which wording of a provision is shown on a day, and the status of the provision. Without wordings it
 /// returns the first one, in force.
-pub fn on(wordings: &[Validity], day: Day) -> Standing {
+pub fn state_on(wordings: &[Validity], day: Day) -> StateOnDay {
     let certain = || wordings.iter().enumerate().filter(|(_, wording)| !wording.is_uncertain);
     let current = || certain().filter(|(_, wording)| wording.is_current(day));
     let days = |wording: &Validity| (wording.from, Reverse(wording.to.unwrap_or(Day::LAST)));
     // Of equal wordings, the first one in the source is taken.
     let law = current().rev().max_by_key(|(_, wording)| days(wording));
     if let Some(uncertain) = wordings.iter().position(|wording| wording.is_uncertain) {
-        return Standing { wording: law.map_or(uncertain, |(place, _)| place), status: Status::Uncertain };
+        return StateOnDay { wording: law.map_or(uncertain, |(place, _)| place), status: Status::Uncertain };
     }
     if let Some((place, wording)) = law {
         let is_alone = current().filter(|(_, other)| days(other) == days(wording)).count() == 1;
-        return Standing { wording: place, status: if is_alone { wording.status } else { Status::Uncertain } };
+        return StateOnDay { wording: place, status: if is_alone { wording.status } else { Status::Uncertain } };
     }
     let ended = certain().filter(|(_, wording)| wording.to.is_some_and(|to| to <= day));
     if let Some((place, wording)) = ended.rev().max_by_key(|(_, wording)| (wording.to, wording.from)) {
-        return Standing { wording: place, status: wording.after_its_end() };
+        return StateOnDay { wording: place, status: wording.after_its_end() };
     }
     match certain().min_by_key(|(_, wording)| wording.from) {
-        Some((place, _)) => Standing { wording: place, status: Status::NotYetEffective },
-        None => Standing { wording: 0, status: Status::InForce },
+        Some((place, _)) => StateOnDay { wording: place, status: Status::NotYetEffective },
+        None => StateOnDay { wording: 0, status: Status::InForce },
     }
 }
 
 /// The days on which the state of a provision may change.
-pub fn turning_days(wordings: &[Validity]) -> impl Iterator<Item = Day> + '_ {
+pub fn change_days(wordings: &[Validity]) -> impl Iterator<Item = Day> + '_ {
     wordings.iter().flat_map(|wording| wording.from.into_iter().chain(wording.to))
 }
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn standing(wordings: &[Validity], at: u32) -> (usize, Status) {
-        let Standing { wording, status } = on(wordings, day(at));
+        let StateOnDay { wording, status } = state_on(wordings, day(at));
         (wording, status)
     }
 
@@ -106,11 +106,11 @@ mod tests {
         assert_eq!(standing(&pair, 21), (0, Status::InForce));
         assert_eq!(standing(&pair, 22), (1, Status::InForce));
         let eve = Day::from_parts(2022, 6, 30).unwrap();
-        assert_eq!(on(&pair, eve).wording, 0);
+        assert_eq!(state_on(&pair, eve).wording, 0);
     }
 
     #[test]
-    fn silence_gives_way_to_what_is_stated() {
+    fn undated_wordings_yield_to_dated_ones() {
         // The other wording is printed without a date.
         let until = [dated(None, None), dated(None, Some(22))];
         assert_eq!((standing(&until, 21), standing(&until, 22)), ((1, Status::InForce), (0, Status::InForce)));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_or_to_come_is_said_so() {
+    fn ended_and_future_wordings_have_the_right_status() {
         let repealed = [Validity { then: Some(Status::Repealed), ..dated(Some(10), Some(20)) }];
         assert_eq!(standing(&repealed, 9), (0, Status::NotYetEffective));
         assert_eq!(standing(&repealed, 10), (0, Status::InForce));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_decided_by_words_that_are_not_understood() {
+    fn uncertain_wordings_make_the_status_uncertain() {
         let unknown = Validity { is_uncertain: true, ..Validity::undated(Status::InForce) };
         assert_eq!(standing(&[unknown], 20), (0, Status::Uncertain));
         assert_eq!(standing(&[unknown, dated(None, None)], 20), (1, Status::Uncertain));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     /// Applies the rules literally, and compares the current wordings in pairs.
-    fn model(wordings: &[Validity], day: Day) -> Standing {
+    fn model(wordings: &[Validity], day: Day) -> StateOnDay {
         let has_unknown = wordings.iter().any(|wording| wording.is_uncertain);
         let mut known: Vec<usize> = Vec::new();
         for (place, wording) in wordings.iter().enumerate() {
@@ -173,12 +173,12 @@ mod tests {
             current.iter().copied().filter(|&one| !current.iter().any(|&other| gives_way(one, other))).collect();
         if has_unknown {
             let first_unknown = (0..wordings.len()).find(|&place| wordings[place].is_uncertain).unwrap();
-            return Standing { wording: best.first().copied().unwrap_or(first_unknown), status: Status::Uncertain };
+            return StateOnDay { wording: best.first().copied().unwrap_or(first_unknown), status: Status::Uncertain };
         }
         match best.as_slice() {
             [] => {}
-            [one] => return Standing { wording: *one, status: wordings[*one].status },
-            [first, ..] => return Standing { wording: *first, status: Status::Uncertain },
+            [one] => return StateOnDay { wording: *one, status: wordings[*one].status },
+            [first, ..] => return StateOnDay { wording: *first, status: Status::Uncertain },
         }
         let mut shown: Option<usize> = None;
         for &place in &known {
@@ -192,7 +192,7 @@ mod tests {
         if let Some(place) = shown {
             let Validity { status, then, .. } = wordings[place];
             let status = if status == Status::InForce { then.unwrap_or(Status::Expired) } else { status };
-            return Standing { wording: place, status };
+            return StateOnDay { wording: place, status };
         }
         let mut next = 0;
         for &place in &known {
@@ -200,7 +200,7 @@ mod tests {
                 next = place;
             }
         }
-        Standing { wording: next, status: Status::NotYetEffective }
+        StateOnDay { wording: next, status: Status::NotYetEffective }
     }
 
     fn any_validity() -> impl Strategy<Value = Validity> {
@@ -214,14 +214,14 @@ mod tests {
     proptest! {
         #[test]
         fn the_rule_equals_its_plain_model(wordings in proptest::collection::vec(any_validity(), 1..5), at in 0_u32..7) {
-            prop_assert_eq!(on(&wordings, day(at)), model(&wordings, day(at)));
+            prop_assert_eq!(state_on(&wordings, day(at)), model(&wordings, day(at)));
         }
 
         #[test]
         fn nothing_changes_between_turning_days(wordings in proptest::collection::vec(any_validity(), 1..5), at in 0_u32..6) {
             let next = Day::from_parts(2000 + at, 7, 2).unwrap();
-            prop_assert!(!turning_days(&wordings).any(|turn| turn == next));
-            prop_assert_eq!(on(&wordings, day(at)), on(&wordings, next));
+            prop_assert!(!change_days(&wordings).any(|turn| turn == next));
+            prop_assert_eq!(state_on(&wordings, day(at)), state_on(&wordings, next));
         }
     }
 }

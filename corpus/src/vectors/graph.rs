@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::rows::{VectorRows, check_space, one};
+use super::rows::{VectorRows, check_space, single_meta};
 use super::space::NAME_LEN_MAX;
-use super::view::{GraphRecord, GraphView, Lists, NEAR_MAX};
+use super::view::{GraphRecord, GraphView, NEAR_MAX, RowLists};
 use crate::ids::OrdinalRange;
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
@@ -84,18 +84,18 @@ pub struct GraphWriter {
     graphs: Vec<GraphRecord>,
     entries: Vec<u32>,
     links_at: Vec<u32>,
-    near: ListsInWork,
-    equal: ListsInWork,
+    near: ListsBuilder,
+    equal: ListsBuilder,
 }
 
 /// Lists to be written, one after another, with the start of each.
 #[derive(Debug)]
-struct ListsInWork {
+struct ListsBuilder {
     at: Vec<u32>,
     items: Vec<u32>,
 }
 
-impl ListsInWork {
+impl ListsBuilder {
     fn new() -> Self {
         Self { at: vec![0], items: Vec::new() }
     }
@@ -120,8 +120,8 @@ impl GraphWriter {
             graphs: Vec::new(),
             entries: Vec::new(),
             links_at: vec![0],
-            near: ListsInWork::new(),
-            equal: ListsInWork::new(),
+            near: ListsBuilder::new(),
+            equal: ListsBuilder::new(),
         })
     }
 
@@ -219,7 +219,7 @@ impl GraphFile {
     /// Maps the graph of the vectors and checks that it has the same space and length.
     pub fn open(rows: &VectorRows) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&rows.directory().join(rows.space().graph_file()), KIND)?;
-        let meta = *one::<Meta>(&file)?;
+        let meta = *single_meta::<Meta>(&file)?;
         check_space(&file, &meta.space, rows.space())?;
         if (meta.dims as usize, meta.chunks) != (rows.dims(), rows.chunk_count()) {
             return Err(file.damaged(format!(
@@ -266,7 +266,7 @@ impl GraphFile {
 }
 
 impl ListColumns {
-    fn view(&self) -> Lists<'_> {
-        Lists { at: &self.at, items: &self.items }
+    fn view(&self) -> RowLists<'_> {
+        RowLists { at: &self.at, items: &self.items }
     }
 }

@@ -29,17 +29,17 @@ pub use effort::{Effort, Work};
 pub use graph::{ChunkLinks, GraphFile, GraphWriteError, GraphWriter};
 pub use queries::{EncoderHash, QueryRows, QueryTable, write_queries};
 pub use ranked::Neighbour;
-pub use rows::{RowsView, StoredRow, VectorRows, VectorWriteError, VectorWriter, dims_are_possible};
-pub(crate) use rows::{check_space, one};
+pub use rows::{RowsView, StoredRow, VectorRows, VectorWriteError, VectorWriter, is_supported_dims};
+pub(crate) use rows::{check_space, single_meta};
 pub(crate) use space::NAME_LEN_MAX;
 pub use space::{InvalidSpaceName, SpaceName};
 pub use view::{Graph, GraphView, NEAR_MAX};
-pub use within::Within;
+pub use within::ChunkFilter;
 
 pub(crate) use arch::prefetch;
 use plan::{Step, plan};
 use quantise::Query;
-use ranked::{Best, Ranked};
+use ranked::{Ranked, TopResults};
 use scan::{Request, ScanScratch, best_estimated, scan};
 use search::{WalkScratch, walk};
 
@@ -84,7 +84,7 @@ impl VectorIndex {
     /// # Panics
     /// If the query has another number of dimensions than the index.
     pub fn nearest(&self, query: &[f32], range: OrdinalRange, k: usize, effort: Effort) -> Vec<Neighbour> {
-        self.nearest_within(query, &Within { ranges: &[range], admits: None }, k, effort)
+        self.nearest_within(query, &ChunkFilter { ranges: &[range], admits: None }, k, effort)
     }
 
     /// Like [`Self::nearest`], for several ranges at once, and only for the chunks that `within` admits. The cost
@@ -92,7 +92,7 @@ impl VectorIndex {
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
-    pub fn nearest_within(&self, query: &[f32], within: &Within<'_>, k: usize, effort: Effort) -> Vec<Neighbour> {
+    pub fn nearest_within(&self, query: &[f32], within: &ChunkFilter<'_>, k: usize, effort: Effort) -> Vec<Neighbour> {
         let mut out = Vec::new();
         self.nearest_into(query, within, k, effort, &mut out);
         out
@@ -114,7 +114,7 @@ impl VectorIndex {
     pub fn nearest_into(
         &self,
         query: &[f32],
-        within: &Within<'_>,
+        within: &ChunkFilter<'_>,
         k: usize,
         effort: Effort,
         out: &mut Vec<Neighbour>,
@@ -149,7 +149,7 @@ impl VectorIndex {
             scratch.query.set(query);
             let rows = self.rows.view();
             let whole = OrdinalRange { start: 0, end: self.rows.chunk_count() };
-            let within = Within { ranges: &[whole], admits: None };
+            let within = ChunkFilter { ranges: &[whole], admits: None };
             let request = Request { kernel: self.kernel, rows, query: &scratch.query, range: whole, within: &within };
             let best = |(place, &range): (usize, &OrdinalRange)| {
                 if let Some(ahead) = ranges.get(place + PREFETCHED_AHEAD) {
@@ -162,7 +162,7 @@ impl VectorIndex {
         })
     }
 
-    fn search(&self, within: &Within<'_>, k: usize, effort: Effort, scratch: &mut Scratch) -> Work {
+    fn search(&self, within: &ChunkFilter<'_>, k: usize, effort: Effort, scratch: &mut Scratch) -> Work {
         let (rows, view) = (self.rows.view(), self.graph.view());
         let Scratch { query, scan: scan_scratch, walk: walk_scratch, found, steps, .. } = scratch;
         plan(view, self.rows.chunk_count(), within, effort, steps);
@@ -195,7 +195,7 @@ struct Scratch {
     query: Query,
     scan: ScanScratch,
     walk: WalkScratch,
-    found: Best,
+    found: TopResults,
     sorted: Vec<Ranked>,
     steps: Vec<Step>,
 }
@@ -209,7 +209,7 @@ struct Expansion<'a> {
 impl Expansion<'_> {
     /// Offers the points, best first, the chunks near them, and the chunks equal to any of these, if they are in
     /// the range.
-    fn offer_all(&self, points: &[Ranked], found: &mut Best) {
+    fn offer_all(&self, points: &[Ranked], found: &mut TopResults) {
         for (place, point) in points.iter().enumerate() {
             if let Some(ahead) = points.get(place + PREFETCHED_AHEAD) {
                 self.request.rows.prefetch(ahead.ordinal());
@@ -225,7 +225,7 @@ impl Expansion<'_> {
     /// Offers a chunk and the chunks equal to it. They have the same score, so it is computed once. The first
     /// refused chunk ends the list, because the chunks after it have higher ordinals. Therefore a list of thousands
     /// costs no more than the results taken from it.
-    fn offer_with_equals(&self, chunk: u32, found: &mut Best) {
+    fn offer_with_equals(&self, chunk: u32, found: &mut TopResults) {
         let range = self.request.range;
         let equal = self.graph.equal_in(chunk, range);
         let may_be_found = |chunk: u32| range.contains(chunk) && self.request.within.admits(chunk);
@@ -237,7 +237,7 @@ impl Expansion<'_> {
         // A damaged list may not be in order, so the binary search may return chunks outside the range.
         for chunk in itself.into_iter().chain(equal.iter().copied().filter(|&chunk| may_be_found(chunk))) {
             let offered = Ranked::new(score, chunk);
-            if found.bar().is_some_and(|bar| offered <= bar) {
+            if found.result_to_beat().is_some_and(|bar| offered <= bar) {
                 return;
             }
             found.offer(offered);

@@ -9,11 +9,11 @@
 
 use super::effort::Effort;
 use super::view::GraphView;
-use super::within::Within;
+use super::within::ChunkFilter;
 use crate::ids::OrdinalRange;
 
 /// The cost of a further walk, as a fraction of the cost of the first.
-const FURTHER_WALK: f64 = 0.25;
+const FURTHER_WALK_COST: f64 = 0.25;
 /// The number of evenly spaced chunks of a range from which the share of admitted chunks is estimated.
 const SAMPLED: u32 = 64;
 
@@ -25,14 +25,14 @@ pub(super) struct Step {
 }
 
 /// Writes the steps of a search to `steps`.
-pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &Within<'_>, effort: Effort, steps: &mut Vec<Step>) {
+pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &ChunkFilter<'_>, effort: Effort, steps: &mut Vec<Step>) {
     steps.clear();
     let clipped = within.ranges.iter().map(|range| OrdinalRange { start: range.start, end: range.end.min(chunks) });
     let ranges = || clipped.clone().filter(|range| !range.is_empty());
     let planner = Planner { view, walk: f64::from(effort.scan_chunks_max) / admitted_share(within) };
     let further: f64 = ranges().map(|range| planner.cover(range, steps)).sum();
     let dearest = steps.iter().map(|step| planner.further_walk(step)).fold(0.0, f64::max);
-    let cost = further + dearest * (1.0 / FURTHER_WALK - 1.0);
+    let cost = further + dearest * (1.0 / FURTHER_WALK_COST - 1.0);
     if ranges().map(|range| f64::from(range.len())).sum::<f64>() <= cost {
         steps.clear();
         steps.extend(ranges().map(|range| Step { range, graph: None }));
@@ -40,7 +40,7 @@ pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &Within<'_>, effort
 }
 
 /// The estimated share of admitted chunks, from 0 to 1, but never zero.
-fn admitted_share(within: &Within<'_>) -> f64 {
+fn admitted_share(within: &ChunkFilter<'_>) -> f64 {
     if within.admits.is_none() {
         return 1.0;
     }
@@ -126,7 +126,7 @@ impl Planner<'_> {
         let chunks = step.graph.and_then(|place| self.view.chunks().nth(place));
         chunks.map_or(0.0, |chunks| {
             let share = f64::from(step.range.len()) / f64::from(chunks.len());
-            self.walk * FURTHER_WALK / (share * share)
+            self.walk * FURTHER_WALK_COST / (share * share)
         })
     }
 }

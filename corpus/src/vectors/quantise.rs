@@ -151,7 +151,7 @@ mod tests {
                 let tolerance = f64::from(row.scale) / 30.0 * asked.iter().map(|q| f64::from(q.abs())).sum::<f64>() + 1e-9;
                 prop_assert!((f64::from(score) - exact).abs() <= tolerance, "{score} is not {exact}");
                 let mut dots = [0];
-                kernel.dots_in_run(&query.steps, &row.codes, &mut dots);
+                kernel.dots_of_consecutive_rows(&query.steps, &row.codes, &mut dots);
                 let estimate = dots[0] as f32 * query.step * row.scale;
                 let error = query.error_in_scales(row.residual_norm) * row.scale;
                 prop_assert!((score - estimate).abs() <= error, "{score} and {estimate} are more than {error} apart");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_queries_stay_inside_integers() {
+    fn extreme_queries_do_not_overflow() {
         let mut query = Query::default();
         for value in [0.0, f32::NAN, f32::INFINITY, f32::MAX, 1e-42, 1.0] {
             query.set(&[value; 2048]);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::rows::{check_space, dims_are_possible, one};
+use super::rows::{check_space, is_supported_dims, single_meta};
 use super::space::{NAME_LEN_MAX, SpaceName};
 use crate::embed::{TOKEN_COUNT, TokenId};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
@@ -38,8 +38,8 @@ pub struct QueryRows<'a> {
 impl QueryRows<'_> {
     /// Whether there is a row for each token of the vocabulary, with a supported number of dimensions and a finite
     /// scale.
-    pub fn are_whole(&self) -> bool {
-        dims_are_possible(self.dims)
+    pub fn are_complete(&self) -> bool {
+        is_supported_dims(self.dims)
             && self.scales.len() == TOKEN_COUNT
             && self.codes.len() == TOKEN_COUNT * self.dims
             && self.scales.iter().all(|scale| scale.is_finite())
@@ -72,7 +72,7 @@ pub fn write_queries(
     encoder: &EncoderHash,
     rows: &QueryRows<'_>,
 ) -> Result<(), SectionFileError> {
-    assert!(rows.are_whole(), "a table of queries without a row for each token");
+    assert!(rows.are_complete(), "a table of queries without a row for each token");
     let mut out = SectionWriter::create(&directory.join(space.queries_file()), KIND, 3)?;
     out.section("codes", rows.codes)?;
     out.section("scales", rows.scales)?;
@@ -98,7 +98,7 @@ impl QueryTable {
             return Ok(None);
         }
         let file = SectionFile::open(&path, KIND)?;
-        let meta = *one::<Meta>(&file)?;
+        let meta = *single_meta::<Meta>(&file)?;
         check_space(&file, &meta.space, space)?;
         if meta.encoder != *encoder {
             return Err(
@@ -106,7 +106,7 @@ impl QueryTable {
             );
         }
         let table = Self { dims: meta.dims as usize, codes: file.column("codes")?, scales: file.column("scales")? };
-        if meta.tokens as usize != TOKEN_COUNT || !table.rows().are_whole() {
+        if meta.tokens as usize != TOKEN_COUNT || !table.rows().are_complete() {
             return Err(file.damaged(format!(
                 "{} tokens of {} dimensions do not take {} codes and {} scales",
                 meta.tokens,
@@ -181,8 +181,8 @@ mod tests {
         std::fs::write(dir.path().join("queries-tiny-32.bin"), &bytes[..bytes.len() - 64]).unwrap();
         assert!(refused(dir.path(), &space(), &ENCODER).contains("queries-tiny-32.bin"));
         let short = QueryRows { dims: DIMS, codes: &codes[DIMS..], scales: &scales };
-        assert!(!short.are_whole());
+        assert!(!short.are_complete());
         let endless = vec![f32::INFINITY; TOKEN_COUNT];
-        assert!(!QueryRows { dims: DIMS, codes: &codes, scales: &endless }.are_whole());
+        assert!(!QueryRows { dims: DIMS, codes: &codes, scales: &endless }.are_complete());
     }
 }

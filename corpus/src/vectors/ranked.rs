@@ -48,12 +48,12 @@ fn unordered(bits: u32) -> f32 {
 
 /// The best `limit` of the offered results.
 #[derive(Debug, Default)]
-pub(super) struct Best {
+pub(super) struct TopResults {
     limit: usize,
     heap: BinaryHeap<Reverse<Ranked>>,
 }
 
-impl Best {
+impl TopResults {
     pub(super) fn restart(&mut self, limit: usize) {
         self.limit = limit;
         self.heap.clear();
@@ -66,14 +66,14 @@ impl Best {
 
     /// The result that an offer must beat: the worst one kept. `None` until `limit` results are kept.
     #[inline]
-    pub(super) fn bar(&self) -> Option<Ranked> {
+    pub(super) fn result_to_beat(&self) -> Option<Ranked> {
         if self.is_full() { self.heap.peek().map(|worst| worst.0) } else { None }
     }
 
     /// The score that an offer must reach. Negative infinity until `limit` results are kept.
     #[inline]
-    pub(super) fn bar_score(&self) -> f32 {
-        self.bar().map_or(f32::NEG_INFINITY, Ranked::score)
+    pub(super) fn score_to_reach(&self) -> f32 {
+        self.result_to_beat().map_or(f32::NEG_INFINITY, Ranked::score)
     }
 
     #[inline]
@@ -102,8 +102,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_what_sorting_would(scores in prop::collection::vec((-3i8..3, any::<u32>()), 0..60), limit in 0usize..20) {
-            let mut best = Best::default();
+        fn the_heap_keeps_the_same_results_as_sorting(scores in prop::collection::vec((-3i8..3, any::<u32>()), 0..60), limit in 0usize..20) {
+            let mut best = TopResults::default();
             best.restart(limit);
             let mut all: Vec<(f32, u32)> = scores.iter().map(|&(score, ordinal)| (f32::from(score) / 2.0, ordinal)).collect();
             all.iter().for_each(|&(score, ordinal)| best.offer(Ranked::new(score, ordinal)));

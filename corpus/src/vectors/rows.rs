@@ -111,7 +111,7 @@ impl VectorWriter {
     /// # Panics
     /// If `dims` is not a multiple of 32 between 32 and 4096.
     pub fn create(directory: &Path, space: &SpaceName, dims: usize) -> Result<Self, VectorWriteError> {
-        assert!(dims_are_possible(dims), "an embedding of {dims} dimensions; the format holds 32, 64, .. {DIMS_MAX}");
+        assert!(is_supported_dims(dims), "an embedding of {dims} dimensions; the format holds 32, 64, .. {DIMS_MAX}");
         let mut out = SectionWriter::create(&directory.join(space.vectors_file()), KIND, 4)?;
         out.begin("codes")?;
         let spool = tempfile::tempfile_in(directory)
@@ -202,7 +202,7 @@ impl VectorWriter {
 }
 
 /// Whether the files of a space support vectors with this many dimensions.
-pub fn dims_are_possible(dims: usize) -> bool {
+pub fn is_supported_dims(dims: usize) -> bool {
     dims.is_multiple_of(LANES) && (LANES..=DIMS_MAX).contains(&dims)
 }
 
@@ -221,10 +221,10 @@ impl VectorRows {
     /// Maps the file of the space and checks that its columns have the lengths that its `meta` states.
     pub fn open(directory: &Path, space: &SpaceName) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&directory.join(space.vectors_file()), KIND)?;
-        let meta = *one::<Meta>(&file)?;
+        let meta = *single_meta::<Meta>(&file)?;
         check_space(&file, &meta.space, space)?;
         let (dims, chunks) = (meta.dims as usize, meta.chunks as usize);
-        if !dims_are_possible(dims) {
+        if !is_supported_dims(dims) {
             return Err(file.damaged(format!("its vectors are said to have {dims} dimensions")));
         }
         let rows = Self {
@@ -322,7 +322,7 @@ impl<'a> RowsView<'a> {
 
     /// Prefetches the codes of a row that will be compared soon. A row that does not exist is ignored.
     #[inline]
-    pub fn fetch_codes_ahead(&self, chunk: u32) {
+    pub fn prefetch_codes(&self, chunk: u32) {
         if self.has(chunk) {
             prefetch(self.codes(chunk));
         }
@@ -344,7 +344,7 @@ impl<'a> RowsView<'a> {
 }
 
 /// The only value of the section `meta`.
-pub(crate) fn one<T: Pod>(file: &SectionFile) -> Result<&T, SectionFileError> {
+pub(crate) fn single_meta<T: Pod>(file: &SectionFile) -> Result<&T, SectionFileError> {
     match file.slice::<T>("meta")? {
         [meta] => Ok(meta),
         other => Err(file.damaged(format!("its section meta has {} entries instead of one", other.len()))),

@@ -7,9 +7,9 @@
 
 use super::arch::Kernel;
 use super::quantise::Query;
-use super::ranked::{Best, Neighbour, Ranked};
+use super::ranked::{Neighbour, Ranked, TopResults};
 use super::rows::RowsView;
-use super::within::Within;
+use super::within::ChunkFilter;
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 
 /// Number of chunks estimated at once. Their estimates stay in the first-level cache.
@@ -21,7 +21,7 @@ const CANDIDATES_BEFORE_SWEEP: usize = 1 << 12;
 #[derive(Debug, Default)]
 pub(super) struct ScanScratch {
     /// The best lower bounds.
-    lower: Best,
+    lower: TopResults,
     /// Chunks with their upper bounds.
     candidates: Vec<Ranked>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Request<'a> {
     pub(super) rows: RowsView<'a>,
     pub(super) query: &'a Query,
     pub(super) range: OrdinalRange,
-    pub(super) within: &'a Within<'a>,
+    pub(super) within: &'a ChunkFilter<'a>,
 }
 
 impl Request<'_> {
@@ -46,14 +46,14 @@ impl Request<'_> {
 }
 
 /// Offers to `found` every chunk of the range that is among its best `k`, with its score.
-pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, found: &mut Best) {
+pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, found: &mut TopResults) {
     gather_candidates(request, k, scratch);
     // Best first, so that the scan can stop early: once a candidate is below the worst result, all the rest are too.
-    let bar = scratch.lower.bar_score();
+    let bar = scratch.lower.score_to_reach();
     scratch.candidates.retain(|candidate| candidate.score() >= bar);
     scratch.candidates.sort_unstable_by(|a, b| b.cmp(a));
     for candidate in &scratch.candidates {
-        if candidate.score() < found.bar_score() {
+        if candidate.score() < found.score_to_reach() {
             return;
         }
         let chunk = candidate.ordinal();
@@ -70,7 +70,11 @@ pub(super) fn best_estimated(request: &Request<'_>, range: OrdinalRange) -> Opti
     for start in (range.start as usize..end).step_by(BLOCK_LEN) {
         let block = start..(start + BLOCK_LEN).min(end);
         let dots = &mut dots[..block.len()];
-        kernel.dots_in_run(&query.steps, &rows.codes[block.start * rows.dims..block.end * rows.dims], dots);
+        kernel.dots_of_consecutive_rows(
+            &query.steps,
+            &rows.codes[block.start * rows.dims..block.end * rows.dims],
+            dots,
+        );
         for ((chunk, &dot), &scale) in block.clone().zip(&*dots).zip(&rows.scales[block]) {
             let estimate = dot as f32 * scale;
             if best.is_none_or(|(most, _)| estimate > most) {
@@ -94,24 +98,24 @@ fn gather_candidates(request: &Request<'_>, k: usize, scratch: &mut ScanScratch)
         let end = (start + BLOCK_LEN).min(range.end as usize);
         let (dots, upper) = (&mut dots[..end - start], &mut upper[..end - start]);
         let scales = &rows.scales[start..end];
-        kernel.dots_in_run(&query.steps, &rows.codes[start * rows.dims..end * rows.dims], dots);
+        kernel.dots_of_consecutive_rows(&query.steps, &rows.codes[start * rows.dims..end * rows.dims], dots);
         for ((upper, &dot), &scale) in upper.iter_mut().zip(&*dots).zip(scales) {
             *upper = (dot as f32 * query.step + error) * scale;
         }
-        let bar = lower.bar_score();
+        let bar = lower.score_to_reach();
         // Counting has no branches, so it is vectorised. Most blocks contain no candidate.
         if upper.iter().filter(|&&upper| upper >= bar).count() == 0 {
             continue;
         }
         for (place, &upper) in upper.iter().enumerate() {
             let chunk = (start + place) as u32;
-            if upper >= lower.bar_score() && within.admits(chunk) {
+            if upper >= lower.score_to_reach() && within.admits(chunk) {
                 candidates.push(Ranked::new(upper, chunk));
                 lower.offer(Ranked::new((dots[place] as f32 * query.step - error) * scales[place], chunk));
             }
         }
         if candidates.len() >= sweep_at {
-            let bar = lower.bar_score();
+            let bar = lower.score_to_reach();
             candidates.retain(|candidate| candidate.score() >= bar);
             sweep_at = CANDIDATES_BEFORE_SWEEP.max(2 * candidates.len());
         }

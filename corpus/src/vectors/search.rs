@@ -8,13 +8,13 @@
 use std::collections::BinaryHeap;
 
 use super::arch::prefetch;
-use super::ranked::{Best, Ranked};
+use super::ranked::{Ranked, TopResults};
 use super::scan::Request;
 use super::view::Graph;
 use crate::ids::OrdinalRange;
 
 /// Number of best entries from which a walk starts.
-const STARTS: usize = 4;
+const START_COUNT: usize = 4;
 
 /// Minimum number of best points followed in each graph. With fewer, a walk could end before it reaches good points.
 const FOLLOWED_MIN: usize = 32;
@@ -27,9 +27,9 @@ pub(super) struct WalkScratch {
     /// Points that were seen, but whose links were not yet followed.
     open: BinaryHeap<Ranked>,
     /// The best points of all graphs that represent a chunk that may be found.
-    nearest: Best,
+    nearest: TopResults,
     /// The best points of this graph, whether or not they represent such a chunk.
-    own: Best,
+    own: TopResults,
     starts: Vec<Ranked>,
     numbers: Vec<u32>,
     dots: Vec<i32>,
@@ -90,7 +90,7 @@ pub(super) fn walk(request: &Request<'_>, graph: &Graph<'_>, scratch: &mut WalkS
         walk.follow(graph.links(point.ordinal()));
     }
     let Walk { compared, scratch: WalkScratch { nearest, found, .. }, .. } = walk;
-    let bar = nearest.bar_score();
+    let bar = nearest.score_to_reach();
     found.retain(|point| point.score() >= bar);
     found.sort_unstable_by(|a, b| b.cmp(a));
     compared
@@ -108,7 +108,7 @@ impl Walk<'_> {
         self.scratch.visited.restart(self.graph.chunks);
         self.scratch.open.clear();
         self.scratch.found.clear();
-        self.scratch.own.restart(STARTS);
+        self.scratch.own.restart(START_COUNT);
         self.estimate_new(self.graph.entries);
         for place in 0..self.scratch.numbers.len() {
             let estimate = self.estimate(place);
@@ -122,7 +122,7 @@ impl Walk<'_> {
         for place in 0..self.scratch.starts.len() {
             let start = self.scratch.starts[place];
             self.scratch.visited.is_new(start.ordinal());
-            self.meet(start);
+            self.add_point(start);
         }
     }
 
@@ -130,7 +130,7 @@ impl Walk<'_> {
     /// among the best few of this graph.
     #[inline]
     fn bar(&self) -> f32 {
-        self.scratch.nearest.bar_score().min(self.scratch.own.bar_score())
+        self.scratch.nearest.score_to_reach().min(self.scratch.own.score_to_reach())
     }
 
     /// Estimates the linked points, and keeps those that may be worth following.
@@ -139,15 +139,15 @@ impl Walk<'_> {
         for place in 0..self.scratch.numbers.len() {
             let estimate = self.estimate(place);
             if estimate.score() >= self.bar() {
-                self.meet(estimate);
+                self.add_point(estimate);
             }
         }
     }
 
-    fn meet(&mut self, point: Ranked) {
+    fn add_point(&mut self, point: Ranked) {
         self.scratch.open.push(point);
         self.scratch.own.offer(point);
-        if point.score() >= self.scratch.nearest.bar_score() && self.stands_for_range(point.ordinal()) {
+        if point.score() >= self.scratch.nearest.score_to_reach() && self.represents_admitted_chunk(point.ordinal()) {
             self.scratch.nearest.offer(point);
             self.scratch.found.push(point);
         }
@@ -179,7 +179,7 @@ impl Walk<'_> {
     }
 
     /// Whether the point, a chunk near it, or a chunk equal to any of these may be found.
-    fn stands_for_range(&self, point: u32) -> bool {
+    fn represents_admitted_chunk(&self, point: u32) -> bool {
         let Request { range, within, .. } = *self.request;
         let stands = |chunk| {
             (range.contains(chunk) && within.admits(chunk))

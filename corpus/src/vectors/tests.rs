@@ -71,7 +71,7 @@ fn write_full_graphs(
 fn brute_force(rows: &VectorRows, query: &[f32], range: OrdinalRange, k: usize) -> Vec<Neighbour> {
     let mut prepared = Query::default();
     prepared.set(query);
-    let within = Within { ranges: &[range], admits: None };
+    let within = ChunkFilter { ranges: &[range], admits: None };
     let request = Request { kernel: Kernel::scalar(), rows: rows.view(), query: &prepared, range, within: &within };
     let mut all: Vec<Neighbour> = range
         .iter()
@@ -118,7 +118,7 @@ proptest! {
         let index = VectorIndex::open(dir.path(), &space()).unwrap();
         let ranges = OrdinalRanges::union(asked.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))));
         let admits = |chunk: ChunkOrdinal| admitted.is_none_or(|each| chunk.0.is_multiple_of(each));
-        let within = Within { ranges: ranges.as_slice(), admits: admitted.is_some().then_some(&admits) };
+        let within = ChunkFilter { ranges: ranges.as_slice(), admits: admitted.is_some().then_some(&admits) };
         let mut expected = brute_force(&rows, &query, OrdinalRange::new(0, rows.chunk_count()), vectors.len());
         expected.retain(|found| ranges.contains(found.chunk.0) && admits(found.chunk));
         expected.truncate(k);
@@ -215,13 +215,13 @@ fn a_query_buffer_is_emptied_first_and_no_vectors_give_no_neighbours() {
     write_full_graph(&write_rows(dir.path(), &[]), 8, |_| None);
     let index = VectorIndex::open(dir.path(), &space()).unwrap();
     let mut out = vec![Neighbour { chunk: ChunkOrdinal(1), score: 1.0 }];
-    let within = Within { ranges: &[OrdinalRange::new(0, 9)], admits: None };
+    let within = ChunkFilter { ranges: &[OrdinalRange::new(0, 9)], admits: None };
     index.nearest_into(&[1.0; DIMS], &within, 5, Effort::default(), &mut out);
     assert!(out.is_empty());
 }
 
 #[test]
-fn a_second_embedding_lies_beside_the_first() {
+fn two_embeddings_can_share_a_folder() {
     let dir = tempfile::tempdir().unwrap();
     write_full_graph(&write_rows(dir.path(), &[vec![1.0; DIMS]]), 8, |_| None);
     let wide: SpaceName = "test-wide-384".parse().unwrap();
@@ -282,7 +282,7 @@ fn a_range_is_searched_by_its_own_links_or_by_the_cheaper_way() {
         let ranges: Vec<OrdinalRange> = ranges.iter().map(|&(start, end)| OrdinalRange::new(start, end)).collect();
         let mut steps = Vec::new();
         let effort = Effort { ef: 8, scan_chunks_max: 50 };
-        plan(index.graph().view(), 400, &Within { ranges: &ranges, admits }, effort, &mut steps);
+        plan(index.graph().view(), 400, &ChunkFilter { ranges: &ranges, admits }, effort, &mut steps);
         steps.iter().map(|step| (step.range.start, step.range.end, step.graph)).collect::<Vec<_>>()
     };
     assert_eq!(steps(&[(0, 400)], None), [(0, 400, Some(0))], "everything");
@@ -302,7 +302,7 @@ fn a_range_is_searched_by_its_own_links_or_by_the_cheaper_way() {
     assert!(steps(&[], None).is_empty());
     // Only the graph of the range is walked, and nothing is scanned.
     let mut out = Vec::new();
-    let within = Within { ranges: &own[..1], admits: None };
+    let within = ChunkFilter { ranges: &own[..1], admits: None };
     let work = index.nearest_into(&vectors[150], &within, 10, Effort { ef: 8, scan_chunks_max: 50 }, &mut out);
     assert!(work.scanned == 0 && (10..=400).contains(&work.visited), "{work:?}");
 }

@@ -23,12 +23,12 @@ pub(super) struct GraphRecord {
 
 /// One list per row; a graph has a row for each of its chunks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lists<'a> {
+pub(super) struct RowLists<'a> {
     pub(super) at: &'a [u32],
     pub(super) items: &'a [u32],
 }
 
-impl<'a> Lists<'a> {
+impl<'a> RowLists<'a> {
     /// The list of a row. Empty if the file is damaged there.
     #[inline]
     fn of(&self, row: usize) -> &'a [u32] {
@@ -45,9 +45,9 @@ pub struct GraphView<'a> {
     pub(super) graphs: &'a [GraphRecord],
     pub(super) shards: usize,
     pub(super) entries: &'a [u32],
-    pub(super) links: Lists<'a>,
-    pub(super) near: Lists<'a>,
-    pub(super) equal: Lists<'a>,
+    pub(super) links: RowLists<'a>,
+    pub(super) near: RowLists<'a>,
+    pub(super) equal: RowLists<'a>,
 }
 
 impl<'a> GraphView<'a> {
@@ -93,9 +93,9 @@ pub struct Graph<'a> {
     /// Points that were inserted since it was built as a whole.
     pub inserted: u32,
     first_row: u32,
-    links: Lists<'a>,
-    near: Lists<'a>,
-    equal: Lists<'a>,
+    links: RowLists<'a>,
+    near: RowLists<'a>,
+    equal: RowLists<'a>,
 }
 
 impl<'a> Graph<'a> {
@@ -125,7 +125,7 @@ impl<'a> Graph<'a> {
 
     /// The list of a chunk. Empty if the chunk is not in this graph, which happens only in a damaged file.
     #[inline]
-    fn of(&self, lists: &Lists<'a>, chunk: u32) -> &'a [u32] {
+    fn of(&self, lists: &RowLists<'a>, chunk: u32) -> &'a [u32] {
         match self.chunks.contains(chunk) {
             true => lists.of(self.first_row as usize + (chunk - self.chunks.start) as usize),
             false => &[],

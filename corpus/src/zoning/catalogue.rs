@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{NodeId, ShortCode};
 use crate::section_file::{SectionFileError, map_file};
+use crate::zoning::feature_lookup::{LayerFeatures, LayerReadError};
 use crate::zoning::layer::{CitationQuality, Layer, LayerSource, LayerStatus, PlaceholderReason, ZoneCitation};
-use crate::zoning::places::{LayerPlaces, PlacesError};
 use crate::zoning::shape::BoundingBox;
 use crate::zoning::tiles::legend::Legend;
 
@@ -192,7 +192,7 @@ struct FormatOnly {
 
 /// Why a layer could not be stored, or the folder could not be opened.
 #[derive(Debug)]
-pub enum CatalogueError {
+pub enum ZoningCatalogueError {
     Io {
         path: PathBuf,
         doing: &'static str,
@@ -219,7 +219,7 @@ pub enum CatalogueError {
     Body(SectionFileError),
 }
 
-impl fmt::Display for CatalogueError {
+impl fmt::Display for ZoningCatalogueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
@@ -247,7 +247,7 @@ impl fmt::Display for CatalogueError {
     }
 }
 
-impl std::error::Error for CatalogueError {
+impl std::error::Error for ZoningCatalogueError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
@@ -267,15 +267,15 @@ pub struct CatalogueWriter {
 
 impl CatalogueWriter {
     /// Creates the folder, which must not exist yet.
-    pub fn create(dir: &Path) -> Result<Self, CatalogueError> {
+    pub fn create(dir: &Path) -> Result<Self, ZoningCatalogueError> {
         fs::create_dir(dir).map_err(|source| io_error(dir, "create", source))?;
         Ok(Self { dir: dir.to_owned(), entries: Vec::new() })
     }
 
     /// Stores a layer. Layers may be added in any order.
-    pub fn add(&mut self, layer: &Layer) -> Result<&LayerEntry, CatalogueError> {
+    pub fn add(&mut self, layer: &Layer) -> Result<&LayerEntry, ZoningCatalogueError> {
         if let Some(first) = self.entries.iter().find(|entry| entry.short_code == *layer.short_code()) {
-            return Err(CatalogueError::TwoLayers {
+            return Err(ZoningCatalogueError::TwoLayers {
                 short_code: first.short_code.clone(),
                 first: first.source.file.clone(),
                 second: layer.source().file.clone(),
@@ -292,7 +292,7 @@ impl CatalogueWriter {
         Ok(&self.entries[place])
     }
 
-    fn write_body(&self, layer: &Layer, encoding: Encoding, body: &[u8]) -> Result<u64, CatalogueError> {
+    fn write_body(&self, layer: &Layer, encoding: Encoding, body: &[u8]) -> Result<u64, ZoningCatalogueError> {
         let path = self.dir.join(encoding.file_name(layer.short_code()));
         let bytes = encoding.encode(body).map_err(|source| io_error(&path, "compress", source))?;
         write_new(&path, &bytes)?;
@@ -300,18 +300,18 @@ impl CatalogueWriter {
     }
 
     /// Writes the catalogue in ascending order of short code, and returns its entries.
-    pub fn finish(self) -> Result<Vec<LayerEntry>, CatalogueError> {
+    pub fn finish(self) -> Result<Vec<LayerEntry>, ZoningCatalogueError> {
         let path = self.dir.join(CATALOGUE_NAME);
         let catalogue = CatalogueOut { format: FORMAT_VERSION, layers: &self.entries };
         let mut bytes = serde_json::to_vec_pretty(&catalogue)
-            .map_err(|source| CatalogueError::NotCatalogue { path: path.clone(), source })?;
+            .map_err(|source| ZoningCatalogueError::NotCatalogue { path: path.clone(), source })?;
         bytes.push(b'\n');
         write_new(&path, &bytes)?;
         Ok(self.entries)
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CatalogueError> {
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ZoningCatalogueError> {
     let write = || {
         let mut file = File::create_new(path)?;
         file.write_all(bytes)?;
@@ -320,8 +320,8 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CatalogueError> {
     write().map_err(|source| io_error(path, "write", source))
 }
 
-fn io_error(path: &Path, doing: &'static str, source: io::Error) -> CatalogueError {
-    CatalogueError::Io { path: path.to_owned(), doing, source }
+fn io_error(path: &Path, doing: &'static str, source: io::Error) -> ZoningCatalogueError {
+    ZoningCatalogueError::Io { path: path.to_owned(), doing, source }
 }
 
 /// All layers of a snapshot, open for reading. Cloning is cheap.
@@ -338,20 +338,20 @@ pub struct ZoningLayer {
     zstd: Mmap,
     gzip: Mmap,
     /// Read at the first lookup, so that a layer uses memory only if points are looked up.
-    places: OnceLock<Result<LayerPlaces, PlacesError>>,
+    places: OnceLock<Result<LayerFeatures, LayerReadError>>,
     /// Created for the first map.
-    legend: OnceLock<Result<Legend, PlacesError>>,
+    legend: OnceLock<Result<Legend, LayerReadError>>,
 }
 
 impl ZoningLayers {
     /// Opens the folder that `CatalogueWriter` wrote.
-    pub fn open(dir: &Path) -> Result<Self, CatalogueError> {
+    pub fn open(dir: &Path) -> Result<Self, ZoningCatalogueError> {
         let path = dir.join(CATALOGUE_NAME);
         let entries = read_catalogue(&path)?;
         let is_sorted = entries.is_sorted_by(|a, b| a.short_code < b.short_code);
         if !is_sorted {
             let what = "its layers are not in the order of their codes, or one occurs twice".to_owned();
-            return Err(CatalogueError::Damaged { path, what });
+            return Err(ZoningCatalogueError::Damaged { path, what });
         }
         let layers: Result<Vec<_>, _> = entries.into_iter().map(|entry| ZoningLayer::open(dir, entry)).collect();
         Ok(Self { layers: layers?.into() })
@@ -378,11 +378,11 @@ impl<'a> IntoIterator for &'a ZoningLayers {
 }
 
 impl ZoningLayer {
-    fn open(dir: &Path, entry: LayerEntry) -> Result<Self, CatalogueError> {
+    fn open(dir: &Path, entry: LayerEntry) -> Result<Self, ZoningCatalogueError> {
         let claims_too_much = (entry.citation_quality == CitationQuality::Linked) != entry.placeholders.is_empty();
         if claims_too_much {
             let what = format!("the citation quality of {} does not fit its placeholders", entry.short_code);
-            return Err(CatalogueError::Damaged { path: dir.join(CATALOGUE_NAME), what });
+            return Err(ZoningCatalogueError::Damaged { path: dir.join(CATALOGUE_NAME), what });
         }
         let map = |encoding| map_body(dir, &entry, encoding);
         let (identity, zstd, gzip) = (map(Encoding::Identity)?, map(Encoding::Zstd)?, map(Encoding::Gzip)?);
@@ -403,8 +403,8 @@ impl ZoningLayer {
     }
 
     /// Its features, for lookups by position.
-    pub fn places(&self) -> Result<&LayerPlaces, PlacesError> {
-        let read = || LayerPlaces::read(self.body(Encoding::Identity)).map_err(|error| error.of(self.file()));
+    pub fn places(&self) -> Result<&LayerFeatures, LayerReadError> {
+        let read = || LayerFeatures::read(self.body(Encoding::Identity)).map_err(|error| error.of(self.file()));
         self.places.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
@@ -413,7 +413,7 @@ impl ZoningLayer {
     }
 
     /// The zones and categories of its features, for maps.
-    pub fn legend(&self) -> Result<&Legend, PlacesError> {
+    pub fn legend(&self) -> Result<&Legend, LayerReadError> {
         let make = || {
             let codes: Vec<&str> = self.entry.zones.iter().map(|zone| zone.code.as_str()).collect();
             Legend::of(self.places()?, &codes).map_err(|error| error.of(self.file()))
@@ -422,30 +422,30 @@ impl ZoningLayer {
     }
 }
 
-fn map_body(dir: &Path, entry: &LayerEntry, encoding: Encoding) -> Result<Mmap, CatalogueError> {
+fn map_body(dir: &Path, entry: &LayerEntry, encoding: Encoding) -> Result<Mmap, ZoningCatalogueError> {
     let path = dir.join(encoding.file_name(&entry.short_code));
-    let map = map_file(&path).map_err(CatalogueError::Body)?;
+    let map = map_file(&path).map_err(ZoningCatalogueError::Body)?;
     let listed = entry.sizes.of(encoding);
     if map.len() as u64 != listed || map.is_empty() {
         let what = format!("it has {} bytes, {CATALOGUE_NAME} lists {listed}", map.len());
-        return Err(CatalogueError::Damaged { path, what });
+        return Err(ZoningCatalogueError::Damaged { path, what });
     }
     Ok(map)
 }
 
-fn read_catalogue(path: &Path) -> Result<Vec<LayerEntry>, CatalogueError> {
+fn read_catalogue(path: &Path) -> Result<Vec<LayerEntry>, ZoningCatalogueError> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(CATALOGUE_BYTES_MAX + 1).read_to_end(&mut bytes))
         .map_err(|source| io_error(path, "read", source))?;
     if bytes.len() as u64 > CATALOGUE_BYTES_MAX {
         let what = format!("it has more than {CATALOGUE_BYTES_MAX} bytes");
-        return Err(CatalogueError::Damaged { path: path.to_owned(), what });
+        return Err(ZoningCatalogueError::Damaged { path: path.to_owned(), what });
     }
-    let not_catalogue = |source| CatalogueError::NotCatalogue { path: path.to_owned(), source };
+    let not_catalogue = |source| ZoningCatalogueError::NotCatalogue { path: path.to_owned(), source };
     let FormatOnly { format } = serde_json::from_slice(&bytes).map_err(not_catalogue)?;
     if format != FORMAT_VERSION {
-        return Err(CatalogueError::Version { path: path.to_owned(), found: format });
+        return Err(ZoningCatalogueError::Version { path: path.to_owned(), found: format });
     }
     let CatalogueIn { layers } = serde_json::from_slice(&bytes).map_err(not_catalogue)?;
     Ok(layers)

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_used_up_budget_is_said_instead_of_waiting() {
+    fn an_exhausted_budget_is_an_error() {
         let teeth: Vec<Segment> = (0..5_000)
             .map(|tooth| {
                 let x = f64::from(tooth) * 1e-6;

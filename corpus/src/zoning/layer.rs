@@ -294,7 +294,7 @@ pub fn assign_ids(given: Vec<Option<FeatureId>>) -> AssignedIds {
             Some(id) if kept.insert(id.clone()) => id,
             id => {
                 replaced += usize::from(id.is_some());
-                untaken(index, &all)
+                unused_id(index, &all)
             }
         };
         ids.push(id);
@@ -302,7 +302,7 @@ pub fn assign_ids(given: Vec<Option<FeatureId>>) -> AssignedIds {
     AssignedIds { ids, replaced }
 }
 
-fn untaken(index: usize, taken: &HashSet<FeatureId>) -> FeatureId {
+fn unused_id(index: usize, taken: &HashSet<FeatureId>) -> FeatureId {
     let mut name = format!("feature-{index}");
     // A source may use the same pattern. The search ends at the latest when the name is longer than all taken ones.
     while taken.contains(&FeatureId::Text(name.clone())) {

@@ -11,8 +11,8 @@ pub const DIRECTORY_NAME: &str = "zoning";
 
 pub mod catalogue;
 mod contacts;
+pub mod feature_lookup;
 pub mod layer;
-pub mod places;
 pub mod problem;
 mod raw;
 mod rings;

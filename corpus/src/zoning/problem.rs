@@ -104,7 +104,7 @@ pub enum ProblemKind {
 
     // Warnings: repaired, counted over the layer.
     RingsClosed { rings: usize },
-    RingsTurned { rings: usize },
+    RingsReversed { rings: usize },
     AltitudesDropped { positions: usize },
     IdsReplaced { features: usize },
 
@@ -164,7 +164,7 @@ impl ProblemKind {
             | Self::OutOfRange { .. }
             | Self::NoZone { .. } => Severity::Error,
             Self::RingsClosed { .. }
-            | Self::RingsTurned { .. }
+            | Self::RingsReversed { .. }
             | Self::AltitudesDropped { .. }
             | Self::IdsReplaced { .. }
             | Self::NoArea { .. }
@@ -250,7 +250,7 @@ impl fmt::Display for ProblemKind {
             Self::RingsClosed { rings } => {
                 write!(f, "{rings} rings did not repeat their first position at the end; they were closed")
             }
-            Self::RingsTurned { rings } => write!(
+            Self::RingsReversed { rings } => write!(
                 f,
                 "{rings} rings had the wrong winding; outer rings now run counter-clockwise and holes clockwise"
             ),
@@ -333,14 +333,14 @@ fn write_out_of_range(f: &mut fmt::Formatter<'_>, found: Position) -> fmt::Resul
 
 /// The errors because of which a layer cannot be used. The first one should be fixed first.
 #[derive(Clone, PartialEq, Debug)]
-pub struct LayerRefused {
+pub struct LayerRejected {
     /// The file name that the user knows.
     pub file: String,
     /// At least one.
     pub errors: Vec<Problem>,
 }
 
-impl fmt::Display for LayerRefused {
+impl fmt::Display for LayerRejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot use zoning layer {}", self.file)?;
         let mut errors = self.errors.iter();
@@ -355,4 +355,4 @@ impl fmt::Display for LayerRefused {
     }
 }
 
-impl std::error::Error for LayerRefused {}
+impl std::error::Error for LayerRejected {}

@@ -42,7 +42,7 @@ pub(crate) struct Header {
 
 /// Whether to continue after a feature.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum FeatureStep {
     Continue,
     Stop,
 }
@@ -52,7 +52,7 @@ pub(crate) enum Next {
 pub(crate) fn each_feature(
     text: &str,
     header: &mut Header,
-    each: &mut dyn FnMut(RawFeature) -> Next,
+    each: &mut dyn FnMut(RawFeature) -> FeatureStep,
 ) -> Result<(), serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     Collection { header, each }.deserialize(&mut deserializer)?;
@@ -61,7 +61,7 @@ pub(crate) fn each_feature(
 
 struct Collection<'a> {
     header: &'a mut Header,
-    each: &'a mut dyn FnMut(RawFeature) -> Next,
+    each: &'a mut dyn FnMut(RawFeature) -> FeatureStep,
 }
 
 impl<'de> DeserializeSeed<'de> for Collection<'_> {
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for Collection<'_> {
 }
 
 struct Features<'a> {
-    each: &'a mut dyn FnMut(RawFeature) -> Next,
+    each: &'a mut dyn FnMut(RawFeature) -> FeatureStep,
 }
 
 impl<'de> DeserializeSeed<'de> for Features<'_> {
@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for Features<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while let Some(feature) = seq.next_element()? {
-            if (self.each)(feature) == Next::Stop {
+            if (self.each)(feature) == FeatureStep::Stop {
                 return Err(A::Error::custom("reading was stopped"));
             }
         }

@@ -85,7 +85,7 @@ impl<'a> RingReader<'a> {
         let area = ring.signed_area();
         let is_turned = if number == 0 { area < 0.0 } else { area > 0.0 };
         if is_turned {
-            ring.turn();
+            ring.reverse_ring();
             self.repairs.rings_turned += 1;
         }
         Ok(ring)

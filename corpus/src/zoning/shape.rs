@@ -66,7 +66,7 @@ impl Ring {
         doubled / 2.0
     }
 
-    pub(crate) fn turn(&mut self) {
+    pub(crate) fn reverse_ring(&mut self) {
         self.0.0.reverse();
     }
 }
@@ -123,15 +123,15 @@ pub struct BoundingBox(pub [f64; 4]);
 
 impl BoundingBox {
     /// The empty box. It contains no position, and joining it with another box gives the other box.
-    pub const NOTHING: Self = Self([f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY]);
+    pub const EMPTY_BOX: Self = Self([f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY]);
 
     pub fn of<'a>(shapes: impl Iterator<Item = &'a Shape>) -> Self {
         let positions = shapes.flat_map(Shape::rings).flat_map(Ring::positions);
-        positions.fold(Self::NOTHING, Self::with)
+        positions.fold(Self::EMPTY_BOX, Self::extended_to)
     }
 
     /// The smallest box that contains this box and a position.
-    pub fn with(self, at: Position) -> Self {
+    pub fn extended_to(self, at: Position) -> Self {
         let Self([west, south, east, north]) = self;
         Self([west.min(at.lon), south.min(at.lat), east.max(at.lon), north.max(at.lat)])
     }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use crate::zoning::contacts::Budget;
-use crate::zoning::problem::{FeaturePlace, LayerRefused, Problem, ProblemKind};
-use crate::zoning::raw::{Header, Next, RawFeature, RawGeometry, each_feature};
+use crate::zoning::problem::{FeaturePlace, LayerRejected, Problem, ProblemKind};
+use crate::zoning::raw::{FeatureStep, Header, RawFeature, RawGeometry, each_feature};
 use crate::zoning::rings::{Repairs, RingReader};
 use crate::zoning::shape::{Position, Ring, Shape};
 use crate::zoning::topology;
@@ -94,11 +94,11 @@ pub struct SourceLayer {
 }
 
 /// Reads and checks a whole file; `file` is its name in messages.
-pub fn read_layer(bytes: &[u8], file: &str, limits: &Limits) -> Result<SourceLayer, LayerRefused> {
-    let refuse = |errors| LayerRefused { file: file.to_owned(), errors };
+pub fn read_layer(bytes: &[u8], file: &str, limits: &Limits) -> Result<SourceLayer, LayerRejected> {
+    let refuse = |errors| LayerRejected { file: file.to_owned(), errors };
     let text = decode(bytes, limits).map_err(|kind| refuse(vec![Problem::of_layer(kind)]))?;
     let mut header = Header::default();
-    let mut reading = Reading::new(limits);
+    let mut reading = LayerReader::new(limits);
     let parsed = each_feature(text, &mut header, &mut |raw| reading.add(raw));
     let mut errors = reading.layer_errors(&header, parsed);
     errors.append(&mut reading.errors);
@@ -119,7 +119,7 @@ fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, ProblemKind> 
 }
 
 /// The state of a read in progress.
-struct Reading<'a> {
+struct LayerReader<'a> {
     limits: &'a Limits,
     features_seen: usize,
     features: Vec<SourceFeature>,
@@ -130,7 +130,7 @@ struct Reading<'a> {
     was_stopped: bool,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> LayerReader<'a> {
     fn new(limits: &'a Limits) -> Self {
         Self {
             limits,
@@ -144,7 +144,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn add(&mut self, raw: RawFeature) -> Next {
+    fn add(&mut self, raw: RawFeature) -> FeatureStep {
         let index = self.features_seen;
         self.features_seen += 1;
         if self.features_seen > self.limits.features_max {
@@ -165,13 +165,13 @@ impl<'a> Reading<'a> {
         if self.errors.len() >= self.limits.errors_listed_max {
             return self.stop(ProblemKind::TooManyErrors { listed: self.errors.len() });
         }
-        Next::Continue
+        FeatureStep::Continue
     }
 
-    fn stop(&mut self, kind: ProblemKind) -> Next {
+    fn stop(&mut self, kind: ProblemKind) -> FeatureStep {
         self.was_stopped = true;
         self.errors.push(Problem::of_layer(kind));
-        Next::Stop
+        FeatureStep::Stop
     }
 
     fn check(&mut self, raw: RawFeature, index: usize, id: Option<FeatureId>) -> Result<SourceFeature, ProblemKind> {
@@ -244,7 +244,7 @@ impl<'a> Reading<'a> {
         let Repairs { rings_closed, rings_turned, altitudes_dropped } = self.repairs;
         let repaired = [
             (rings_closed, ProblemKind::RingsClosed { rings: rings_closed }),
-            (rings_turned, ProblemKind::RingsTurned { rings: rings_turned }),
+            (rings_turned, ProblemKind::RingsReversed { rings: rings_turned }),
             (altitudes_dropped, ProblemKind::AltitudesDropped { positions: altitudes_dropped }),
         ];
         let mut warnings: Vec<Problem> =

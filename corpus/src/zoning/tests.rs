@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::problem::{LayerRefused, Severity};
+use super::problem::{LayerRejected, Severity};
 use super::source::{Limits, SourceLayer, read_layer};
 
-fn read(text: &str) -> Result<SourceLayer, LayerRefused> {
+fn read(text: &str) -> Result<SourceLayer, LayerRejected> {
     read_layer(text.as_bytes(), "zones.geojson", &Limits::default())
 }
 
@@ -155,7 +155,7 @@ fn crs_names_that_mean_wgs_84_pass() {
 }
 
 #[test]
-fn what_is_mended_or_odd_is_warned_about_with_its_place() {
+fn repairs_and_oddities_give_warnings_with_their_place() {
     let shell = square(0.0, 0.0, 10.0);
     let bow_tie = "[[0,0],[2,2],[2,0],[0,2],[0,0]]";
     let spike = "[[0,0],[4,0],[4,4],[4,6],[4,4],[0,4],[0,0]]";

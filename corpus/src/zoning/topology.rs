@@ -16,8 +16,8 @@ use crate::zoning::shape::{Polygon, Ring, Shape};
 
 /// The problems of one shape, in a fixed order, at most `PROBLEMS_MAX`.
 pub(crate) fn check(shape: &Shape, budget: &mut Budget) -> Vec<ProblemKind> {
-    let rings = NamedRing::all(shape);
-    let mut problems: Vec<ProblemKind> = rings.iter().filter_map(NamedRing::without_area).collect();
+    let rings = NumberedRing::all(shape);
+    let mut problems: Vec<ProblemKind> = rings.iter().filter_map(NumberedRing::without_area).collect();
     if check_contacts(shape, &rings, &mut problems, budget).is_err() {
         problems.push(ProblemKind::ContactsUnchecked);
     }
@@ -28,13 +28,13 @@ pub(crate) fn check(shape: &Shape, budget: &mut Budget) -> Vec<ProblemKind> {
 const PROBLEMS_MAX: usize = 16;
 
 /// A ring with its position: the part it belongs to and its number there, zero being the outer ring.
-struct NamedRing<'a> {
+struct NumberedRing<'a> {
     part: usize,
     number: usize,
     ring: &'a Ring,
 }
 
-impl<'a> NamedRing<'a> {
+impl<'a> NumberedRing<'a> {
     fn all(shape: &'a Shape) -> Vec<Self> {
         let parts = shape.parts().iter().enumerate();
         parts
@@ -52,7 +52,7 @@ impl<'a> NamedRing<'a> {
 
 fn check_contacts(
     shape: &Shape,
-    rings: &[NamedRing<'_>],
+    rings: &[NumberedRing<'_>],
     problems: &mut Vec<ProblemKind>,
     budget: &mut Budget,
 ) -> Result<(), Exhausted> {
@@ -73,7 +73,7 @@ struct Contacts {
 }
 
 impl Contacts {
-    fn find(rings: &[NamedRing<'_>], budget: &mut Budget) -> Result<Self, Exhausted> {
+    fn find(rings: &[NumberedRing<'_>], budget: &mut Budget) -> Result<Self, Exhausted> {
         let (segments, spans) = segments_of(rings);
         let mut found = Self { by_rings: BTreeMap::new(), by_parts: BTreeMap::new() };
         each_contact(&segments, budget, &mut |a, b, meeting| {
@@ -95,7 +95,7 @@ impl Contacts {
         Ok(found)
     }
 
-    fn report(&self, rings: &[NamedRing<'_>], problems: &mut Vec<ProblemKind>) {
+    fn report(&self, rings: &[NumberedRing<'_>], problems: &mut Vec<ProblemKind>) {
         for (&(a, b, how), coords) in &self.by_rings {
             let (part, places) = (rings[a].part, places(coords));
             let is_told_by_worse = Some(how) < self.worst_of_rings(a, b)
@@ -123,7 +123,7 @@ impl Contacts {
 }
 
 /// All segments that have a length, and the range of segments of each ring.
-fn segments_of(rings: &[NamedRing<'_>]) -> (Vec<Segment>, Vec<Range<usize>>) {
+fn segments_of(rings: &[NumberedRing<'_>]) -> (Vec<Segment>, Vec<Range<usize>>) {
     let mut segments = Vec::new();
     let mut spans = Vec::with_capacity(rings.len());
     for (number, named) in rings.iter().enumerate() {

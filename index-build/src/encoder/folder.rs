@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
-use hornbook_corpus::sentence_encoder::{EncoderShape, Part, PartSize};
-use hornbook_corpus::vectors::dims_are_possible;
+use hornbook_corpus::sentence_encoder::{EncoderShape, EncoderTensor, EncoderTensorSize};
+use hornbook_corpus::vectors::is_supported_dims;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -90,7 +90,7 @@ impl EncoderFolder {
             hidden: self.config.hidden_size,
             layers: self.config.num_hidden_layers,
             heads: self.config.num_attention_heads,
-            wide: self.config.intermediate_size,
+            intermediate_width: self.config.intermediate_size,
             tokens_max: self.tokens_max,
             norm_epsilon: self.config.layer_norm_eps,
         }
@@ -99,7 +99,7 @@ impl EncoderFolder {
     /// Checks the dimensions for use without a query table: the encoder's vectors are then stored unchanged.
     pub(super) fn check_dims(&self) -> Result<(), EncoderError> {
         let hidden = self.config.hidden_size;
-        match dims_are_possible(hidden) {
+        match is_supported_dims(hidden) {
             true => Ok(()),
             false => Err(self.weights.unfit(format!(
                 "its vectors have {hidden} dimensions; without a query_table, 32, 64, .. 4096 are possible"
@@ -108,15 +108,17 @@ impl EncoderFolder {
     }
 
     /// The values of a part of the encoder.
-    pub(super) fn part(&self, part: &Part) -> Result<Vec<f32>, EncoderError> {
+    pub(super) fn part(&self, part: &EncoderTensor) -> Result<Vec<f32>, EncoderError> {
         let tensors = self.weights.open()?;
         // Some publishers prefix each tensor name with the name of the whole model.
         let prefix = if tensors.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
         let name = format!("{prefix}{}", part.name);
         match part.size {
-            PartSize::Matrix(rows, columns) => tensors.f32s(&name, &[rows, columns]),
-            PartSize::Values(_) if *part == self.shape().places() => self.places(&tensors, &name, prefix),
-            PartSize::Values(count) => tensors.f32s(&name, &[count]),
+            EncoderTensorSize::Matrix(rows, columns) => tensors.f32s(&name, &[rows, columns]),
+            EncoderTensorSize::Values(_) if *part == self.shape().position_embedding_tensor() => {
+                self.places(&tensors, &name, prefix)
+            }
+            EncoderTensorSize::Values(count) => tensors.f32s(&name, &[count]),
         }
     }
 

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 
 use hornbook_corpus::embed::TokenId;
 use hornbook_corpus::manifest::Fingerprint;
-use hornbook_corpus::sentence_encoder::{EncoderFailed, EncoderShape, Transformer, WordRows, vector_of, write_encoder};
+use hornbook_corpus::sentence_encoder::{
+    EncoderRunError, EncoderShape, Transformer, WordRows, vector_of, write_encoder,
+};
 use hornbook_corpus::vectors::{EncoderHash, SpaceName, write_queries};
 
 use crate::encoder_error::EncoderError;
@@ -118,8 +120,8 @@ impl Encoder {
     }
 }
 
-impl From<EncoderFailed> for EncoderError {
-    fn from(error: EncoderFailed) -> Self {
+impl From<EncoderRunError> for EncoderError {
+    fn from(error: EncoderRunError) -> Self {
         Self::Compute { source: Box::new(error) }
     }
 }

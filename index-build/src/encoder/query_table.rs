@@ -36,7 +36,7 @@ impl PlannedQueries {
                 "its rows have {dims} dimensions, the encoder has {hidden}, and it has no tensor 'projection' of F32[{hidden}, {dims}]"
             )));
         }
-        if !(QueryRows { dims, codes: &codes, scales: &scales }).are_whole() {
+        if !(QueryRows { dims, codes: &codes, scales: &scales }).are_complete() {
             return Err(tensors.unfit(format!("its rows have {dims} dimensions; 32, 64, .. 4096 are possible")));
         }
         Ok(Self { dims, codes, scales, projection, file_hash: blake3::hash(&file.bytes) })

@@ -47,7 +47,7 @@ impl PointSearch {
             }
             let ends = links.of(next.1);
             // The rows are read in an order that the hardware cannot predict.
-            ends.iter().filter(|&&end| !self.is_visited(end)).for_each(|&end| shard.rows.fetch_codes_ahead(end));
+            ends.iter().filter(|&&end| !self.is_visited(end)).for_each(|&end| shard.rows.prefetch_codes(end));
             for &end in ends {
                 self.visit_point(end, ef, &similarity);
             }

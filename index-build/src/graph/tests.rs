@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
 
-use hornbook_corpus::vectors::{Effort, Graph, Neighbour, SpaceName, VectorIndex, VectorWriter, Within, Work};
+use hornbook_corpus::vectors::{ChunkFilter, Effort, Graph, Neighbour, SpaceName, VectorIndex, VectorWriter, Work};
 use proptest::prelude::*;
 
 use super::*;
@@ -411,7 +411,7 @@ fn a_range_search_costs_and_finds_as_much_as_in_its_own_snapshot() {
         let (mut found, mut wanted, mut compared) = (0, 0, 0);
         for query in &queries {
             let mut out = Vec::new();
-            let within = Within { ranges, admits: None };
+            let within = ChunkFilter { ranges, admits: None };
             let Work { scanned, visited } = index.nearest_into(query, &within, 10, effort, &mut out);
             compared += scanned + visited;
             let exact = index.nearest_within(query, &within, 10, Effort { ef: 0, scan_chunks_max: u32::MAX });

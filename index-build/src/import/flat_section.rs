@@ -78,7 +78,7 @@ pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target
             continue;
         }
         let position = document.position(section.line);
-        if section.text.is_empty() && section.status().is_living() {
+        if section.text.is_empty() && section.status().may_be_in_force() {
             let what = format!("'{}' is in force but has no text", section.number);
             parsed.warn(WarningKind::EmptyProvision, position.clone(), what);
         }

@@ -276,7 +276,7 @@ mod tests {
         let body = tree.root().elements().next().unwrap().elements().last().unwrap();
         body.parts().for_each(|part| setter.part(part));
         let (text, layout, _) = setter.finish();
-        assert_eq!(layout.mistake_for(&text).filter(|_| !layout.is_empty()), None);
+        assert_eq!(layout.check_against_text(&text).filter(|_| !layout.is_empty()), None);
         let marked = |mark: &hornbook_corpus::layout::Mark| text[mark.start as usize..mark.end()].to_owned();
         let marks = layout.marks.iter().map(marked).collect();
         let lines = text.split('\n').zip(&layout.lines).map(|(text, line)| format!("{}|{text}\n", line.depth));

@@ -92,7 +92,7 @@ fn layout_mistake(content: &Content) -> Option<String> {
     let of_text = (&content.layout, content.text.as_deref().unwrap_or_default());
     let of_notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
     let mut set = std::iter::once(of_text).chain(of_notes).filter(|(layout, _)| !layout.is_empty());
-    let own = set.find_map(|(layout, text)| layout.mistake_for(text));
+    let own = set.find_map(|(layout, text)| layout.check_against_text(text));
     own.or_else(|| content.wordings.iter().find_map(layout_mistake))
 }
 

@@ -295,7 +295,7 @@ fn check(line: &Line) -> Vec<String> {
 fn warn(node: &NewNode, intake: &mut Intake<'_>) {
     let NewNode { content, position, .. } = node;
     let Intake { gatherer, warnings, .. } = intake;
-    let living = content.status.is_none_or(Status::is_living);
+    let living = content.status.is_none_or(Status::may_be_in_force);
     if living && content.text.as_ref().is_some_and(|text| text.trim().is_empty()) && content.wordings.is_empty() {
         let what = format!("'{}' is in force but has no text", content.citation);
         warnings.add(WarningKind::EmptyProvision, position, what);

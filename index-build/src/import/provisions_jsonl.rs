@@ -140,7 +140,7 @@ fn provision(
     let (citation, heading) = with_number(&line.citation, line.heading, position, warnings);
     let (effect, heading) = effect::of_heading(&heading);
     let status = read_status(&line.status, &heading, &line.text, position, warnings);
-    if status.is_living() && line.text.trim().is_empty() {
+    if status.may_be_in_force() && line.text.trim().is_empty() {
         warnings.add(WarningKind::EmptyProvision, position, format!("'{citation}' is in force but has no text"));
     }
     let number = number_of(&citation).to_owned();

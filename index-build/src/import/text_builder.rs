@@ -182,7 +182,7 @@ mod tests {
         }
         let (text, layout) = builder.finish();
         assert_eq!(text, "(a) In general. The owner shall pay.\n(1) one\nA B\t\tC\n1\t2\t");
-        assert_eq!(layout.mistake_for(&text), None);
+        assert_eq!(layout.check_against_text(&text), None);
         let kinds: Vec<_> = layout.lines.iter().map(|line| (line.kind().unwrap(), line.depth, line.table())).collect();
         assert_eq!(
             kinds,

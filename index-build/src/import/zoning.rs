@@ -17,7 +17,7 @@ use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::layer::{
     Layer, LayerSource, PlaceholderReason, Zone, ZoneCitation, ZoneIndex, ZonedFeature, assign_ids,
 };
-use hornbook_corpus::zoning::problem::{LayerRefused, Problem, ProblemKind};
+use hornbook_corpus::zoning::problem::{LayerRejected, Problem, ProblemKind};
 use hornbook_corpus::zoning::source::{FeatureId, Limits, SourceFeature, read_layer};
 use serde_json::Value;
 
@@ -103,7 +103,7 @@ fn zone_codes(
     if errors.is_empty() {
         Ok(codes)
     } else {
-        Err(ZoningImportError::Refused(LayerRefused { file: file.to_owned(), errors }))
+        Err(ZoningImportError::Refused(LayerRejected { file: file.to_owned(), errors }))
     }
 }
 

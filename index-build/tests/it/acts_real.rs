@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use hornbook_corpus::citation::{Citation, CitationKey, Grammar, Popular};
+use hornbook_corpus::citation::{Citation, CitationKey, Grammar, PopularCitation};
 use serde_json::Value;
 
 use crate::corpora::corpora;
@@ -31,7 +31,7 @@ fn each_section(corpora: &Path, name: &str, mut sink: impl FnMut(&Value)) {
 /// The section of the code that a text refers to by the name of an act.
 fn place_of(text: &str) -> Option<Citation> {
     match Grammar::built_in().parse_popular(text)?.as_slice() {
-        [Popular::Citation(citation)] => Some(citation.clone()),
+        [PopularCitation::Citation(citation)] => Some(citation.clone()),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::ids::NodeOrdinal;
-use hornbook_corpus::layout::{LineKind, MarkKind, set_lines};
+use hornbook_corpus::layout::{LineKind, MarkKind, layout_lines};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::content::NewNode;
@@ -48,8 +48,8 @@ fn by_citation<'p>(parsed: &'p Parsed, citation: &str) -> &'p NewNode {
 /// Each line as depth, kind and words: `1P (1) One.`
 fn lines(node: &NewNode) -> Vec<String> {
     let text = node.content.text.as_deref().unwrap();
-    assert_eq!(node.content.layout.mistake_for(text).filter(|_| !node.content.layout.is_empty()), None);
-    let told = set_lines(text, Some(node.content.layout.as_ref()));
+    assert_eq!(node.content.layout.check_against_text(text).filter(|_| !node.content.layout.is_empty()), None);
+    let told = layout_lines(text, Some(node.content.layout.as_ref()));
     told.iter()
         .map(|line| {
             let kind = match line.kind {
@@ -433,7 +433,7 @@ fn assert_sound(parsed: &Parsed) {
         let texts = [(&content.layout, content.text.as_deref().unwrap_or_default())];
         let notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
         for (layout, text) in texts.into_iter().chain(notes).filter(|(layout, _)| !layout.is_empty()) {
-            assert_eq!(layout.mistake_for(text), None, "{text}");
+            assert_eq!(layout.check_against_text(text), None, "{text}");
         }
     }
 }
@@ -497,7 +497,7 @@ fn two_editions_fill_one_code_and_ranges_are_found_by_each_number() {
     build_at(&dir.path().join("plan.toml"), &out).unwrap();
     let snapshot = Snapshot::verify(&out, |_| ()).unwrap();
     let cited = |text: &str| {
-        let found = snapshot.cited(text).unwrap();
+        let found = snapshot.nodes_with_citation(text).unwrap();
         let all: Vec<String> = found.iter().map(|&(node, _)| snapshot.nodes.get(node).unwrap().citation).collect();
         all.join("; ")
     };

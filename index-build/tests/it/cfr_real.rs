@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::ids::NodeOrdinal;
-use hornbook_corpus::layout::{LineKind, set_lines};
+use hornbook_corpus::layout::{LineKind, layout_lines};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::content::NewNode;
 use hornbook_index_build::import::document::{Document, ParseDocument};
@@ -92,7 +92,7 @@ fn every_section_appendix_and_interpretation_is_counted() {
             let notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
             let texts = std::iter::once((&content.layout, content.text.as_deref().unwrap_or_default())).chain(notes);
             for (layout, text) in texts.filter(|(layout, _)| !layout.is_empty()) {
-                assert_eq!(layout.mistake_for(text), None, "{}", content.citation);
+                assert_eq!(layout.check_against_text(text), None, "{}", content.citation);
             }
         }
     }
@@ -152,7 +152,7 @@ fn imported(nodes: &[NewNode]) -> Words {
         let notes = content.notes.iter().map(|note| (note.text.as_str(), &note.layout));
         let text = content.text.as_deref().unwrap_or_default();
         for (text, layout) in std::iter::once((text, &content.layout)).chain(notes) {
-            for line in set_lines(text, Some(layout.as_ref())).iter().filter(|line| line.kind != LineKind::Image) {
+            for line in layout_lines(text, Some(layout.as_ref())).iter().filter(|line| line.kind != LineKind::Image) {
                 add(&mut words, &text[line.range.clone()], 1);
             }
         }
@@ -302,7 +302,7 @@ fn no_words_are_lost_or_invented_but_by_named_rules() {
 fn fingerprint(node: &NewNode) -> String {
     let content = &node.content;
     let text = content.text.as_deref().unwrap_or_default();
-    let lines = set_lines(text, Some(content.layout.as_ref()));
+    let lines = layout_lines(text, Some(content.layout.as_ref()));
     let labels = lines.iter().filter(|line| line.anchor.is_some()).count();
     let deepest = lines.iter().map(|line| line.depth).max().unwrap_or(0);
     let structure: String =
@@ -355,8 +355,8 @@ fn labels_nest_real_regulations_as_their_publisher_did() {
         for content in nodes.iter().map(|node| &node.content).filter(|content| content.level == level) {
             let text = content.text.as_deref().unwrap_or_default();
             let flat = layout_of(text, &scheme);
-            let inferred = set_lines(text, Some(flat.as_ref()));
-            for (told, found) in set_lines(text, Some(content.layout.as_ref())).iter().zip(&inferred) {
+            let inferred = layout_lines(text, Some(flat.as_ref()));
+            for (told, found) in layout_lines(text, Some(content.layout.as_ref())).iter().zip(&inferred) {
                 if told.label_bytes > 0 {
                     all += 1;
                     right += u32::from((told.depth, told.label_bytes) == (found.depth, found.label_bytes));
@@ -395,6 +395,6 @@ fn the_plan_of_the_samples_builds_one_code() {
     for citation in
         ["1 CFR 457.104-457.109", "1 C.F.R. pt. 2", "12 CFR 1002.2(c)", "12 C.F.R. pt. 1002, Supp. I, § 1002.2"]
     {
-        assert_eq!(snapshot.cited(citation).unwrap().len(), 1, "{citation}");
+        assert_eq!(snapshot.nodes_with_citation(citation).unwrap().len(), 1, "{citation}");
     }
 }

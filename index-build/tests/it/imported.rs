@@ -103,7 +103,7 @@ pub(crate) fn parse_and_check(document: &Document, source: &Source<'_>) {
     }
     for node in parsed.nodes {
         let text = node.content.text.unwrap_or_default();
-        assert_eq!(node.content.layout.mistake_for(&text).filter(|_| !node.content.layout.is_empty()), None);
+        assert_eq!(node.content.layout.check_against_text(&text).filter(|_| !node.content.layout.is_empty()), None);
     }
 }
 

@@ -24,7 +24,7 @@ fn check(imported: &Imported, sections: &str, facts: &[Fact]) {
     for (number, day, remark, status) in facts {
         let all = all_of(imported.node(&format!("{sections}{number}")));
         let claims: Vec<_> = all.iter().map(wordings::validity).collect();
-        let standing = validity::on(&claims, day.parse().unwrap());
+        let standing = validity::state_on(&claims, day.parse().unwrap());
         let said = all[standing.wording].effect.remark.as_deref().unwrap_or_default();
         assert_eq!((said, standing.status), (*remark, *status), "{number} on {day}");
     }

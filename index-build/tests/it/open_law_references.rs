@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use hornbook_corpus::citation::{Grammar, Home, Locator};
+use hornbook_corpus::citation::{EnclosingProvision, Grammar, Locator};
 
 use crate::corpora::corpora;
 use crate::open_law_source::{district, documents};
@@ -13,7 +13,7 @@ use crate::open_law_source::{district, documents};
 /// The sections of the same code that a text cites. For a range, the first and the last.
 fn found(grammar: &Grammar, own: &str, text: &str) -> BTreeSet<String> {
     let citation = grammar.parse(&format!("D.C. Code § {own}")).unwrap();
-    let cited = grammar.find_in_provision(text, Home::of(&citation).unwrap());
+    let cited = grammar.find_in_provision(text, EnclosingProvision::of(&citation).unwrap());
     let ends = cited.filter(|(_, cited)| cited.body == citation.body).flat_map(|(_, cited)| match cited.place {
         Locator::Numbered { number, last, .. } => std::iter::once(number).chain(last).collect(),
         Locator::Constitution(_) => Vec::new(),

@@ -1,6 +1,6 @@
 //! The difficult cases of the open.law format, each in a small code that we wrote.
 
-use hornbook_corpus::layout::{LineKind, set_lines};
+use hornbook_corpus::layout::{LineKind, layout_lines};
 use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::import::open_law;
@@ -55,7 +55,7 @@ fn refused(documents: &[Document]) -> String {
 /// Depth, anchor and words of every line.
 fn lines(node: &Node) -> Vec<(u8, String, String)> {
     let text = node.content.text.as_deref().unwrap();
-    let lines = set_lines(text, Some(node.content.layout.as_ref())).into_iter();
+    let lines = layout_lines(text, Some(node.content.layout.as_ref())).into_iter();
     lines
         .map(|line| (line.depth, line.anchor.map(|a| a.name).unwrap_or_default(), text[line.range].to_owned()))
         .collect()
@@ -385,7 +385,7 @@ fn documents_cut_or_damaged_anywhere_are_refused_with_their_place_or_read() {
                 for node in parsed.nodes {
                     let text = node.content.text.unwrap_or_default();
                     let layout = node.content.layout;
-                    assert_eq!(layout.mistake_for(&text).filter(|_| !layout.is_empty()), None);
+                    assert_eq!(layout.check_against_text(&text).filter(|_| !layout.is_empty()), None);
                 }
             };
             (0..=document.bytes.len()).for_each(|end| check(document.bytes[..end].to_vec()));

@@ -54,7 +54,7 @@ fn a_city_and_a_pending_layer_are_built_whole() {
     let place = |citation: &str| citations.iter().position(|c| c == citation).unwrap_or_else(|| panic!("{citation}"));
     // The source lists title 10 first.
     assert!(place("Spanish Fork Mun. Code § 9.52.070") < place("Spanish Fork Mun. Code § 10.04.010"));
-    let found = snapshot.cited("spanish fork mun code 10.04.010").unwrap();
+    let found = snapshot.nodes_with_citation("spanish fork mun code 10.04.010").unwrap();
     assert_eq!(found.len(), 1);
     let chicago = snapshot.zoning.layer(&"IL-CHICAGO".parse().unwrap()).unwrap().entry();
     assert_eq!((chicago.feature_count, chicago.citation_quality), (14_670, CitationQuality::Pending));
@@ -71,12 +71,12 @@ fn virginia_stands_in_code_order_with_its_second_wordings_joined() {
     let order =
         ["Va. Code § 1-200", "Va. Code § 8.1A-101", "Va. Code § 10.1-408", "Va. Code § 13.1-345", "Va. Code § 20-13"];
     assert!(order.map(place).is_sorted(), "{:?}", order.map(place));
-    let cited = snapshot.cited("Va. Code Ann. § 10.1-408 (2022)").unwrap();
+    let cited = snapshot.nodes_with_citation("Va. Code Ann. § 10.1-408 (2022)").unwrap();
     let record = snapshot.nodes.get(cited[0].0).unwrap();
     assert_eq!((cited.len(), record.wordings.len()), (1, 2));
     let remark = record.wordings[1].remark.as_deref().unwrap_or_default();
     assert!(remark.starts_with("Effective "), "{remark}");
     // The source put the number of this citation into the heading.
-    let repealed = snapshot.cited("Va. Code § 20-13.1").unwrap();
+    let repealed = snapshot.nodes_with_citation("Va. Code § 20-13.1").unwrap();
     assert_eq!(snapshot.outline.status(repealed[0].0), Status::Repealed);
 }

@@ -15,7 +15,7 @@ fn citation(snapshot: &Snapshot, node: NodeOrdinal) -> String {
 }
 
 fn outgoing(snapshot: &Snapshot, cited: &str) -> Vec<String> {
-    let found = snapshot.cited(cited).unwrap();
+    let found = snapshot.nodes_with_citation(cited).unwrap();
     let &(node, _) = found.first().unwrap_or_else(|| panic!("nothing is cited as {cited}"));
     snapshot.references.outgoing(node).map(|cited| citation(snapshot, cited)).collect()
 }

@@ -27,7 +27,7 @@ fn all(snapshot: &Snapshot) -> impl Iterator<Item = NodeOrdinal> {
 }
 
 fn cited(snapshot: &Snapshot, citation: &str) -> NodeOrdinal {
-    let found = snapshot.cited(citation).unwrap();
+    let found = snapshot.nodes_with_citation(citation).unwrap();
     assert!(!found.is_empty(), "nothing is cited as {citation}");
     found[0].0
 }
@@ -40,7 +40,7 @@ fn every_node_is_found_by_id_key_and_citation_and_its_words_match_their_hash() {
             let record = snapshot.nodes.get(node).unwrap();
             assert_eq!(snapshot.outline.id(node), Some(NodeId::from_source_key(&record.source_key)));
             assert_eq!(snapshot.ordinal(NodeId::from_source_key(&record.source_key)), Some(node));
-            assert!(snapshot.cited(&record.citation).unwrap().contains(&(node, CitationKind::Canonical)));
+            assert!(snapshot.nodes_with_citation(&record.citation).unwrap().contains(&(node, CitationKind::Canonical)));
             for wording in &record.wordings {
                 let text = snapshot.texts.get(wording.text).unwrap();
                 assert_eq!(
@@ -59,7 +59,7 @@ fn every_node_is_found_by_id_key_and_citation_and_its_words_match_their_hash() {
             let validities: Vec<Validity> = record.wordings.iter().map(|wording| wording.validity).collect();
             for day in ["1990-01-01", "2026-07-01", "2099-01-01"] {
                 let day = day.parse().unwrap();
-                let (law, standing) = (snapshot.validity.on(day), validity::on(&validities, day));
+                let (law, standing) = (snapshot.validity.on(day), validity::state_on(&validities, day));
                 let shown =
                     law.shown(node).map_or((0, snapshot.outline.status(node)), |shown| (shown.place, shown.status));
                 assert_eq!(shown, (standing.wording, standing.status), "{} on {day}", record.citation);
@@ -118,8 +118,8 @@ fn the_oddities_of_the_sample_are_kept() {
         assert_eq!(record("Arden Rev. Stat. § 18-2-209").wording(0).validity.status, Status::Renumbered);
         let long = record("Arden Rev. Stat. § 31-2-201");
         assert!(snapshot.texts.get(long.wording(0).text).unwrap().split_whitespace().count() > 1_500);
-        let rules =
-            ["310-2-.04", "310-2-.06"].map(|n| snapshot.cited(&format!("Arden Admin. Code {n}")).unwrap().len());
+        let rules = ["310-2-.04", "310-2-.06"]
+            .map(|n| snapshot.nodes_with_citation(&format!("Arden Admin. Code {n}")).unwrap().len());
         assert!(rules.iter().all(|&count| count <= 1));
         let statuses: HashSet<Status> = all(snapshot).map(|node| snapshot.outline.status(node)).collect();
         assert_eq!(statuses.len(), Status::STATED.len(), "every status that a source can state occurs");

@@ -131,12 +131,12 @@ fn a_source_credit_in_parentheses_ends_the_law_of_older_releases() {
     let imported = import_one("t9.html", html, &virginia());
     let carts = imported.node("va/code/s9-1");
     assert_eq!(carts.text.as_deref(), Some("A. Carts stop (1950 carts too).\nB. All do."));
-    assert_eq!(carts.layout.mistake_for(carts.text.as_deref().unwrap()), None);
+    assert_eq!(carts.layout.check_against_text(carts.text.as_deref().unwrap()), None);
     assert_eq!(carts.source_credit.as_deref(), Some("(Code 1950, § 9-3; 1984, c. 611 (part); 2012, cc. 78, 84.)"));
     assert!(carts.notes[0].text.starts_with("The 2012 amendments. - All new."));
     let past = imported.node("va/code/s9-2");
     assert_eq!((past.text.as_deref(), past.source_credit.as_deref()), (Some("It is past."), Some("(1930, p. 5.)")));
-    assert_eq!(past.layout.mistake_for("It is past."), None);
+    assert_eq!(past.layout.check_against_text("It is past."), None);
     assert_eq!(imported.node("va/code/s9-3").text.as_deref(), Some(""));
 }
 
@@ -154,7 +154,7 @@ fn law_behind_its_source_credit_stays_law() {
     let carts = node("9-1");
     let text = carts.text.as_deref().unwrap();
     assert_eq!(text, "A. A cart stops for:\nB. All others do not.\n1. cows;\n2. geese.");
-    assert_eq!((carts.layout.mistake_for(text), carts.layout.lines.len()), (None, 4));
+    assert_eq!((carts.layout.check_against_text(text), carts.layout.lines.len()), (None, 4));
     let marked: Vec<_> =
         carts.layout.marks.iter().map(|mark| &text[mark.start as usize..][..mark.length as usize]).collect();
     assert_eq!(marked, ["others", "geese"]);

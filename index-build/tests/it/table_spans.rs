@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hornbook_corpus::layout::{LineKind, set_lines, set_table};
+use hornbook_corpus::layout::{LineKind, build_table, layout_lines};
 use hornbook_index_build::content::Content;
 
 use crate::imported::{Imported, Source, import_one};
@@ -36,17 +36,17 @@ fn content(format: &str, table: &str) -> Content {
     let imported: Imported = import_one(name, &document.replace("{}", table), &source);
     assert!(imported.mistakes.is_empty(), "{:?}", imported.mistakes);
     let (_, content, _) = imported.provisions().next().unwrap();
-    assert_eq!(content.layout.mistake_for(content.text.as_deref().unwrap()), None);
+    assert_eq!(content.layout.check_against_text(content.text.as_deref().unwrap()), None);
     content.clone()
 }
 
 /// The rows of a table. Each cell is its first column, its words, and its columns and rows.
 fn cells(content: &Content) -> Vec<String> {
     let text = content.text.as_deref().unwrap();
-    let lines = set_lines(text, Some(content.layout.as_ref()));
+    let lines = layout_lines(text, Some(content.layout.as_ref()));
     let rows = lines.into_iter().filter(|line| matches!(line.kind, LineKind::TableHead | LineKind::TableRow));
     let rows: Vec<(Range<usize>, LineKind)> = rows.map(|line| (line.range, line.kind)).collect();
-    let table = set_table(text, &rows, &content.layout.marks);
+    let table = build_table(text, &rows, &content.layout.marks);
     let set = table.rows.iter().map(|row| {
         let cells = row.iter().map(|cell| {
             let spans = if (cell.columns, cell.rows) == (1, 1) {

@@ -1,6 +1,6 @@
 //! The difficult cases of United States Legislative Markup, each in a small document written for it.
 
-use hornbook_corpus::layout::{LineKind, MarkKind, set_lines};
+use hornbook_corpus::layout::{LineKind, MarkKind, layout_lines};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::content::{Content, NewNode};
@@ -41,7 +41,7 @@ pub(crate) fn content<'p>(parsed: &'p Parsed, key: &str) -> &'p Content {
 /// The lines of a text: depth, anchor and words.
 pub(crate) fn lines(content: &Content) -> Vec<(u8, String, String)> {
     let text = content.text.as_deref().unwrap();
-    let set = set_lines(text, Some(content.layout.as_ref())).into_iter();
+    let set = layout_lines(text, Some(content.layout.as_ref())).into_iter();
     let lines = set.map(|line| {
         (line.depth, line.anchor.map(|anchor| anchor.name).unwrap_or_default(), text[line.range].to_owned())
     });
@@ -116,7 +116,7 @@ fn enumerated_paragraphs_footnotes_and_run_in_headings_are_set() {
     );
     let credit = "(Pub. L. 99–1, § 1, Mar. 4, 1985, 99 Stat. 1.)";
     assert_eq!((section.source_credit.as_deref(), section.effect.from.as_deref()), (Some(credit), Some("1985-10-01")));
-    assert_eq!(section.layout.mistake_for(text), None);
+    assert_eq!(section.layout.check_against_text(text), None);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn tables_become_rows_of_cells() {
         ]
     );
     assert_eq!(fees.layout.lines[8].depth, 1);
-    assert_eq!(fees.layout.mistake_for(fees.text.as_deref().unwrap()), None);
+    assert_eq!(fees.layout.check_against_text(fees.text.as_deref().unwrap()), None);
     assert_eq!(fees.notes[0].text, "Another section 8 follows.");
     assert_eq!((fees.number.as_deref(), fees.effect.from.as_deref()), (Some("8"), Some("2021-07-01")));
 }
@@ -289,7 +289,7 @@ url = "https://example.org/"
 fn a_built_title_answers_to_every_number_and_keeps_its_layouts() {
     let (_dir, snapshot) = built();
     let named = |cited: &str| {
-        let found = snapshot.cited(cited).unwrap();
+        let found = snapshot.nodes_with_citation(cited).unwrap();
         found.iter().map(|(node, _)| snapshot.nodes.get(*node).unwrap().source_key).collect::<Vec<_>>()
     };
     // Title 90 is beyond the titles that the grammar knows, so its citations stay unchanged.
@@ -298,7 +298,7 @@ fn a_built_title_answers_to_every_number_and_keeps_its_layouts() {
     assert_eq!(named("90 U.S.C. § 8"), ["us/usc/t90/s8", "us/usc/t90/s8~2"]);
     assert_eq!(named("Fed. R. Bankr. P. 1001"), ["us/usc/t90a/rule1001"]);
     assert_eq!(named("reorganization plan no. 1 of 1939"), ["us/usc/t90a/reorgplan/1939/i"]);
-    let (node, _) = snapshot.cited("90 U.S.C. § 1").unwrap()[0];
+    let (node, _) = snapshot.nodes_with_citation("90 U.S.C. § 1").unwrap()[0];
     let record = snapshot.nodes.get(node).unwrap();
     assert_eq!(
         record.wording(0).notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(),
@@ -389,10 +389,10 @@ fn assert_read_or_refused(bytes: Vec<u8>) {
         let content = &node.content;
         let text = content.text.as_deref().unwrap_or_default();
         if !content.layout.is_empty() {
-            assert_eq!(content.layout.mistake_for(text), None, "{}", node.key);
+            assert_eq!(content.layout.check_against_text(text), None, "{}", node.key);
         }
         for note in content.notes.iter().filter(|note| !note.layout.is_empty()) {
-            assert_eq!(note.layout.mistake_for(&note.text), None, "{}", node.key);
+            assert_eq!(note.layout.check_against_text(&note.text), None, "{}", node.key);
         }
     }
 }

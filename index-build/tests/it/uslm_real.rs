@@ -132,7 +132,7 @@ fn all_layouts_fit_their_texts() {
         let text = (node.content.text.as_deref().unwrap_or_default(), &node.content.layout);
         let notes = node.content.notes.iter().map(|note| (note.text.as_str(), &note.layout));
         for (text, layout) in std::iter::once(text).chain(notes).filter(|(text, _)| !text.is_empty()) {
-            assert_eq!(layout.mistake_for(text), None, "{}", node.key);
+            assert_eq!(layout.check_against_text(text), None, "{}", node.key);
         }
     }
 }

@@ -17,7 +17,7 @@ type Fact = (&'static str, &'static str, &'static str);
 fn check(wordings: Vec<(Validity, hornbook_index_build::content::Content)>, name: &str, facts: [Fact; 3]) {
     let (claims, contents): (Vec<_>, Vec<_>) = wordings.into_iter().unzip();
     for (day, status, begins) in facts {
-        let standing = validity::on(&claims, day.parse().unwrap());
+        let standing = validity::state_on(&claims, day.parse().unwrap());
         let text = contents[standing.wording].text.as_deref().unwrap_or_default();
         assert_eq!((standing.status.as_str(), text.starts_with(begins)), (status, true), "{name} on {day}: {text:.80}");
     }
@@ -83,7 +83,7 @@ fn south_dakota_changes_on_its_days() {
     let rate = |day: &str| {
         let wordings = wordings_of(imported.node("sd/sdcl/s10-45-2").clone());
         let claims: Vec<Validity> = wordings.iter().map(|(claim, _)| *claim).collect();
-        let text = &wordings[validity::on(&claims, day.parse().unwrap()).wording].1.text;
+        let text = &wordings[validity::state_on(&claims, day.parse().unwrap()).wording].1.text;
         text.as_ref().is_some_and(|text| text.contains("four and one-half percent"))
     };
     assert_eq!(["2027-06-30", "2027-07-01"].map(rate), [false, true]);

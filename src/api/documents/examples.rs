@@ -102,7 +102,7 @@ fn provision(corpus: &Corpus) -> Option<NodeOrdinal> {
     let merit = |node: &NodeOrdinal| {
         let words = snapshot.cards.get(*node).map_or(0, |card| card.heading.split_whitespace().count());
         let is_cited = snapshot.references.incoming(*node).len() > 0;
-        u8::from(outline.status(*node).is_living()) * 4
+        u8::from(outline.status(*node).may_be_in_force()) * 4
             + u8::from(HEADING_WORDS.contains(&words)) * 2
             + u8::from(is_cited)
     };

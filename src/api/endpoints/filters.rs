@@ -83,7 +83,7 @@ fn ranges(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Option<Ordinal
     if let Some(id) = call.get(&SUBTREE) {
         parts.push(OrdinalRanges::union(known(within(corpus, id))));
     }
-    parts.into_iter().reduce(|one, other| one.common(&other))
+    parts.into_iter().reduce(|one, other| one.intersect(&other))
 }
 
 /// Tags as their positions in the catalogue.

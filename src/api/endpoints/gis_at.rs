@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hornbook_corpus::ids::{NodeId, ShortCode};
-use hornbook_corpus::zoning::places::{FeatureZone, Found};
+use hornbook_corpus::zoning::feature_lookup::{FeatureAtPoint, FeatureZone};
 use hornbook_corpus::zoning::shape::Position;
 use hornbook_corpus::zoning::source::FeatureId;
 use schemars::JsonSchema;
@@ -105,7 +105,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     Ok(Prepared { version: Some(version), ..work })
 }
 
-fn zone<'s>(found: &Found<'s>) -> ZoneReply<'s> {
+fn zone<'s>(found: &FeatureAtPoint<'s>) -> ZoneReply<'s> {
     let FeatureZone { zone_code, zone_name, category, citation, node_id, citation_status } = &found.feature.zone;
     ZoneReply {
         feature_id: &found.feature.id,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::catalogue::{LayerEntry, ZoningLayer};
-use hornbook_corpus::zoning::places::LayerPlaces;
+use hornbook_corpus::zoning::feature_lookup::LayerFeatures;
 use hornbook_corpus::zoning::tiles::address::{BUFFER, GRID, TileAddress, TileRing, ZOOM_MAX};
-use hornbook_corpus::zoning::tiles::cut::{TileFeature, cut};
+use hornbook_corpus::zoning::tiles::clip::{TileFeature, clip_features};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -84,7 +84,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         cancellation.check()?;
         // Once begun, a tile is finished and cached even if the caller disconnects, because other calls
         // may wait for it.
-        let features = cut(places, legend, tile);
+        let features = clip_features(places, legend, tile);
         let made = written(layer.entry(), places, tile, &features)?;
         corpus.maps.put(part, made.clone());
         Ok(Reply::cached(made))
@@ -99,7 +99,7 @@ pub(super) fn layer_of<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Result
 
 fn written(
     entry: &LayerEntry,
-    places: &LayerPlaces,
+    places: &LayerFeatures,
     tile: TileAddress,
     features: &[TileFeature],
 ) -> Result<Bytes, ApiError> {

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hornbook_corpus::layout::{LayoutRef, LineKind, SetLine, set_lines, set_table};
+use hornbook_corpus::layout::{LayoutRef, LineKind, RenderLine, build_table, layout_lines};
 
 pub(super) fn of<'t>(text: &'t str, layout: Option<LayoutRef<'_>>) -> Cow<'t, str> {
-    let lines = set_lines(text, layout);
+    let lines = layout_lines(text, layout);
     let Some(layout) = layout.filter(|_| lines.iter().any(|line| line.table.is_some())) else {
         return Cow::Borrowed(text);
     };
@@ -30,14 +30,14 @@ fn add_line(line: &str, out: &mut String) {
 
 /// Titles and remarks around a table become paragraphs. Cells covered by another cell are empty, so that
 /// columns line up.
-fn add_table(text: &str, lines: &[SetLine], layout: LayoutRef<'_>, out: &mut String) {
-    let is_row = |line: &SetLine| line.kind != LineKind::TableNote;
+fn add_table(text: &str, lines: &[RenderLine], layout: LayoutRef<'_>, out: &mut String) {
+    let is_row = |line: &RenderLine| line.kind != LineKind::TableNote;
     let first = lines.iter().position(is_row).unwrap_or(lines.len());
     let last = lines.iter().rposition(is_row).map_or(first, |last| last + 1);
     let (title, rows, remarks) = (&lines[..first], &lines[first..last], &lines[last..]);
     title.iter().for_each(|line| add_line(&text[line.range.clone()], out));
     let ranges: Vec<(Range<usize>, LineKind)> = rows.iter().map(|line| (line.range.clone(), line.kind)).collect();
-    let columns = set_table(text, &ranges, layout.marks).columns;
+    let columns = build_table(text, &ranges, layout.marks).columns;
     out.push('\n');
     // A Markdown table has exactly one header row.
     if rows.first().is_some_and(|row| row.kind != LineKind::TableHead) {
@@ -85,7 +85,7 @@ mod tests {
             Mark::new(MarkKind::CoveredFromLeft, at("\t2\t"), 0),
         ];
         let layout = Layout { lines, marks };
-        assert_eq!(layout.mistake_for(text), None);
+        assert_eq!(layout.check_against_text(text), None);
         let expected = "(a) As follows:\nWidths\n\n| Road | Width |  |\n| --- | --- | --- |\n|  | Min | Max |\n| Lane\\|way | 1 | 2 |\n\nIn feet.\n(b) End.";
         assert_eq!(of(text, Some(layout.as_ref())), expected);
     }

@@ -192,7 +192,7 @@ impl<'s> NodeReply<'s> {
             place: shown.place,
             first_note: record.first_note_of(shown.place),
             id: corpus.node_id(node)?,
-            text: snapshot.texts.hashed(wording.text, &wording.text_sha256)?,
+            text: snapshot.texts.get_verified(wording.text, &wording.text_sha256)?,
             breadcrumb,
             jurisdiction: body.map(|body| &body.jurisdiction),
             code_body: body.map(|body| body.name.as_str()),
@@ -327,7 +327,7 @@ fn other_wordings<'s>(
             status: wording.validity.status,
             effective_from: wording.validity.from,
             effective_to: wording.validity.to,
-            text: texts.hashed(wording.text, &wording.text_sha256)?,
+            text: texts.get_verified(wording.text, &wording.text_sha256)?,
             source_credit: wording.source_credit.map(|credit| texts.get(credit)).transpose()?,
             notes: notes(corpus, wording)?,
         })
@@ -357,7 +357,7 @@ fn successors<'s>(
         return Ok(Vec::new());
     }
     let snapshot = corpus.snapshot();
-    let bearers = snapshot.cited(snapshot.cards.get(node)?.citation)?;
+    let bearers = snapshot.nodes_with_citation(snapshot.cards.get(node)?.citation)?;
     let mut found: Vec<NodeOrdinal> =
         bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former).map(|(bearer, _)| bearer).collect();
     if found.is_empty() {
@@ -474,7 +474,7 @@ mod tests {
         let row = |kind| Line::in_table(kind, 0, 0);
         let lines = vec![Line::labelled(LineKind::Paragraph, 0, 3), row(LineKind::TableHead), row(LineKind::TableRow)];
         let layout = Layout { lines, marks: Vec::new() };
-        assert_eq!(layout.mistake_for(node.text), None);
+        assert_eq!(layout.check_against_text(node.text), None);
         let written = [
             (Format::Json, serde_json::to_string(&node).unwrap()),
             (Format::Markdown, node.markdown_with_layout(|part| (part == 0).then(|| layout.as_ref()))),

@@ -6,7 +6,7 @@
 //! the set of its letters. This set rules nearly all of them out. The edit distance to the rest is
 //! computed with bit operations on one number.
 
-use hornbook_corpus::edits::{TypedWord, edit_distance};
+use hornbook_corpus::edits::{BitParallelWord, edit_distance};
 
 /// The maximum number of known words that stand for an unknown one.
 const CANDIDATES_MAX: usize = 8;
@@ -149,7 +149,7 @@ impl Vocabulary {
     fn near(&self, unknown: &str, length: usize, edits_max: u8) -> Vec<(u8, u32)> {
         let mut near = Vec::new();
         // A word of more than 64 letters has no near words.
-        let Some(typed) = TypedWord::new(unknown) else { return near };
+        let Some(typed) = BitParallelWord::new(unknown) else { return near };
         let letters = letters_of(unknown);
         let mut nearest = edits_max;
         let reach = usize::from(edits_max);

@@ -31,7 +31,7 @@ pub fn generate_queries(engine: &Engine, count: usize) -> Result<Vec<JudgedQuery
     let mut provisions: Vec<NodeOrdinal> = provisions.collect();
     provisions.sort_unstable_by_key(|node| SplitMix64(u64::from(node.0) | 1 << 41).draw());
     let (living, dead): (Vec<NodeOrdinal>, Vec<NodeOrdinal>) =
-        provisions.into_iter().partition(|&node| outline.status(node).is_living());
+        provisions.into_iter().partition(|&node| outline.status(node).may_be_in_force());
     let mut bearers: HashMap<&str, usize> = HashMap::new();
     for &node in living.iter().chain(&dead) {
         *bearers.entry(snapshot.cards.get(node)?.heading).or_default() += 1;
@@ -45,7 +45,7 @@ pub fn generate_queries(engine: &Engine, count: usize) -> Result<Vec<JudgedQuery
 
 fn query(snapshot: &Snapshot, kind: &str, text: &str, answer: NodeOrdinal) -> Result<JudgedQuery, SearchError> {
     let half = if SplitMix64(u64::from(answer.0)).draw() >> 63 == 0 { Split::Tune } else { Split::Report };
-    let reference = snapshot.nodes.with(answer, |record| record.source_key.to_string())?;
+    let reference = snapshot.nodes.with_archived(answer, |record| record.source_key.to_string())?;
     let citation = snapshot.cards.get(answer)?.citation.to_owned();
     Ok(JudgedQuery {
         id: format!("{kind}-{answer}"),
@@ -129,7 +129,7 @@ fn references(engine: &Engine, nodes: &[NodeOrdinal], count: usize) -> Result<Ve
         };
         let sentence = sentence_around(text, place.start, place.end);
         let is_enough = sentence.split_whitespace().count() >= SENTENCE_WORDS_MIN;
-        if is_enough && snapshot.outline.is_provision(cited) && snapshot.outline.status(cited).is_living() {
+        if is_enough && snapshot.outline.is_provision(cited) && snapshot.outline.status(cited).may_be_in_force() {
             queries.push(query(snapshot, "reference", &sentence, cited)?);
         }
     }

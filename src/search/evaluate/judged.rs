@@ -197,7 +197,7 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
 /// The provisions that a judgement means: those that have its citation. If there are several, the ones
 /// that its reference names.
 fn judged_provisions(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal>, NodesError> {
-    let found = snapshot.cited(&judgement.citation)?;
+    let found = snapshot.nodes_with_citation(&judgement.citation)?;
     let mut bearers: Vec<NodeOrdinal> = found
         .into_iter()
         .filter(|&(node, kind)| kind == CitationKind::Canonical && snapshot.outline.is_provision(node))
@@ -206,7 +206,7 @@ fn judged_provisions(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<N
     if bearers.len() > 1 {
         let mut named = Vec::new();
         for &node in &bearers {
-            let is_named = snapshot.nodes.with(node, |record| {
+            let is_named = snapshot.nodes.with_archived(node, |record| {
                 let url = record.wordings[0].source_url.as_ref().map(|url| url.as_str());
                 url == Some(judgement.reference.as_str()) || is_same_reference(&judgement.reference, &record.source_key)
             })?;
@@ -237,7 +237,9 @@ pub fn headings(snapshot: &Snapshot, split: Option<Split>, count: usize) -> Resu
     let split = split.map(|split| if split == Split::Train { Split::Tune } else { split });
     let outline = &snapshot.outline;
     let is_asked = |&node: &NodeOrdinal| {
-        outline.is_provision(node) && outline.status(node).is_living() && split.is_none_or(|split| split == half(node))
+        outline.is_provision(node)
+            && outline.status(node).may_be_in_force()
+            && split.is_none_or(|split| split == half(node))
     };
     let mut nodes: Vec<NodeOrdinal> = (0..outline.len()).map(NodeOrdinal).filter(is_asked).collect();
     nodes.sort_unstable_by_key(|node| SplitMix64(u64::from(node.0) | 1 << 40).draw());

@@ -39,7 +39,7 @@ pub fn run_side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<SideR
     let mut listed = Vec::with_capacity(found.len());
     for (hit, grade) in response.hits.iter().zip(&found) {
         let shown = engine.hydrate(hit)?;
-        let (citation, is_living) = (shown.citation.to_owned(), shown.shown.status.is_living());
+        let (citation, is_living) = (shown.citation.to_owned(), shown.shown.status.may_be_in_force());
         listed.push(ListedHit {
             id: shown.id,
             citation,

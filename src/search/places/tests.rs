@@ -2,7 +2,7 @@
 
 use hornbook_corpus::catalogue::{Catalogue, CodeBody, Jurisdiction};
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
-use hornbook_corpus::jurisdictions::{INVENTORY, Level};
+use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
 
 use super::*;
 
@@ -28,7 +28,7 @@ const CODES: [(&str, &str, &str, Option<&str>); 7] = [
 ];
 
 fn catalogue() -> Catalogue {
-    let states = INVENTORY.iter().map(|entry| (entry.code, entry.name, entry.level, None));
+    let states = BUILT_IN_JURISDICTIONS.iter().map(|entry| (entry.code, entry.name, entry.level, None));
     let cities = CITIES.iter().map(|&(code, name, level, parent)| (code, name, level, Some(parent)));
     let jurisdictions = (0..).zip(states.chain(cities)).map(|(place, (code, name, level, parent))| {
         let nodes = OrdinalRange { start: 10 * place, end: 10 * place + 10 };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{BodyRef, Container, Level, NamedContainer, NumberedContainer};
-use hornbook_corpus::contents::in_order;
+use hornbook_corpus::code_titles::compare_numbers;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
@@ -112,7 +112,7 @@ impl ContainerIndex {
         let inside = self.containers.iter().map(|(container, _)| container).filter(|container| is_inside(container));
         let innermost = inside.filter_map(|container| container.levels.last()).filter(|(own, _)| *own == level);
         let mut numbers: Vec<String> = innermost.map(|(_, number)| number.to_string()).collect();
-        numbers.sort_by(|a, b| in_order(a, b));
+        numbers.sort_by(|a, b| compare_numbers(a, b));
         numbers.dedup();
         numbers
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hornbook_corpus::analyzer::TokenRole;
-use hornbook_corpus::citation::{Citation, Locator, Popular};
+use hornbook_corpus::citation::{Citation, Locator, PopularCitation};
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
@@ -48,7 +48,7 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
     if citations.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
         // Some codes have citations in a form that the grammar does not know. They are found by their
         // whole text.
-        let found = snapshot.cited(query.trim().trim_matches(is_quote))?;
+        let found = snapshot.nodes_with_citation(query.trim().trim_matches(is_quote))?;
         let nodes = found.into_iter().map(|(node, _)| node).filter(|&node| snapshot.outline.is_provision(node));
         let nodes: Vec<NodeOrdinal> = nodes.collect();
         if !nodes.is_empty() {
@@ -65,7 +65,7 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
 /// act are easier to find by words.
 fn whole_act(snapshot: &Snapshot, query: &str) -> Result<Option<FoundCitation>, NodesError> {
     let popular = snapshot.grammar().parse_popular(query);
-    let Some([Popular::Citation(act)]) = popular.as_deref() else { return Ok(None) };
+    let Some([PopularCitation::Citation(act)]) = popular.as_deref() else { return Ok(None) };
     let nodes = cited_provisions(snapshot, act)?;
     let is_small = !nodes.is_empty() && nodes.len() < CITED_MAX;
     Ok(is_small.then_some(FoundCitation { bytes: 0..query.len(), nodes }))
@@ -109,7 +109,7 @@ fn cited_provisions(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<Node
 
 /// The provisions with exactly this citation.
 fn exact_provisions(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
-    let found = snapshot.cited(&snapshot.grammar().format(citation))?;
+    let found = snapshot.nodes_with_citation(&snapshot.grammar().format(citation))?;
     // A former citation counts only if no provision has this citation today.
     let best = found.first().map(|&(_, kind)| kind);
     let same = found.into_iter().filter(|&(_, kind)| Some(kind) == best).map(|(node, _)| node);

@@ -178,7 +178,7 @@ fn linked(code: &str, told: &str, held: HeldLaw, content: &Markup) -> Markup {
 mod tests {
     use std::collections::BTreeSet;
 
-    use hornbook_corpus::jurisdictions::{INVENTORY, Level};
+    use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
 
     use super::*;
 
@@ -187,7 +187,7 @@ mod tests {
         let places: BTreeSet<(u32, u32)> = TILES.iter().map(|(_, column, row)| (*column, *row)).collect();
         assert_eq!(places.len(), TILES.len());
         assert!(places.iter().all(|(column, row)| *column < COLUMNS && *row < ROWS));
-        for one in INVENTORY.iter().filter(|one| matches!(one.level, Level::State | Level::District)) {
+        for one in BUILT_IN_JURISDICTIONS.iter().filter(|one| matches!(one.level, Level::State | Level::District)) {
             assert!(TILES.iter().any(|(code, ..)| *code == one.code), "{} has no tile", one.code);
         }
         assert!(FREE_POSITIONS.iter().all(|free| !places.contains(free)));

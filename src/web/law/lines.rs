@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hornbook_corpus::layout::{LayoutRef, LineKind, SetLine, set_lines};
+use hornbook_corpus::layout::{LayoutRef, LineKind, RenderLine, layout_lines};
 
 /// A line, ready to be rendered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ const DEPTH_MAX: usize = 7;
 pub(super) fn of<'t>(text: &'t str, layout: Option<LayoutRef<'_>>) -> Vec<Line<'t>> {
     let mut used: HashSet<String> = HashSet::new();
     let mut lines = Vec::new();
-    for SetLine { range, kind, depth, label_bytes, table, anchor } in set_lines(text, layout) {
+    for RenderLine { range, kind, depth, label_bytes, table, anchor } in layout_lines(text, layout) {
         let content = &text[range.clone()];
         // In a table row, an empty first cell counts.
         if content.trim().is_empty() && table.is_none() {

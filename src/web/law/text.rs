@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind, TableCell, set_table};
+use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind, TableCell, build_table};
 use maud::{Markup, html};
 
 use super::lines::{self, Line};
@@ -156,7 +156,7 @@ impl<'t> LawText<'t> {
         let depth = lines.iter().map(|line| line.depth).min().filter(|depth| *depth > 0);
         let rows: Vec<(Range<usize>, LineKind)> =
             lines[first..last].iter().map(|line| (line.start..line.start + line.text.len(), line.kind)).collect();
-        let table = set_table(self.text, &rows, self.marks);
+        let table = build_table(self.text, &rows, self.marks);
         let mut cells = table.rows.iter();
         let parts = lines[first..last].chunk_by(|one, other| one.kind == other.kind);
         let parts = parts.map(|lines| (lines[0].kind, lines.iter().zip(cells.by_ref()).collect::<Vec<_>>()));
@@ -305,7 +305,7 @@ mod tests {
         let see = text.find("See").unwrap();
         let marks = vec![Mark::footnote(13, 4), Mark::new(MarkKind::Emphasis, see, 3), Mark::footnote(text.len(), 2)];
         let layout = Layout { lines, marks };
-        assert_eq!(layout.mistake_for(text), None);
+        assert_eq!(layout.check_against_text(text), None);
         let mentions = CitationLinks::default();
         let set = LawText::main_text(text, Some(layout.as_ref()), &mentions);
         let html = set.html().into_string();
@@ -329,7 +329,7 @@ mod tests {
         let marks =
             vec![Mark::new(MarkKind::CoveredFromLeft, left, 0), Mark::new(MarkKind::CoveredFromAbove, left + 1, 0)];
         let layout = Layout { lines, marks };
-        assert_eq!(layout.mistake_for(text), None);
+        assert_eq!(layout.check_against_text(text), None);
         let html = LawText::secondary_text(text, Some(layout.as_ref())).html().into_string();
         let head = "<thead><tr><th scope=\"col\" rowspan=\"2\">Road</th><th scope=\"colgroup\" colspan=\"2\">Width</th></tr>\
                     <tr><th scope=\"col\">Min</th><th scope=\"col\">Max</th></tr></thead>";
@@ -357,7 +357,7 @@ mod tests {
         let paragraph = |depth| LayoutLine::labelled(LineKind::Paragraph, depth, 3);
         let lines = vec![paragraph(0), paragraph(1), row(LineKind::TableHead), row(LineKind::TableRow)];
         let layout = Layout { lines, marks: Vec::new() };
-        assert_eq!(layout.mistake_for(text), None);
+        assert_eq!(layout.check_against_text(text), None);
         let html = LawText::secondary_text(text, Some(layout.as_ref())).html().into_string();
         assert!(html.contains("<div class=\"table\" data-depth=\"2\" role=\"group\""), "{html}");
     }

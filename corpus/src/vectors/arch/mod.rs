@@ -39,7 +39,7 @@ impl Kernel {
     /// Computes the dot products of a query with consecutive rows, one for each element of `dots`.
     ///
     /// Exact as long as the magnitudes of the query sum to at most `QUERY_STEPS_SUM_MAX`.
-    pub(crate) fn dots_in_run(self, query: &[i16], rows: &[i8], dots: &mut [i32]) {
+    pub(crate) fn dots_of_consecutive_rows(self, query: &[i16], rows: &[i8], dots: &mut [i32]) {
         assert!(
             query.len().is_multiple_of(LANES) && rows.len() == query.len() * dots.len(),
             "rows do not fit the query"
@@ -144,7 +144,7 @@ mod tests {
             let numbers: Vec<u32> = (0..rows.len() as u32).rev().chain([u32::MAX]).collect();
             for kernel in [fast, plain] {
                 let mut dots = vec![0; rows.len()];
-                kernel.dots_in_run(&query, &codes, &mut dots);
+                kernel.dots_of_consecutive_rows(&query, &codes, &mut dots);
                 prop_assert_eq!(&dots, &naive);
                 let mut dots = vec![0; numbers.len()];
                 kernel.dots_at(&query, &codes, &numbers, &mut dots);
@@ -172,7 +172,7 @@ mod tests {
         let codes = vec![-128i8; dims];
         for kernel in [Kernel::detect(), Kernel::scalar()] {
             let mut dots = [0];
-            kernel.dots_in_run(&query, &codes, &mut dots);
+            kernel.dots_of_consecutive_rows(&query, &codes, &mut dots);
             assert_eq!(dots[0], -128 * 32767 * 512);
             assert_eq!(kernel.dot_of_codes(&codes, &codes), 128 * 128 * 512);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::zoning::places::{LayerPlaces, PlacesError};
+use crate::zoning::feature_lookup::{LayerFeatures, LayerReadError};
 use crate::zoning::shape::BoundingBox;
 
 /// A category of zones.
@@ -26,7 +26,7 @@ pub struct Legend {
 impl Legend {
     /// Creates the legend. `zone_codes` are those of the layer, in ascending order. Categories are ordered by their
     /// number of features, largest first.
-    pub fn of(places: &LayerPlaces, zone_codes: &[&str]) -> Result<Self, PlacesError> {
+    pub fn of(places: &LayerFeatures, zone_codes: &[&str]) -> Result<Self, LayerReadError> {
         let mut counts: HashMap<Option<&str>, usize> = HashMap::new();
         for feature in places.features() {
             *counts.entry(feature.zone.category.as_deref()).or_default() += 1;
@@ -38,12 +38,12 @@ impl Legend {
 
         let mut zones = Vec::with_capacity(places.features().len());
         let mut feature_categories = Vec::with_capacity(places.features().len());
-        let mut zone_extents = vec![BoundingBox::NOTHING; zone_codes.len()];
+        let mut zone_extents = vec![BoundingBox::EMPTY_BOX; zone_codes.len()];
         let mut zone_categories = vec![None; zone_codes.len()];
         for (feature, extent) in places.features().iter().zip(places.extents()) {
             let code = feature.zone.zone_code.as_str();
             let zone = zone_codes.binary_search(&code);
-            let zone = zone.map_err(|_| PlacesError::new(format!("the list of zones lacks {code:?}")))?;
+            let zone = zone.map_err(|_| LayerReadError::new(format!("the list of zones lacks {code:?}")))?;
             let category = place.get(&feature.zone.category.as_deref()).copied().unwrap_or_default();
             zone_extents[zone] = zone_extents[zone].join(*extent);
             zone_categories[zone].get_or_insert(category);
@@ -83,6 +83,6 @@ impl Legend {
 
     /// The bounding box of all features of a zone.
     pub fn extent_of_zone(&self, zone: usize) -> BoundingBox {
-        self.zone_extents.get(zone).copied().unwrap_or(BoundingBox::NOTHING)
+        self.zone_extents.get(zone).copied().unwrap_or(BoundingBox::EMPTY_BOX)
     }
 }

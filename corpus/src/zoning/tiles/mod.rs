@@ -10,7 +10,7 @@
 //! lists the zones and categories of features, `cut` creates a tile.
 
 pub mod address;
-pub mod cut;
+pub mod clip;
 pub mod grid;
 pub mod legend;
 mod outline;

@@ -118,7 +118,7 @@ impl Outline {
             self.segments().filter_map(|(a, b)| line_within(a, b)).map(|(a, b)| (a.min(b), a.max(b))).collect();
         lines.sort_unstable();
         lines.dedup();
-        rings.extend(lines.into_iter().map(|(a, b)| narrow(a, b)));
+        rings.extend(lines.into_iter().map(|(a, b)| widened_line(a, b)));
     }
 }
 
@@ -184,7 +184,7 @@ fn line_within(a: Vertex, b: Vertex) -> Option<(Vertex, Vertex)> {
 }
 
 /// A line as a shape of minimum width, which extends towards the inside of the buffered tile.
-fn narrow(a: Vertex, b: Vertex) -> TileRing {
+fn widened_line(a: Vertex, b: Vertex) -> TileRing {
     let step = |one: i32, other: i32| if one.max(other) + WIDTH_MIN <= HIGH { WIDTH_MIN } else { -WIDTH_MIN };
     let (right, down) = (step(a.x, b.x), step(a.y, b.y));
     let moved = |v: Vertex, x: i32, y: i32| Vertex { x: (v.x + x).clamp(LOW, HIGH), y: (v.y + y).clamp(LOW, HIGH) };

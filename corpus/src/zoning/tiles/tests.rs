@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::address::{BUFFER, GRID, TileAddress, TileRing, Vertex, ZOOM_MAX};
-use super::cut::{TileFeature, cut};
+use super::clip::{TileFeature, clip_features};
 use super::legend::Legend;
-use crate::zoning::places::LayerPlaces;
+use crate::zoning::feature_lookup::LayerFeatures;
 
 /// Maximum distance by which rounding to the grid moves a vertex, and a little more for rounding errors of the test.
 const MOVED_MAX: f64 = 0.72;
@@ -20,11 +20,11 @@ const GROWN_MAX: f64 = 2.0 * std::f64::consts::SQRT_2;
 
 type Rings = Vec<Vec<[f64; 2]>>;
 
-fn layer(shapes: &[Rings]) -> (LayerPlaces, Legend) {
+fn layer(shapes: &[Rings]) -> (LayerFeatures, Legend) {
     layer_of(&shapes.iter().map(|rings| json!({ "type": "Polygon", "coordinates": rings })).collect::<Vec<_>>())
 }
 
-fn layer_of(geometries: &[Value]) -> (LayerPlaces, Legend) {
+fn layer_of(geometries: &[Value]) -> (LayerFeatures, Legend) {
     let features = geometries.iter().enumerate().map(|(place, geometry)| {
         let category = if place % 3 == 2 { Value::Null } else { json!(format!("C{}", place % 3)) };
         let zone = json!({ "zoneCode": format!("Z{}", place % 10), "zoneName": null, "category": category,
@@ -32,14 +32,14 @@ fn layer_of(geometries: &[Value]) -> (LayerPlaces, Legend) {
         json!({ "type": "Feature", "id": place, "properties": zone, "geometry": geometry })
     });
     let body = json!({ "geojson": { "features": features.collect::<Vec<_>>() } });
-    let places = LayerPlaces::read(body.to_string().as_bytes()).unwrap();
+    let places = LayerFeatures::read(body.to_string().as_bytes()).unwrap();
     let legend = Legend::of(&places, &["Z0", "Z1", "Z2", "Z3", "Z4", "Z5", "Z6", "Z7", "Z8", "Z9"]).unwrap();
     (places, legend)
 }
 
 fn cut_all(shapes: &[Rings], tile: TileAddress) -> Vec<TileFeature> {
     let (places, legend) = layer(shapes);
-    cut(&places, &legend, tile)
+    clip_features(&places, &legend, tile)
 }
 
 /// The Mercator projection of the textbooks, in units of the tile, not rounded.
@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_lies_in_a_tile_is_in_it_and_nothing_sticks_out((tile, rings) in stars()) {
+    fn features_of_a_tile_are_complete_and_inside_its_buffer((tile, rings) in stars()) {
         let found = cut_all(std::slice::from_ref(&rings), tile);
         let whole = Rect::new(Coord { x: 0.0, y: 0.0 }, Coord { x: f64::from(GRID), y: f64::from(GRID) });
         if projected_shape(tile, &rings).intersects(&whole) {
@@ -258,7 +258,7 @@ fn parts_and_holes_are_told_apart_by_their_direction() {
     let part = |x: f64, is_hole: bool| star(tile, (x, 500.0), &[if is_hole { 60.0 } else { 200.0 }; 8], is_hole);
     let parts = json!([[part(300.0, false), part(300.0, true)], [part(900.0, false)]]);
     let (places, legend) = layer_of(&[json!({ "type": "MultiPolygon", "coordinates": parts })]);
-    let found = cut(&places, &legend, tile);
+    let found = clip_features(&places, &legend, tile);
     let signs: Vec<i64> = found[0].rings.iter().map(|ring| area_doubled(ring).signum()).collect();
     assert_eq!(signs, [1, -1, 1]);
 }

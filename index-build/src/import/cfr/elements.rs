@@ -286,7 +286,7 @@ impl<'a, 'd> Elements<'a, 'd> {
     /// Takes the text of a note, and the notes on it.
     fn take_note(&mut self, topic: String, mut inner: Self) {
         let (text, mut layout) = inner.finish();
-        layout.count_footnotes_from(self.notes.len() + 1);
+        layout.offset_footnotes(self.notes.len() + 1);
         if let Some(mut coming) = inner.coming.take() {
             coming.note = self.notes.len();
             self.coming = Some(coming);

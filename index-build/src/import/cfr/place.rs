@@ -162,7 +162,7 @@ impl<'r> CfrReader<'r> {
         let own = &mut first.content;
         for mut note in elements.notes {
             if !own.notes.iter().any(|known| (&known.topic, &known.text) == (&note.topic, &note.text)) {
-                note.layout.count_footnotes_from(own.notes.len());
+                note.layout.offset_footnotes(own.notes.len());
                 own.notes.push(note);
             }
         }

@@ -135,7 +135,7 @@ fn series_restart_after_unlabelled_text() {
 fn layouts_fit_their_texts_and_are_empty_without_labels() {
     let text = "Intro\n(a) x\n(1) x\n(2) x";
     let layout = layout_of(text, &Scheme::found());
-    assert_eq!(layout.mistake_for(text), None);
+    assert_eq!(layout.check_against_text(text), None);
     assert_eq!(layout.lines.iter().map(|line| line.depth).collect::<Vec<_>>(), [0, 0, 1, 1]);
     assert!(layout_of("a\nb", &Scheme::found()).is_empty());
 }
@@ -215,6 +215,6 @@ proptest! {
     fn any_lines_at_all_are_set(lines in prop::collection::vec("[(]?[a-civxlA-C1-3é]{0,3}[).-]{0,2}[( ]?[ab1]?[)]? ?.{0,4}", 0..12)) {
         let text = lines.join("\n");
         let layout = layout_of(&text, &Scheme::cfr());
-        prop_assert!(layout.is_empty() || layout.mistake_for(&text).is_none());
+        prop_assert!(layout.is_empty() || layout.check_against_text(&text).is_none());
     }
 }

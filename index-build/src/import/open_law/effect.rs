@@ -16,7 +16,7 @@ use crate::values::is_date;
 
 /// The date, as `2021-01-01`.
 pub(super) fn effective_from(section: Node<'_, '_>, number: &str, status: Status) -> Option<String> {
-    if !status.is_living() {
+    if !status.may_be_in_force() {
         return None;
     }
     let own: Vec<Node<'_, '_>> = history(section).collect();

@@ -35,7 +35,7 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
     let remarks = || elements(section).filter(|part| remark::is_remark(section, *part));
     remarks().for_each(|remark| notes.add("Note", remark));
     let status = read_status(source, section, &heading, &text, &mut notes);
-    if status.is_living() && text.is_empty() {
+    if status.may_be_in_force() && text.is_empty() {
         source.warn(WarningKind::EmptyProvision, section, format!("section {number} is in force but has no text"));
     }
     let effect = match is_wording {
@@ -50,7 +50,8 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
         }
     };
     let (notes, source_credit) = notes.finish();
-    let effect = if is_wording || !status.is_living() { effect } else { effect.and(remark::effect_of_notes(&notes)) };
+    let effect =
+        if is_wording || !status.may_be_in_force() { effect } else { effect.and(remark::effect_of_notes(&notes)) };
     let target = source.target;
     let template = target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned);
     let (key, citation, sort, name_parts) = if source.joins_numbers() {
@@ -99,7 +100,7 @@ fn read_status(
     notes: &mut Notes,
 ) -> Status {
     let by_heading = status::of_heading(heading, !text.is_empty());
-    let by_words = || if by_heading.is_living() { status::of_heading(text, true) } else { by_heading };
+    let by_words = || if by_heading.may_be_in_force() { status::of_heading(text, true) } else { by_heading };
     let Some(reason) = child(section, "reason").map(words).filter(|reason| !reason.is_empty()) else {
         return by_words();
     };

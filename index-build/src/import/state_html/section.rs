@@ -162,7 +162,7 @@ impl Section {
 
     fn empty(&self) -> Option<String> {
         let number = self.number.as_deref().unwrap_or(&self.heading);
-        let is_empty = self.text.is_empty() && self.status().is_living();
+        let is_empty = self.text.is_empty() && self.status().may_be_in_force();
         is_empty.then(|| format!("'{number}' is in force but has no text"))
     }
 

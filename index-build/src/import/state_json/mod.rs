@@ -222,7 +222,7 @@ fn wording_content(wording: Wording, number: &str) -> Content {
     let of_heading = of_heading.and(wording::effect_in_heading(&heading));
     let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
     let status = status.unwrap_or(Status::InForce);
-    if !status.is_living() && effect.from.is_none() {
+    if !status.may_be_in_force() && effect.from.is_none() {
         // For `[Effective until July 1, 2025] Definitions.` followed by `Repealed.`, the wording
         // that was law until then is not printed.
         effect = Effect { from: effect.to.take(), then: None, ..effect };

@@ -17,7 +17,7 @@ use statement::{Act, Statement};
 
 /// The date, as `2021-01-01`. A date after the day on which the document was `made` belongs to another wording.
 pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Option<&str>) -> Option<String> {
-    if !status.is_living() {
+    if !status.may_be_in_force() {
         return None;
     }
     let credit = provision.children().find(|child| child.has_tag_name("sourceCredit"))?;
@@ -29,7 +29,7 @@ pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Opti
 /// another note names, or a part of it changes, so that its text is unknown. Notes on lists of
 /// contents and on adjusted amounts change no law.
 pub(super) fn future_change(provision: Node<'_, '_>, status: Status) -> Effect {
-    if !status.is_living() {
+    if !status.may_be_in_force() {
         return Effect::default();
     }
     let notes = || provision.children().filter(|child| child.has_tag_name("notes")).flat_map(|notes| notes.children());

@@ -42,7 +42,7 @@ pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Pla
     let status = status.or_else(|| status_by_heading(&heading)).unwrap_or(Status::InForce);
     let name = Name::of(reading, node, place, &heading);
     let is_empty = text.is_empty();
-    if status.is_living() && is_empty {
+    if status.may_be_in_force() && is_empty {
         let what = format!("'{}' is in force but has no text", name.citation);
         reading.parsed.warn(WarningKind::EmptyProvision, position.clone(), what);
     }

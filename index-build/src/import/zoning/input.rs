@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use hornbook_corpus::ids::NodeId;
-use hornbook_corpus::zoning::problem::LayerRefused;
+use hornbook_corpus::zoning::problem::LayerRejected;
 
 /// A provision of the snapshot being built.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ pub enum ZoningImportError {
         line: Option<u64>,
         what: String,
     },
-    Refused(LayerRefused),
+    Refused(LayerRejected),
 }
 
 impl fmt::Display for ZoningImportError {

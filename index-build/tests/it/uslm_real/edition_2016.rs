@@ -152,7 +152,7 @@ const ONLY_IN_2025: [(&str, usize); 4] = [
 /// Read from the source credit, which names the laws in their order.
 fn why_only_now(reference: &str, now: &Content) -> &'static str {
     let credit = now.source_credit.as_deref().unwrap_or_default();
-    if now.status.is_some_and(|status| !status.is_living()) {
+    if now.status.is_some_and(|status| !status.may_be_in_force()) {
         "dead sections, of which several are one record now"
     } else if names_later_law(credit) {
         let is_renumbered = credit.contains("renumbered");
@@ -173,7 +173,7 @@ fn lower(text: &serde_json::Value) -> Words {
 }
 
 fn compared(line: &serde_json::Value, now: &Content) -> Found {
-    let is_dead = line["status"] != "in force" || now.status.is_some_and(|status| !status.is_living());
+    let is_dead = line["status"] != "in force" || now.status.is_some_and(|status| !status.may_be_in_force());
     if is_dead {
         return Found::Dead;
     }

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use hornbook_corpus::layout::{Layout, set_lines};
+use hornbook_corpus::layout::{Layout, layout_lines};
 use hornbook_index_build::content::NewNode;
 use sha2::{Digest, Sha256};
 
@@ -19,7 +19,7 @@ fn file() -> std::path::PathBuf {
 
 /// Each line: the first letter of its kind, its depth, the anchor of its label.
 fn structure(text: &str, layout: &Layout) -> String {
-    let lines = set_lines(text, Some(layout.as_ref())).into_iter().map(|line| {
+    let lines = layout_lines(text, Some(layout.as_ref())).into_iter().map(|line| {
         let anchor = line.anchor.map(|anchor| format!("({})", anchor.name)).unwrap_or_default();
         format!("{:?}{}{anchor}", line.kind, line.depth)
     });

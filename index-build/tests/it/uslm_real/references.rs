@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hornbook_corpus::citation::{Citation, Grammar, Home, Locator, Unit};
+use hornbook_corpus::citation::{Citation, EnclosingProvision, Grammar, Locator, Unit};
 use hornbook_index_build::content::Content;
 
 use super::titles;
@@ -34,7 +34,7 @@ fn found(content: &Content) -> BTreeSet<String> {
     let text = content.text.as_deref().unwrap();
     let own = grammar.parse(&content.citation).ok();
     let own_key = own.as_ref().map(|own| grammar.key(own).to_string());
-    let found: Vec<_> = match own.as_ref().and_then(Home::of) {
+    let found: Vec<_> = match own.as_ref().and_then(EnclosingProvision::of) {
         Some(home) => grammar.find_in_provision(text, home).collect(),
         None => grammar.find_in(text).collect(),
     };

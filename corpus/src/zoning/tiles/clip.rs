@@ -6,7 +6,7 @@ use super::address::{TileAddress, TileRing};
 use super::grid;
 use super::legend::Legend;
 use super::outline::Outline;
-use crate::zoning::places::LayerPlaces;
+use crate::zoning::feature_lookup::LayerFeatures;
 
 /// The part of a feature that is in a tile.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub struct TileFeature {
 }
 
 /// The features in a tile, in the order of the layer.
-pub fn cut(places: &LayerPlaces, legend: &Legend, tile: TileAddress) -> Vec<TileFeature> {
+pub fn clip_features(places: &LayerFeatures, legend: &Legend, tile: TileAddress) -> Vec<TileFeature> {
     let reach = grid::reach(tile);
     let mut features = Vec::new();
     for (number, (feature, extent)) in places.features().iter().zip(places.extents()).enumerate() {

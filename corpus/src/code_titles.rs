@@ -10,7 +10,7 @@ const TABLE: &str = include_str!("contents.tsv");
 
 /// The parts into which a code body is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contents {
+pub struct CodeTitles {
     /// The level of the parts, such as `title`.
     pub level: &'static str,
     /// The numbers of all parts, in order.
@@ -26,13 +26,13 @@ pub struct PrintedWithin {
 }
 
 struct Table {
-    contents: Vec<(&'static str, Contents)>,
+    contents: Vec<(&'static str, CodeTitles)>,
     within: Vec<(&'static str, PrintedWithin)>,
 }
 
 static ROWS: LazyLock<Table> = LazyLock::new(Table::read);
 
-impl Contents {
+impl CodeTitles {
     /// The contents of the code body with this key, if they are known.
     pub fn of(key: &str) -> Option<&'static Self> {
         ROWS.contents.iter().find(|(known, _)| *known == key).map(|(_, contents)| contents)
@@ -47,7 +47,7 @@ impl PrintedWithin {
 }
 
 /// Compares numbers such as `5`, `5A`, `8.01` and `10` in code order.
-pub fn in_order(a: &str, b: &str) -> Ordering {
+pub fn compare_numbers(a: &str, b: &str) -> Ordering {
     number_order(a, b).then_with(|| a.cmp(b))
 }
 
@@ -62,8 +62,8 @@ impl Table {
                 Some(host) => table.within.push((key, PrintedWithin { key: host, title: numbers })),
                 None => {
                     let mut numbers: Vec<String> = numbers.split(',').flat_map(run).collect();
-                    numbers.sort_by(|a, b| in_order(a, b));
-                    table.contents.push((key, Contents { level, numbers }));
+                    numbers.sort_by(|a, b| compare_numbers(a, b));
+                    table.contents.push((key, CodeTitles { level, numbers }));
                 }
             }
         }
@@ -96,19 +96,19 @@ mod tests {
             assert!(contents.numbers.windows(2).all(|pair| pair[0] != pair[1]), "{key}");
         }
         for (key, within) in &ROWS.within {
-            let host = Contents::of(within.key).expect("the host is in the table");
+            let host = CodeTitles::of(within.key).expect("the host is in the table");
             assert!(host.numbers.iter().any(|number| number == within.title), "{key}");
         }
     }
 
     #[test]
     fn titles_are_known_in_their_order() {
-        let code = Contents::of("us/usc").unwrap();
+        let code = CodeTitles::of("us/usc").unwrap();
         assert_eq!((code.level, code.numbers.len()), ("title", 57));
         assert_eq!(code.numbers[3..6], ["4", "5", "5A"]);
         assert!(!code.numbers.contains(&"53".to_owned()));
-        assert_eq!(Contents::of("us/cfr").unwrap().numbers.len(), 49);
-        assert_eq!(Contents::of("xa/rs"), None);
+        assert_eq!(CodeTitles::of("us/cfr").unwrap().numbers.len(), 49);
+        assert_eq!(CodeTitles::of("xa/rs"), None);
         assert_eq!(PrintedWithin::of("us/frcp"), Some(PrintedWithin { key: "us/usc", title: "28A" }));
         assert_eq!(PrintedWithin::of("us/usc"), None);
     }

@@ -20,15 +20,15 @@ const DEGREES_MAX: f64 = 1000.0;
 
 /// The features of one layer, in its order.
 #[derive(Debug)]
-pub struct LayerPlaces {
-    features: Vec<PlacedFeature>,
+pub struct LayerFeatures {
+    features: Vec<LocatedFeature>,
     /// The bounding boxes of the features. Most lookups need only these.
     extents: Vec<BoundingBox>,
 }
 
 /// A feature without the source's own properties.
 #[derive(Debug, Deserialize)]
-pub struct PlacedFeature {
+pub struct LocatedFeature {
     pub id: FeatureId,
     #[serde(rename = "properties")]
     pub zone: FeatureZone,
@@ -50,20 +50,20 @@ pub struct FeatureZone {
 
 /// A feature at a point.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'l> {
-    pub feature: &'l PlacedFeature,
+pub struct FeatureAtPoint<'l> {
+    pub feature: &'l LocatedFeature,
     /// Whether the point is on the edge of the feature or of a hole, and not inside the feature.
     pub is_on_boundary: bool,
 }
 
 /// The error for a stored body that the builder cannot have written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlacesError {
+pub struct LayerReadError {
     file: String,
     what: String,
 }
 
-impl PlacesError {
+impl LayerReadError {
     pub(super) const fn new(what: String) -> Self {
         Self { file: String::new(), what }
     }
@@ -74,7 +74,7 @@ impl PlacesError {
     }
 }
 
-impl fmt::Display for PlacesError {
+impl fmt::Display for LayerReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -84,7 +84,7 @@ impl fmt::Display for PlacesError {
     }
 }
 
-impl std::error::Error for PlacesError {}
+impl std::error::Error for LayerReadError {}
 
 #[derive(Deserialize)]
 struct StoredBody {
@@ -93,7 +93,7 @@ struct StoredBody {
 
 #[derive(Deserialize)]
 struct StoredCollection {
-    features: Vec<PlacedFeature>,
+    features: Vec<LocatedFeature>,
 }
 
 #[derive(Deserialize)]
@@ -130,16 +130,16 @@ impl TryFrom<StoredGeometry> for Parts {
     }
 }
 
-impl LayerPlaces {
-    pub(super) fn read(body: &[u8]) -> Result<Self, PlacesError> {
-        let body: StoredBody = serde_json::from_slice(body).map_err(|error| PlacesError::new(error.to_string()))?;
+impl LayerFeatures {
+    pub(super) fn read(body: &[u8]) -> Result<Self, LayerReadError> {
+        let body: StoredBody = serde_json::from_slice(body).map_err(|error| LayerReadError::new(error.to_string()))?;
         let features = body.geojson.features;
         let extents = features.iter().map(|feature| feature.parts.extent()).collect();
         Ok(Self { features, extents })
     }
 
     /// The features in the order of the layer.
-    pub fn features(&self) -> &[PlacedFeature] {
+    pub fn features(&self) -> &[LocatedFeature] {
         &self.features
     }
 
@@ -155,17 +155,17 @@ impl LayerPlaces {
     }
 
     /// The features at a point, in the order of the layer.
-    pub fn at(&self, point: Position) -> impl Iterator<Item = Found<'_>> {
+    pub fn at(&self, point: Position) -> impl Iterator<Item = FeatureAtPoint<'_>> {
         let near = self.features.iter().zip(&self.extents).filter(move |(_, extent)| extent.contains(point));
         near.filter_map(move |(feature, _)| match feature.parts.position_of(point) {
-            CoordPos::Inside => Some(Found { feature, is_on_boundary: false }),
-            CoordPos::OnBoundary => Some(Found { feature, is_on_boundary: true }),
+            CoordPos::Inside => Some(FeatureAtPoint { feature, is_on_boundary: false }),
+            CoordPos::OnBoundary => Some(FeatureAtPoint { feature, is_on_boundary: true }),
             CoordPos::Outside => None,
         })
     }
 }
 
-impl PlacedFeature {
+impl LocatedFeature {
     pub(super) fn polygons(&self) -> &[Polygon<f64>] {
         &self.parts.0
     }
@@ -174,7 +174,7 @@ impl PlacedFeature {
 impl Parts {
     fn extent(&self) -> BoundingBox {
         let coords = self.0.iter().flat_map(|part| part.exterior().coords());
-        coords.fold(BoundingBox::NOTHING, |extent, coord| extent.with((*coord).into()))
+        coords.fold(BoundingBox::EMPTY_BOX, |extent, coord| extent.extended_to((*coord).into()))
     }
 
     /// Checks each part separately, because geo counts the boundaries of a whole MultiPolygon modulo two: it would
@@ -199,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    fn layer(geometries: &[Value]) -> LayerPlaces {
+    fn layer(geometries: &[Value]) -> LayerFeatures {
         let features = geometries.iter().enumerate().map(|(place, geometry)| {
             let zone = json!({ "zoneCode": format!("Z{place}"), "zoneName": null, "category": null, "citation": null,
                                "nodeId": null, "citationStatus": "placeholder", "source": { "any": [1] } });
@@ -207,11 +207,11 @@ mod tests {
         });
         let features: Vec<Value> = features.collect();
         let body = json!({ "shortCode": "XA", "geojson": { "type": "FeatureCollection", "features": features } });
-        LayerPlaces::read(body.to_string().as_bytes()).unwrap()
+        LayerFeatures::read(body.to_string().as_bytes()).unwrap()
     }
 
     /// The features at a point: `Z0` if it is inside, `Z0|` if it is on the boundary.
-    fn at(layer: &LayerPlaces, lon: f64, lat: f64) -> String {
+    fn at(layer: &LayerFeatures, lon: f64, lat: f64) -> String {
         let found = layer.at(Position { lon, lat }).map(|found| {
             let edge = if found.is_on_boundary { "|" } else { "" };
             format!("{}{edge}", found.feature.zone.zone_code)
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_that_drown_in_products_still_tell_sides_apart() {
+    fn points_one_ulp_beside_an_edge_are_located_exactly() {
         // A thin triangle at city coordinates. The points are beside an edge by one step of the last digit.
         let thin = layer(&[json!({ "type": "Polygon", "coordinates": [
             [[-87.6, 41.8], [-87.5, 41.9], [-87.5, 41.900_000_1], [-87.6, 41.8]]
@@ -279,17 +279,17 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_none_is_an_error_with_a_way_out() {
+    fn an_invalid_body_is_an_error_with_advice() {
         for body in ["", "{}", r#"{"geojson":{"features":[{"id":1}]}}"#] {
-            let error = LayerPlaces::read(body.as_bytes()).unwrap_err().to_string();
+            let error = LayerFeatures::read(body.as_bytes()).unwrap_err().to_string();
             assert!(error.contains("hornbook verify"), "{error}");
         }
         let empty = r#"{"geojson":{"features":[{"id":1,"properties":{"zoneCode":"A","citationStatus":"linked"},
                         "geometry":{"type":"Polygon","coordinates":[]}}]}}"#;
-        let error = LayerPlaces::read(empty.as_bytes()).unwrap_err().to_string();
+        let error = LayerFeatures::read(empty.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("without rings"), "{error}");
         let body = empty.replace(r#""coordinates":[]"#, r#""coordinates":[[[0,0],[1e308,0],[1,1],[0,0]]]"#);
-        let error = LayerPlaces::read(body.as_bytes()).unwrap_err().to_string();
+        let error = LayerFeatures::read(body.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("far from the earth"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use super::value::{BodyRef, Citation};
 /// The code, title and number of the provision that contains a text. They are needed to read `this title`, bare
 /// numbers (`§ 13.1-345`) and the last parts of numbers (`.03`).
 #[derive(Clone, Copy, Debug)]
-pub struct Home<'h> {
+pub struct EnclosingProvision<'h> {
     pub body: BodyRef,
     /// The title (or chapter) of a titled form.
     pub title: Option<&'h str>,
@@ -13,7 +13,7 @@ pub struct Home<'h> {
     pub number: Option<&'h str>,
 }
 
-impl<'h> Home<'h> {
+impl<'h> EnclosingProvision<'h> {
     /// The position of the provision with this citation. `None` in an appendix, where `this title` means a title of
     /// the act that is printed there.
     pub fn of(citation: &'h Citation) -> Option<Self> {
