@@ -16,7 +16,7 @@ use hornbook_corpus::manifest::Manifest;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::Effort;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 /// The number of queries: headings of provisions, spread evenly over the snapshot.
 const QUERIES: usize = 400;
@@ -43,7 +43,7 @@ fn build_snapshot(sources: Option<PathBuf>, plan: Option<PathBuf>, out: &Path) -
         replace: false,
         accept_loss: false,
         fresh: true,
-        progress: Progress::Plain,
+        progress: ProgressDisplay::Plain,
     };
     let outcome = build(&options).unwrap_or_else(|error| panic!("{error}"));
     let report = &outcome.report;

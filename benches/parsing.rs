@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use hornbook_index_build::import::document::{Document, ParseDocument};
-use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::import::{cfr_annual, ecfr, open_law, regml, uslm, xml};
 use hornbook_index_build::source_files::{SourceError, SourceFile, for_each};
 use quick_xml::events::Event;
@@ -107,7 +107,7 @@ fn measure(row: &Row, sources: &Path) {
     let documents = documents(row, sources);
     let bytes: usize = documents.iter().map(|document| document.bytes.len()).sum();
     let options: toml::Table = toml::from_str(row.options).expect("options of ours");
-    let target = Target {
+    let target = ImportTarget {
         jurisdiction: "US",
         code_body: "Code",
         key: "us/code",

@@ -23,7 +23,7 @@ use hornbook_corpus::texts::{Span, Texts};
 use hornbook_corpus::token_sets::TokenSets;
 use hornbook_corpus::validity::ValidityIndex;
 use hornbook_corpus::vectors::{Effort, VectorIndex};
-use hornbook_corpus::zoning::catalogue::{Encoding, ZoningLayers};
+use hornbook_corpus::zoning::catalogue::{StoredEncoding, ZoningLayers};
 use hornbook_corpus::zoning::shape::{BoundingBox, Position};
 use hornbook_corpus::zoning::tiles::clip::clip_features;
 use hornbook_corpus::zoning::tiles::grid::tile_at;
@@ -216,7 +216,7 @@ fn walk_keyword(keyword: &KeywordIndex) {
 
 fn walk_zoning(zoning: &ZoningLayers) {
     for layer in zoning {
-        std::hint::black_box(Encoding::ALL.map(|encoding| layer.body(encoding).len()));
+        std::hint::black_box(StoredEncoding::ALL.map(|encoding| layer.body(encoding).len()));
         let Ok(places) = layer.places() else { continue };
         let BoundingBox([west, south, east, north]) = layer.entry().bbox;
         let middle = Position { lon: f64::midpoint(west, east), lat: f64::midpoint(south, north) };

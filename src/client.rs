@@ -29,7 +29,7 @@ use crate::tls_client::{Trust, client_config};
 
 /// The address of a server, and how to connect to it.
 #[derive(Clone)]
-pub struct Server {
+pub struct ServerAddress {
     address: String,
     /// The value of the Host header.
     host: String,
@@ -42,7 +42,7 @@ struct TlsTarget {
     name: ServerName<'static>,
 }
 
-impl Server {
+impl ServerAddress {
     /// Parses the URL of a server, which must have no path. `trust` applies only to https.
     pub fn parse(base: &str, trust: &Trust) -> Result<Self, ClientError> {
         let (server, path) = Self::with_path(base, trust)?;
@@ -94,7 +94,7 @@ impl Server {
 
 /// Limits on the time and on the response size of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct RequestLimits {
     pub connect: Duration,
     /// From the request to the last byte of the response, including connecting if needed.
     pub total: Duration,
@@ -104,25 +104,25 @@ pub struct Limits {
 /// A request to send. The path includes the query and is percent-encoded.
 #[derive(Clone)]
 pub struct Request {
-    method: Method,
+    method: ClientMethod,
     path: String,
     headers: Vec<(&'static str, String)>,
     body: Bytes,
 }
 
 #[derive(Clone, Copy)]
-enum Method {
+enum ClientMethod {
     Get,
     Post,
 }
 
 impl Request {
     pub fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::Get, path: path.into(), headers: Vec::new(), body: Bytes::new() }
+        Self { method: ClientMethod::Get, path: path.into(), headers: Vec::new(), body: Bytes::new() }
     }
 
     pub fn post(path: impl Into<String>, content_type: &str, body: impl Into<Bytes>) -> Self {
-        let request = Self { method: Method::Post, body: body.into(), ..Self::get(path) };
+        let request = Self { method: ClientMethod::Post, body: body.into(), ..Self::get(path) };
         request.header(CONTENT_TYPE.as_str(), content_type)
     }
 
@@ -135,8 +135,8 @@ impl Request {
 
     fn into_hyper(self, host: &str) -> Result<hyper::Request<Full<Bytes>>, ClientError> {
         let method = match self.method {
-            Method::Get => hyper::Method::GET,
-            Method::Post => hyper::Method::POST,
+            ClientMethod::Get => hyper::Method::GET,
+            ClientMethod::Post => hyper::Method::POST,
         };
         let mut request = hyper::Request::builder().method(method).uri(self.path).header(HOST, host);
         for (name, value) in self.headers {
@@ -244,15 +244,15 @@ impl std::error::Error for ClientError {
 }
 
 /// A connection that is reused for one request after another. If it broke, the next request opens it again.
-pub struct Connection {
-    server: Server,
-    limits: Limits,
+pub struct ReusedConnection {
+    server: ServerAddress,
+    limits: RequestLimits,
     sender: Option<SendRequest<Full<Bytes>>>,
 }
 
-impl Connection {
+impl ReusedConnection {
     /// Connects at the first request, unless `connect` is called before.
-    pub fn new(server: Server, limits: Limits) -> Self {
+    pub fn new(server: ServerAddress, limits: RequestLimits) -> Self {
         Self { server, limits, sender: None }
     }
 
@@ -308,8 +308,12 @@ impl Connection {
 }
 
 /// Sends one request over a new connection.
-pub async fn send_once(server: &Server, limits: Limits, request: Request) -> Result<ClientResponse, ClientError> {
-    Connection::new(server.clone(), limits).send(request).await
+pub async fn send_once(
+    server: &ServerAddress,
+    limits: RequestLimits,
+    request: Request,
+) -> Result<ClientResponse, ClientError> {
+    ReusedConnection::new(server.clone(), limits).send(request).await
 }
 
 async fn read(response: Response<Incoming>, bytes_max: usize) -> Result<ClientResponse, ClientError> {
@@ -325,7 +329,7 @@ async fn read(response: Response<Incoming>, bytes_max: usize) -> Result<ClientRe
     Ok(ClientResponse { status: head.status.as_u16(), headers: head.headers, body: body.to_bytes() })
 }
 
-impl Server {
+impl ServerAddress {
     async fn open(&self) -> Result<SendRequest<Full<Bytes>>, ClientError> {
         let stream = TcpStream::connect(&self.address).await.map_err(ClientError::Unreachable)?;
         let _ = stream.set_nodelay(true);
@@ -363,12 +367,12 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits =
-        Limits { connect: Duration::from_secs(10), total: Duration::from_secs(10), body_bytes_max: 64 };
+    const LIMITS: RequestLimits =
+        RequestLimits { connect: Duration::from_secs(10), total: Duration::from_secs(10), body_bytes_max: 64 };
 
     #[test]
     fn valid_urls_parse_and_others_give_an_error() {
-        let parse = |base: &str| Server::parse(base, &Trust::Anyone);
+        let parse = |base: &str| ServerAddress::parse(base, &Trust::Anyone);
         let server = parse("http://127.0.0.1:8080").unwrap();
         assert_eq!((server.address.as_str(), server.host.as_str()), ("127.0.0.1:8080", "127.0.0.1:8080"));
         assert!(server.tls.is_none());
@@ -390,16 +394,16 @@ mod tests {
         }
         let secret = parse("http://operator:hunter2@law.example").err().unwrap().to_string();
         assert!(!secret.contains("hunter2"), "{secret}");
-        let absent = Server::parse("https://law.example", &Trust::File("absent.pem".into())).err().unwrap();
+        let absent = ServerAddress::parse("https://law.example", &Trust::File("absent.pem".into())).err().unwrap();
         assert!(absent.to_string().contains("absent.pem"), "{absent}");
-        let (server, path) = Server::with_path("http://law.example/hooks/a?b=c", &Trust::System).unwrap();
+        let (server, path) = ServerAddress::with_path("http://law.example/hooks/a?b=c", &Trust::System).unwrap();
         assert_eq!((server.address(), path.as_str()), ("law.example:80", "/hooks/a?b=c"));
     }
 
     /// Starts a server that reads requests with a body of the stated length. `answer` gets the
     /// request line, headers and body, and returns the response. An empty response closes the
     /// connection.
-    fn server(answer: fn(&str) -> String) -> Server {
+    fn server(answer: fn(&str) -> String) -> ServerAddress {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         std::thread::spawn(move || {
@@ -419,7 +423,7 @@ mod tests {
                 }
             }
         });
-        Server::parse(&base, &Trust::System).unwrap()
+        ServerAddress::parse(&base, &Trust::System).unwrap()
     }
 
     fn echo(received: &str) -> String {
@@ -444,7 +448,7 @@ mod tests {
     #[test]
     fn method_path_headers_and_body_arrive_and_the_response_comes_back_whole() {
         on_a_runtime(async {
-            let mut connection = Connection::new(server(echo), LIMITS);
+            let mut connection = ReusedConnection::new(server(echo), LIMITS);
             let request = Request::post("/a?b=c", "text/plain", "hello").header("x-secret", "s");
             let answer = connection.send(request).await.unwrap();
             assert_eq!((answer.status, answer.header("x-kind")), (201, Some("echo")));
@@ -457,7 +461,7 @@ mod tests {
     fn a_response_over_the_limit_is_refused_and_one_at_the_limit_is_not() {
         on_a_runtime(async {
             let server = server(echo);
-            let at = |body_bytes_max| Limits { body_bytes_max, ..LIMITS };
+            let at = |body_bytes_max| RequestLimits { body_bytes_max, ..LIMITS };
             let refused = send_once(&server, at(64), Request::get("/long")).await.err().unwrap();
             assert!(matches!(refused, ClientError::TooLong(64)) && refused.may_have_arrived(), "{refused:?}");
             assert_eq!(send_once(&server, at(65), Request::get("/long")).await.unwrap().body.len(), 65);
@@ -467,7 +471,7 @@ mod tests {
     #[test]
     fn errors_state_whether_the_request_may_have_arrived() {
         on_a_runtime(async {
-            let mut connection = Connection::new(server(echo), LIMITS);
+            let mut connection = ReusedConnection::new(server(echo), LIMITS);
             let broken = connection.send(Request::get("/break")).await.err().unwrap();
             assert!(matches!(broken, ClientError::Broken(_)) && broken.may_have_arrived(), "{broken:?}");
             assert_eq!(connection.send(Request::get("/b")).await.unwrap().status, 201, "opened again");
@@ -476,7 +480,7 @@ mod tests {
             assert!(matches!(late, ClientError::Timeout) && late.may_have_arrived(), "{late:?}");
 
             let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-            let gone = Server::parse(&format!("http://{gone}"), &Trust::System).unwrap();
+            let gone = ServerAddress::parse(&format!("http://{gone}"), &Trust::System).unwrap();
             let unreachable = send_once(&gone, LIMITS, Request::get("/")).await.err().unwrap();
             assert!(matches!(unreachable, ClientError::Unreachable(_)) && !unreachable.may_have_arrived());
             let unsent = connection.send(Request::get("/").header("x-secret", "hunter2\r\n")).await.err().unwrap();

@@ -34,7 +34,7 @@ pub struct Now {
 /// Days since 1970-01-01, UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Day(pub i32);
+pub struct UnixDay(pub i32);
 
 /// Months since January 1970, UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -42,9 +42,9 @@ pub struct Day(pub i32);
 pub struct Month(pub i32);
 
 impl UnixMillis {
-    pub fn day(self) -> Day {
+    pub fn day(self) -> UnixDay {
         let day = self.0.div_euclid(MILLIS_PER_DAY);
-        Day(i32::try_from(day).unwrap_or(if day < 0 { i32::MIN } else { i32::MAX }))
+        UnixDay(i32::try_from(day).unwrap_or(if day < 0 { i32::MIN } else { i32::MAX }))
     }
 
     pub fn month(self) -> Month {
@@ -77,7 +77,7 @@ impl fmt::Display for UnixMillis {
     }
 }
 
-impl Day {
+impl UnixDay {
     pub fn start(self) -> UnixMillis {
         UnixMillis(i64::from(self.0) * MILLIS_PER_DAY)
     }
@@ -112,7 +112,7 @@ impl Day {
     }
 }
 
-impl fmt::Display for Day {
+impl fmt::Display for UnixDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = self.civil();
         let Some(short_year) = u32::try_from(year).ok().filter(|year| *year <= 9999) else {
@@ -209,9 +209,9 @@ mod tests {
     fn every_day_of_four_centuries_follows_the_one_before() {
         let mut expected = (1969, 12, 31);
         for number in -1..150_000 {
-            let day = Day(number);
+            let day = UnixDay(number);
             assert_eq!(day.civil(), expected, "day {number}");
-            assert_eq!(Day::from_civil(expected.0, expected.1, expected.2), day);
+            assert_eq!(UnixDay::from_civil(expected.0, expected.1, expected.2), day);
             expected = tomorrow(expected);
         }
     }
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn months_turn_at_midnight_utc() {
-        let march = Day::from_civil(2028, 3, 1).start();
+        let march = UnixDay::from_civil(2028, 3, 1).start();
         assert_eq!(march.plus_millis(-1).to_string(), "2028-02-29T23:59:59.999Z");
         assert_eq!(march.plus_millis(-1).month().0 + 1, march.month().0);
         assert_eq!(UnixMillis(0).month(), Month(0));

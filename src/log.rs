@@ -42,13 +42,13 @@ pub enum RequestLogging {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
+pub enum LogLevel {
     Info,
     Warning,
     Error,
 }
 
-impl Level {
+impl LogLevel {
     const fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -59,15 +59,15 @@ impl Level {
 }
 
 /// Names and values that follow the message, in this order.
-pub type Fields<'f> = &'f [(&'static str, Value)];
+pub type LogFields<'f> = &'f [(&'static str, Value)];
 
 pub struct Log {
     form: LogFormat,
-    queue: SyncSender<Message>,
+    queue: SyncSender<LogMessage>,
     lost: AtomicU64,
 }
 
-enum Message {
+enum LogMessage {
     Line(String),
     /// Answered when all earlier lines are written.
     Flush(SyncSender<()>),
@@ -80,7 +80,7 @@ impl Log {
         Self { form, queue, lost: AtomicU64::new(0) }
     }
 
-    pub fn write(&self, at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) {
+    pub fn write(&self, at: UnixMillis, level: LogLevel, message: &str, fields: LogFields<'_>) {
         self.write_with(at, level, message, |line| {
             for (name, value) in fields {
                 line.value(name, value);
@@ -89,11 +89,11 @@ impl Log {
     }
 
     /// Like `write`, for frequent lines: `tell` adds the fields one by one, without allocating a list of them.
-    pub fn write_with(&self, at: UnixMillis, level: Level, message: &str, tell: impl FnOnce(&mut Line)) {
-        let mut line = Line::begin(self.form, at, level, message);
+    pub fn write_with(&self, at: UnixMillis, level: LogLevel, message: &str, tell: impl FnOnce(&mut LogLine)) {
+        let mut line = LogLine::begin(self.form, at, level, message);
         tell(&mut line);
         let line = line.end();
-        if self.queue.try_send(Message::Line(line)).is_err() {
+        if self.queue.try_send(LogMessage::Line(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -106,16 +106,16 @@ impl Log {
     /// Waits until all earlier lines are written.
     pub fn flush(&self) {
         let (done, written) = sync_channel(1);
-        if self.queue.send(Message::Flush(done)).is_ok() {
+        if self.queue.send(LogMessage::Flush(done)).is_ok() {
             // An error means that the thread has ended and nothing more can be written.
             let _ = written.recv();
         }
     }
 }
 
-fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
+fn write_lines(waiting: &Receiver<LogMessage>, mut out: impl Write) {
     while let Ok(message) = waiting.recv() {
-        if matches!(message, Message::Line(_)) {
+        if matches!(message, LogMessage::Line(_)) {
             std::thread::sleep(BATCH_DELAY);
         }
         // Lines that arrive together are written together. A failed write does not stop the server.
@@ -123,8 +123,8 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
         let mut flushes = Vec::new();
         for message in std::iter::once(message).chain(waiting.try_iter().take(WAITING_MAX - 1)) {
             match message {
-                Message::Line(line) => text.extend_from_slice(line.as_bytes()),
-                Message::Flush(done) => flushes.push(done),
+                LogMessage::Line(line) => text.extend_from_slice(line.as_bytes()),
+                LogMessage::Flush(done) => flushes.push(done),
             }
         }
         let _ = out.write_all(&text).and_then(|()| out.flush());
@@ -136,13 +136,13 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
 
 /// A line under construction: `2026-05-14T12:00:00.000Z info answered operation=search status=200`,
 /// or the same as a JSON object.
-pub struct Line {
+pub struct LogLine {
     form: LogFormat,
     text: String,
 }
 
-impl Line {
-    fn begin(form: LogFormat, at: UnixMillis, level: Level, message: &str) -> Self {
+impl LogLine {
+    fn begin(form: LogFormat, at: UnixMillis, level: LogLevel, message: &str) -> Self {
         let mut line = Self { form, text: String::with_capacity(LINE_BYTES) };
         let (before, between, behind) = match form {
             LogFormat::Text => ("", " ", " "),
@@ -272,7 +272,7 @@ mod tests {
         let memory = Memory::default();
         let log = Log::start(form, memory.clone());
         let fields = [("status", json!(200)), ("key", json!("hb_live_ab")), ("why", json!("a \"b\"\nc"))];
-        log.write(UnixMillis(0), Level::Info, "answered\nnot", &fields);
+        log.write(UnixMillis(0), LogLevel::Info, "answered\nnot", &fields);
         log.flush();
         String::from_utf8(memory.0.lock().unwrap().clone()).unwrap()
     }
@@ -293,7 +293,7 @@ mod tests {
         for form in [LogFormat::Text, LogFormat::Json] {
             let memory = Memory::default();
             let log = Log::start(form, memory.clone());
-            log.write_with(UnixMillis(0), Level::Info, "a", |line| {
+            log.write_with(UnixMillis(0), LogLevel::Info, "a", |line| {
                 line.text("plain", "x");
                 line.text("empty", "");
                 line.text("odd", "a \"b\"\n\u{e9}");
@@ -314,7 +314,7 @@ mod tests {
                 ("stages", stages),
                 ("none", json!({})),
             ];
-            log.write(UnixMillis(0), Level::Info, "a", &fields);
+            log.write(UnixMillis(0), LogLevel::Info, "a", &fields);
             log.flush();
             let text = String::from_utf8(memory.0.lock().unwrap().clone()).unwrap();
             // The same number may be written with more digits.
@@ -343,7 +343,7 @@ mod tests {
         let log = Log::start(LogFormat::Text, counting.clone());
         let all = WAITING_MAX / 2;
         for _ in 0..all {
-            log.write(UnixMillis(0), Level::Info, "a", &[]);
+            log.write(UnixMillis(0), LogLevel::Info, "a", &[]);
         }
         log.flush();
         let (writes, lines) = *counting.0.lock().unwrap();
@@ -366,7 +366,7 @@ mod tests {
         }
         let log = Log::start(LogFormat::Text, Stuck);
         for _ in 0..3 * WAITING_MAX {
-            log.write(UnixMillis(0), Level::Info, "a", &[]);
+            log.write(UnixMillis(0), LogLevel::Info, "a", &[]);
         }
         assert!(log.dropped_lines() >= WAITING_MAX as u64);
     }

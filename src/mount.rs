@@ -12,7 +12,7 @@ use ::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use ::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
 
-use crate::accounts::admission::Receipt;
+use crate::accounts::admission::MeteringReceipt;
 use crate::accounts::people::LINK_PATH;
 use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::Progress;
@@ -129,7 +129,7 @@ pub struct MountRequest<'a> {
 pub struct MountResponse {
     pub response: Response<Bytes>,
     /// Of a metered call.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<MeteringReceipt>,
     /// Of a call that was not metered but counted against the limits of its key.
     pub left: Option<RateRemaining>,
     /// Counts the response against the account's limit of unread bytes until the client has read it.

@@ -19,15 +19,15 @@ use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, OrderId, PurchaseId};
 use crate::accounts::records::{AccountStatus, AuditRecord, OrderStage, Payable};
-use crate::client::{ClientError, Limits, Request, Server, send_once};
+use crate::client::{ClientError, Request, RequestLimits, ServerAddress, send_once};
 use crate::clock::{Clock, Now, UnixMillis};
 use crate::hex;
 use crate::tls_client::Trust;
 
 const QUEUE_MAX: usize = 256;
 
-const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body_bytes_max: 64 << 10 };
+const LIMITS: RequestLimits =
+    RequestLimits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body_bytes_max: 64 << 10 };
 
 /// A notice is given up after this many attempts: eight and a half minutes of pauses that double each time.
 const ATTEMPTS: u32 = 10;
@@ -105,7 +105,7 @@ impl Notice {
 
 /// The webhook that receives notices.
 pub struct WebhookTarget {
-    server: Server,
+    server: ServerAddress,
     path: String,
     key: hmac::Key,
     first_pause: Duration,
@@ -113,7 +113,7 @@ pub struct WebhookTarget {
 
 impl WebhookTarget {
     pub fn new(url: &str, secret: &str) -> Result<Self, ClientError> {
-        let (server, path) = Server::with_path(url, &Trust::System)?;
+        let (server, path) = ServerAddress::with_path(url, &Trust::System)?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
         Ok(Self { server, path, key, first_pause: Duration::from_secs(1) })
     }
@@ -164,7 +164,7 @@ impl Notices {
         let (queue, arriving) = sync_channel(QUEUE_MAX);
         let told = Arc::clone(&tell);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let sender = Sender { address, clock, tell: told, runtime, waiting: Vec::new() };
+        let sender = NoticeSender { address, clock, tell: told, runtime, waiting: Vec::new() };
         std::thread::Builder::new().name("notices".to_owned()).spawn(move || sender.run(&arriving))?;
         Ok(Self { queue, tell })
     }
@@ -186,7 +186,7 @@ fn too_many_wait() -> String {
 }
 
 /// The sending thread. It does nothing else, so it may block.
-struct Sender {
+struct NoticeSender {
     address: WebhookTarget,
     clock: Arc<dyn Clock>,
     tell: Arc<UndeliveredListener>,
@@ -202,7 +202,7 @@ struct RetryEntry {
     due: Instant,
 }
 
-impl Sender {
+impl NoticeSender {
     fn run(mut self, arriving: &Receiver<Notice>) {
         loop {
             let next = self.next_due();

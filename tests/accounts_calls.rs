@@ -15,7 +15,7 @@ use hornbook::accounts::ids::Credits;
 use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::accounts::{Durability, Settings};
-use hornbook::clock::Day;
+use hornbook::clock::UnixDay;
 use support::disk::SimulatedDisk;
 use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
 
@@ -368,7 +368,7 @@ fn the_monthly_allotment_is_granted_once_despite_clock_jumps() {
     let settings = fast_settings(Durability::Strict, 2);
     let mut accounts = start_accounts(disk.medium(), settings, now_of(&clock));
     let owner = create_customer(&accounts, 0, 1, now_of(&clock));
-    let day = |year, month, day| Day::from_civil(year, month, day).start();
+    let day = |year, month, day| UnixDay::from_civil(year, month, day).start();
     let end = |year, month, last| day(year, month, last).plus_millis(86_399_999);
     let mut months = std::collections::HashMap::new();
     // Month ends, a leap day, jumps of 400 days both ways, and a return to each.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 use generate::{CountryTotals, PLAN, generate};
 use law::RealLaw;
@@ -43,7 +43,7 @@ static LAW: LazyLock<RealLaw> = LazyLock::new(|| {
 });
 
 fn make(chunks: u64, seed: u64, folder: &Path) -> CountryTotals {
-    generate(&LAW, chunks, seed, folder, Progress::Silent).unwrap()
+    generate(&LAW, chunks, seed, folder, ProgressDisplay::Silent).unwrap()
 }
 
 fn built(sources: &Path, out: &Path) -> Built {
@@ -55,7 +55,7 @@ fn built(sources: &Path, out: &Path) -> Built {
         replace: false,
         accept_loss: false,
         fresh: false,
-        progress: Progress::Silent,
+        progress: ProgressDisplay::Silent,
     };
     build(&options).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hornbook::accounts::admission::Receipt;
+use hornbook::accounts::admission::MeteringReceipt;
 use hornbook::accounts::changes::{
     NewOrder, NewPurchase, OPEN_PURCHASES_MAX, OpenedPurchase, PaymentReport, ReportResult, SignUp,
 };
@@ -71,7 +71,7 @@ impl PaymentFixture {
         self.accounts.grant(self.owner.account, Credits(credits), "test".to_owned(), &act(self.now)).unwrap();
     }
 
-    fn call(&self, cost: u32) -> Result<Receipt, Refusal> {
+    fn call(&self, cost: u32) -> Result<MeteringReceipt, Refusal> {
         make_call(&self.accounts, &self.owner.keys[0], cost, None, self.now)
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use hornbook::random::SplitMix64;
 use hornbook::search::{
-    DeepUnavailable, Depth, Engine, Feature, Mode, SearchError, SearchRequest, SearchResponse, Tuning,
+    DeepUnavailable, Depth, Engine, Mode, RankingFeature, SearchError, SearchRequest, SearchResponse, Tuning,
 };
 use hornbook_corpus::embed::{TOKEN_COUNT, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
@@ -140,7 +140,7 @@ fn passages_near_only_in_the_second_space_are_found() {
         let encoded = explain.encoded.unwrap();
         assert!(encoded.rank == Some(1) && encoded.score > 0.999, "{encoded:?}");
         assert_eq!(found.hits[0].chunk, Some(matching_chunk()), "the passage that is shown");
-        assert!(explain.shares.unwrap().get(Feature::Encoded) > 0.0);
+        assert!(explain.shares.unwrap().get(RankingFeature::Encoded) > 0.0);
         let without = explained(&ENGINE, RARE_WORD, mode);
         assert!(without.hits.iter().all(|hit| hit.node != matching_node()), "{mode:?}");
     }
@@ -217,7 +217,10 @@ fn a_space_with_zero_weight_changes_nothing() {
     }
     // For a snapshot without a second space, the weight of that space is zero.
     assert_eq!(ENGINE.tuning().question.encoded, 0.0);
-    assert_eq!(ENGINE.tuning().weights(Depth::Fast, hornbook::search::QueryKind::Topic).get(Feature::Encoded), 0.0);
+    assert_eq!(
+        ENGINE.tuning().weights(Depth::Fast, hornbook::search::QueryKind::Topic).get(RankingFeature::Encoded),
+        0.0
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hornbook::random::SplitMix64;
 use hornbook_corpus::chunks::{Chunker, sentence_ends};
-use hornbook_corpus::jurisdictions::Level;
+use hornbook_corpus::jurisdictions::GovernmentLevel;
 use hornbook_corpus::outline::Status;
 use serde::Serialize;
 use zstd::stream::write::{AutoFinishEncoder, Encoder};
@@ -133,7 +133,7 @@ impl<'a> CodeWriter<'a> {
     /// Writes a title whose chapters have subjects that follow each other in a real code.
     fn title(&mut self) -> io::Result<()> {
         let law = self.varied.law;
-        let is_federal = self.code.level == Level::Federal;
+        let is_federal = self.code.level == GovernmentLevel::Federal;
         let is_foreign = !is_federal && self.varied.chance(FEDERAL_TITLE_SHARE);
         let groups = law.groups_for(self.code.kind, is_federal || is_foreign);
         let mut subject = self.varied.random.index(groups.len());

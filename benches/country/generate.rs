@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 use crate::alter::{SentenceAlterer, hash};
 use crate::code::{CodeTotals, CodeWriter};
@@ -37,7 +37,7 @@ pub(crate) fn generate(
     chunks: u64,
     seed: u64,
     folder: &Path,
-    progress: Progress,
+    progress: ProgressDisplay,
 ) -> io::Result<CountryTotals> {
     fs::create_dir_all(folder)?;
     let words = Words::of(law);

@@ -6,7 +6,7 @@
 use hornbook::random::SplitMix64;
 use hornbook_corpus::chunks::sentence_ends;
 use hornbook_corpus::ids::NodeOrdinal;
-use hornbook_corpus::jurisdictions::Level;
+use hornbook_corpus::jurisdictions::GovernmentLevel;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 
@@ -93,7 +93,7 @@ impl RealLaw {
     /// The names of the jurisdictions that the snapshots have law of, without the federal one.
     pub(crate) fn place_names(&self) -> Vec<String> {
         let all = self.snapshots.iter().flat_map(|snapshot| &snapshot.catalogue.jurisdictions);
-        let held = all.filter(|place| !place.nodes.is_empty() && place.level != Level::Federal);
+        let held = all.filter(|place| !place.nodes.is_empty() && place.level != GovernmentLevel::Federal);
         held.map(|place| place.name.clone()).collect()
     }
 
@@ -138,7 +138,7 @@ fn groups_of(number: u16, snapshot: &Snapshot) -> Vec<Group> {
     let mut groups = Vec::new();
     for body in &snapshot.catalogue.code_bodies {
         let level = snapshot.catalogue.jurisdiction(&body.jurisdiction).map(|jurisdiction| jurisdiction.level);
-        let is_federal = level == Some(Level::Federal);
+        let is_federal = level == Some(GovernmentLevel::Federal);
         let has_text = |node: &NodeOrdinal| {
             let long = snapshot.cards.text(*node).is_some_and(|span| span.length as usize >= TEXT_BYTES_MIN);
             snapshot.outline.is_provision(*node) && long
@@ -162,8 +162,8 @@ fn groups_of(number: u16, snapshot: &Snapshot) -> Vec<Group> {
 }
 
 /// The kind of a code body, by the tags of one of its provisions.
-fn kind_of(snapshot: &Snapshot, provision: NodeOrdinal, level: Option<Level>) -> Kind {
-    if matches!(level, Some(Level::City | Level::County)) {
+fn kind_of(snapshot: &Snapshot, provision: NodeOrdinal, level: Option<GovernmentLevel>) -> Kind {
+    if matches!(level, Some(GovernmentLevel::City | GovernmentLevel::County)) {
         return Kind::Municipal;
     }
     let is_regulation =

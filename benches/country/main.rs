@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 use crate::generate::{PLAN, generate};
 use crate::law::RealLaw;
@@ -77,7 +77,7 @@ fn open(path: &Path) -> Snapshot {
 
 fn make(law: &[PathBuf], out: &Path, chunks: u64, seed: u64) {
     let law = RealLaw::of(law.iter().map(|path| open(path)).collect());
-    let made = generate(&law, chunks, seed, out, Progress::for_stderr())
+    let made = generate(&law, chunks, seed, out, ProgressDisplay::for_stderr())
         .unwrap_or_else(|error| panic!("cannot write to {}: {error}", out.display()));
     println!(
         "{} codes, {} provisions, about {} chunks, {} bytes of text; {} texts are copies of another ({:.3} %)",
@@ -103,7 +103,7 @@ fn small() {
         replace: false,
         accept_loss: false,
         fresh: false,
-        progress: Progress::Silent,
+        progress: ProgressDisplay::Silent,
     };
     build(&options).unwrap_or_else(|error| panic!("{error}"));
     measure(&out);

@@ -1,6 +1,6 @@
 //! The jurisdictions of the synthetic country, their codes and their sizes.
 
-use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
+use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, GovernmentLevel};
 
 /// The kind of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ const STATUTE_SHARE: f64 = 0.58;
 pub(crate) struct Code {
     pub(crate) jurisdiction: &'static str,
     pub(crate) place: &'static str,
-    pub(crate) level: Level,
+    pub(crate) level: GovernmentLevel,
     pub(crate) kind: Kind,
     /// The number of chunks it should have.
     pub(crate) chunks: u64,
@@ -97,8 +97,8 @@ pub(crate) fn codes(chunks: u64) -> Vec<Code> {
     let mut smallest = 1.0;
     for place in &BUILT_IN_JURISDICTIONS {
         let weight = match place.level {
-            Level::Federal => 0.0,
-            Level::State | Level::District => {
+            GovernmentLevel::Federal => 0.0,
+            GovernmentLevel::State | GovernmentLevel::District => {
                 // Some states are five times as large as others. The order does not follow the alphabet.
                 let rank = (states * 23 + 7) % 51;
                 states += 1;
@@ -106,19 +106,20 @@ pub(crate) fn codes(chunks: u64) -> Vec<Code> {
                 smallest = f64::min(smallest, weight);
                 weight
             }
-            Level::Territory | Level::County | Level::City => smallest * TERRITORY_SHARE,
+            GovernmentLevel::Territory | GovernmentLevel::County | GovernmentLevel::City => smallest * TERRITORY_SHARE,
         };
         weighed.push((place.code, place.name, place.level, weight));
     }
     for city in &CITIES {
-        weighed.push((city.code, city.name, Level::City, smallest * TERRITORY_SHARE * CITY_SHARE));
+        weighed.push((city.code, city.name, GovernmentLevel::City, smallest * TERRITORY_SHARE * CITY_SHARE));
     }
     let total: f64 = weighed.iter().map(|(.., weight)| weight).sum();
     let mut codes = Vec::new();
     for (jurisdiction, place, level, weight) in weighed {
-        let share = if level == Level::Federal { FEDERAL_SHARE } else { weight / total * (1.0 - FEDERAL_SHARE) };
+        let share =
+            if level == GovernmentLevel::Federal { FEDERAL_SHARE } else { weight / total * (1.0 - FEDERAL_SHARE) };
         let kinds: &[(Kind, f64)] = match level {
-            Level::City | Level::County => &[(Kind::Municipal, 1.0)],
+            GovernmentLevel::City | GovernmentLevel::County => &[(Kind::Municipal, 1.0)],
             _ => &[(Kind::Statute, STATUTE_SHARE), (Kind::Regulation, 1.0 - STATUTE_SHARE)],
         };
         for &(kind, part) in kinds {

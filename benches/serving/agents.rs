@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hornbook::bench::load::{Load, Pace};
 use hornbook::bench::queries::read;
-use hornbook::bench::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
+use hornbook::bench::{BenchError, BenchTarget, BoxFuture, Sample, SampleResult, Worker};
 use serde_json::json;
 
 use crate::server::{BenchData, ServerProcess};
@@ -97,7 +97,7 @@ impl RawTarget {
     }
 }
 
-impl Target for RawTarget {
+impl BenchTarget for RawTarget {
     fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async {
             let connection = Connection::open(&self.address).map_err(|error| BenchError(error.to_string()))?;

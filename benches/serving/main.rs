@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use hornbook::bench::load::Load;
 use hornbook::bench::result::{Round, TargetDescription, measure};
-use hornbook::bench::{Target, queries};
+use hornbook::bench::{BenchTarget, queries};
 use hornbook_corpus::snapshot::Snapshot;
 
 use crate::processors::CpuTicks;
@@ -97,7 +97,7 @@ fn row(what: &str, unit: &str, Spread(median, lowest, highest): Spread) {
 }
 
 /// Runs one round of a load. Every answer must be a success or a refusal.
-fn round(target: &dyn Target, load: &Load) -> Round {
+fn round(target: &dyn BenchTarget, load: &Load) -> Round {
     let description = TargetDescription {
         name: String::new(),
         is_url: true,

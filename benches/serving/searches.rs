@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hornbook::bench::load::{Arrivals, Load, Pace};
-use hornbook::bench::queries::{Query, read};
+use hornbook::bench::queries::{BenchQuery, read};
 use hornbook::bench::result::Round;
 use hornbook::bench::url::{Url, search_paths};
-use hornbook::bench::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
+use hornbook::bench::{BenchError, BenchTarget, BoxFuture, Sample, SampleResult, Worker};
 use hornbook::search::Mode;
 use hornbook::tls_client::Trust;
 
@@ -170,7 +170,8 @@ impl MeasuredTarget {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
         let file = |kind: &str| read(&folder.join(format!("{kind}.jsonl"))).unwrap_or_else(|error| panic!("{error}"));
         // Without a jurisdiction filter, so that any snapshot accepts all of them.
-        let queries = JUDGED.into_iter().flat_map(file).map(|query| Query { jurisdiction: None, mode: None, ..query });
+        let queries =
+            JUDGED.into_iter().flat_map(file).map(|query| BenchQuery { jurisdiction: None, mode: None, ..query });
         let paths = search_paths(&queries.collect::<Vec<_>>(), Mode::Hybrid, PAGE);
         let server = Url::new(&server.base(), &Trust::System, Some(key.to_owned()), paths)
             .unwrap_or_else(|error| panic!("{error}"));
@@ -185,7 +186,7 @@ impl MeasuredTarget {
     }
 }
 
-impl Target for MeasuredTarget {
+impl BenchTarget for MeasuredTarget {
     fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async {
             Ok(Box::new(MeasuredWorker { worker: self.server.worker().await?, watched: self }) as Box<dyn Worker>)

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 pub(crate) fn sample(out: &Path) -> PathBuf {
     let options = BuildOptions {
@@ -15,7 +15,7 @@ pub(crate) fn sample(out: &Path) -> PathBuf {
         replace: false,
         accept_loss: false,
         fresh: false,
-        progress: Progress::Silent,
+        progress: ProgressDisplay::Silent,
     };
     build(&options).unwrap_or_else(|error| panic!("{error}"));
     out.to_owned()

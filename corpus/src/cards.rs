@@ -19,7 +19,7 @@ const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 3 };
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Entry {
+struct CardEntry {
     text_offset: u64,
     names_offset: u64,
     text_sha256_start: [u8; 8],
@@ -33,10 +33,10 @@ struct Entry {
     sum: u32,
 }
 
-impl Entry {
+impl CardEntry {
     /// The checksum that this entry must have if `names` are its citation and heading.
     fn sum_with(&self, names: &[u8]) -> u32 {
-        const SUMMED_BYTES: usize = std::mem::offset_of!(Entry, sum);
+        const SUMMED_BYTES: usize = std::mem::offset_of!(CardEntry, sum);
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&bytemuck::bytes_of(self)[..SUMMED_BYTES]);
         hasher.update(names);
@@ -48,7 +48,7 @@ impl Entry {
 #[derive(Debug)]
 pub struct CardWriter {
     out: SectionWriter,
-    entries: Vec<Entry>,
+    entries: Vec<CardEntry>,
     names_offset: u64,
 }
 
@@ -64,7 +64,7 @@ impl CardWriter {
         let Wording { heading, text, text_sha256, .. } = record.wording(0);
         let names = [citation.as_bytes(), heading.as_bytes()].concat();
         self.out.write(&names)?;
-        let mut entry = Entry {
+        let mut entry = CardEntry {
             text_offset: text.offset,
             names_offset: self.names_offset,
             text_sha256_start: text_sha256[..8].try_into().expect("a hash has more bytes"),
@@ -109,7 +109,7 @@ pub struct Card<'s> {
 #[derive(Clone, Debug)]
 pub struct Cards {
     path: PathBuf,
-    entries: Column<Entry>,
+    entries: Column<CardEntry>,
     names: Column<u8>,
     damage: Damage,
 }
@@ -153,7 +153,7 @@ impl Cards {
         self.entries.get(node.index()).map(|entry| entry.source)
     }
 
-    fn read(&self, entry: &Entry) -> Option<Card<'_>> {
+    fn read(&self, entry: &CardEntry) -> Option<Card<'_>> {
         let start = usize::try_from(entry.names_offset).ok()?;
         let middle = start.checked_add(entry.citation_length as usize)?;
         let end = middle.checked_add(entry.heading_length as usize)?;

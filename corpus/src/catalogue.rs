@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::citation::{BodyForm, Citation, FormError, Grammar, Locator, Unit};
 use crate::ids::{CodeBodyId, NodeOrdinal, OrdinalRange, ShortCode};
-use crate::jurisdictions::Level;
+use crate::jurisdictions::GovernmentLevel;
 
 pub const FILE_NAME: &str = "catalogue.json";
 
@@ -19,7 +19,7 @@ pub const FILE_NAME: &str = "catalogue.json";
 pub struct Jurisdiction {
     pub short_code: ShortCode,
     pub name: String,
-    pub level: Level,
+    pub level: GovernmentLevel,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ShortCode>,
     /// Its nodes and those of every jurisdiction below it.

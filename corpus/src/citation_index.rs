@@ -16,7 +16,7 @@ const KIND: FileKind = FileKind { magic: *b"HBCITES\0", version: 1 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-struct Entry {
+struct CitationEntry {
     hash: u64,
     node: u32,
     kind: u32,
@@ -45,12 +45,12 @@ fn hash(key: &CitationKey) -> u64 {
 /// Collects citations in any order, and writes the index.
 #[derive(Debug, Default)]
 pub struct CitationIndexWriter {
-    entries: Vec<Entry>,
+    entries: Vec<CitationEntry>,
 }
 
 impl CitationIndexWriter {
     pub fn push(&mut self, key: &CitationKey, node: NodeOrdinal, kind: CitationKind) {
-        self.entries.push(Entry { hash: hash(key), node: node.0, kind: kind as u32 });
+        self.entries.push(CitationEntry { hash: hash(key), node: node.0, kind: kind as u32 });
     }
 
     pub fn finish(mut self, dir: &Path) -> Result<(), SectionFileError> {
@@ -64,7 +64,7 @@ impl CitationIndexWriter {
 
 #[derive(Clone, Debug)]
 pub struct CitationIndex {
-    entries: Column<Entry>,
+    entries: Column<CitationEntry>,
 }
 
 impl CitationIndex {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The level of government of a jurisdiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum GovernmentLevel {
     Federal,
     State,
     District,
@@ -17,7 +17,7 @@ pub enum Level {
     City,
 }
 
-impl Level {
+impl GovernmentLevel {
     pub const ALL: [Self; 6] = [Self::Federal, Self::State, Self::District, Self::Territory, Self::County, Self::City];
 
     pub const fn as_str(self) -> &'static str {
@@ -37,21 +37,21 @@ impl Level {
 pub struct BuiltInJurisdiction {
     pub code: &'static str,
     pub name: &'static str,
-    pub level: Level,
+    pub level: GovernmentLevel,
 }
 
 const fn state(code: &'static str, name: &'static str) -> BuiltInJurisdiction {
-    BuiltInJurisdiction { code, name, level: Level::State }
+    BuiltInJurisdiction { code, name, level: GovernmentLevel::State }
 }
 
 const fn territory(code: &'static str, name: &'static str) -> BuiltInJurisdiction {
-    BuiltInJurisdiction { code, name, level: Level::Territory }
+    BuiltInJurisdiction { code, name, level: GovernmentLevel::Territory }
 }
 
 /// The built-in jurisdictions in the order of a snapshot's ordinals: federal, the states by name, the District of
 /// Columbia, the territories.
 pub const BUILT_IN_JURISDICTIONS: [BuiltInJurisdiction; 57] = [
-    BuiltInJurisdiction { code: "US", name: "United States", level: Level::Federal },
+    BuiltInJurisdiction { code: "US", name: "United States", level: GovernmentLevel::Federal },
     state("AL", "Alabama"),
     state("AK", "Alaska"),
     state("AZ", "Arizona"),
@@ -102,7 +102,7 @@ pub const BUILT_IN_JURISDICTIONS: [BuiltInJurisdiction; 57] = [
     state("WV", "West Virginia"),
     state("WI", "Wisconsin"),
     state("WY", "Wyoming"),
-    BuiltInJurisdiction { code: "DC", name: "District of Columbia", level: Level::District },
+    BuiltInJurisdiction { code: "DC", name: "District of Columbia", level: GovernmentLevel::District },
     territory("AS", "American Samoa"),
     territory("GU", "Guam"),
     territory("MP", "Northern Mariana Islands"),
@@ -121,7 +121,7 @@ mod tests {
         codes.dedup();
         assert_eq!(codes.len(), BUILT_IN_JURISDICTIONS.len());
         assert!(BUILT_IN_JURISDICTIONS.iter().all(|entry| entry.code.parse::<crate::ids::ShortCode>().is_ok()));
-        let states = BUILT_IN_JURISDICTIONS.iter().filter(|entry| entry.level == Level::State);
+        let states = BUILT_IN_JURISDICTIONS.iter().filter(|entry| entry.level == GovernmentLevel::State);
         assert!(states.clone().map(|entry| entry.name).is_sorted());
         assert_eq!(states.count(), 50);
     }

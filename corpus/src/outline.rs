@@ -22,7 +22,7 @@ pub const DEPTH_MAX: u8 = 64;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Entry {
+struct OutlineEntry {
     parent: u32,
     subtree_end: u32,
     depth: u8,
@@ -163,7 +163,7 @@ pub fn write(dir: &Path, nodes: &[OutlineNode]) -> Result<(), OutlineError> {
     let mut out = SectionWriter::create(&dir.join(FILE_NAME), KIND, 3)?;
     out.begin("nodes")?;
     for node in nodes {
-        out.write_slice(&[Entry {
+        out.write_slice(&[OutlineEntry {
             parent: node.parent.map_or(NO_PARENT, |parent| parent.0),
             subtree_end: node.subtree_end.0,
             depth: node.depth,
@@ -209,7 +209,7 @@ fn check_depth_first(nodes: &[OutlineNode]) -> Result<(), OutlineError> {
 /// The mapped outline. Damaged bytes give wrong results or none, but never a panic.
 #[derive(Clone, Debug)]
 pub struct Outline {
-    nodes: Column<Entry>,
+    nodes: Column<OutlineEntry>,
     ids: Column<[u8; 16]>,
     by_id: Column<u32>,
 }

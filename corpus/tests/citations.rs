@@ -7,8 +7,8 @@ use std::io::BufRead;
 use std::path::Path;
 
 use hornbook_corpus::citation::{
-    Body, BodyForm, Citation, CitationKey, Citations, CitedItem, ConstitutionUnit, Container, Coverage,
-    EnclosingProvision, Grammar, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup,
+    BodyForm, Citation, CitationKey, Citations, CitedItem, ConstitutionUnit, Container, Coverage, EnclosingProvision,
+    Grammar, GrammarBody, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup,
     Resolution, Unit,
 };
 use hornbook_corpus::ids::NodeOrdinal;
@@ -362,7 +362,7 @@ impl NodeLookup for FewHoldings {
         Ok(true)
     }
 
-    fn coverage(&self, body: Body<'_>) -> Coverage {
+    fn coverage(&self, body: GrammarBody<'_>) -> Coverage {
         match body.key {
             "us/usc" => Coverage::Covered,
             "va/code" => Coverage::Placeholder,
@@ -534,7 +534,7 @@ impl NodeLookup for StoredCitations<'_> {
         Ok(self.held.iter().any(|held| held.body == citation.body))
     }
 
-    fn coverage(&self, body: Body<'_>) -> Coverage {
+    fn coverage(&self, body: GrammarBody<'_>) -> Coverage {
         let is_held =
             self.held.iter().any(|held| self.grammar.body(held.body).is_some_and(|held| held.key == body.key));
         if is_held { Coverage::Covered } else { Coverage::Outside }

@@ -29,7 +29,7 @@ use crate::mistakes::Mistakes;
 use crate::opened_source::{OpenedSource, open_sources};
 use crate::plan::{Plan, PlannedSource};
 use crate::prepare::Preparation;
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::publish::{WorkFolder, clear_leftovers};
 use crate::reading::{other_body, read_source};
 use crate::report::WordsReport;
@@ -66,7 +66,7 @@ pub struct BuildOptions {
     pub accept_loss: bool,
     /// Build even if nothing changed, and reuse nothing.
     pub fresh: bool,
-    pub progress: Progress,
+    pub progress: ProgressDisplay,
 }
 
 /// A finished build.
@@ -104,7 +104,7 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     }
     let work = WorkFolder::create(&options.destination.folder_for("new"))?;
     let context =
-        Context { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
+        BuildContext { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
     let (report, manifest) = context.fill(work.path(), &inputs, earlier.as_deref(), &mut clock)?;
     let path = options.destination.folder_for(&manifest.snapshot);
     let is_guarded = !options.accept_loss && options.may_replace();
@@ -239,7 +239,7 @@ pub(crate) struct Gathered {
 }
 
 /// The input of every step that writes a snapshot.
-pub(crate) struct Context<'a> {
+pub(crate) struct BuildContext<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) territories: &'a [OrderedJurisdiction],
     pub(crate) sources: &'a [OpenedSource<'a>],
@@ -247,7 +247,7 @@ pub(crate) struct Context<'a> {
     pub(crate) encoder: Option<&'a Encoder>,
 }
 
-impl Context<'_> {
+impl BuildContext<'_> {
     /// Writes all files of the snapshot, the manifest last.
     fn fill(
         &self,

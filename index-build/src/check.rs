@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::account::{self, SnapshotWords};
-use crate::build::{BuildOptions, Context, Gathered, open_encoder, without_losses};
+use crate::build::{BuildContext, BuildOptions, Gathered, open_encoder, without_losses};
 use crate::content::Content;
 use crate::error::BuildError;
 use crate::gather::GatheredNode;
@@ -49,7 +49,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     }
     let sources = open_sources(&plan, &options.plan, options.sources.as_deref(), options.progress, &mut mistakes);
     let context =
-        Context { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
+        BuildContext { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
     if let Err(error) = context.grammar() {
         mistakes.add_line(error.to_string());
     }

@@ -32,8 +32,8 @@ use rayon::prelude::*;
 use crate::content::Content;
 use crate::gather::GatheredNode;
 use crate::graph::Probes;
-use crate::prepare::{ChunkData, Preparation, Prepared, load_with_wordings, prepare};
-use crate::progress::Stage;
+use crate::prepare::{ChunkData, Preparation, PreparedNode, load_with_wordings, prepare};
+use crate::progress::ProgressStage;
 use crate::report::CodeBodyReport;
 use crate::spool::{Spool, SpoolError};
 use crate::territory::OrderedJurisdiction;
@@ -147,7 +147,7 @@ pub(crate) fn compile(
     territories: &[OrderedJurisdiction],
     preparation: Preparation<'_>,
     grammar: &Grammar,
-    stage: &mut Stage,
+    stage: &mut ProgressStage,
 ) -> Result<Compiled, CompileError> {
     let bodies = in_territory_order(bodies, territories);
     let total: usize = bodies.iter().map(|body| body.nodes.len()).sum();
@@ -299,7 +299,7 @@ fn write_body(
     spool: &Spool,
     preparation: Preparation<'_>,
     writers: &mut Writers,
-    stage: &mut Stage,
+    stage: &mut ProgressStage,
 ) -> Result<CodeBodyReport, CompileError> {
     let first = writers.next_ordinal();
     let text_start = writers.texts.position();
@@ -330,7 +330,7 @@ fn write_body(
             above.push(open.clone());
             open.push(content.heading.clone());
         }
-        let prepared: Vec<Prepared> = (batch.par_iter(), contents, above)
+        let prepared: Vec<PreparedNode> = (batch.par_iter(), contents, above)
             .into_par_iter()
             .map(|(node, content, above)| prepare(node, content, above, preparation, body.index_headings))
             .collect();
@@ -348,7 +348,7 @@ fn write_body(
 }
 
 /// Counts the words of a batch as spelled, on all cores.
-fn words_of(batch: &[Prepared<'_>]) -> WordCounts {
+fn words_of(batch: &[PreparedNode<'_>]) -> WordCounts {
     let counted = batch.par_iter().fold(WordCounts::default, |mut counts, node| {
         let wordings = node.content.wordings.iter().filter_map(|wording| wording.text.as_deref());
         let heading = std::iter::once(node.indexed_heading.as_str());
@@ -380,7 +380,7 @@ fn canonical(grammar: &Grammar, citation: String) -> String {
     if grammar.parse(&formatted).as_ref() == Ok(&parsed) { formatted } else { citation }
 }
 
-fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) -> Result<(), CompileError> {
+fn write_node(node: &PreparedNode<'_>, first_of_body: u32, writers: &mut Writers) -> Result<(), CompileError> {
     let ordinal = NodeOrdinal(writers.next_ordinal());
     let content = &node.content;
     writers.outline.push(OutlineNode {
@@ -416,7 +416,7 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
     Ok(())
 }
 
-fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, SectionFileError> {
+fn record_of(node: &PreparedNode<'_>, texts: &mut TextWriter) -> Result<NodeRecord, SectionFileError> {
     let content = &node.content;
     let wordings = || std::iter::once(content).chain(&content.wordings);
     // The texts of all wordings are written first, so that chunks find them in one run.
@@ -456,7 +456,7 @@ fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, 
 }
 
 /// The stated validity of each wording, with the chunks of its text.
-fn with_chunks(node: &Prepared<'_>, chunks: OrdinalRange) -> Vec<(Validity, OrdinalRange)> {
+fn with_chunks(node: &PreparedNode<'_>, chunks: OrdinalRange) -> Vec<(Validity, OrdinalRange)> {
     let mut start = chunks.start;
     let parts = node.validities.iter().enumerate().map(|(part, &validity)| {
         let count = node.chunks.iter().filter(|chunk| chunk.part == part).count() as u32;
@@ -468,7 +468,7 @@ fn with_chunks(node: &Prepared<'_>, chunks: OrdinalRange) -> Vec<(Validity, Ordi
 }
 
 fn write_chunks(
-    node: &Prepared<'_>,
+    node: &PreparedNode<'_>,
     ordinal: NodeOrdinal,
     record: &NodeRecord,
     writers: &mut Writers,
@@ -496,7 +496,7 @@ fn write_chunks(
     Ok(range)
 }
 
-fn write_keywords(node: &Prepared<'_>, writers: &mut Writers) -> Result<(), KeywordError> {
+fn write_keywords(node: &PreparedNode<'_>, writers: &mut Writers) -> Result<(), KeywordError> {
     // Containers get an empty document, so that document numbers match ordinals. Only the nodes
     // below them have text.
     let Some(text) = &node.content.text else { return writers.keyword.push(KeywordDocument::default()) };
@@ -514,7 +514,7 @@ fn write_keywords(node: &Prepared<'_>, writers: &mut Writers) -> Result<(), Keyw
 
 #[cfg(test)]
 mod tests {
-    use hornbook_corpus::jurisdictions::Level;
+    use hornbook_corpus::jurisdictions::GovernmentLevel;
 
     use super::*;
 
@@ -523,7 +523,7 @@ mod tests {
         let territory = |code: &str, parent: Option<&str>, depth| OrderedJurisdiction {
             code: code.parse().unwrap(),
             name: code.into(),
-            level: Level::State,
+            level: GovernmentLevel::State,
             parent: parent.map(|parent| parent.parse().unwrap()),
             depth,
         };

@@ -63,9 +63,9 @@ pub struct ContentNote {
 /// Identifies a node while its tree is incomplete. It is a hash, so that millions of handles need
 /// little memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Handle(u128);
+pub struct NodeHandle(u128);
 
-impl Handle {
+impl NodeHandle {
     /// `name` must be unique within its code body.
     pub fn new(body_key: &str, name: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -95,8 +95,8 @@ pub enum OnRepeat {
 /// A node as an importer delivers it.
 #[derive(Debug)]
 pub struct NewNode {
-    pub handle: Handle,
-    pub parent: Option<Handle>,
+    pub handle: NodeHandle,
+    pub parent: Option<NodeHandle>,
     /// The stable source key from which the node id is made.
     pub key: String,
     /// The sort key among its siblings. If empty, the first descendant decides.

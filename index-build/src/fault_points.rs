@@ -33,7 +33,7 @@ mod tests {
     use hornbook_corpus::snapshot::Snapshot;
 
     use crate::build::{BuildOptions, Built, Destination, build};
-    use crate::progress::Progress;
+    use crate::progress::ProgressDisplay;
 
     pub(super) const END_AT: &str = "HORNBOOK_TEST_END_AT";
     pub(super) const REFUSE: &str = "HORNBOOK_TEST_REFUSE";
@@ -63,7 +63,7 @@ mod tests {
             replace: true,
             accept_loss: false,
             fresh: false,
-            progress: Progress::Silent,
+            progress: ProgressDisplay::Silent,
         }
     }
 

@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use crate::account::{CREDIT_LABELS, SourceWords};
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{self, Effect};
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
@@ -32,7 +32,7 @@ const IN_SEVERAL_DOCUMENTS: &str = "containers that several documents hold";
 
 #[derive(Clone, Debug)]
 struct NodeStructure {
-    parent: Option<Handle>,
+    parent: Option<NodeHandle>,
     key: String,
     sort: SortKey,
     on_repeat: OnRepeat,
@@ -51,11 +51,11 @@ pub struct Gatherer {
     spool: Spool,
     files: Vec<String>,
     nodes: Vec<NodeStructure>,
-    seen: HashMap<Handle, u32>,
+    seen: HashMap<NodeHandle, u32>,
     /// The first provision with each citation, for sources that number their nodes themselves.
-    cited: HashMap<Handle, u32>,
+    cited: HashMap<NodeHandle, u32>,
     /// Containers that are added when the code body ends, unless the source states them.
-    inferred: IndexMap<Handle, NewNode>,
+    inferred: IndexMap<NodeHandle, NewNode>,
     /// Whether the heading of any container states an effective time.
     has_effects: bool,
     includes: Includes,
@@ -117,7 +117,7 @@ impl Gatherer {
     }
 
     /// Whether a node with this handle was already added. Importers that make containers from paths call this.
-    pub fn has(&self, handle: Handle) -> bool {
+    pub fn has(&self, handle: NodeHandle) -> bool {
         self.seen.contains_key(&handle)
     }
 
@@ -227,7 +227,7 @@ impl Gatherer {
     pub fn earlier_citation_position(&mut self, citation: &str) -> Option<SourcePosition> {
         let folded = citation.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let next = self.nodes.len() as u32;
-        let first = *self.cited.entry(Handle::new("citation", &folded)).or_insert(next);
+        let first = *self.cited.entry(NodeHandle::new("citation", &folded)).or_insert(next);
         (first < next).then(|| self.position(first))
     }
 
@@ -308,7 +308,7 @@ impl Gatherer {
 
     fn check_includes(&self, mistakes: &mut Mistakes) {
         if !self.includes.is_empty() {
-            let named: HashSet<Handle> = self.nodes.iter().filter_map(|node| node.parent).collect();
+            let named: HashSet<NodeHandle> = self.nodes.iter().filter_map(|node| node.parent).collect();
             self.includes.check(&named, mistakes);
         }
     }

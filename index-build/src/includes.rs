@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::content::Handle;
+use crate::content::NodeHandle;
 use crate::mistakes::Mistakes;
 use crate::report::SourcePosition;
 
@@ -11,9 +11,9 @@ use crate::report::SourcePosition;
 #[derive(Clone, Debug)]
 pub struct Include {
     /// The parent handle that the nodes of the included document name.
-    pub document: Handle,
+    pub document: NodeHandle,
     /// The node below which they belong; None if they are at the top of the code.
-    pub below: Option<Handle>,
+    pub below: Option<NodeHandle>,
     pub position: SourcePosition,
     /// The included document, for messages.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct Include {
 /// The includes of a code body.
 #[derive(Debug, Default)]
 pub(crate) struct Includes {
-    places: HashMap<Handle, Include>,
+    places: HashMap<NodeHandle, Include>,
 }
 
 impl Includes {
@@ -38,12 +38,12 @@ impl Includes {
     }
 
     /// Where the document with this handle belongs, if any document includes it.
-    pub(crate) fn place_of(&self, document: Handle) -> Option<Option<Handle>> {
+    pub(crate) fn place_of(&self, document: NodeHandle) -> Option<Option<NodeHandle>> {
         self.places.get(&document).map(|include| include.below)
     }
 
     /// Checks that every include added nodes. A missing document would be lost law.
-    pub(crate) fn check(&self, named: &HashSet<Handle>, mistakes: &mut Mistakes) {
+    pub(crate) fn check(&self, named: &HashSet<NodeHandle>, mistakes: &mut Mistakes) {
         let mut missing: Vec<&Include> =
             self.places.values().filter(|include| !named.contains(&include.document)).collect();
         missing.sort_by(|a, b| (&a.position, &a.name).cmp(&(&b.position, &b.name)));

@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 
 use crate::plain_file;
 use crate::source_files::{
-    Container, LimitedReader, Packing, SourceError, TarBytes, UnpackLimit, check_entry_count, unpack,
+    ArchiveFormat, LimitedReader, Packing, SourceError, TarBytes, UnpackLimit, check_entry_count, unpack,
 };
 
 const READ_BUFFER_BYTES: usize = 1 << 17;
@@ -21,22 +21,22 @@ const XML_ENDS_BYTES: u64 = 1 << 16;
 
 /// The size of a complete file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contents {
+pub struct ContentSize {
     pub files: u64,
     /// The unpacked size.
     pub bytes: u64,
 }
 
 /// Reads the file at `path` to its end. The extension of `name` decides its kind.
-pub fn read_to_end(path: &Path, name: &str) -> Result<Contents, SourceError> {
+pub fn read_to_end(path: &Path, name: &str) -> Result<ContentSize, SourceError> {
     let place = || path.display().to_string();
     let not_whole = |error| SourceError::Refused { place: place(), what: format!("the file is not whole: {error}") };
     let file = plain_file::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
     let packed_len = file.metadata().map_err(not_whole)?.len();
     let (inner, packing) = Packing::of(name);
     match packing.container {
-        Some(Container::Zip) => read_zip(file, packed_len),
-        Some(Container::Tar) => {
+        Some(ArchiveFormat::Zip) => read_zip(file, packed_len),
+        Some(ArchiveFormat::Tar) => {
             unpack(packing.compression, Box::new(file), packed_len).and_then(|tar| read_tar(tar, packed_len))
         }
         None => read_document(file, packed_len, packing, &inner.to_ascii_lowercase()),
@@ -45,27 +45,27 @@ pub fn read_to_end(path: &Path, name: &str) -> Result<Contents, SourceError> {
 }
 
 /// Reads a single file, whose name without the compression extension is `name`.
-fn read_document(file: File, packed_len: u64, packing: Packing, name: &str) -> io::Result<Contents> {
+fn read_document(file: File, packed_len: u64, packing: Packing, name: &str) -> io::Result<ContentSize> {
     let plain = if packing.compression.is_none() { Some(file.try_clone()?) } else { None };
     let unpacked = unpack(packing.compression, Box::new(file), packed_len)?;
     if name.ends_with(".json") || name.ends_with(".geojson") {
-        let mut counted = Counted { inner: unpacked, bytes: 0 };
+        let mut counted = CountingReader { inner: unpacked, bytes: 0 };
         serde_json::from_reader::<_, IgnoredAny>(BufReader::with_capacity(READ_BUFFER_BYTES, &mut counted))?;
-        return Ok(Contents { files: 1, bytes: counted.bytes });
+        return Ok(ContentSize { files: 1, bytes: counted.bytes });
     }
     let bytes = drain(unpacked)?;
     // Compressed data has a checksum, so only plain files are checked.
     if let Some(plain) = plain.filter(|_| name.ends_with(".xml")) {
         check_xml_ends(plain, bytes)?;
     }
-    Ok(Contents { files: 1, bytes })
+    Ok(ContentSize { files: 1, bytes })
 }
 
 /// The checksum of each entry is compared when its end is reached.
-fn read_zip(file: File, packed_len: u64) -> io::Result<Contents> {
+fn read_zip(file: File, packed_len: u64) -> io::Result<ContentSize> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     let allowance = UnpackLimit::for_archive(packed_len);
-    let mut contents = Contents { files: 0, bytes: 0 };
+    let mut contents = ContentSize { files: 0, bytes: 0 };
     for number in 0..archive.len() {
         check_entry_count(number)?;
         let entry = archive.by_index(number)?;
@@ -78,12 +78,12 @@ fn read_zip(file: File, packed_len: u64) -> io::Result<Contents> {
     if contents.files == 0 { Err(cut("the archive has no files")) } else { Ok(contents) }
 }
 
-fn read_tar(reader: impl Read, packed_len: u64) -> io::Result<Contents> {
+fn read_tar(reader: impl Read, packed_len: u64) -> io::Result<ContentSize> {
     let mut archive = tar::Archive::new(TarBytes::new(reader));
     // A second limit, besides that of the archive: an entry may consist of holes, which take no
     // space in the archive.
     let allowance = UnpackLimit::for_archive(packed_len);
-    let mut contents = Contents { files: 0, bytes: 0 };
+    let mut contents = ContentSize { files: 0, bytes: 0 };
     let mut entries_end = 0;
     for (number, entry) in archive.entries()?.enumerate() {
         check_entry_count(number)?;
@@ -139,12 +139,12 @@ fn drain(mut reader: impl Read) -> io::Result<u64> {
 }
 
 /// Counts the bytes that are read.
-struct Counted<R> {
+struct CountingReader<R> {
     inner: R,
     bytes: u64,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.bytes += count as u64;
@@ -193,7 +193,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn read(name: &str, bytes: &[u8]) -> Result<Contents, String> {
+    fn read(name: &str, bytes: &[u8]) -> Result<ContentSize, String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(format!("{name}.part"));
         fs::write(&path, bytes).unwrap();
@@ -222,7 +222,7 @@ mod tests {
             assert_eq!(contents.files, if is_archive { 2 } else { 1 }, "{name}");
             assert!(!is_archive || contents.bytes == 1400, "{name}");
         }
-        assert_eq!(read("a.html", b"anything").unwrap(), Contents { files: 1, bytes: 8 });
+        assert_eq!(read("a.html", b"anything").unwrap(), ContentSize { files: 1, bytes: 8 });
     }
 
     #[test]

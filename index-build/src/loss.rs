@@ -15,12 +15,12 @@ const ACCEPTED_PERCENT: u64 = 10;
 /// format can be compared too.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Catalogue {
-    code_bodies: Vec<CodeBody>,
+struct ComparedCatalogue {
+    code_bodies: Vec<ComparedBody>,
 }
 
 #[derive(Deserialize)]
-struct CodeBody {
+struct ComparedBody {
     key: String,
     name: String,
     provisions: u64,
@@ -58,9 +58,9 @@ pub fn refuse_loss(kept: &Path, built: &Path) -> Result<(), LossRefused> {
     Err(LossRefused { losses, kept: kept.to_owned(), built: built.to_owned() })
 }
 
-fn read(snapshot: &Path) -> Option<Vec<CodeBody>> {
+fn read(snapshot: &Path) -> Option<Vec<ComparedBody>> {
     let text = fs::read(snapshot.join(catalogue::FILE_NAME)).ok()?;
-    serde_json::from_slice::<Catalogue>(&text).ok().map(|catalogue| catalogue.code_bodies)
+    serde_json::from_slice::<ComparedCatalogue>(&text).ok().map(|catalogue| catalogue.code_bodies)
 }
 
 /// The snapshot was built, but it does not replace the existing one.

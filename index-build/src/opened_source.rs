@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::mistakes::Mistakes;
 use crate::plan::{Plan, PlannedSource};
-use crate::progress::Progress;
-use crate::provenance::{Provenance, ProvenanceError};
+use crate::progress::ProgressDisplay;
+use crate::provenance::{ProvenanceError, SourceProvenance};
 use crate::source_files;
 
 /// A source of the plan, with the paths of its files, a hash of their content, and their origin.
@@ -13,7 +13,7 @@ pub(crate) struct OpenedSource<'a> {
     pub(crate) planned: &'a PlannedSource,
     pub(crate) path: PathBuf,
     pub(crate) content_hash: String,
-    pub(crate) provenance: Provenance,
+    pub(crate) provenance: SourceProvenance,
     pub(crate) zones_path: Option<PathBuf>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn open_sources<'a>(
     plan: &'a Plan,
     plan_path: &Path,
     folder: Option<&Path>,
-    progress: Progress,
+    progress: ProgressDisplay,
     mistakes: &mut Mistakes,
 ) -> Vec<OpenedSource<'a>> {
     let beside_plan = plan_path.parent().unwrap_or(Path::new(""));
@@ -56,7 +56,7 @@ fn open<'a>(planned: &'a PlannedSource, base: &Path, beside_plan: &Path) -> Resu
     if let Some(zones) = &zones_path {
         hasher.update(source_files::content_hash(zones)?.as_bytes());
     }
-    let provenance = Provenance::of(planned, &path)?;
+    let provenance = SourceProvenance::of(planned, &path)?;
     let content_hash = hasher.finalize().to_hex().to_string();
     Ok(OpenedSource { planned, path, content_hash, provenance, zones_path })
 }

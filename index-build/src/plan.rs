@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hornbook_corpus::catalogue::check_provision_url;
 use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::ShortCode;
-use hornbook_corpus::jurisdictions::Level;
+use hornbook_corpus::jurisdictions::GovernmentLevel;
 use hornbook_corpus::vectors::SpaceName;
 use serde::Deserialize;
 
@@ -62,7 +62,7 @@ pub struct PlannedEncoder {
 pub struct PlannedJurisdiction {
     pub code: ShortCode,
     pub name: String,
-    pub level: Level,
+    pub level: GovernmentLevel,
     #[serde(default)]
     pub parent: Option<ShortCode>,
 }

@@ -72,7 +72,7 @@ fn last_known_day(wording: &Content, sources: &[Source]) -> Day {
 }
 
 /// A node with all data that can be computed without its neighbours.
-pub(crate) struct Prepared<'a> {
+pub(crate) struct PreparedNode<'a> {
     pub gathered: &'a GatheredNode,
     pub content: Content,
     /// The headings to index: those of all wordings, if they differ.
@@ -128,7 +128,7 @@ pub(crate) fn prepare<'a>(
     above: Vec<String>,
     preparation: Preparation<'a>,
     index_headings: bool,
-) -> Prepared<'a> {
+) -> PreparedNode<'a> {
     let tags = preparation.tags;
     // Containers have no text: their headings are searched as context of the nodes below them.
     let heading = if index_headings { content.heading.as_str() } else { "" };
@@ -155,7 +155,7 @@ pub(crate) fn prepare<'a>(
     known_tags.dedup();
     let validities: Vec<Validity> =
         std::iter::once(&content).chain(&content.wordings).map(wordings::validity).collect();
-    Prepared {
+    PreparedNode {
         status: validity::state_on(&validities, last_known_day(&content, preparation.sources)).status,
         validities,
         text_sha256: sha256(content.text.as_deref().unwrap_or_default()),

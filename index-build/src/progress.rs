@@ -12,25 +12,25 @@ const PLAIN_LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ProgressDisplay {
     Bars,
     Plain,
     Silent,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// Bars on a terminal, plain lines otherwise.
     pub fn for_stderr() -> Self {
         if std::io::stderr().is_terminal() { Self::Bars } else { Self::Plain }
     }
 
     /// Begins a stage. `total` may be unknown.
-    pub fn stage(self, name: &'static str, unit: &'static str, total: Option<u64>) -> Stage {
+    pub fn stage(self, name: &'static str, unit: &'static str, total: Option<u64>) -> ProgressStage {
         let bar = match self {
             Self::Bars => Some(bar(name, unit, total)),
             Self::Plain | Self::Silent => None,
         };
-        Stage { mode: self, name, unit, total, done: 0, bar, began: Instant::now(), last_line: Instant::now() }
+        ProgressStage { mode: self, name, unit, total, done: 0, bar, began: Instant::now(), last_line: Instant::now() }
     }
 
     /// Prints a separate line above any bar.
@@ -58,8 +58,8 @@ fn bar(name: &'static str, unit: &'static str, total: Option<u64>) -> ProgressBa
 
 /// A running stage.
 #[derive(Debug)]
-pub struct Stage {
-    mode: Progress,
+pub struct ProgressStage {
+    mode: ProgressDisplay,
     name: &'static str,
     unit: &'static str,
     total: Option<u64>,
@@ -69,12 +69,12 @@ pub struct Stage {
     last_line: Instant,
 }
 
-impl Stage {
+impl ProgressStage {
     pub fn add(&mut self, count: u64) {
         self.done += count;
         if let Some(bar) = &self.bar {
             bar.set_position(self.done);
-        } else if self.mode == Progress::Plain && self.last_line.elapsed() >= PLAIN_LINE_EVERY {
+        } else if self.mode == ProgressDisplay::Plain && self.last_line.elapsed() >= PLAIN_LINE_EVERY {
             self.last_line = Instant::now();
             say(&self.plain_line());
         }
@@ -103,7 +103,7 @@ impl Stage {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        if self.mode != Progress::Silent {
+        if self.mode != ProgressDisplay::Silent {
             say(&format!("{}: {} {} in {seconds:.1} s", self.name, self.done, self.unit));
         }
     }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn plain_lines_show_counts_rate_and_time_left() {
-        let mut stage = Progress::Silent.stage("reading", "provisions", Some(200));
+        let mut stage = ProgressDisplay::Silent.stage("reading", "provisions", Some(200));
         stage.began = Instant::now() - Duration::from_secs(10);
         stage.add(50);
         let line = stage.plain_line();

@@ -13,7 +13,7 @@ const EDITIONS_STATED_MAX: usize = 4;
 
 /// The origin that every provision of a source shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Provenance {
+pub(crate) struct SourceProvenance {
     pub(crate) edition: String,
     pub(crate) retrieved: String,
     pub(crate) url: String,
@@ -68,7 +68,7 @@ impl From<ReceiptError> for ProvenanceError {
     }
 }
 
-impl Provenance {
+impl SourceProvenance {
     /// The origin of a planned source whose file or folder is at `path`.
     pub(crate) fn of(planned: &PlannedSource, path: &Path) -> Result<Self, ProvenanceError> {
         let is_silent = planned.edition.is_none() || planned.retrieved.is_none() || planned.url.is_none();
@@ -178,7 +178,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a");
         put(&file, Some("E"), "2026-03-01");
-        let of = |given: &str| Provenance::of(&planned(given).sources[0], &file);
+        let of = |given: &str| SourceProvenance::of(&planned(given).sources[0], &file);
         let found = of("").unwrap();
         assert_eq!(
             (found.edition.as_str(), found.retrieved.as_str(), found.url.as_str()),
@@ -196,16 +196,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a");
         fs::write(&file, "x").unwrap();
-        let unknown = Provenance::of(&planned("edition = 'e'").sources[0], &file).unwrap_err().to_string();
+        let unknown = SourceProvenance::of(&planned("edition = 'e'").sources[0], &file).unwrap_err().to_string();
         assert!(unknown.contains("does not give retrieved and url, and no receipt"), "{unknown}");
         put(&file, None, "2026-03-01");
-        assert_eq!(Provenance::of(&planned("").sources[0], &file).unwrap().edition, "as of 2026-03-01");
+        assert_eq!(SourceProvenance::of(&planned("").sources[0], &file).unwrap().edition, "as of 2026-03-01");
     }
 
     #[test]
     fn files_of_several_editions_are_not_all_dated_by_the_newest() {
         let dir = tempfile::tempdir().unwrap();
-        let edition = || Provenance::of(&planned("").sources[0], dir.path()).unwrap().edition;
+        let edition = || SourceProvenance::of(&planned("").sources[0], dir.path()).unwrap().edition;
         put(&dir.path().join("1.xml"), Some("release 9"), "2026-03-09");
         put(&dir.path().join("2.xml"), Some("release 9"), "2026-03-08");
         assert_eq!(edition(), "release 9");
@@ -225,14 +225,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         put(&dir.path().join("1.xml"), Some("2026-02"), "2026-03-02");
         put(&dir.path().join("2.xml"), Some("2026-01"), "2026-03-01");
-        let found = Provenance::of(&planned("").sources[0], dir.path()).unwrap();
-        let expected = Provenance {
+        let found = SourceProvenance::of(&planned("").sources[0], dir.path()).unwrap();
+        let expected = SourceProvenance {
             edition: "2026-01 or 2026-02, depending on the file".into(),
             retrieved: "2026-03-01".into(),
             url: "https://law.example/page".into(),
         };
         assert_eq!(found, expected);
         fs::write(dir.path().join("3.xml"), "by hand").unwrap();
-        assert!(Provenance::of(&planned("").sources[0], dir.path()).is_err());
+        assert!(SourceProvenance::of(&planned("").sources[0], dir.path()).is_err());
     }
 }

@@ -1,13 +1,13 @@
 //! Reads the files of one source with the importer of its format.
 
 use crate::account::{CountedLines, SourceWords};
-use crate::import::batch::Batch;
+use crate::import::batch::DocumentBatch;
 use crate::import::intake::{ImportError, Intake};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::import::{ReadMode, SourceContent};
 use crate::opened_source::OpenedSource;
 use crate::plan::PlannedSource;
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::report::WarningKind;
 use crate::source_files::{self, SourceFile};
 
@@ -16,13 +16,13 @@ pub(crate) fn read_source(
     number: u16,
     source: &OpenedSource<'_>,
     key: &str,
-    progress: Progress,
+    progress: ProgressDisplay,
     intake: &mut Intake<'_>,
     words: &mut SourceWords,
 ) -> Result<(), ImportError> {
     let planned = source.planned;
     let SourceContent::Law { read, words: form, .. } = planned.format.content else { return Ok(()) };
-    let target = Target {
+    let target = ImportTarget {
         jurisdiction: planned.jurisdiction.as_str(),
         code_body: planned.code_body.as_deref().unwrap_or_default(),
         key,
@@ -41,7 +41,7 @@ pub(crate) fn read_source(
             Ok::<(), ImportError>(())
         })?,
         ReadMode::Documents { parse, wants } => {
-            let mut batch = Batch::default();
+            let mut batch = DocumentBatch::default();
             let links = source_files::for_each(&source.path, member, |file| {
                 if wants(&file.place) {
                     batch.read(file)?;

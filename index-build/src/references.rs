@@ -20,14 +20,14 @@ use hornbook_corpus::texts::Texts;
 use rayon::prelude::*;
 
 use crate::error::BuildError;
-use crate::progress::Stage;
+use crate::progress::ProgressStage;
 use crate::report::ReferenceReport;
 
 /// The number of nodes read at a time.
 const BATCH_NODES: u32 = 4_096;
 
 /// Finds and writes the references of the nodes in `dir`.
-pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut Stage) -> Result<ReferenceReport, BuildError> {
+pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut ProgressStage) -> Result<ReferenceReport, BuildError> {
     let law =
         SnapshotFiles { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)?, grammar };
     let cited = CitationTable::read(&law)?;
@@ -104,7 +104,7 @@ struct CitationTable {
     is_provision: Vec<bool>,
     bearers: HashMap<CitationKey, CitedProvisions>,
     /// The provisions whose citation is a range, by the numbering series of the range.
-    ranges: HashMap<Series, Vec<NodeOrdinal>>,
+    ranges: HashMap<NumberingSeries, Vec<NodeOrdinal>>,
 }
 
 /// The provisions with a citation of the best kind, in order.
@@ -114,9 +114,9 @@ struct CitedProvisions {
 }
 
 /// One numbering series of a code: its body, the title in lower case, whether it is the appendix.
-type Series = (BodyRef, Option<String>, bool);
+type NumberingSeries = (BodyRef, Option<String>, bool);
 
-fn series(citation: &Citation) -> Series {
+fn series(citation: &Citation) -> NumberingSeries {
     (citation.body, citation.title.as_deref().map(str::to_ascii_lowercase), citation.appendix)
 }
 

@@ -20,7 +20,7 @@ pub(crate) use archives::{LimitedReader, TarBytes, UnpackLimit, check_entry_coun
 use file::READ_BUFFER_BYTES;
 pub use file::{SourceError, SourceFile};
 pub use lines::{for_each_line, parse_lines};
-pub use packing::{Compression, Container, Packing};
+pub use packing::{ArchiveFormat, Compression, Packing};
 
 /// The files on disk that a source consists of, by name.
 pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
@@ -121,11 +121,11 @@ fn for_each_in<E: From<SourceError>>(
     let file = plain_file::open(path).map_err(io("open it"))?;
     let packed_len = file.metadata().map_err(io("open it"))?.len();
     let (_, packing) = Packing::of(&place);
-    if packing.container == Some(Container::Zip) {
+    if packing.container == Some(ArchiveFormat::Zip) {
         return archives::for_each_zipped(file, &place, packed_len, visit);
     }
     let bounded = unpack(packing.compression, Box::new(file), packed_len).map_err(io("unpack it"))?;
-    if packing.container == Some(Container::Tar) {
+    if packing.container == Some(ArchiveFormat::Tar) {
         return archives::for_each_in_tar(bounded, &place, packed_len, visit);
     }
     let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);

@@ -6,7 +6,7 @@ use std::fmt;
 
 use hornbook_corpus::edits::nearest_name;
 use hornbook_corpus::ids::ShortCode;
-use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
+use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, GovernmentLevel};
 
 use crate::plan::PlannedJurisdiction;
 
@@ -18,7 +18,7 @@ const SUGGESTION_DISTANCE_MAX: u8 = 2;
 pub(crate) struct OrderedJurisdiction {
     pub code: ShortCode,
     pub name: String,
-    pub level: Level,
+    pub level: GovernmentLevel,
     pub parent: Option<ShortCode>,
     pub depth: usize,
 }
@@ -28,7 +28,7 @@ pub(crate) struct OrderedJurisdiction {
 pub(crate) enum TerritoryError {
     Duplicate(ShortCode),
     NoParent { code: ShortCode, parent: ShortCode },
-    NeedsParent { code: ShortCode, level: Level },
+    NeedsParent { code: ShortCode, level: GovernmentLevel },
     Cycle(ShortCode),
     Unknown { code: ShortCode, nearest: Option<ShortCode> },
 }
@@ -92,7 +92,7 @@ pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<OrderedJurisd
                 return Err(TerritoryError::NoParent { code: entry.code.clone(), parent: parent.clone() });
             }
             Some(parent) => below.entry(parent.clone()).or_default().push(territory),
-            None if matches!(entry.level, Level::County | Level::City) => {
+            None if matches!(entry.level, GovernmentLevel::County | GovernmentLevel::City) => {
                 return Err(TerritoryError::NeedsParent { code: entry.code.clone(), level: entry.level });
             }
             None => roots.push(territory),
@@ -141,7 +141,7 @@ pub(crate) fn check_known(code: &ShortCode, territories: &[OrderedJurisdiction])
 mod tests {
     use super::*;
 
-    fn planned(code: &str, level: Level, parent: Option<&str>) -> PlannedJurisdiction {
+    fn planned(code: &str, level: GovernmentLevel, parent: Option<&str>) -> PlannedJurisdiction {
         let parent = parent.map(|parent| parent.parse().unwrap());
         PlannedJurisdiction { code: code.parse().unwrap(), name: code.into(), level, parent }
     }
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn cities_follow_their_county_and_counties_their_state() {
         let plan = [
-            planned("UT-SPANISH-FORK", Level::City, Some("UT")),
-            planned("XA-TOWN", Level::City, Some("XA-COUNTY")),
-            planned("XA-COUNTY", Level::County, Some("XA")),
-            planned("XA", Level::State, None),
+            planned("UT-SPANISH-FORK", GovernmentLevel::City, Some("UT")),
+            planned("XA-TOWN", GovernmentLevel::City, Some("XA-COUNTY")),
+            planned("XA-COUNTY", GovernmentLevel::County, Some("XA")),
+            planned("XA", GovernmentLevel::State, None),
         ];
         let codes: Vec<_> = order(&plan).unwrap().into_iter().map(|t| t.code.as_str().to_owned()).collect();
         assert_eq!(codes[0], "US");
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn invalid_trees_are_refused() {
-        let city = |code, parent| planned(code, Level::City, parent);
+        let city = |code, parent| planned(code, GovernmentLevel::City, parent);
         assert_eq!(order(&[city("VA", Some("US"))]), Err(TerritoryError::Duplicate("VA".parse().unwrap())));
         assert!(order(&[city("XX-A", Some("XX"))]).unwrap_err().to_string().contains("XX, which is not defined"));
         assert!(order(&[city("XX-A", None)]).unwrap_err().to_string().contains("name its state or county"));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn an_unknown_code_names_the_nearest() {
-        let all = order(&[planned("UT-SPANISH-FORK", Level::City, Some("UT"))]).unwrap();
+        let all = order(&[planned("UT-SPANISH-FORK", GovernmentLevel::City, Some("UT"))]).unwrap();
         let message = check_known(&"UT-SPANISH-FORKS".parse().unwrap(), &all).unwrap_err().to_string();
         assert!(message.contains("did you mean UT-SPANISH-FORK?"), "{message}");
         assert!(check_known(&"VA".parse().unwrap(), &all).is_ok());

@@ -11,7 +11,7 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::Validity;
 
-use crate::content::{Content, Handle};
+use crate::content::{Content, NodeHandle};
 use crate::effect::{self, Effect};
 use crate::import::slug::slug;
 use crate::order::SortKey;
@@ -20,7 +20,7 @@ use crate::order::SortKey;
 #[derive(Debug)]
 pub(crate) struct KeyGroupMember {
     pub node: u32,
-    pub parent: Option<Handle>,
+    pub parent: Option<NodeHandle>,
     pub content: Content,
     /// When it is law, according to its own statements and those of its containers.
     pub time: Effect,
@@ -241,7 +241,7 @@ mod tests {
         let (effect, heading) = effect::of_heading(heading);
         KeyGroupMember {
             node,
-            parent: Some(Handle::new("b", parent)),
+            parent: Some(NodeHandle::new("b", parent)),
             content: Content {
                 heading,
                 effect: effect.clone(),

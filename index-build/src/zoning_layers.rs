@@ -57,7 +57,7 @@ pub(crate) fn check(sources: &[OpenedSource<'_>], mistakes: &mut Mistakes) {
 
 fn import_zoning(
     source: &OpenedSource<'_>,
-    resolve: &zoning::Resolve<'_>,
+    resolve: &zoning::ProvisionResolver<'_>,
     warnings: &mut Warnings,
 ) -> Result<Layer, BuildError> {
     let planned = source.planned;

@@ -21,7 +21,7 @@ use super::queue::Queued;
 use super::rate_limit::RateRemaining;
 use super::reply::{ReplyReceiver, reply_channel};
 use super::scope::ScopeSet;
-use super::shared::Shared;
+use super::shared::SharedAccounts;
 use super::tier::Tier;
 use crate::clock::Now;
 
@@ -60,7 +60,7 @@ impl Accounts {
 
 /// A caller with a valid key.
 pub struct Caller {
-    shared: Arc<Shared>,
+    shared: Arc<SharedAccounts>,
     key: Arc<KeyState>,
 }
 
@@ -104,7 +104,7 @@ impl Scoped {
 
 /// A caller within the rate limits.
 pub struct RateChecked {
-    shared: Arc<Shared>,
+    shared: Arc<SharedAccounts>,
     key: Arc<KeyState>,
     left: RateRemaining,
 }
@@ -157,7 +157,7 @@ impl RateChecked {
         };
         let held = key.account.purse.hold(cost.0, units);
         let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;
-        let call = Call { operation, cost, hold, units, remaining, left, now, key, shared };
+        let call = AdmittedCall { operation, cost, hold, units, remaining, left, now, key, shared };
         Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
     }
 }
@@ -183,10 +183,10 @@ pub struct BegunReplay(Replay);
 
 impl BegunReplay {
     /// The work succeeded: returns the receipt of the first call, with the current balance.
-    pub fn settle(self) -> Receipt {
+    pub fn settle(self) -> MeteringReceipt {
         let Replay { replaying, key, units, left } = self.0;
         let (charged, entry) = (replaying.charged.cost, replaying.charged.entry);
-        Receipt { left, remaining: key.account.purse.remaining(units), charged, entry, replayed: true }
+        MeteringReceipt { left, remaining: key.account.purse.remaining(units), charged, entry, replayed: true }
     }
 
     /// The work failed: this replay does not count.
@@ -195,8 +195,8 @@ impl BegunReplay {
     }
 }
 
-struct Call {
-    shared: Arc<Shared>,
+struct AdmittedCall {
+    shared: Arc<SharedAccounts>,
     key: Arc<KeyState>,
     operation: &'static str,
     cost: Credits,
@@ -207,7 +207,7 @@ struct Call {
     now: Now,
 }
 
-impl Call {
+impl AdmittedCall {
     fn post(&self, kind: PostKind, placed: &EntrySlot) -> Post {
         Post {
             kind,
@@ -224,14 +224,14 @@ impl Call {
         }
     }
 
-    fn receipt(&self, remaining: Remaining, entry: Option<EntryNumber>) -> Receipt {
-        Receipt { left: self.left, remaining, charged: self.cost, entry, replayed: false }
+    fn receipt(&self, remaining: Remaining, entry: Option<EntryNumber>) -> MeteringReceipt {
+        MeteringReceipt { left: self.left, remaining, charged: self.cost, entry, replayed: false }
     }
 }
 
 /// Credits held for one call. Dropping it releases them.
 pub struct Reservation {
-    call: Option<Call>,
+    call: Option<AdmittedCall>,
     claim: Option<Claim>,
 }
 
@@ -276,14 +276,14 @@ impl Drop for Reservation {
 
 enum Debit {
     /// The call is free, or it is answered before its commit.
-    Answered(Receipt),
+    Answered(MeteringReceipt),
     Awaited(ReplyReceiver<Result<PostedEntry, LedgerError>>),
 }
 
 /// A debit that waits for its commit. If dropped, it stays charged: a client that disconnects must
 /// not search for free.
 pub struct PendingDebit {
-    call: Call,
+    call: AdmittedCall,
     placed: EntrySlot,
     debit: Debit,
     /// Kept until the call has ended; see [`Post::claim`].
@@ -303,7 +303,7 @@ impl PendingDebit {
     }
 
     /// The work succeeded: returns the receipt when the debit is as durable as the mode requires.
-    pub async fn settle(self) -> Result<Receipt, LedgerError> {
+    pub async fn settle(self) -> Result<MeteringReceipt, LedgerError> {
         match self.debit {
             Debit::Answered(receipt) => Ok(store_early_charge(receipt, self.claim.as_deref())),
             Debit::Awaited(ticket) => receipt_of(&self.call, ticket.await),
@@ -312,7 +312,7 @@ impl PendingDebit {
 
     /// Like [`Self::settle`], for work that is one part of a larger operation: if the operation
     /// fails, the debit can still be refunded.
-    pub async fn settle_partial(self) -> Result<(Receipt, Self), LedgerError> {
+    pub async fn settle_partial(self) -> Result<(MeteringReceipt, Self), LedgerError> {
         let Self { call, placed, debit, claim } = self;
         let receipt = match debit {
             Debit::Answered(receipt) => store_early_charge(receipt, claim.as_deref()),
@@ -322,7 +322,7 @@ impl PendingDebit {
     }
 
     /// Like [`Self::settle`], for a caller that may block.
-    pub fn settle_blocking(self) -> Result<Receipt, LedgerError> {
+    pub fn settle_blocking(self) -> Result<MeteringReceipt, LedgerError> {
         match self.debit {
             Debit::Answered(receipt) => Ok(store_early_charge(receipt, self.claim.as_deref())),
             Debit::Awaited(ticket) => receipt_of(&self.call, ticket.wait()),
@@ -359,14 +359,17 @@ impl PendingDebit {
 }
 
 /// Records the charge in the claim. Until the commit, a retry can find it nowhere else.
-fn store_early_charge(receipt: Receipt, claim: Option<&Claim>) -> Receipt {
+fn store_early_charge(receipt: MeteringReceipt, claim: Option<&Claim>) -> MeteringReceipt {
     if let Some(claim) = claim {
         claim.answered(receipt.charged);
     }
     receipt
 }
 
-fn receipt_of(call: &Call, answer: Option<Result<PostedEntry, LedgerError>>) -> Result<Receipt, LedgerError> {
+fn receipt_of(
+    call: &AdmittedCall,
+    answer: Option<Result<PostedEntry, LedgerError>>,
+) -> Result<MeteringReceipt, LedgerError> {
     let posting = answer.unwrap_or(Err(LedgerError::Closed))?;
     let remaining = Remaining { wallet: posting.wallet, allotment: posting.allotment };
     Ok(call.receipt(remaining, Some(posting.number)))
@@ -374,7 +377,7 @@ fn receipt_of(call: &Call, answer: Option<Result<PostedEntry, LedgerError>>) -> 
 
 /// Proof that a call was metered. Only this module creates one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Receipt {
+pub struct MeteringReceipt {
     left: RateRemaining,
     remaining: Remaining,
     charged: Credits,
@@ -382,7 +385,7 @@ pub struct Receipt {
     replayed: bool,
 }
 
-impl Receipt {
+impl MeteringReceipt {
     pub fn credits_remaining(&self) -> u64 {
         u64::try_from(self.remaining.wallet).unwrap_or(0)
     }

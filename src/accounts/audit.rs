@@ -5,7 +5,7 @@ use super::Accounts;
 use super::changes::{ActContext, audit, no_memory_effect};
 use super::error::ChangeError;
 use super::records::{AuditRecord, from_json};
-use crate::state::Table;
+use crate::state::StateTable;
 
 impl Accounts {
     /// Sets the function that is called with every act once it is durable; for the log. Only the
@@ -25,8 +25,8 @@ impl Accounts {
 
     /// The newest acts, in chronological order.
     pub fn acts(&self, count: usize) -> Result<Vec<AuditRecord>, ChangeError> {
-        let stored = self.shared.with_reading(|reading| reading.last(Table::Acts, count))?;
-        let acts = stored.into_iter().rev().map(|(key, payload)| from_json(Table::Acts, &key, &payload));
+        let stored = self.shared.with_reading(|reading| reading.last(StateTable::Acts, count))?;
+        let acts = stored.into_iter().rev().map(|(key, payload)| from_json(StateTable::Acts, &key, &payload));
         Ok(acts.collect::<Result<_, _>>()?)
     }
 }

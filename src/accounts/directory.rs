@@ -13,7 +13,7 @@ use super::rate_limit::KeyRateLimiter;
 use super::records::{AccountRecord, AccountStatus, CounterRecord, KeyRecord, read_all_json};
 use super::tier::Tier;
 use crate::clock::UnixMillis;
-use crate::state::{StateError, StateReader, Table};
+use crate::state::{StateError, StateReader, StateTable};
 
 /// Locks, even if the lock is poisoned: a panic happens only between two complete changes, so the
 /// data is consistent.
@@ -240,7 +240,7 @@ pub(crate) struct Stored {
 }
 
 pub(crate) fn read_stored(reading: &StateReader) -> Result<Stored, StateError> {
-    let (accounts, keys) = (read_all_json(reading, Table::Accounts)?, read_all_json(reading, Table::Keys)?);
+    let (accounts, keys) = (read_all_json(reading, StateTable::Accounts)?, read_all_json(reading, StateTable::Keys)?);
     Ok(Stored { accounts, keys, people: StoredPeople::read(reading)? })
 }
 
@@ -250,8 +250,8 @@ pub(crate) fn read_counters(
 ) -> Result<HashMap<KeyId, CounterRecord>, StateError> {
     let mut counters = HashMap::with_capacity(keys.len());
     for key in keys {
-        if let Some(bytes) = reading.get(Table::Counters, &key.to_key())? {
-            let damaged = |_| StateError::bad_record(Table::Counters.name(), &key.to_key());
+        if let Some(bytes) = reading.get(StateTable::Counters, &key.to_key())? {
+            let damaged = |_| StateError::bad_record(StateTable::Counters.name(), &key.to_key());
             counters.insert(*key, CounterRecord::from_bytes(&bytes).map_err(damaged)?);
         }
     }

@@ -19,7 +19,7 @@ use super::ids::{Credits, EntryNumber, KeyId};
 use super::ledger::poster::LedgerTransaction;
 use super::records::IdempotencyRecord;
 use crate::clock::UnixMillis;
-use crate::state::{StateError, StateReader, StateWriter, Table};
+use crate::state::{StateError, StateReader, StateTable, StateWriter};
 
 /// How many times a charged call is answered again at most. The count is kept in memory, so a
 /// restart resets it.
@@ -97,7 +97,7 @@ struct CallInProgress {
 }
 
 #[derive(Default)]
-struct Slot {
+struct IdempotencySlot {
     under_way: Option<CallInProgress>,
     /// The charge as recorded in the file.
     charged: Option<EarlierCharge>,
@@ -106,7 +106,7 @@ struct Slot {
 /// Every idempotency key that has a call in progress or a record in the file.
 #[derive(Default)]
 pub(crate) struct IdempotencyIndex {
-    slots: HashMap<RecordKey, Slot>,
+    slots: HashMap<RecordKey, IdempotencySlot>,
     /// The records by time, for expiry.
     ages: BTreeSet<(UnixMillis, RecordKey)>,
 }
@@ -219,13 +219,13 @@ impl Claim {
         poster: &mut LedgerTransaction<'_>,
         record: &IdempotencyRecord,
     ) -> Result<(), StateError> {
-        poster.writing.put(Table::Idempotency, &self.record, &record.to_bytes())?;
-        poster.writing.put(Table::IdempotencyAges, &age_key(record.at, &self.record), &[])
+        poster.writing.put(StateTable::Idempotency, &self.record, &record.to_bytes())?;
+        poster.writing.put(StateTable::IdempotencyAges, &age_key(record.at, &self.record), &[])
     }
 
     /// The debit is refunded, so a retry is charged again.
     pub(crate) fn forget(&self, poster: &mut LedgerTransaction<'_>) -> Result<(), StateError> {
-        poster.writing.remove(Table::Idempotency, &self.record)
+        poster.writing.remove(StateTable::Idempotency, &self.record)
     }
 
     /// Called when the commit that stored this record is durable.
@@ -293,8 +293,8 @@ impl Drop for ReplaySlot {
 /// Reads all records, for [`Retries::reload`].
 pub(crate) fn read_all(reading: &StateReader) -> Result<Vec<(RecordKey, IdempotencyRecord)>, StateError> {
     let mut records = Vec::new();
-    reading.scan(Table::Idempotency, &[], &mut |key, payload| {
-        let damaged = || StateError::bad_record(Table::Idempotency.name(), key);
+    reading.scan(StateTable::Idempotency, &[], &mut |key, payload| {
+        let damaged = || StateError::bad_record(StateTable::Idempotency.name(), key);
         let record = IdempotencyRecord::from_bytes(payload).map_err(|_| damaged())?;
         records.push((key.try_into().map_err(|_| damaged())?, record));
         Ok(true)
@@ -305,16 +305,16 @@ pub(crate) fn read_all(reading: &StateReader) -> Result<Vec<(RecordKey, Idempote
 /// Removes up to `most` records older than `before` from the file. Returns true if more may be left.
 pub(crate) fn expire(writing: &mut StateWriter, before: UnixMillis, most: usize) -> Result<bool, StateError> {
     let limit = (before.0 as u64 ^ 1 << 63).to_be_bytes();
-    let expired = writing.keys_before(Table::IdempotencyAges, &limit, most)?;
+    let expired = writing.keys_before(StateTable::IdempotencyAges, &limit, most)?;
     for age in &expired {
         let record = age.get(8..).unwrap_or_default();
         // The key may have been used again since; then its record is newer than this entry.
-        let stored = writing.get(Table::Idempotency, record)?;
+        let stored = writing.get(StateTable::Idempotency, record)?;
         let stored = stored.and_then(|bytes| IdempotencyRecord::from_bytes(&bytes).ok());
         if stored.is_some_and(|found| found.at < before) {
-            writing.remove(Table::Idempotency, record)?;
+            writing.remove(StateTable::Idempotency, record)?;
         }
-        writing.remove(Table::IdempotencyAges, age)?;
+        writing.remove(StateTable::IdempotencyAges, age)?;
     }
     Ok(expired.len() == most)
 }

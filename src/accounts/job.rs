@@ -12,12 +12,12 @@ use super::ledger::poster::LedgerTransaction;
 use super::reply::ReplySender;
 use crate::clock::UnixMillis;
 
-pub(crate) enum Job {
+pub(crate) enum WriterJob {
     Post(Post),
     Change(Change),
 }
 
-impl Job {
+impl WriterJob {
     pub(super) fn into_post(self) -> Option<Post> {
         match self {
             Self::Post(post) => Some(post),

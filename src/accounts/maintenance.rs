@@ -8,7 +8,7 @@ use super::idempotency;
 use super::ledger::load::calls_since;
 use super::ledger::rollup;
 use crate::clock::{Now, SteadyMicros, UnixMillis};
-use crate::state::{StateError, StateReader, Table};
+use crate::state::{StateError, StateReader, StateTable};
 
 const MINUTE_MILLIS: i64 = 60_000;
 
@@ -59,7 +59,7 @@ impl Accounts {
         let stored = dirty.clone();
         let result = self.change(move |poster| {
             let records = dirty.iter().map(|key| (key.id.to_key(), key.counter().to_bytes()));
-            poster.writing.put_all(Table::Counters, records)?;
+            poster.writing.put_all(StateTable::Counters, records)?;
             Ok(((), no_memory_effect()))
         });
         if result.is_err() {

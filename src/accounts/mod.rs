@@ -54,12 +54,12 @@ use directory::{Directory, lock};
 use error::LedgerError;
 use idempotency::IdempotencyIndex;
 use ledger::load::LedgerState;
-use shared::Shared;
+use shared::SharedAccounts;
 use writer::Writer;
 
 /// All accounts of one data directory. Dropping it commits waiting jobs and closes the file.
 pub struct Accounts {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedAccounts>,
     writer: Mutex<Option<JoinHandle<()>>>,
     _owner: Option<DataLock>,
 }
@@ -91,7 +91,7 @@ impl Accounts {
         retries.reload(idempotency::read_all(&reading)?);
         drop(reading);
         medium.set_mark(posted.head.mark());
-        let shared = Arc::new(Shared::new(settings, directory, retries, state));
+        let shared = Arc::new(SharedAccounts::new(settings, directory, retries, state));
         let writer = Writer::new(Arc::clone(&shared), posted);
         let thread = std::thread::Builder::new().name("ledger".to_owned()).spawn(move || writer.run());
         let thread = thread.map_err(|e| StateError::file("start the writer of", Path::new(STATE_FILE), e))?;

@@ -16,8 +16,8 @@ use super::ledger::entry::{Draft, Entry, EntryKind, Reference};
 use super::ledger::load::{LedgerState, block_entries};
 use super::ledger::poster::LedgerTransaction;
 use crate::clock::UnixMillis;
-use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{State, StateError, StateStorage, Table};
+use crate::state::codec::{Decoder, Malformed, RecordEncoder};
+use crate::state::{State, StateError, StateStorage, StateTable};
 
 /// A debit to refund if the file contains it. The fields other than its number distinguish it from
 /// another debit that got the same number because the commit of this one did not happen.
@@ -49,7 +49,7 @@ pub(crate) fn note(medium: &dyn StateStorage, owed: &[OwedRefund]) -> Result<(),
     if owed.is_empty() {
         return Ok(());
     }
-    let mut encoder = Encoder::default();
+    let mut encoder = RecordEncoder::default();
     for refund in owed {
         encoder.unsigned(refund.entry.0);
         encoder.unsigned(refund.account.0.into());
@@ -89,9 +89,9 @@ pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError
     let by_entry: BTreeMap<EntryNumber, &OwedRefund> = owed.iter().map(|refund| (refund.entry, refund)).collect();
     let Some(first) = by_entry.keys().next() else { return Ok(()) };
     let reading = state.read()?;
-    let Some((start, _)) = reading.at_or_before(Table::Ledger, &first.to_key())? else { return Ok(()) };
+    let Some((start, _)) = reading.at_or_before(StateTable::Ledger, &first.to_key())? else { return Ok(()) };
     let (mut due, mut refunded) = (Vec::new(), HashSet::new());
-    reading.scan(Table::Ledger, &start, &mut |key, payload| {
+    reading.scan(StateTable::Ledger, &start, &mut |key, payload| {
         for entry in block_entries(key, payload)? {
             if let Reference::Entry(debit) = entry.draft.reference {
                 refunded.insert(debit);
@@ -112,7 +112,7 @@ pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError
         poster.append(entry.draft.refunded(entry.number));
     }
     for (key, _) in records.iter().filter(|(_, record)| given_back.contains(&record.entry)) {
-        poster.writing.remove(Table::Idempotency, key)?;
+        poster.writing.remove(StateTable::Idempotency, key)?;
     }
     poster.commit().map(drop)
 }

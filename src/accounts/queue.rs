@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::error::LedgerError;
-use super::job::{Change, Job, Post};
+use super::job::{Change, Post, WriterJob};
 use super::settings::Durability;
 use crate::clock::SteadyMicros;
 
@@ -21,7 +21,7 @@ const WINDOW: Duration = Duration::from_millis(20);
 /// The maximum age of a debit that was answered and is only in memory.
 const WINDOW_MAX_MICROS: u64 = 50_000;
 
-pub(crate) struct Queue {
+pub(crate) struct WriterQueue {
     state: Mutex<QueueState>,
     /// Whether `closed` is set; readable without the lock.
     is_closed: AtomicBool,
@@ -31,7 +31,7 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct QueueState {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<WriterJob>,
     /// A caller waits for the answer: the window ends at once.
     urgent: bool,
     /// The writer sleeps until this many jobs wait.
@@ -57,7 +57,7 @@ pub(crate) enum Queued {
     AwaitCommit,
 }
 
-impl Queue {
+impl WriterQueue {
     pub(crate) fn new(durability: Durability) -> Self {
         Self { state: Mutex::default(), is_closed: AtomicBool::new(false), arrived: Condvar::new(), durability }
     }
@@ -90,7 +90,7 @@ impl Queue {
             waiting.oldest_waiting.get_or_insert(at);
         }
         waiting.urgent |= queued == Queued::AwaitCommit;
-        waiting.jobs.push_back(Job::Post(make(queued)));
+        waiting.jobs.push_back(WriterJob::Post(make(queued)));
         self.wake(&waiting);
         Ok(queued)
     }
@@ -106,7 +106,7 @@ impl Queue {
             return;
         }
         waiting.urgent = true;
-        waiting.jobs.push_back(Job::Post(post));
+        waiting.jobs.push_back(WriterJob::Post(post));
         self.wake(&waiting);
     }
 
@@ -119,7 +119,7 @@ impl Queue {
             return Err(LedgerError::Overloaded);
         }
         waiting.urgent = true;
-        waiting.jobs.push_back(Job::Change(change));
+        waiting.jobs.push_back(WriterJob::Change(change));
         self.wake(&waiting);
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Queue {
     }
 
     /// Removes and returns the waiting jobs; the writer answers them.
-    pub(crate) fn drain(&self) -> Vec<Job> {
+    pub(crate) fn drain(&self) -> Vec<WriterJob> {
         let mut waiting = self.lock();
         waiting.oldest_waiting = None;
         waiting.oldest_under_way = None;
@@ -191,7 +191,7 @@ impl Queue {
     }
 
     /// Removes and returns the waiting jobs, and refuses all new ones.
-    pub(crate) fn end(&self) -> Vec<Job> {
+    pub(crate) fn end(&self) -> Vec<WriterJob> {
         let mut waiting = self.lock();
         self.set_closed(&mut waiting, Some(LedgerError::Closed));
         waiting.gone = true;
@@ -223,15 +223,15 @@ impl QueueState {
 
     /// Takes the leading debits and refunds together, or one change alone.
     fn take_batch(&mut self) -> Batch {
-        let leading = self.jobs.iter().take(BATCH_MAX).take_while(|job| matches!(job, Job::Post(_))).count();
-        let taken: Vec<Post> = self.jobs.drain(..leading).filter_map(Job::into_post).collect();
+        let leading = self.jobs.iter().take(BATCH_MAX).take_while(|job| matches!(job, WriterJob::Post(_))).count();
+        let taken: Vec<Post> = self.jobs.drain(..leading).filter_map(WriterJob::into_post).collect();
         self.urgent = !self.jobs.is_empty();
         self.oldest_under_way = self.oldest_waiting.take();
         if !taken.is_empty() {
             return Batch::Posts(taken);
         }
         match self.jobs.pop_front() {
-            Some(Job::Change(change)) => Batch::Change(change),
+            Some(WriterJob::Change(change)) => Batch::Change(change),
             _ => Batch::Stop,
         }
     }

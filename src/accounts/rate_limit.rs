@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::clock::{Day, Now, SteadyMicros};
+use crate::clock::{Now, SteadyMicros, UnixDay};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
@@ -49,7 +49,7 @@ pub enum RateWindow {
 /// Calls on one day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DayCount {
-    pub day: Day,
+    pub day: UnixDay,
     pub calls: u32,
 }
 
@@ -121,12 +121,12 @@ impl KeyRateLimiter {
         (self.calls_on(today) >= limit).then(|| now.wall.seconds_until(today.next().start()))
     }
 
-    fn calls_on(&self, day: Day) -> u32 {
+    fn calls_on(&self, day: UnixDay) -> u32 {
         // Unused places have day 0 and no calls.
         self.days.iter().filter(|count| count.day == day).map(|count| count.calls).sum()
     }
 
-    fn today(&mut self, day: Day) -> &mut DayCount {
+    fn today(&mut self, day: UnixDay) -> &mut DayCount {
         // A new day replaces the least recently used one.
         let found = self.days.iter().position(|count| count.day == day && count.calls > 0);
         self.days[found.unwrap_or(0)..].rotate_left(1);

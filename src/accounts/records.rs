@@ -11,9 +11,9 @@ use super::rate_limit::DayCount;
 use super::scope::ScopeSet;
 use super::sealing::Sealed;
 use super::tier::{PackName, Tier};
-use crate::clock::{Day, UnixMillis};
-use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{Index, StateError, StateReader, StateWriter, Table};
+use crate::clock::{UnixDay, UnixMillis};
+use crate::state::codec::{Decoder, Malformed, RecordEncoder};
+use crate::state::{Index, StateError, StateReader, StateTable, StateWriter};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -348,7 +348,7 @@ pub(crate) const LAST_IDS_KEY: &[u8] = b"last-ids";
 
 pub(crate) fn put_json<T: Serialize>(
     writing: &mut StateWriter,
-    table: Table,
+    table: StateTable,
     key: &[u8],
     record: &T,
 ) -> Result<(), StateError> {
@@ -357,13 +357,13 @@ pub(crate) fn put_json<T: Serialize>(
     writing.put(table, key, &json)
 }
 
-pub(crate) fn from_json<T: DeserializeOwned>(table: Table, key: &[u8], payload: &[u8]) -> Result<T, StateError> {
+pub(crate) fn from_json<T: DeserializeOwned>(table: StateTable, key: &[u8], payload: &[u8]) -> Result<T, StateError> {
     serde_json::from_slice(payload).map_err(|_| StateError::bad_record(table.name(), key))
 }
 
 pub(crate) fn get_json<T: DeserializeOwned>(
     writing: &StateWriter,
-    table: Table,
+    table: StateTable,
     key: &[u8],
 ) -> Result<Option<T>, StateError> {
     writing.get(table, key)?.map(|payload| from_json(table, key, &payload)).transpose()
@@ -388,13 +388,16 @@ pub(crate) fn all_from_json<T: DeserializeOwned>(
 
 pub(crate) fn read_json<T: DeserializeOwned>(
     reading: &StateReader,
-    table: Table,
+    table: StateTable,
     key: &[u8],
 ) -> Result<Option<T>, StateError> {
     reading.get(table, key)?.map(|payload| from_json(table, key, &payload)).transpose()
 }
 
-pub(crate) fn read_all_json<T: DeserializeOwned>(reading: &StateReader, table: Table) -> Result<Vec<T>, StateError> {
+pub(crate) fn read_all_json<T: DeserializeOwned>(
+    reading: &StateReader,
+    table: StateTable,
+) -> Result<Vec<T>, StateError> {
     let mut records = Vec::new();
     reading.scan(table, &[], &mut |key, payload| {
         records.push(from_json(table, key, payload)?);
@@ -424,7 +427,7 @@ pub(crate) struct CounterRecord {
 
 impl CounterRecord {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+        let mut encoder = RecordEncoder::default();
         encoder.signed(self.last_used.0);
         for count in &self.days {
             encoder.signed(count.day.0.into());
@@ -438,7 +441,7 @@ impl CounterRecord {
         let last_used = UnixMillis(decoder.signed()?);
         let mut days = Vec::new();
         while !decoder.is_empty() {
-            days.push(DayCount { day: Day(decoder.integer()?), calls: decoder.number()? });
+            days.push(DayCount { day: UnixDay(decoder.integer()?), calls: decoder.number()? });
         }
         Ok(Self { last_used, days })
     }
@@ -455,7 +458,7 @@ pub(crate) struct IdempotencyRecord {
 
 impl IdempotencyRecord {
     pub(crate) fn to_bytes(self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+        let mut encoder = RecordEncoder::default();
         encoder.raw(&self.request);
         encoder.signed(self.at.0);
         encoder.unsigned(self.entry.0);
@@ -484,7 +487,7 @@ mod tests {
     fn frequent_records_round_trip() {
         let counter = CounterRecord {
             last_used: UnixMillis(1_700_000_000_000),
-            days: vec![DayCount { day: Day(-3), calls: 7 }, DayCount { day: Day(20_000), calls: 1000 }],
+            days: vec![DayCount { day: UnixDay(-3), calls: 7 }, DayCount { day: UnixDay(20_000), calls: 1000 }],
         };
         assert_eq!(CounterRecord::from_bytes(&counter.to_bytes()), Ok(counter));
         let record = IdempotencyRecord { at: UnixMillis(5), request: [3; 16], entry: EntryNumber(9), cost: Credits(5) };

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-enum Answer<T> {
+enum AnswerState<T> {
     Awaited(Option<Waiter>),
     Given(Option<T>),
 }
@@ -16,25 +16,25 @@ enum Waiter {
     Task(Waker),
 }
 
-struct Slot<T> {
-    answer: Mutex<Answer<T>>,
+struct ReplySlot<T> {
+    answer: Mutex<AnswerState<T>>,
     given: Condvar,
 }
 
-impl<T> Slot<T> {
-    fn lock(&self) -> MutexGuard<'_, Answer<T>> {
+impl<T> ReplySlot<T> {
+    fn lock(&self) -> MutexGuard<'_, AnswerState<T>> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The caller's half. `None` means that the writer ended without a reply.
-pub(crate) struct ReplyReceiver<T>(Arc<Slot<T>>);
+pub(crate) struct ReplyReceiver<T>(Arc<ReplySlot<T>>);
 
 /// The writer's half. Dropping it without a reply sends `None`, so that no caller waits forever.
-pub(crate) struct ReplySender<T>(Arc<Slot<T>>);
+pub(crate) struct ReplySender<T>(Arc<ReplySlot<T>>);
 
 pub(crate) fn reply_channel<T>() -> (ReplySender<T>, ReplyReceiver<T>) {
-    let slot = Arc::new(Slot { answer: Mutex::new(Answer::Awaited(None)), given: Condvar::new() });
+    let slot = Arc::new(ReplySlot { answer: Mutex::new(AnswerState::Awaited(None)), given: Condvar::new() });
     (ReplySender(Arc::clone(&slot)), ReplyReceiver(slot))
 }
 
@@ -45,9 +45,9 @@ impl<T> ReplySender<T> {
 
     fn give(&self, value: Option<T>) {
         let mut answer = self.0.lock();
-        if let Answer::Awaited(waiter) = &mut *answer {
+        if let AnswerState::Awaited(waiter) = &mut *answer {
             let waiter = waiter.take();
-            *answer = Answer::Given(value);
+            *answer = AnswerState::Given(value);
             drop(answer);
             match waiter {
                 Some(Waiter::Blocked) => self.0.given.notify_one(),
@@ -70,8 +70,8 @@ impl<T> ReplyReceiver<T> {
         let mut answer = self.0.lock();
         loop {
             match &mut *answer {
-                Answer::Given(value) => return value.take(),
-                Answer::Awaited(waiter) => *waiter = Some(Waiter::Blocked),
+                AnswerState::Given(value) => return value.take(),
+                AnswerState::Awaited(waiter) => *waiter = Some(Waiter::Blocked),
             }
             answer = self.0.given.wait(answer).unwrap_or_else(PoisonError::into_inner);
         }
@@ -83,8 +83,8 @@ impl<T> Future for ReplyReceiver<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
         match &mut *self.0.lock() {
-            Answer::Given(value) => Poll::Ready(value.take()),
-            Answer::Awaited(waiter) => {
+            AnswerState::Given(value) => Poll::Ready(value.take()),
+            AnswerState::Awaited(waiter) => {
                 *waiter = Some(Waiter::Task(context.waker().clone()));
                 Poll::Pending
             }

@@ -3,7 +3,7 @@
 use super::ids::OrderId;
 use super::records::{DraftRecord, DraftState, OrderRecord, from_json};
 use crate::clock::UnixMillis;
-use crate::state::{StateError, StateReader, Table};
+use crate::state::{StateError, StateReader, StateTable};
 
 /// The number of sealed records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,15 +30,15 @@ pub(crate) struct SealedRecords {
 impl SealedRecords {
     pub(crate) fn read(reading: &StateReader) -> Result<Self, StateError> {
         let mut sealed = Self::default();
-        reading.scan(Table::Drafts, &[], &mut |key, payload| {
-            let draft: DraftRecord = from_json(Table::Drafts, key, payload)?;
+        reading.scan(StateTable::Drafts, &[], &mut |key, payload| {
+            let draft: DraftRecord = from_json(StateTable::Drafts, key, payload)?;
             if matches!(draft.state, DraftState::Open(_)) {
                 sealed.drafts.push((key.to_vec(), draft.expires_at));
             }
             Ok(true)
         })?;
-        reading.scan(Table::Orders, &[], &mut |key, payload| {
-            let order: OrderRecord = from_json(Table::Orders, key, payload)?;
+        reading.scan(StateTable::Orders, &[], &mut |key, payload| {
+            let order: OrderRecord = from_json(StateTable::Orders, key, payload)?;
             sealed.intakes.extend(order.intake.is_some().then_some(order.id));
             Ok(true)
         })?;

@@ -115,9 +115,9 @@ impl fmt::Debug for SealKey {
 
 const BLOCK_BYTES: usize = 32;
 
-struct Block;
+struct DerivedBlock;
 
-impl KeyType for Block {
+impl KeyType for DerivedBlock {
     fn len(&self) -> usize {
         BLOCK_BYTES
     }
@@ -137,7 +137,10 @@ impl Entropy for DerivedBytes {
             self.blocks += 1;
             let mut block = [0; BLOCK_BYTES];
             let info = [self.purpose.as_bytes(), &number];
-            self.source.expand(&info, Block).and_then(|made| made.fill(&mut block)).map_err(|_| cipher_error())?;
+            self.source
+                .expand(&info, DerivedBlock)
+                .and_then(|made| made.fill(&mut block))
+                .map_err(|_| cipher_error())?;
             chunk.copy_from_slice(&block[..chunk.len()]);
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::directory::{Directory, lock};
 use super::entropy::Entropy;
 use super::error::ChangeError;
 use super::idempotency::IdempotencyIndex;
-use super::queue::Queue;
+use super::queue::WriterQueue;
 use super::records::AuditRecord;
 use super::sealed::{SealedCount, SealedRecords};
 use super::sealing::SealKey;
@@ -18,10 +18,10 @@ use crate::state::{SEAL_KEY_BYTES, State, StateError, StateReader, StateStorage}
 /// Called with an administrative act once it is durable.
 pub(super) type AuditListener = dyn Fn(&AuditRecord) + Send + Sync;
 
-pub(crate) struct Shared {
+pub(crate) struct SharedAccounts {
     pub(crate) settings: Settings,
     pub(crate) directory: RwLock<Directory>,
-    pub(crate) queue: Queue,
+    pub(crate) queue: WriterQueue,
     /// None while the writer reopens the file.
     pub(crate) store: RwLock<Option<State>>,
     pub(crate) medium: Arc<dyn StateStorage>,
@@ -34,12 +34,12 @@ pub(crate) struct Shared {
     pub(super) tell_act: OnceLock<Box<AuditListener>>,
 }
 
-impl Shared {
+impl SharedAccounts {
     pub(super) fn new(settings: Settings, directory: Directory, retries: IdempotencyIndex, state: State) -> Self {
         Self {
             settings,
             directory: RwLock::new(directory),
-            queue: Queue::new(settings.durability),
+            queue: WriterQueue::new(settings.durability),
             medium: Arc::clone(state.medium()),
             store: RwLock::new(Some(state)),
             retries: Arc::new(Mutex::new(retries)),

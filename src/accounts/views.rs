@@ -17,7 +17,7 @@ use super::records::{
     AccountRecord, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, all_from_json, read_all_json, read_json,
 };
 use crate::clock::{Now, UnixMillis};
-use crate::state::{Index, StateError, Table};
+use crate::state::{Index, StateError, StateTable};
 
 /// An account and the credits it can spend.
 #[derive(Clone, Debug)]
@@ -133,23 +133,23 @@ impl Accounts {
     }
 
     pub fn purchases(&self) -> Result<Vec<PurchaseRecord>, ChangeError> {
-        Ok(self.shared.with_reading(|reading| read_all_json(reading, Table::Purchases))?)
+        Ok(self.shared.with_reading(|reading| read_all_json(reading, StateTable::Purchases))?)
     }
 
     pub fn checkout(&self, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {
-        Ok(self.shared.with_reading(|reading| read_json(reading, Table::Checkouts, id.0.as_bytes()))?)
+        Ok(self.shared.with_reading(|reading| read_json(reading, StateTable::Checkouts, id.0.as_bytes()))?)
     }
 
     pub fn checkouts(&self) -> Result<Vec<CheckoutRecord>, ChangeError> {
-        Ok(self.shared.with_reading(|reading| read_all_json(reading, Table::Checkouts))?)
+        Ok(self.shared.with_reading(|reading| read_all_json(reading, StateTable::Checkouts))?)
     }
 
     pub fn orders(&self) -> Result<Vec<OrderRecord>, ChangeError> {
-        Ok(self.shared.with_reading(|reading| read_all_json(reading, Table::Orders))?)
+        Ok(self.shared.with_reading(|reading| read_all_json(reading, StateTable::Orders))?)
     }
 
     pub fn order(&self, id: OrderId) -> Result<Option<OrderRecord>, ChangeError> {
-        Ok(self.shared.with_reading(|reading| read_json(reading, Table::Orders, id.0.as_bytes()))?)
+        Ok(self.shared.with_reading(|reading| read_json(reading, StateTable::Orders, id.0.as_bytes()))?)
     }
 
     /// Writes one consistent snapshot of the state to a file beside `to`; debits continue meanwhile.

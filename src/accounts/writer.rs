@@ -15,15 +15,15 @@ use super::directory::{lock, read_counters, read_stored};
 use super::error::{ChangeError, LedgerError};
 use super::idempotency;
 use super::ids::EntryNumber;
-use super::job::{AfterCommit, Change, Job, Post, PostKind, PostedEntry, RunChange};
+use super::job::{AfterCommit, Change, Post, PostKind, PostedEntry, RunChange, WriterJob};
 use super::ledger::entry::{Draft, EntryKind, Reference};
-use super::ledger::load::{Head, LedgerState};
+use super::ledger::load::{LedgerHead, LedgerState};
 use super::ledger::poster::{Changes, LedgerTransaction};
 use super::owed::{self, OwedRefund};
 use super::queue::Batch;
-use super::shared::Shared;
+use super::shared::SharedAccounts;
 use crate::clock::Month;
-use crate::state::{Mark, State, StateError, Table};
+use crate::state::{LedgerMark, State, StateError, StateTable};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -31,32 +31,32 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const HEADROOM_BYTES: usize = 256 << 10;
 
 pub(crate) struct Writer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedAccounts>,
     posted: LedgerState,
     /// The number of callers answered by the last commit.
     answered: usize,
 }
 
 /// A failed commit, and the head that it would have left, if it got that far.
-struct Failure {
+struct CommitFailure {
     error: StateError,
-    attempted: Option<Mark>,
+    attempted: Option<LedgerMark>,
 }
 
-impl Failure {
+impl CommitFailure {
     fn as_ledger_error(&self) -> LedgerError {
         if self.error.is_disk_full() { LedgerError::StorageFull } else { LedgerError::Unavailable }
     }
 }
 
-impl From<StateError> for Failure {
+impl From<StateError> for CommitFailure {
     fn from(error: StateError) -> Self {
         Self { error, attempted: None }
     }
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<Shared>, posted: LedgerState) -> Self {
+    pub(crate) fn new(shared: Arc<SharedAccounts>, posted: LedgerState) -> Self {
         Self { shared, posted, answered: 0 }
     }
 
@@ -85,7 +85,7 @@ impl Writer {
         }
     }
 
-    fn try_post(&self, posts: &mut [Post]) -> Result<(Changes, Vec<Option<PostedEntry>>), Failure> {
+    fn try_post(&self, posts: &mut [Post]) -> Result<(Changes, Vec<Option<PostedEntry>>), CommitFailure> {
         let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
         let mut poster = LedgerTransaction::new(open(&store)?.write()?, &self.posted);
         let mut postings = Vec::with_capacity(posts.len());
@@ -94,7 +94,7 @@ impl Writer {
         }
         write_counters(&mut poster, posts)?;
         let attempted = Some(poster.head().mark());
-        let changes = poster.commit().map_err(|error| Failure { error, attempted })?;
+        let changes = poster.commit().map_err(|error| CommitFailure { error, attempted })?;
         Ok((changes, postings))
     }
 
@@ -139,7 +139,7 @@ impl Writer {
     }
 
     /// Recovers from a failed commit.
-    fn recover(&mut self, failure: &Failure, batch: Vec<Post>) {
+    fn recover(&mut self, failure: &CommitFailure, batch: Vec<Post>) {
         let error = failure.as_ledger_error();
         self.shared.record_error(&failure.error);
         self.shared.queue.close(error);
@@ -160,8 +160,8 @@ impl Writer {
         let in_doubt = !new.is_empty();
         for job in self.shared.queue.drain() {
             match job {
-                Job::Change(change) => change.promise.answer(Err(ChangeError::Ledger(outage.error))),
-                Job::Post(mut post) => match post.kind {
+                WriterJob::Change(change) => change.promise.answer(Err(ChangeError::Ledger(outage.error))),
+                WriterJob::Post(mut post) => match post.kind {
                     PostKind::Refund => outage.refunds.push(post),
                     // It was never part of a commit.
                     PostKind::Debit => {
@@ -232,14 +232,14 @@ impl Writer {
     ) -> Result<(State, LedgerState), StateError> {
         // Decided once, before anything is appended: if making the refunds fails too, it may leave new entries.
         if happened.is_none() {
-            let head = Head::read(&state.read()?)?;
+            let head = LedgerHead::read(&state.read()?)?;
             *happened = Some(outage.attempted == Some(head.mark()));
         }
         // After the disk was full, a small record may still fit into a gap, but the next batch would not.
         let headroom = if outage.error == LedgerError::StorageFull { HEADROOM_BYTES } else { 0 };
         for size in [headroom, 0] {
             let mut probe = state.write()?;
-            probe.put(Table::Meta, b"probe", &vec![0; size])?;
+            probe.put(StateTable::Meta, b"probe", &vec![0; size])?;
             probe.commit()?;
         }
         owed::repay(&state, &outage.owed)?;
@@ -264,7 +264,7 @@ struct Outage {
     /// The error that callers get.
     error: LedgerError,
     /// The head that the failed commit would have left, if it got that far.
-    attempted: Option<Mark>,
+    attempted: Option<LedgerMark>,
     /// The debits of the failed commit. They hold their credits until it is known whether the commit happened.
     debits: Vec<UncertainDebit>,
     /// Refunds that arrived. They are kept for their claims: until the file is repaired, a copy of
@@ -282,7 +282,7 @@ struct UncertainDebit {
 }
 
 impl Outage {
-    fn new(error: LedgerError, attempted: Option<Mark>) -> Self {
+    fn new(error: LedgerError, attempted: Option<LedgerMark>) -> Self {
         Self { error, attempted, debits: Vec::new(), refunds: Vec::new(), owed: Vec::new() }
     }
 
@@ -318,7 +318,7 @@ impl Outage {
 enum ChangeFailure {
     Refused(ChangeError),
     /// The commit failed. Contains the effect that the change would have had on the directory.
-    Failed(Box<Failure>, Option<AfterCommit>),
+    Failed(Box<CommitFailure>, Option<AfterCommit>),
 }
 
 fn try_change(
@@ -336,7 +336,7 @@ fn try_change(
     let attempted = Some(poster.head().mark());
     match poster.commit() {
         Ok(changes) => Ok((changes, after)),
-        Err(error) => Err(ChangeFailure::Failed(Box::new(Failure { error, attempted }), Some(after))),
+        Err(error) => Err(ChangeFailure::Failed(Box::new(CommitFailure { error, attempted }), Some(after))),
     }
 }
 
@@ -392,7 +392,7 @@ fn write_counters(poster: &mut LedgerTransaction<'_>, posts: &[Post]) -> Result<
         lock(&key.pace).take_dirty();
         (id.to_key(), key.counter().to_bytes())
     });
-    poster.writing.put_all(Table::Counters, records)
+    poster.writing.put_all(StateTable::Counters, records)
 }
 
 fn settle(mut post: Post, posting: Option<PostedEntry>) {
@@ -422,11 +422,11 @@ fn answer(post: &mut Post, error: LedgerError) {
 }
 
 /// Closes the queue when the writer ends for any reason, so that nobody waits for it afterwards.
-struct CloseQueueOnDrop(Arc<Shared>);
+struct CloseQueueOnDrop(Arc<SharedAccounts>);
 
 impl Drop for CloseQueueOnDrop {
     fn drop(&mut self) {
-        let refunds = self.0.queue.end().into_iter().filter_map(Job::into_post);
+        let refunds = self.0.queue.end().into_iter().filter_map(WriterJob::into_post);
         let owed: Vec<OwedRefund> =
             refunds.filter(|post| post.kind == PostKind::Refund).filter_map(|post| OwedRefund::of(&post)).collect();
         if let Err(unnoted) = owed::note(&*self.0.medium, &owed) {

@@ -20,7 +20,7 @@ use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::ledger::verify::verify_state;
 use crate::accounts::records::{AccountRecord, AccountStatus, AuditRecord, KeyRecord, put_json, read_all_json};
 use crate::clock::UnixMillis;
-use crate::state::{STATE_FILE, State, StateError, Table};
+use crate::state::{STATE_FILE, State, StateError, StateTable};
 
 pub(super) fn restore(
     invocation: &CommandOptions,
@@ -60,9 +60,9 @@ impl StateSummary {
         let reading = state.read()?;
         let wallets = read_wallets(&reading)?;
         let balance = |record: &AccountRecord| wallets.get(&record.id).map_or(0, |wallet| wallet.balance);
-        let accounts: Vec<AccountRecord> = read_all_json(&reading, Table::Accounts)?;
+        let accounts: Vec<AccountRecord> = read_all_json(&reading, StateTable::Accounts)?;
         let accounts = accounts.into_iter().map(|record| (record.clone(), balance(&record))).collect();
-        let (keys, acts) = (read_all_json(&reading, Table::Keys)?, read_all_json(&reading, Table::Acts)?);
+        let (keys, acts) = (read_all_json(&reading, StateTable::Keys)?, read_all_json(&reading, StateTable::Acts)?);
         Ok(Self { accounts, keys, acts })
     }
 
@@ -203,14 +203,14 @@ impl RestorePlan {
         let posted = LedgerState::load(&copy.read()?)?;
         let mut poster = LedgerTransaction::new(copy.write()?, &posted);
         for record in &self.accounts {
-            put_json(&mut poster.writing, Table::Accounts, &record.id.to_key(), record)?;
+            put_json(&mut poster.writing, StateTable::Accounts, &record.id.to_key(), record)?;
         }
         for record in &self.keys {
-            put_json(&mut poster.writing, Table::Keys, &record.id.to_key(), record)?;
+            put_json(&mut poster.writing, StateTable::Keys, &record.id.to_key(), record)?;
         }
         // Sessions and links that ended since the backup must not work again.
-        poster.writing.clear_table(Table::Sessions)?;
-        poster.writing.clear_table(Table::Links)?;
+        poster.writing.clear_table(StateTable::Sessions)?;
+        poster.writing.clear_table(StateTable::Links)?;
         for account in &self.deleted {
             remove_stored_person(&mut poster.writing, *account)?;
         }

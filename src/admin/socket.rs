@@ -25,14 +25,14 @@ const REQUEST_BYTES_MAX: u64 = 1 << 20;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Serialize, Deserialize)]
-struct Request {
+struct AdminRequest {
     actor: String,
     command: AdminCommand,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Reply {
+enum AdminReply {
     Done(Value),
     Failed(String),
 }
@@ -148,8 +148,8 @@ fn answer(
     stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(stream.take(REQUEST_BYTES_MAX)).read_line(&mut line)?;
-    let reply = match serde_json::from_str::<Request>(&line) {
-        Ok(Request { actor, command }) => {
+    let reply = match serde_json::from_str::<AdminRequest>(&line) {
+        Ok(AdminRequest { actor, command }) => {
             let run = |command: AdminCommand| {
                 let _turn = if command.is_slow() { Some(lanes.slow()?) } else { None };
                 let now = clock.now();
@@ -157,13 +157,13 @@ fn answer(
                     .execute(command)
             };
             match run(command) {
-                Ok(value) => Reply::Done(value),
-                Err(error) => Reply::Failed(error.to_string()),
+                Ok(value) => AdminReply::Done(value),
+                Err(error) => AdminReply::Failed(error.to_string()),
             }
         }
-        Err(error) => {
-            Reply::Failed(format!("the server does not know this command ({error}); use the same hornbook version"))
-        }
+        Err(error) => AdminReply::Failed(format!(
+            "the server does not know this command ({error}); use the same hornbook version"
+        )),
     };
     let mut line = serde_json::to_vec(&reply)?;
     line.push(b'\n');
@@ -179,14 +179,14 @@ pub(super) fn send_command(data: &Path, actor: &str, command: &AdminCommand) -> 
         let path = path.clone();
         move |source| AdminError::Socket { doing, path, source }
     };
-    let request = Request { actor: actor.to_owned(), command: command.clone() };
+    let request = AdminRequest { actor: actor.to_owned(), command: command.clone() };
     let mut line = serde_json::to_vec(&request).map_err(|e| failed("write to")(e.into()))?;
     line.push(b'\n');
     (&stream).write_all(&line).map_err(failed("write to"))?;
     let mut reply = String::new();
     BufReader::new(&stream).read_line(&mut reply).map_err(failed("read from"))?;
     match serde_json::from_str(&reply).map_err(|e| failed("understand the answer from")(e.into()))? {
-        Reply::Done(value) => Ok(Some(value)),
-        Reply::Failed(text) => Err(AdminError::Server(text)),
+        AdminReply::Done(value) => Ok(Some(value)),
+        AdminReply::Failed(text) => Err(AdminError::Server(text)),
     }
 }

@@ -18,8 +18,8 @@ use super::error::{ApiError, ErrorCode, Violation, catch_panic};
 use super::idempotency_key::IdempotencyKey;
 use super::map_cache::MapPart;
 use super::operation::{
-    Access, Cancellation, Charge, CheckedCall, Handler, KeyHolder, LawReader, Metering, OpenCaller, Operation,
-    Prepared, Work, WorkClass,
+    Access, Cancellation, ChargeTiming, CheckedCall, Handler, KeyHolder, LawReader, Metering, OpenCaller, Operation,
+    OperationWork, PreparedWork, WorkClass,
 };
 use super::parameters::{Arguments, check};
 use super::queue::WorkQueue;
@@ -27,7 +27,7 @@ use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadReservation;
 use super::visitors::VisitorPass;
-use crate::accounts::admission::{PendingDebit, RateChecked, Receipt, Reserved};
+use crate::accounts::admission::{MeteringReceipt, PendingDebit, RateChecked, Reserved};
 use crate::accounts::blocking;
 use crate::accounts::changes::SignedIn;
 use crate::accounts::error::Refusal;
@@ -145,7 +145,7 @@ pub enum Outcome {
 pub struct Answer {
     pub reply: Reply,
     /// Proof of payment. `None` for open operations and for visitors.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<MeteringReceipt>,
     /// The debit of a call that is made for a web page. It is refunded if the page fails.
     pub debit: Option<Box<PendingDebit>>,
     /// Changes whenever any byte of the answer changes.
@@ -183,7 +183,7 @@ impl Service {
 
     async fn open_call(&self, call: &Call<'_>, handler: Handler<OpenCaller>) -> Result<Outcome, ApiError> {
         let prepared = self.prepare(call, handler, OpenCaller, self.clock.now())?;
-        let Prepared { version, weight, map_part: makes, work, .. } = prepared;
+        let PreparedWork { version, weight, map_part: makes, work, .. } = prepared;
         let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
@@ -203,7 +203,7 @@ impl Service {
         if let Some(version) = version.filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
         }
-        let Prepared { version, weight, map_part: makes, work, .. } = prepared;
+        let PreparedWork { version, weight, map_part: makes, work, .. } = prepared;
         let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
@@ -231,8 +231,8 @@ impl Service {
         let cost = Credits(metering.cost.credits.saturating_mul(prepared.units));
         let payment = Payment { service: self, call, paced, cost, now };
         let done = match prepared.charge {
-            Charge::BeforeWork => payment.before(prepared).await,
-            Charge::AfterWork => payment.after(prepared).await,
+            ChargeTiming::BeforeWork => payment.before(prepared).await,
+            ChargeTiming::AfterWork => payment.after(prepared).await,
         };
         let (reply, receipt, debit) = done.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), debit, version, unread: Some(unread) }))
@@ -261,7 +261,7 @@ impl Service {
         })
     }
 
-    fn prepare<C>(&self, call: &Call<'_>, handler: Handler<C>, caller: C, now: Now) -> Result<Prepared, ApiError> {
+    fn prepare<C>(&self, call: &Call<'_>, handler: Handler<C>, caller: C, now: Now) -> Result<PreparedWork, ApiError> {
         let arguments = check(call.operation.parameters, &call.arguments)?;
         if let Err(violation) = &call.idempotency_key {
             return Err(ApiError::invalid(vec![violation.clone()]));
@@ -295,7 +295,7 @@ impl Service {
         corpus: &Corpus,
         weight: WorkClass,
         makes: Option<&MapPart>,
-        work: Work,
+        work: OperationWork,
     ) -> Result<Reply, ApiError> {
         let (mut reply, queued) = self.work(corpus, weight, makes, work).await?;
         reply.stages.extend(queued);
@@ -311,7 +311,7 @@ impl Service {
         weight: WorkClass,
         makes: Option<&MapPart>,
         work: impl FnOnce(&Cancellation) -> Result<T, ApiError> + Send + 'static,
-    ) -> Result<(T, Option<Stage>), ApiError> {
+    ) -> Result<(T, Option<StageTime>), ApiError> {
         let began = Instant::now();
         match self.place(corpus, weight, makes).await? {
             // Runs to its end: a disconnect cannot be noticed in between.
@@ -373,7 +373,7 @@ fn not_available(operation: &Operation) -> ApiError {
 }
 
 /// A reply, its receipt, and the debit if the call is part of a web page.
-type Paid = (Reply, Receipt, Option<Box<PendingDebit>>);
+type Paid = (Reply, MeteringReceipt, Option<Box<PendingDebit>>);
 
 /// A metered call before it is charged.
 struct Payment<'s> {
@@ -386,10 +386,10 @@ struct Payment<'s> {
 
 impl Payment<'_> {
     /// Charges the call, and runs the work while the debit is committed.
-    async fn before(self, prepared: Prepared) -> Result<Paid, ApiError> {
+    async fn before(self, prepared: PreparedWork) -> Result<Paid, ApiError> {
         let (service, corpus, charged) = (self.service, &self.call.corpus, self.call.progress.charged.clone());
         let is_part = self.is_part();
-        let Prepared { weight, map_part: makes, work, .. } = prepared;
+        let PreparedWork { weight, map_part: makes, work, .. } = prepared;
         // The credits are only reserved while the call waits for its turn, and are debited when the work
         // begins. A dropped reservation leaves no trace, but a debit would need a refund.
         match self.reserve()? {
@@ -436,8 +436,8 @@ impl Payment<'_> {
     }
 
     /// Runs the work, then charges the call if the work succeeded.
-    async fn after(self, prepared: Prepared) -> Result<Paid, ApiError> {
-        let Prepared { weight, map_part: makes, work, .. } = prepared;
+    async fn after(self, prepared: PreparedWork) -> Result<Paid, ApiError> {
+        let PreparedWork { weight, map_part: makes, work, .. } = prepared;
         let mut reply = self.service.reply(&self.call.corpus, weight, makes.as_ref(), work).await?;
         let (charged, is_part) = (&self.call.progress.charged, self.is_part());
         let (receipt, debit) = match self.reserve()? {
@@ -465,9 +465,9 @@ impl Payment<'_> {
 }
 
 /// The name of a stage of a call, and its duration in microseconds.
-type Stage = (&'static str, u32);
+type StageTime = (&'static str, u32);
 
-fn stage(name: &'static str, began: Instant) -> Stage {
+fn stage(name: &'static str, began: Instant) -> StageTime {
     (name, u32::try_from(began.elapsed().as_micros()).unwrap_or(u32::MAX))
 }
 
@@ -476,7 +476,7 @@ async fn settled(
     is_part: bool,
     reply: &mut Reply,
     charged: &Charged,
-) -> Result<(Receipt, Option<Box<PendingDebit>>), ApiError> {
+) -> Result<(MeteringReceipt, Option<Box<PendingDebit>>), ApiError> {
     let began = Instant::now();
     let settled = match is_part {
         true => debit.settle_partial().await.map(|(receipt, debit)| (receipt, Some(Box::new(debit)))),

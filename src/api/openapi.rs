@@ -9,7 +9,7 @@ use super::error::{ErrorCode, ErrorObject};
 use super::headers::{HEADERS, Header, HeaderScope};
 use super::operation::{Cost, Metering, Operation, Route};
 use super::operations::OPERATIONS;
-use super::parameters::{Kind, Location, Need, Parameter};
+use super::parameters::{Location, Need, Parameter, ParameterKind};
 use super::reply::Format;
 
 /// The version of the OpenAPI description.
@@ -241,7 +241,9 @@ fn parameter(parameter: &Parameter) -> Value {
     let mut schema = schema_of(parameter.kind);
     if let Need::Default(default) = parameter.need {
         schema["default"] = match parameter.kind {
-            Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
+            ParameterKind::Integer { .. } | ParameterKind::Number { .. } | ParameterKind::Boolean => {
+                default.parse().unwrap_or(Value::Null)
+            }
             _ => json!(default),
         };
     }
@@ -260,23 +262,25 @@ fn parameter(parameter: &Parameter) -> Value {
     described
 }
 
-fn schema_of(kind: Kind) -> Value {
+fn schema_of(kind: ParameterKind) -> Value {
     let list = |most: usize, item: Value| json!({ "type": "array", "minItems": 1, "maxItems": most, "items": item });
     match kind {
-        Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max, "pattern": TEXT_PATTERN }),
-        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
-        Kind::Boolean => json!({ "type": "boolean" }),
-        Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
-        Kind::Date => json!({ "type": "string", "format": "date" }),
-        Kind::Uuids { count_max: most } => list(most, schema_of(Kind::Uuid)),
-        Kind::ShortCodes { most } => list(most, schema_of(Kind::ShortCode)),
-        Kind::Choices { of } => list(of.len(), schema_of(Kind::Choice(of))),
-        Kind::Texts { most, chars_max } => {
+        ParameterKind::Text { chars_max } => {
+            json!({ "type": "string", "maxLength": chars_max, "pattern": TEXT_PATTERN })
+        }
+        ParameterKind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        ParameterKind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        ParameterKind::Boolean => json!({ "type": "boolean" }),
+        ParameterKind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        ParameterKind::Uuid => json!({ "type": "string", "format": "uuid" }),
+        ParameterKind::Date => json!({ "type": "string", "format": "date" }),
+        ParameterKind::Uuids { count_max: most } => list(most, schema_of(ParameterKind::Uuid)),
+        ParameterKind::ShortCodes { most } => list(most, schema_of(ParameterKind::ShortCode)),
+        ParameterKind::Choices { of } => list(of.len(), schema_of(ParameterKind::Choice(of))),
+        ParameterKind::Texts { most, chars_max } => {
             list(most, json!({ "type": "string", "maxLength": chars_max, "pattern": LISTED_TEXT_PATTERN }))
         }
-        Kind::ShortCode => json!({
+        ParameterKind::ShortCode => json!({
             "type": "string", "minLength": 2, "maxLength": 40, "pattern": "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$",
         }),
     }

@@ -144,7 +144,7 @@ impl CostUnit {
 }
 
 /// Does the checks that only this operation needs, and prepares its work.
-pub(super) type Handler<C> = fn(&CheckedCall<'_, C>) -> Result<Prepared, ApiError>;
+pub(super) type Handler<C> = fn(&CheckedCall<'_, C>) -> Result<PreparedWork, ApiError>;
 
 /// A call that was admitted and has valid arguments, before it is paid for.
 pub(super) struct CheckedCall<'a, C> {
@@ -198,7 +198,7 @@ impl<C> CheckedCall<'_, C> {
 }
 
 /// Work that is ready to be paid for and run.
-pub(super) struct Prepared {
+pub(super) struct PreparedWork {
     /// The number of units by which the cost is multiplied.
     pub(super) units: u32,
     /// Changes whenever any byte of the answer changes.
@@ -206,11 +206,11 @@ pub(super) struct Prepared {
     pub(super) weight: WorkClass,
     /// The part of a map that heavy work makes if it is not cached yet. One call makes it, and the others wait.
     pub(super) map_part: Option<MapPart>,
-    pub(super) charge: Charge,
-    pub(super) work: Work,
+    pub(super) charge: ChargeTiming,
+    pub(super) work: OperationWork,
 }
 
-pub(super) type Work = Box<dyn FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send>;
+pub(super) type OperationWork = Box<dyn FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send>;
 
 /// How long work takes, which decides where it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -228,7 +228,7 @@ pub(super) enum WorkClass {
 
 /// When a metered call is charged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Charge {
+pub(super) enum ChargeTiming {
     /// Before its work, which runs while the debit is committed. If the work then fails, the call is refunded.
     BeforeWork,
     /// After its work has succeeded. For a lookup that may find nothing, which must cost nothing and
@@ -236,7 +236,7 @@ pub(super) enum Charge {
     AfterWork,
 }
 
-impl Prepared {
+impl PreparedWork {
     pub(super) fn light(work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
         Self::new(WorkClass::Light, move |_| work())
     }
@@ -264,7 +264,7 @@ impl Prepared {
         weight: WorkClass,
         work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
     ) -> Self {
-        Self { units: 1, version: None, weight, map_part: None, charge: Charge::BeforeWork, work: Box::new(work) }
+        Self { units: 1, version: None, weight, map_part: None, charge: ChargeTiming::BeforeWork, work: Box::new(work) }
     }
 }
 

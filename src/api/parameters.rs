@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::error::{ApiError, ErrorCode, Violation, shortened};
 use super::json::JsonObject;
 use crate::accounts::ids::OrderId;
-pub use kind::Kind;
+pub use kind::ParameterKind;
 pub(super) use kind::Value;
 
 /// Maximum number of parameters in a request. No operation takes this many, and this few are cheap to check.
@@ -27,7 +27,7 @@ pub const PARAMETERS_MAX: usize = 64;
 pub struct Parameter {
     pub name: &'static str,
     pub location: Location,
-    pub kind: Kind,
+    pub kind: ParameterKind,
     pub need: Need,
     pub meaning: &'static str,
     /// Whether it selects a page of the answer.
@@ -89,7 +89,7 @@ impl<T: ParameterType> Param<Option<T>> {
 
 /// A type of parameter values.
 pub(super) trait ParameterType {
-    const KIND: Kind;
+    const KIND: ParameterKind;
 
     /// The type that handlers get.
     type Read<'v>;
@@ -99,7 +99,7 @@ pub(super) trait ParameterType {
 }
 
 impl<T: ParameterType> ParameterType for Option<T> {
-    const KIND: Kind = T::KIND;
+    const KIND: ParameterKind = T::KIND;
     type Read<'v> = Option<T::Read<'v>>;
 
     fn read<'v>(value: Option<&'v Value<'_>>) -> Option<Self::Read<'v>> {
@@ -111,13 +111,13 @@ impl<T: ParameterType> ParameterType for Option<T> {
 }
 
 /// Text of at most this many characters.
-pub(super) struct Text<const CHARS_MAX: usize>;
+pub(super) struct BoundedText<const CHARS_MAX: usize>;
 
 /// A whole number within bounds.
 pub(super) struct BoundedInteger<const MIN: u32, const MAX: u32>;
 
 /// Degrees from `-MAX` to `MAX`.
-pub(super) struct Degrees<const MAX: i32>;
+pub(super) struct BoundedDegrees<const MAX: i32>;
 
 /// A number from 0 to 1.
 pub(super) struct UnitFraction;
@@ -129,7 +129,7 @@ pub(super) struct Ids<const MOST: usize>;
 pub(super) struct ShortCodes<const MOST: usize>;
 
 /// At most `MOST` texts, each of at most `CHARS_MAX` characters.
-pub(super) struct Texts<const MOST: usize, const CHARS_MAX: usize>;
+pub(super) struct BoundedTexts<const MOST: usize, const CHARS_MAX: usize>;
 
 /// One or more values of a choice.
 pub(super) struct AnyOf<C>(PhantomData<C>);
@@ -137,7 +137,7 @@ pub(super) struct AnyOf<C>(PhantomData<C>);
 macro_rules! argument {
     ([$($generics:tt)*] $type:ty, $kind:expr, $variant:ident, $read:ty, $of:expr) => {
         impl<$($generics)*> ParameterType for $type {
-            const KIND: Kind = $kind;
+            const KIND: ParameterKind = $kind;
             type Read<'v> = $read;
 
             fn read<'v>(value: Option<&'v Value<'_>>) -> Option<Self::Read<'v>> {
@@ -147,19 +147,19 @@ macro_rules! argument {
     };
 }
 
-argument!([const CHARS_MAX: usize] Text<CHARS_MAX>, Kind::Text { chars_max: CHARS_MAX }, Text, &'v str, |text: &&'v str| *text);
-argument!([const MIN: u32, const MAX: u32] BoundedInteger<MIN, MAX>, Kind::Integer { min: MIN, max: MAX }, Integer, u32, |number: &u32| *number);
-argument!([const MAX: i32] Degrees<MAX>, Kind::Number { min: -MAX, max: MAX }, Number, f64, |number: &f64| *number);
-argument!([] UnitFraction, Kind::Number { min: 0, max: 1 }, Number, f64, |number: &f64| *number);
-argument!([] bool, Kind::Boolean, Boolean, bool, |value: &bool| *value);
-argument!([] NodeId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
-argument!([] CodeBodyId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
-argument!([] OrderId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
-argument!([] Day, Kind::Date, Date, Self, |day: &Day| *day);
-argument!([const MOST: usize] Ids<MOST>, Kind::Uuids { count_max: MOST }, Uuids, &'v [Uuid], |ids: &'v Vec<Uuid>| ids.as_slice());
-argument!([] ShortCode, Kind::ShortCode, ShortCode, &'v Self, |code: &'v ShortCode| code);
-argument!([const MOST: usize] ShortCodes<MOST>, Kind::ShortCodes { most: MOST }, ShortCodes, &'v [ShortCode], |codes: &'v Vec<ShortCode>| codes.as_slice());
-argument!([const MOST: usize, const CHARS_MAX: usize] Texts<MOST, CHARS_MAX>, Kind::Texts { most: MOST, chars_max: CHARS_MAX }, Texts, Vec<&'v str>, |texts: &Vec<&'v str>| texts.clone());
+argument!([const CHARS_MAX: usize] BoundedText<CHARS_MAX>, ParameterKind::Text { chars_max: CHARS_MAX }, Text, &'v str, |text: &&'v str| *text);
+argument!([const MIN: u32, const MAX: u32] BoundedInteger<MIN, MAX>, ParameterKind::Integer { min: MIN, max: MAX }, Integer, u32, |number: &u32| *number);
+argument!([const MAX: i32] BoundedDegrees<MAX>, ParameterKind::Number { min: -MAX, max: MAX }, Number, f64, |number: &f64| *number);
+argument!([] UnitFraction, ParameterKind::Number { min: 0, max: 1 }, Number, f64, |number: &f64| *number);
+argument!([] bool, ParameterKind::Boolean, Boolean, bool, |value: &bool| *value);
+argument!([] NodeId, ParameterKind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
+argument!([] CodeBodyId, ParameterKind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
+argument!([] OrderId, ParameterKind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
+argument!([] Day, ParameterKind::Date, Date, Self, |day: &Day| *day);
+argument!([const MOST: usize] Ids<MOST>, ParameterKind::Uuids { count_max: MOST }, Uuids, &'v [Uuid], |ids: &'v Vec<Uuid>| ids.as_slice());
+argument!([] ShortCode, ParameterKind::ShortCode, ShortCode, &'v Self, |code: &'v ShortCode| code);
+argument!([const MOST: usize] ShortCodes<MOST>, ParameterKind::ShortCodes { most: MOST }, ShortCodes, &'v [ShortCode], |codes: &'v Vec<ShortCode>| codes.as_slice());
+argument!([const MOST: usize, const CHARS_MAX: usize] BoundedTexts<MOST, CHARS_MAX>, ParameterKind::Texts { most: MOST, chars_max: CHARS_MAX }, Texts, Vec<&'v str>, |texts: &Vec<&'v str>| texts.clone());
 
 /// A type with a few named values, of which a parameter may have several.
 pub(super) trait Choice: Sized + 'static {
@@ -170,7 +170,7 @@ pub(super) trait Choice: Sized + 'static {
 }
 
 impl<C: Choice> ParameterType for AnyOf<C> {
-    const KIND: Kind = Kind::Choices { of: C::NAMES };
+    const KIND: ParameterKind = ParameterKind::Choices { of: C::NAMES };
     type Read<'v> = Vec<C>;
 
     fn read<'v>(value: Option<&'v Value<'_>>) -> Option<Self::Read<'v>> {
@@ -183,7 +183,7 @@ impl<C: Choice> ParameterType for AnyOf<C> {
 macro_rules! choice {
     ($type:ty, $name:ident) => {
         impl $crate::api::parameters::ParameterType for $type {
-            const KIND: $crate::api::parameters::Kind = $crate::api::parameters::Kind::Choice(&{
+            const KIND: $crate::api::parameters::ParameterKind = $crate::api::parameters::ParameterKind::Choice(&{
                 let mut names = [""; <$type>::ALL.len()];
                 let mut at = 0;
                 while at < names.len() {
@@ -262,7 +262,7 @@ pub(super) fn check<'c>(
         match parameter.kind.read(&given) {
             Some(value) => values.push((parameter.name, value)),
             // The id in the path is not a UUID, so nothing has it.
-            None if parameter.location == Location::Path && parameter.kind == Kind::Uuid => {
+            None if parameter.location == Location::Path && parameter.kind == ParameterKind::Uuid => {
                 let id = shortened(given[0]);
                 let message = format!("nothing has the id '{id}': ids are UUIDs, as the service returns them");
                 return Err(ApiError::not_found(message));
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     const ID: Param<NodeId> = Param::in_path("id", "");
-    const Q: Param<Text<8>> = Param::required("q", "");
+    const Q: Param<BoundedText<8>> = Param::required("q", "");
     const PAGE: Param<BoundedInteger<1, 100>> = Param::page_number("");
     const FACETS: Param<Option<bool>> = Param::optional("facets", "");
     const RULES: &[Parameter] = &[ID.rule, Q.rule, PAGE.rule, FACETS.rule];

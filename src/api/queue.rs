@@ -33,17 +33,17 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// When it is dropped, its threads finish the waiting jobs and end.
 pub(super) struct WorkQueue {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
 }
 
-struct Shared {
+struct SharedQueue {
     threads: usize,
-    state: Mutex<State>,
+    state: Mutex<JobQueueState>,
     arrived: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct JobQueueState {
     /// In the order of arrival, and so in the order of their numbers.
     jobs: VecDeque<(u64, Job)>,
     number: u64,
@@ -58,7 +58,7 @@ struct State {
 impl WorkQueue {
     pub(super) fn new(threads: usize) -> Self {
         let threads = threads.max(1);
-        let shared = Arc::new(Shared { threads, state: Mutex::default(), arrived: Condvar::new() });
+        let shared = Arc::new(SharedQueue { threads, state: Mutex::default(), arrived: Condvar::new() });
         for _ in 0..threads {
             let shared = Arc::clone(&shared);
             let thread = std::thread::Builder::new().name("heavy work".to_owned()).spawn(move || shared.run_worker());
@@ -133,13 +133,13 @@ impl Drop for WorkQueue {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedQueue {
+    fn lock(&self) -> MutexGuard<'_, JobQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does not count the jobs that an idle thread is about to take.
-    fn waiting(&self, state: &State) -> usize {
+    fn waiting(&self, state: &JobQueueState) -> usize {
         state.jobs.len().saturating_sub(self.threads - state.busy)
     }
 
@@ -164,7 +164,7 @@ impl Shared {
 
 /// The place of one call in the queue. The call leaves the queue when this is dropped.
 struct QueueTicket<'q> {
-    shared: &'q Shared,
+    shared: &'q SharedQueue,
     number: u64,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hornbook_corpus::ids::ShortCode;
-use hornbook_corpus::zoning::catalogue::Encoding;
+use hornbook_corpus::zoning::catalogue::StoredEncoding;
 use serde::Serialize;
 
 use super::corpus::Corpus;
@@ -91,7 +91,7 @@ pub struct StoredLayer {
 }
 
 impl StoredLayer {
-    pub fn bytes(&self, encoding: Encoding) -> &[u8] {
+    pub fn bytes(&self, encoding: StoredEncoding) -> &[u8] {
         let layer = self.corpus.snapshot().zoning.layer(&self.short_code);
         layer.map_or(&[], |layer| layer.body(encoding))
     }

@@ -39,16 +39,16 @@ impl<K: Eq + Hash> UnreadBytes<K> {
             owners.known.retain(|_, owner| owner.is_in_use());
             owners.sweep_at = 2 * owners.known.len() + OWNERS_BETWEEN_SWEEPS;
         }
-        let new = || UnreadCounter(Arc::new(Count { max: self.max, bytes: AtomicUsize::new(0) }));
+        let new = || UnreadCounter(Arc::new(UnreadCount { max: self.max, bytes: AtomicUsize::new(0) }));
         owners.known.entry(owner).or_insert_with(new).clone()
     }
 }
 
 /// The unread bytes of one owner.
 #[derive(Clone)]
-pub struct UnreadCounter(Arc<Count>);
+pub struct UnreadCounter(Arc<UnreadCount>);
 
-struct Count {
+struct UnreadCount {
     max: usize,
     bytes: AtomicUsize,
 }
@@ -56,7 +56,7 @@ struct Count {
 impl UnreadCounter {
     /// Reserves room for one response. `None` if the owner's limit is reached.
     pub fn reserve(&self) -> Option<UnreadReservation> {
-        let Count { max, bytes } = &*self.0;
+        let UnreadCount { max, bytes } = &*self.0;
         let more = |bytes: usize| (bytes < *max).then(|| bytes.saturating_add(PENDING_RESPONSE_BYTES));
         bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
         Some(UnreadReservation { owner: self.clone(), bytes: PENDING_RESPONSE_BYTES })

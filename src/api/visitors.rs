@@ -12,7 +12,7 @@ use ring::hmac;
 use ring::rand::SystemRandom;
 
 use super::error::{ApiError, ErrorCode};
-use crate::accounts::admission::Receipt;
+use crate::accounts::admission::MeteringReceipt;
 use crate::accounts::ids::AccountId;
 use crate::accounts::scope::{Scope, ScopeSet};
 use crate::clock::SteadyMicros;
@@ -163,7 +163,7 @@ impl Visitors {
 
     /// The pass that gives an account access to the parts of a map. The receipt is that of the call for
     /// the map's page.
-    pub fn map_pass(&self, _paid: &Receipt, account: AccountId, map: &str) -> String {
+    pub fn map_pass(&self, _paid: &MeteringReceipt, account: AccountId, map: &str) -> String {
         hex::encode(hmac::sign(&self.pass_key, signed_text(account, map).as_bytes()).as_ref())
     }
 

@@ -24,14 +24,14 @@ const SEED: u64 = 0x5eed_0f1a_3000_0002;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
     /// Why the results may not be comparable at all.
     pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Row {
+pub struct ComparisonRow {
     pub name: String,
     pub unit: &'static str,
     pub first: Spread,
@@ -124,7 +124,7 @@ fn compared_metrics(first: &BenchResult) -> Vec<ComparedMetric> {
     figures
 }
 
-fn row(figure: ComparedMetric, a: &[f64], b: &[f64]) -> Option<Row> {
+fn row(figure: ComparedMetric, a: &[f64], b: &[f64]) -> Option<ComparisonRow> {
     let ComparedMetric { name, unit, more_is_better, of: _ } = figure;
     let (first, second) = (Spread::of(a)?, Spread::of(b)?);
     if first.mean == 0.0 && second.mean == 0.0 {
@@ -141,7 +141,7 @@ fn row(figure: ComparedMetric, a: &[f64], b: &[f64]) -> Option<Row> {
     } else {
         Verdict::Worse
     };
-    Some(Row { name, unit, first, second, ratio: ratio(a, b), p_value, verdict })
+    Some(ComparisonRow { name, unit, first, second, ratio: ratio(a, b), p_value, verdict })
 }
 
 impl Spread {

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 
 use super::alarm::Alarm;
 use super::record::Record;
-use super::{BenchError, Target, Worker};
+use super::{BenchError, BenchTarget, Worker};
 use crate::random::SplitMix64;
 
 /// How long the threads wait before the round begins, so that all of them are ready.
@@ -46,7 +46,7 @@ pub struct Load {
 }
 
 /// One round. Any free worker sends the next request that is due; if none is free, the request waits.
-pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Record, BenchError> {
+pub(super) fn round(target: &dyn BenchTarget, load: &Load, seed: u64) -> Result<Record, BenchError> {
     let threads = target.threads(load.workers).clamp(1, load.workers);
     let round =
         Round { target, load, due: load.schedule(seed), next: AtomicUsize::new(0), ready: Barrier::new(threads) };
@@ -70,7 +70,7 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
 }
 
 struct Round<'r> {
-    target: &'r dyn Target,
+    target: &'r dyn BenchTarget,
     load: &'r Load,
     /// When each request is due, counted from the start; `None` in a closed loop.
     due: Option<Vec<Duration>>,
@@ -227,7 +227,7 @@ mod tests {
 
     struct StallingWorker<'t>(&'t Stalling);
 
-    impl Target for Stalling {
+    impl BenchTarget for Stalling {
         fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
             Box::pin(async { Ok(Box::new(StallingWorker(self)) as Box<dyn Worker>) })
         }
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn unsent_requests_are_reported_with_their_wait() {
         struct Slow;
-        impl Target for Slow {
+        impl BenchTarget for Slow {
             fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
                 Box::pin(async { Ok(Box::new(Self) as Box<dyn Worker>) })
             }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_failure_to_open_a_worker_is_an_error() {
         struct UnavailableTarget;
-        impl Target for UnavailableTarget {
+        impl BenchTarget for UnavailableTarget {
             fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
                 Box::pin(async { Err(BenchError("nobody is there".to_owned())) })
             }

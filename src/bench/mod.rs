@@ -31,7 +31,7 @@ use std::time::Duration;
 pub type BoxFuture<'l, T> = Pin<Box<dyn Future<Output = T> + 'l>>;
 
 /// The system that is measured.
-pub trait Target: Sync {
+pub trait BenchTarget: Sync {
     /// Opens a worker, on the thread that uses it and before the clock starts.
     fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>>;
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::queries::Query;
-use super::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
+use super::queries::BenchQuery;
+use super::{BenchError, BenchTarget, BoxFuture, Sample, SampleResult, Worker};
 use crate::search::{Engine, Filter, Mode, SearchRequest, Stage, StageMicros};
 
 pub struct InProcess {
@@ -21,8 +21,8 @@ struct PreparedQuery {
 
 impl InProcess {
     /// Also returns how many queries are left out because the snapshot does not contain their jurisdiction.
-    pub fn new(engine: Engine, queries: &[Query], mode: Mode, limit: u32) -> Result<(Self, usize), BenchError> {
-        let ready = |query: &Query| {
+    pub fn new(engine: Engine, queries: &[BenchQuery], mode: Mode, limit: u32) -> Result<(Self, usize), BenchError> {
+        let ready = |query: &BenchQuery| {
             let range = match &query.jurisdiction {
                 None => None,
                 Some(code) => {
@@ -46,7 +46,7 @@ impl InProcess {
     }
 }
 
-impl Target for InProcess {
+impl BenchTarget for InProcess {
     fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async { Ok(Box::new(Searcher(self)) as Box<dyn Worker>) })
     }

@@ -10,7 +10,7 @@ use crate::hex;
 use crate::search::Mode;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Query {
+pub struct BenchQuery {
     pub text: String,
     pub jurisdiction: Option<String>,
     /// Overrides the mode of the run.
@@ -19,7 +19,7 @@ pub struct Query {
 
 /// A line that is a JSON object; other fields are ignored.
 #[derive(Deserialize)]
-struct Line {
+struct QueryLine {
     query: String,
     jurisdiction: Option<String>,
     mode: Option<String>,
@@ -53,13 +53,13 @@ const BUILT_IN: &[&str] = &[
     "42 U.S.C. 1983",
 ];
 
-pub fn built_in() -> Vec<Query> {
-    BUILT_IN.iter().map(|text| Query { text: (*text).to_owned(), jurisdiction: None, mode: None }).collect()
+pub fn built_in() -> Vec<BenchQuery> {
+    BUILT_IN.iter().map(|text| BenchQuery { text: (*text).to_owned(), jurisdiction: None, mode: None }).collect()
 }
 
 /// Reads a file with one query per line. A line is plain text, or a JSON object with `query` and
 /// optionally `jurisdiction` and `mode`, like the judged queries in `tests/quality`.
-pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
+pub fn read(path: &Path) -> Result<Vec<BenchQuery>, BenchError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| BenchError(format!("cannot read the queries of {}: {error}", path.display())))?;
     let mut queries = Vec::new();
@@ -78,13 +78,13 @@ pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
     Ok(queries)
 }
 
-fn query(line: &str) -> Result<Query, String> {
+fn query(line: &str) -> Result<BenchQuery, String> {
     if !line.starts_with('{') {
-        return Ok(Query { text: line.to_owned(), jurisdiction: None, mode: None });
+        return Ok(BenchQuery { text: line.to_owned(), jurisdiction: None, mode: None });
     }
-    let Line { query, jurisdiction, mode } = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let QueryLine { query, jurisdiction, mode } = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let mode = mode.map(|name| name.parse::<Mode>().map_err(|error| error.to_string())).transpose()?;
-    Ok(Query { text: query, jurisdiction, mode })
+    Ok(BenchQuery { text: query, jurisdiction, mode })
 }
 
 /// A hash of a list of queries, so that a comparison can warn if two results used different queries.
@@ -102,7 +102,7 @@ mod tests {
         let write = |text: &str| std::fs::write(file.path(), text).unwrap();
         write("plain words\n\n{\"query\": \"a\", \"jurisdiction\": \"VA\", \"mode\": \"keyword\", \"grade\": 3}\n");
         let queries = read(file.path()).unwrap();
-        assert_eq!(queries[0], Query { text: "plain words".to_owned(), jurisdiction: None, mode: None });
+        assert_eq!(queries[0], BenchQuery { text: "plain words".to_owned(), jurisdiction: None, mode: None });
         assert_eq!((queries[1].jurisdiction.as_deref(), queries[1].mode), (Some("VA"), Some(Mode::Keyword)));
         write("a\n{\"question\": 1}\n");
         let error = read(file.path()).unwrap_err().to_string();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::load::{Arrivals, Load, Pace, round};
 use super::record::Record;
-use super::{BenchError, Target};
+use super::{BenchError, BenchTarget};
 
 /// The format version of stored results that this program reads and writes.
 const FORMAT: u32 = 1;
@@ -82,13 +82,13 @@ pub struct Round {
     pub service: Distribution,
     /// The latency of refused requests.
     pub refused_latency: Distribution,
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageLatency>,
     /// Answered and refused requests per second, for each tick of the rounds.
     pub timeline: Vec<(f64, f64)>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Stage {
+pub struct StageLatency {
     pub name: String,
     pub took: Distribution,
 }
@@ -160,7 +160,7 @@ impl Round {
             stages: record
                 .stages
                 .iter()
-                .map(|(name, histogram)| Stage { name: name.clone(), took: Distribution::of(histogram) })
+                .map(|(name, histogram)| StageLatency { name: name.clone(), took: Distribution::of(histogram) })
                 .collect(),
             timeline: record
                 .timeline
@@ -183,7 +183,7 @@ impl Round {
 /// Measures this number of rounds and calls `each` at the end of each round. Fails if most requests of
 /// a round failed.
 pub fn measure(
-    target: &dyn Target,
+    target: &dyn BenchTarget,
     description: TargetDescription,
     load: &Load,
     rounds: usize,
@@ -216,7 +216,7 @@ pub fn measure(
 
 /// If most requests failed, the latencies of the few that were answered mean nothing. Refusals because
 /// of overload are a valid result, as long as some requests were answered.
-fn check_answers(target: &dyn Target, round: &Round, number: usize) -> Result<(), BenchError> {
+fn check_answers(target: &dyn BenchTarget, round: &Round, number: usize) -> Result<(), BenchError> {
     let failed = round.failures();
     let unanswered = failed + round.refused;
     if failed <= round.answered && (round.answered > 0 || unanswered == 0) {

@@ -6,19 +6,19 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::queries::Query;
-use super::{BenchError, BoxFuture, Sample, SampleResult, Target, Worker};
-use crate::client::{ClientError, ClientResponse, Connection, Limits, Request, Server};
+use super::queries::BenchQuery;
+use super::{BenchError, BenchTarget, BoxFuture, Sample, SampleResult, Worker};
+use crate::client::{ClientError, ClientResponse, Request, RequestLimits, ReusedConnection, ServerAddress};
 use crate::percent;
 use crate::search::Mode;
 use crate::tls_client::Trust;
 
 /// These limits are large enough for a server under load, and for the zoning layer of a city.
-const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(30), total: Duration::from_secs(30), body_bytes_max: 1 << 30 };
+const LIMITS: RequestLimits =
+    RequestLimits { connect: Duration::from_secs(30), total: Duration::from_secs(30), body_bytes_max: 1 << 30 };
 
 pub struct Url {
-    server: Server,
+    server: ServerAddress,
     key: Option<String>,
     paths: Vec<String>,
     /// For each status other than 200, the message of the first such response.
@@ -31,7 +31,7 @@ impl Url {
         if let Some(bad) = paths.iter().find(|path| !path.starts_with('/') || path.contains(char::is_whitespace)) {
             return Err(BenchError(format!("'{bad}' is not a path; write it as /api/v1/coverage, percent-encoded")));
         }
-        let server = Server::parse(base, trust).map_err(|error| match error {
+        let server = ServerAddress::parse(base, trust).map_err(|error| match error {
             ClientError::Url(why) if why.ends_with("without a path") => {
                 BenchError(format!("{why}; --path names what to request"))
             }
@@ -51,8 +51,8 @@ impl Url {
 }
 
 /// The paths of the API calls that search for these queries.
-pub fn search_paths(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
-    let path = |query: &Query| {
+pub fn search_paths(queries: &[BenchQuery], mode: Mode, limit: u32) -> Vec<String> {
+    let path = |query: &BenchQuery| {
         let jurisdiction = query.jurisdiction.as_ref().map(|code| format!("&jurisdiction={}", percent::encoded(code)));
         format!(
             "/api/v1/search?q={}&mode={}&limit={limit}{}",
@@ -64,12 +64,12 @@ pub fn search_paths(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
     queries.iter().map(path).collect()
 }
 
-impl Target for Url {
+impl BenchTarget for Url {
     fn worker(&self) -> BoxFuture<'_, Result<Box<dyn Worker + '_>, BenchError>> {
         Box::pin(async {
             let unable =
                 |why: &dyn fmt::Display| BenchError(format!("cannot connect to {}: {why}", self.server.address()));
-            let mut connection = Connection::new(self.server.clone(), LIMITS);
+            let mut connection = ReusedConnection::new(self.server.clone(), LIMITS);
             connection.connect().await.map_err(|error| match error {
                 ClientError::Certificate(_) => unable(&format_args!(
                     "{error}; name the file of a certificate to trust with --ca, or accept any with --insecure"
@@ -92,7 +92,7 @@ impl Target for Url {
 }
 
 struct Client<'t> {
-    connection: Connection,
+    connection: ReusedConnection,
     target: &'t Url,
 }
 
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn queries_become_url_paths() {
-        let query = Query { text: "\"a & b\" § 1".to_owned(), jurisdiction: Some("XA".to_owned()), mode: None };
+        let query = BenchQuery { text: "\"a & b\" § 1".to_owned(), jurisdiction: Some("XA".to_owned()), mode: None };
         let expected = "/api/v1/search?q=%22a%20%26%20b%22%20%C2%A7%201&mode=keyword&limit=20&jurisdiction=XA";
         assert_eq!(search_paths(&[query], Mode::Keyword, 20), [expected]);
     }

@@ -8,13 +8,13 @@ use hornbook::admin::options::CommandOptions;
 use hornbook::clock::SystemClock;
 
 use crate::cli::output::Stdout;
-use crate::cli::{CommandResult, Options, settings};
+use crate::cli::{CommandResult, GlobalOptions, settings};
 
-pub(super) fn administer(command: AdminCommand, options: Options) -> CommandResult {
+pub(super) fn administer(command: AdminCommand, options: GlobalOptions) -> CommandResult {
     Ok(run(command, &invocation(options)?, &mut Stdout)?)
 }
 
-fn invocation(options: Options) -> Result<CommandOptions, Box<dyn std::error::Error>> {
+fn invocation(options: GlobalOptions) -> Result<CommandOptions, Box<dyn std::error::Error>> {
     let config = options.configuration()?;
     Ok(CommandOptions {
         settings: settings::accounts(&config),

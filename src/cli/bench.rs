@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use hornbook::bench::compare::{Comparison, Row, Spread, compare};
+use hornbook::bench::compare::{Comparison, ComparisonRow, Spread, compare};
 use hornbook::bench::load::{Arrivals, Load, Pace};
 use hornbook::bench::process::InProcess;
-use hornbook::bench::queries::{Query, built_in as built_in_queries, fingerprint, read as read_queries};
+use hornbook::bench::queries::{BenchQuery, built_in as built_in_queries, fingerprint, read as read_queries};
 use hornbook::bench::result::{BenchResult, Distribution, PERCENTS, Round, TargetDescription, measure};
 use hornbook::bench::url::{Url, search_paths};
-use hornbook::bench::{BenchError, Target, format_time, report};
+use hornbook::bench::{BenchError, BenchTarget, format_time, report};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::search::{Engine, Mode};
 use hornbook::tls_client::Trust;
@@ -22,8 +22,8 @@ use hornbook_corpus::snapshot::Snapshot;
 
 use crate::cli::output::{print, print_json, print_to_stderr};
 use crate::cli::search::mode_parser;
-use crate::cli::table::Table;
-use crate::cli::{CommandResult, Options};
+use crate::cli::table::TextTable;
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Default number of connections to a server with `--rate`.
 const CONNECTIONS: usize = 64;
@@ -150,7 +150,7 @@ enum ArrivalsArg {
 }
 
 impl Bench {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         match self.command {
             Some(BenchCommand::Compare { first, second }) => {
                 let comparison = compare(&BenchResult::read(&first)?, &BenchResult::read(&second)?);
@@ -165,7 +165,7 @@ impl Bench {
 }
 
 impl MeasureArgs {
-    fn run(self, options: &Options) -> CommandResult {
+    fn run(self, options: &GlobalOptions) -> CommandResult {
         for path in [&self.save, &self.report].into_iter().flatten() {
             if path.exists() {
                 return Err(already_there(path).into());
@@ -195,8 +195,8 @@ impl MeasureArgs {
 
     fn measure_snapshot(
         &self,
-        options: &Options,
-        queries: &[Query],
+        options: &GlobalOptions,
+        queries: &[BenchQuery],
     ) -> Result<BenchResult, Box<dyn std::error::Error>> {
         if !self.path.is_empty() {
             return Err("--path needs a server: name one, such as http://127.0.0.1:8080".into());
@@ -220,7 +220,11 @@ impl MeasureArgs {
         Ok(self.measure(&target, description, &self.load(cores)?)?)
     }
 
-    fn measure_server(&self, options: &Options, queries: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
+    fn measure_server(
+        &self,
+        options: &GlobalOptions,
+        queries: &[BenchQuery],
+    ) -> Result<BenchResult, Box<dyn std::error::Error>> {
         let base = self.target.clone().unwrap_or_default();
         let paths = if self.path.is_empty() { search_paths(queries, self.mode, self.limit) } else { self.path.clone() };
         let description = TargetDescription { is_url: true, ..self.describe(base.clone(), &paths) };
@@ -229,7 +233,7 @@ impl MeasureArgs {
     }
 
     /// The key from `--key`, from the environment, or the demo key.
-    fn key_for_server(&self, options: &Options) -> Option<String> {
+    fn key_for_server(&self, options: &GlobalOptions) -> Option<String> {
         let exported = || std::env::var_os("HORNBOOK_KEY").and_then(|key| key.into_string().ok());
         let demo_key = || std::fs::read_to_string(options.configuration().ok()?.data.dir.join("demo.key")).ok();
         let key = self.key.clone().or_else(exported).or_else(demo_key)?;
@@ -277,7 +281,7 @@ impl MeasureArgs {
 
     fn measure(
         &self,
-        target: &dyn Target,
+        target: &dyn BenchTarget,
         description: TargetDescription,
         load: &Load,
     ) -> Result<BenchResult, BenchError> {
@@ -310,7 +314,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
 fn result_text(result: &BenchResult) -> String {
     let mut out = format!("{}\n{}\n\n", result.target.name, result.load.describe_load());
     let mut rounds =
-        Table::new(["round", "answered", "a second", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
+        TextTable::new(["round", "answered", "a second", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
     let numbered = result.rounds.iter().enumerate().map(|(place, round)| ((place + 1).to_string(), round));
     for (name, round) in numbered.chain([("all".to_owned(), &result.total)]) {
         let [p50, p90, p95, p99, p999, p9999, longest] = percentiles(&round.latency);
@@ -320,7 +324,7 @@ fn result_text(result: &BenchResult) -> String {
     }
     out += &rounds.render();
     if !result.total.stages.is_empty() {
-        let mut stages = Table::new(["stage", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
+        let mut stages = TextTable::new(["stage", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
         for stage in &result.total.stages {
             let [p50, p90, p95, p99, p999, p9999, longest] = percentiles(&stage.took);
             stages.row([stage.name.clone(), format_time(stage.took.mean), p50, p90, p95, p99, p999, p9999, longest]);
@@ -347,8 +351,8 @@ fn comparison_text(comparison: &Comparison) -> String {
     for warning in &comparison.warnings {
         out += &format!("warning: {warning}\n");
     }
-    let mut table = Table::new(["figure", "first", "second", "second/first", "95 % interval", "p", "verdict"]);
-    for Row { name, unit, first, second, ratio, p_value, verdict } in &comparison.rows {
+    let mut table = TextTable::new(["figure", "first", "second", "second/first", "95 % interval", "p", "verdict"]);
+    for ComparisonRow { name, unit, first, second, ratio, p_value, verdict } in &comparison.rows {
         let value = |value: f64| if *unit == "us" { format_time(value) } else { format!("{value:.1}") };
         let spread =
             |Spread { mean, low, high }: &Spread| format!("{} ({} to {})", value(*mean), value(*low), value(*high));

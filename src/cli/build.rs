@@ -6,13 +6,13 @@ use clap::Args;
 use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::check::{Checked, check};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::report::{Warning, WarningKind, WarningReport, WordsReport};
 use hornbook_index_build::validity_counts::ValidityCounts;
 
 use crate::cli::output::{count, print};
-use crate::cli::table::{Table, bytes, seconds};
-use crate::cli::{CommandResult, Options, update};
+use crate::cli::table::{TextTable, bytes, seconds};
+use crate::cli::{CommandResult, GlobalOptions, update};
 
 /// Maximum number of warnings of a kind that the final report shows. `report.json` in the snapshot
 /// lists all of them.
@@ -77,7 +77,7 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let destination = match self.out {
             Some(out) => Destination::Folder(out),
             None => {
@@ -98,7 +98,7 @@ impl Build {
             replace: self.replace,
             accept_loss: self.accept_loss,
             fresh: self.fresh,
-            progress: if self.quiet { Progress::Silent } else { Progress::for_stderr() },
+            progress: if self.quiet { ProgressDisplay::Silent } else { ProgressDisplay::for_stderr() },
         };
         let report = if self.check {
             checked(&check(&build_options)?)
@@ -115,7 +115,7 @@ impl Build {
 
 /// Formats the result of a check that found no errors.
 fn checked(checked: &Checked) -> String {
-    let mut bodies = Table::new(["code body", "nodes"]);
+    let mut bodies = TextTable::new(["code body", "nodes"]);
     for (name, nodes) in &checked.code_bodies {
         bodies.row([name.clone(), nodes.to_string()]);
     }
@@ -132,7 +132,7 @@ fn validity_text(sources: &[(String, ValidityCounts)]) -> String {
         return String::new();
     }
     let columns = ["source", "provisions", "wordings", "from a day", "until a day", "both", "uncertain", "undated"];
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for (source, counts) in sources {
         let ValidityCounts { provisions, wordings, from, to, both, uncertain, undated, .. } = counts;
         let numbers = [provisions, wordings, from, to, both, uncertain, undated].map(u64::to_string);
@@ -177,7 +177,7 @@ fn group_text<'w>(kind: WarningKind, number: u64, warnings: impl Iterator<Item =
 fn report(built: &Built) -> String {
     let Built { path, manifest, report, unchanged } = built;
     let mut out = String::new();
-    let mut bodies = Table::new(["code body", "of", "provisions", "in force", "chunks", "text"]);
+    let mut bodies = TextTable::new(["code body", "of", "provisions", "in force", "chunks", "text"]);
     for body in &report.code_bodies {
         bodies.row([
             body.name.clone(),
@@ -190,7 +190,7 @@ fn report(built: &Built) -> String {
     }
     out += &bodies.render();
     if !report.zoning_layers.is_empty() {
-        let mut layers = Table::new(["zoning layer", "features", "citations", "placeholders"]);
+        let mut layers = TextTable::new(["zoning layer", "features", "citations", "placeholders"]);
         for layer in &report.zoning_layers {
             layers.row([
                 layer.jurisdiction.clone(),
@@ -233,7 +233,7 @@ fn words_text(reports: &[WordsReport]) -> String {
         return String::new();
     }
     let columns = ["source", "words", "law", "notes", "headings", "credits", "names", "left out", "added", "lost"];
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     let mut named = String::new();
     for report in reports {
         let left_out: u64 = report.left_out.values().sum();

@@ -5,8 +5,8 @@ use hornbook::config::{EffectiveValue, SETTINGS, Setting, nearest_setting};
 use serde_json::json;
 
 use crate::cli::output::{print, print_json};
-use crate::cli::table::Table;
-use crate::cli::{CommandResult, Options};
+use crate::cli::table::TextTable;
+use crate::cli::{CommandResult, GlobalOptions};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
@@ -24,7 +24,7 @@ pub(super) enum ConfigCommand {
 }
 
 impl ConfigCommand {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         match self {
             Self::Show => show(options),
             Self::Explain { names } => explain(&names, options.json),
@@ -32,13 +32,13 @@ impl ConfigCommand {
     }
 }
 
-fn show(options: &Options) -> CommandResult {
+fn show(options: &GlobalOptions) -> CommandResult {
     let config = options.configuration()?;
     if options.json {
         let row = |EffectiveValue { setting, value, origin }| json!({ "name": setting.name, "value": value, "from": origin.to_string(), "meaning": setting.meaning });
         return print_json(&config.effective().map(row).collect::<Vec<_>>());
     }
-    let mut table = Table::new(["setting", "value", "from"]).left_aligned();
+    let mut table = TextTable::new(["setting", "value", "from"]).left_aligned();
     for EffectiveValue { setting, value, origin } in config.effective() {
         let value = if value.is_empty() { "none".to_owned() } else { value };
         table.row([setting.name.to_owned(), value, origin.to_string()]);

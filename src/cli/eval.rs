@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hornbook::search::evaluate::{
-    self, Comparison, Estimate, Floor, Latency, Measure, QueryScores, ReadyQuery, SkippedQueries, Split, Summary,
+    self, Estimate, Floor, Latency, Measure, PairedComparison, QueryScores, ReadyQuery, SkippedQueries, Split, Summary,
 };
-use hornbook::search::{Depth, DepthChoice, Engine, Feature, Mode, QueryKind, SearchError, Tuning, UnknownMode};
+use hornbook::search::{Depth, DepthChoice, Engine, Mode, QueryKind, RankingFeature, SearchError, Tuning, UnknownMode};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::{Value, json};
 
 use crate::cli::eval_page::{ComparedQuery, page};
 use crate::cli::output::{count, print, print_json};
 use crate::cli::search::{depth_parser, mode_parser};
-use crate::cli::table::Table;
-use crate::cli::{CommandResult, Options};
+use crate::cli::table::TextTable;
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Measure search quality with judged queries
 ///
@@ -149,7 +149,7 @@ fn two_modes(text: &str) -> Result<(Mode, Mode), String> {
 }
 
 /// The scores and times of one mode.
-struct Run {
+struct ModeRun {
     mode: Mode,
     scores: Vec<QueryScores>,
     latency: Option<Latency>,
@@ -158,11 +158,11 @@ struct Run {
 /// The comparison of two runs over the same queries.
 struct Compared {
     name: String,
-    comparisons: Vec<Comparison>,
+    comparisons: Vec<PairedComparison>,
 }
 
 impl Eval {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let snapshot = Arc::new(Snapshot::open(&self.snapshot)?);
         if let Some(count) = self.make {
             return print(&generated_queries(&Engine::new(snapshot)?, count)?);
@@ -219,7 +219,7 @@ impl Eval {
     }
 
     /// Compares the measured values with the floors of a file, or writes them to it.
-    fn check_floors(&self, path: &Path, runs: &[Run], options: &Options) -> CommandResult {
+    fn check_floors(&self, path: &Path, runs: &[ModeRun], options: &GlobalOptions) -> CommandResult {
         let measured = measured(runs);
         if self.renew_floors {
             std::fs::write(path, evaluate::floors_text(&measured))
@@ -227,7 +227,7 @@ impl Eval {
             return Ok(());
         }
         let held = evaluate::check_floors(evaluate::read_floors(path)?, &measured);
-        let mut table = Table::new(["kind", "mode", "floor", "nDCG@10", ""]);
+        let mut table = TextTable::new(["kind", "mode", "floor", "nDCG@10", ""]);
         for held in &held {
             let reached = held.reached.map_or_else(|| "not asked".to_owned(), |reached| format!("{reached:.3}"));
             let verdict = if held.is_reached() { "" } else { "LOST" };
@@ -320,9 +320,14 @@ impl Eval {
         print(&format!("wrote {}\n", path.display()))
     }
 
-    fn measure_all(&self, engine: &Engine, queries: &[ReadyQuery], modes: &[Mode]) -> Result<Vec<Run>, SearchError> {
+    fn measure_all(
+        &self,
+        engine: &Engine,
+        queries: &[ReadyQuery],
+        modes: &[Mode],
+    ) -> Result<Vec<ModeRun>, SearchError> {
         let total = modes.len() * queries.len() * (1 + self.rounds);
-        let mut stage = Progress::for_stderr().stage("searching", "searches", Some(total as u64));
+        let mut stage = ProgressDisplay::for_stderr().stage("searching", "searches", Some(total as u64));
         let mut runs = Vec::with_capacity(modes.len());
         for &mode in modes {
             // The searches that measure quality also warm up the caches for the timed ones.
@@ -333,7 +338,7 @@ impl Eval {
                 stage.add(1);
             }
             let latency = (!micros.is_empty()).then(|| Latency::of(micros));
-            runs.push(Run { mode, scores, latency });
+            runs.push(ModeRun { mode, scores, latency });
         }
         stage.finish();
         Ok(runs)
@@ -342,7 +347,7 @@ impl Eval {
     fn as_text(
         &self,
         queries: &[ReadyQuery],
-        runs: &[Run],
+        runs: &[ModeRun],
         compared: &[Compared],
         left_out: &SkippedQueries,
     ) -> String {
@@ -351,7 +356,7 @@ impl Eval {
             out += &queries_text(queries, runs);
         }
         let mut table =
-            Table::new(["kind", "mode", "queries", "nDCG@10", "MRR@10", "recall@10", "recall@100", "first"]);
+            TextTable::new(["kind", "mode", "queries", "nDCG@10", "MRR@10", "recall@10", "recall@100", "first"]);
         for run in runs {
             for Summary { kind, queries, estimates } in evaluate::summarise(&run.scores) {
                 let [ndcg, mrr, recall_10, recall_100, first] = estimates.map(estimate_text);
@@ -361,7 +366,7 @@ impl Eval {
         }
         out += &table.render();
         if runs.iter().any(|run| run.latency.is_some()) {
-            let mut table = Table::new(["mode", "searches", "median us", "p90", "p99", "max"]);
+            let mut table = TextTable::new(["mode", "searches", "median us", "p90", "p99", "max"]);
             for (run, latency) in runs.iter().filter_map(|run| Some((run, run.latency?))) {
                 let Latency { searches, median, p90, p99, max } = latency;
                 let [median, p90, p99, max] = [median, p90, p99, max].map(|micros| format!("{micros:.0}"));
@@ -370,8 +375,8 @@ impl Eval {
             out += &format!("\n{}", table.render());
         }
         for Compared { name, comparisons } in compared {
-            let mut table = Table::new(["kind", "measure", "difference", "p", "better", "worse"]);
-            for Comparison { kind, measure, paired } in comparisons {
+            let mut table = TextTable::new(["kind", "measure", "difference", "p", "better", "worse"]);
+            for PairedComparison { kind, measure, paired } in comparisons {
                 table.row([
                     kind.clone(),
                     measure.as_str().to_owned(),
@@ -386,8 +391,8 @@ impl Eval {
         out + &left_out_text(left_out)
     }
 
-    fn as_json(&self, runs: &[Run], compared: &[Compared], left_out: &SkippedQueries) -> Value {
-        let run_json = |run: &Run| {
+    fn as_json(&self, runs: &[ModeRun], compared: &[Compared], left_out: &SkippedQueries) -> Value {
+        let run_json = |run: &ModeRun| {
             let mut value = json!({
                 "mode": run.mode.name(),
                 "kinds": evaluate::summarise(&run.scores).iter().map(summary_json).collect::<Vec<_>>(),
@@ -408,8 +413,8 @@ impl Eval {
 }
 
 /// The nDCG@10 of each kind and mode.
-fn measured(runs: &[Run]) -> Vec<Floor> {
-    let of_run = |run: &Run| {
+fn measured(runs: &[ModeRun]) -> Vec<Floor> {
+    let of_run = |run: &ModeRun| {
         let mode = run.mode;
         let floor = move |summary: Summary| Floor { kind: summary.kind, mode, ndcg: summary.estimates[0].mean };
         evaluate::summarise(&run.scores).into_iter().map(floor).collect::<Vec<_>>()
@@ -435,7 +440,7 @@ fn fitted_weights(engine: &Engine, queries: &[ReadyQuery], depth: Depth) -> Resu
         let of_kind: Vec<_> = lessons.iter().filter(|lesson| lesson.kind == kind).collect();
         let weights = evaluate::fit(&of_kind, engine.tuning().weights(depth, kind));
         out += &format!("# {}, fitted to {}\n", kind.as_str(), count(of_kind.len() as u64, "query", "queries"));
-        for feature in Feature::ALL.into_iter().filter(|&feature| feature != Feature::Similarity) {
+        for feature in RankingFeature::ALL.into_iter().filter(|&feature| feature != RankingFeature::Similarity) {
             let (kind, feature, weight) = (kind.as_str(), feature.as_str(), weights.get(feature));
             out += &format!("--try {prefix}{kind}.{feature}={weight:.3}\n");
         }
@@ -457,7 +462,7 @@ fn scores_of(
     Ok(scores)
 }
 
-fn compare_modes(pairs: &[(Mode, Mode)], runs: &[Run]) -> Vec<Compared> {
+fn compare_modes(pairs: &[(Mode, Mode)], runs: &[ModeRun]) -> Vec<Compared> {
     let run = |mode: Mode| runs.iter().find(|run| run.mode == mode);
     let compare = |&(first, second): &(Mode, Mode)| {
         let (first, second) = (run(first)?, run(second)?);
@@ -472,7 +477,7 @@ fn estimate_text(estimate: Estimate) -> String {
     format!("{mean:.3} ({low:.3} to {high:.3})")
 }
 
-fn queries_text(queries: &[ReadyQuery], runs: &[Run]) -> String {
+fn queries_text(queries: &[ReadyQuery], runs: &[ModeRun]) -> String {
     let mut out = String::new();
     for (place, query) in queries.iter().enumerate() {
         let ndcg = runs.iter().map(|run| format!("{} {:.3}", run.mode.name(), run.scores[place].scores[0]));

@@ -11,12 +11,12 @@ use hornbook::sources::fetch::{FetchOptions, Fetched, fetch};
 use hornbook::sources::plans::plan_for;
 use hornbook::sources::{Address, Manners, Retries};
 use hornbook::tls_client::Trust;
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::{Value, json};
 
 use crate::cli::output::{print, print_json};
-use crate::cli::table::{Table, bytes};
-use crate::cli::{CommandResult, Options, sources};
+use crate::cli::table::{TextTable, bytes};
+use crate::cli::{CommandResult, GlobalOptions, sources};
 
 /// Minimum pause between two requests to a publisher's server. There is no minimum for the user's
 /// own mirror.
@@ -105,7 +105,7 @@ impl RequestArgs {
     }
 
     /// The options for fetching files into `folder`.
-    pub(super) fn options(&self, folder: &Path, progress: Progress) -> Result<FetchOptions, Box<dyn Error>> {
+    pub(super) fn options(&self, folder: &Path, progress: ProgressDisplay) -> Result<FetchOptions, Box<dyn Error>> {
         Ok(FetchOptions {
             folder: folder.to_owned(),
             mirror: self.mirror()?,
@@ -119,9 +119,9 @@ impl RequestArgs {
 }
 
 impl Fetch {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let chosen = self.sources.iter().map(|name| sources::known(name)).collect::<Result<Vec<_>, _>>()?;
-        let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
+        let progress = if self.quiet { ProgressDisplay::Silent } else { ProgressDisplay::for_stderr() };
         let fetch_options = FetchOptions {
             edition: self.edition.clone(),
             numbers: self.number.clone(),
@@ -158,7 +158,7 @@ fn write_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Er
 }
 
 pub(super) fn table(fetched: &[Fetched]) -> String {
-    let mut table = Table::new(["file", "", "size", "edition", "retrieved", "SHA-256"]);
+    let mut table = TextTable::new(["file", "", "size", "edition", "retrieved", "SHA-256"]);
     for Fetched { path, outcome, receipt } in fetched {
         table.row([
             path.display().to_string(),

@@ -7,7 +7,7 @@ use hornbook::http::fetch_readiness;
 use serde_json::json;
 
 use crate::cli::output::{print, print_json};
-use crate::cli::{CommandResult, Options, flag};
+use crate::cli::{CommandResult, GlobalOptions, flag};
 
 /// Check whether the running server is ready
 ///
@@ -25,7 +25,7 @@ pub(crate) struct Healthcheck {
 }
 
 impl Healthcheck {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let listen = self.listen.map(|listen| flag("--listen", "server.listen", listen));
         let config = options.configuration_with(listen)?;
         let (listen, is_encrypted) = (config.server.listen, config.tls.certificate.is_some());

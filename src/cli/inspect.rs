@@ -14,8 +14,8 @@ use hornbook_corpus::validity::Validity;
 use serde_json::{Value, json};
 
 use crate::cli::output::{Stdout, print, print_json};
-use crate::cli::table::{Table, bytes};
-use crate::cli::{CommandResult, Options};
+use crate::cli::table::{TextTable, bytes};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Maximum number of citations printed from a list of references. `--json` prints all.
 const CITED_SHOWN: usize = 20;
@@ -52,7 +52,7 @@ pub(crate) struct Inspect {
 }
 
 impl Inspect {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let snapshot = Snapshot::open(&options.snapshot(self.snapshot.clone())?)?;
         let json = options.json;
         if let Some(wanted) = &self.node {
@@ -171,7 +171,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
     if let Some(encoded) = &snapshot.encoded {
         out += &format!("second space, by a sentence encoder: {}\n\n", encoded.rows().space());
     }
-    let mut bodies = Table::new(["jurisdiction", "code body", "nodes", "provisions", "chunks"]);
+    let mut bodies = TextTable::new(["jurisdiction", "code body", "nodes", "provisions", "chunks"]);
     for body in &snapshot.catalogue.code_bodies {
         let cells = [
             body.jurisdiction.to_string(),
@@ -187,7 +187,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
         snapshot.catalogue.jurisdictions.iter().filter(|j| j.is_placeholder()).map(|j| j.short_code.as_str()).collect();
     out += &format!("\njurisdictions without law yet ({}): {}\n", placeholders.len(), placeholders.join(" "));
     if snapshot.zoning.iter().len() > 0 {
-        let mut layers = Table::new(["zoning layer", "features", "status", "citations"]);
+        let mut layers = TextTable::new(["zoning layer", "features", "status", "citations"]);
         for layer in snapshot.zoning.iter() {
             let entry = layer.entry();
             let cells = [
@@ -200,7 +200,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
         }
         out += &format!("\n{}", layers.render());
     }
-    let mut sources = Table::new(["source", "publisher", "edition", "current through", "retrieved", "licence"]);
+    let mut sources = TextTable::new(["source", "publisher", "edition", "current through", "retrieved", "licence"]);
     for source in &snapshot.catalogue.sources {
         let through = source.current_through.clone().unwrap_or_else(|| "-".into());
         sources.row([
@@ -213,7 +213,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
         ]);
     }
     out += &format!("\n{}", sources.render());
-    let mut files = Table::new(["file", "size"]);
+    let mut files = TextTable::new(["file", "size"]);
     for file in &manifest.files {
         files.row([file.path.clone(), bytes(file.size)]);
     }

@@ -15,13 +15,13 @@ use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Service, ServiceParts};
-use hornbook::client::Server;
+use hornbook::client::ServerAddress;
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::mcp::{Backend, Forward, Local, MCP_PATH, Mcp, serve};
 use hornbook::tls_client::Trust;
 use hornbook_corpus::snapshot::Snapshot;
 
-use crate::cli::{CommandResult, Options, settings};
+use crate::cli::{CommandResult, GlobalOptions, settings};
 
 /// Limits of the account that exists only while the command runs.
 const CALLS_OF_A_LOCAL_ACCOUNT: u32 = 1_000_000_000;
@@ -56,7 +56,7 @@ pub(crate) struct McpCommand {
 }
 
 impl McpCommand {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         // Kept until the end of this function: dropping it removes the folder with the state of its
         // account.
@@ -81,7 +81,7 @@ impl McpCommand {
 
     fn forward(&self, url: &str) -> Result<Forward, Box<dyn Error>> {
         let trust = self.ca.clone().map_or(Trust::System, Trust::File);
-        let (server, path) = Server::with_path(url, &trust)?;
+        let (server, path) = ServerAddress::with_path(url, &trust)?;
         let path = if path == "/" { MCP_PATH.to_owned() } else { path };
         let key = self.key()?;
         if key.is_some() && !self.plain && !server.is_private() {
@@ -116,7 +116,7 @@ struct LocalService {
 }
 
 impl LocalService {
-    fn open(snapshot: Option<PathBuf>, options: &Options) -> Result<Self, Box<dyn Error>> {
+    fn open(snapshot: Option<PathBuf>, options: &GlobalOptions) -> Result<Self, Box<dyn Error>> {
         let config = options.configuration()?;
         let corpus = Arc::new(Corpus::new(Arc::new(Snapshot::open(&options.snapshot(snapshot)?)?))?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());

@@ -51,7 +51,7 @@ pub(crate) use output::{CommandResult, is_output_closed, print_to_stderr};
 #[command(name = "hornbook", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    options: Options,
+    options: GlobalOptions,
 
     #[command(subcommand)]
     command: Option<Command>,
@@ -60,7 +60,7 @@ pub(crate) struct Cli {
 /// The options that every command accepts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
-struct Options {
+struct GlobalOptions {
     /// Configuration file [default: hornbook.toml in this folder, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -138,7 +138,7 @@ impl Cli {
     }
 }
 
-impl Options {
+impl GlobalOptions {
     /// Loads the configuration from the file, the environment and the options of every command.
     fn configuration(&self) -> Result<Config, Box<dyn Error>> {
         self.configuration_with(None)

@@ -10,18 +10,18 @@ use hornbook::accounts::changes::ActContext;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 use crate::cli::output::{print, print_ignoring_errors};
 use crate::cli::sample;
 use crate::cli::serve::OpenService;
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Name of the file with the demo account's key, in the data directory. A later start prints the
 /// key again.
 const DEMO_KEY_FILE: &str = "demo.key";
 
-pub(super) fn run(options: &Options) -> CommandResult {
+pub(super) fn run(options: &GlobalOptions) -> CommandResult {
     let config = options.configuration()?;
     let data = config.data.dir.clone();
     if !data.join("current").exists() {
@@ -44,7 +44,7 @@ fn build_sample(data: &Path) -> CommandResult {
         replace: false,
         accept_loss: false,
         fresh: false,
-        progress: Progress::for_stderr(),
+        progress: ProgressDisplay::for_stderr(),
     })?;
     print(&format!("{}: built from the sample corpus\n", built.path.display()))
 }

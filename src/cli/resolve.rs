@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::as_of::AsOf;
 use crate::cli::output::{print, print_json};
 use crate::cli::search::snapshot_and_text;
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Find the provision that a citation refers to
 ///
@@ -31,7 +31,7 @@ pub(crate) struct Resolve {
 }
 
 impl Resolve {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let (folder, citation) = snapshot_and_text("resolve", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let answers = engine.resolve_on(&engine.law_on(Some(self.as_of.day())), &citation)?;

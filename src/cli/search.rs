@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
-    DepthChoice, Engine, Facets, Feature, Highlight, HitExplain, Mode, PlaceEffect, Relation, SearchExplain,
+    DepthChoice, Engine, Facets, Highlight, HitExplain, Mode, PlaceEffect, RankingFeature, Relation, SearchExplain,
     SearchRequest, SearchResponse, ShownHit, UnderstoodPlace,
 };
 use hornbook_corpus::outline::Status;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::cli::as_of::AsOf;
 use crate::cli::filters::Filters;
 use crate::cli::output::{print, print_json};
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Maximum number of characters in a line of output.
 const WIDTH: usize = 96;
@@ -88,7 +88,7 @@ pub(super) fn depth_parser() -> impl TypedValueParser<Value = DepthChoice> {
 }
 
 impl Search {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let (folder, query) = snapshot_and_text("search", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let filter = self.filters.read(engine.snapshot())?;
@@ -225,7 +225,7 @@ fn explained(explain: &HitExplain) -> String {
     parts.push(explain.interaction.map_or("interaction -".into(), |score| format!("interaction {score:.3}")));
     parts.push(format!("fused {:.3}", explain.fused));
     if let Some(shares) = &explain.shares {
-        let shown = Feature::ALL.into_iter().filter(|&feature| shares.get(feature) >= 0.0005);
+        let shown = RankingFeature::ALL.into_iter().filter(|&feature| shares.get(feature) >= 0.0005);
         let shown: Vec<String> =
             shown.map(|feature| format!("{} {:.3}", feature.as_str(), shares.get(feature))).collect();
         parts.push(format!("of {}", shown.join(" + ")));

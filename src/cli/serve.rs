@@ -21,7 +21,7 @@ use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::{Config, FormationSection};
 use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{HttpSettings, Mounts, Observers, Server, Tls};
-use hornbook::log::{Fields, Level, Log};
+use hornbook::log::{Log, LogFields, LogLevel};
 use hornbook::mcp::{Mcp, McpMount};
 use hornbook::metrics::Metrics;
 use hornbook::mount::Mount;
@@ -47,7 +47,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::cli::operator_link::OperatorLink;
 use crate::cli::operator_snapshots::ServedSnapshotControl;
 use crate::cli::output::print_ignoring_errors;
-use crate::cli::{CommandResult, Options, flag, settings};
+use crate::cli::{CommandResult, GlobalOptions, flag, settings};
 
 /// Number of open files besides connections: snapshots, state, sockets, and the files that a reload
 /// opens.
@@ -81,7 +81,7 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let flags = [
             ("--listen", "server.listen", self.listen),
             ("--tls-certificate", "tls.certificate", self.tls_certificate.map(|file| file.display().to_string())),
@@ -126,7 +126,7 @@ impl OpenService {
         let settings = settings::http(config)?;
         warn_if_exposed(&settings, &log, &*clock);
         if let Some(warning) = permission_warning(&data) {
-            log.write(clock.now().wall, Level::Warning, &warning, &[]);
+            log.write(clock.now().wall, LogLevel::Warning, &warning, &[]);
         }
         keep_memory_private(&log, &*clock);
         raise_open_file_limit(&settings, &log, &*clock);
@@ -138,7 +138,7 @@ impl OpenService {
         let untold = observers.clone();
         let notices = address.map(|address| {
             let tell_undelivered = move |undelivered: &Undelivered| {
-                log_event(&untold, Level::Warning, &undelivered.to_string(), &[]);
+                log_event(&untold, LogLevel::Warning, &undelivered.to_string(), &[]);
             };
             Notices::start(address, Arc::clone(&clock), Arc::new(tell_undelivered))
         });
@@ -156,7 +156,7 @@ impl OpenService {
                 notices.raise(notice);
             }
             let fields = [("actor", json!(act.actor)), ("act", json!(act.act)), ("on", json!(act.on))];
-            log_event(&acts, Level::Info, "administrative act", &fields);
+            log_event(&acts, LogLevel::Info, "administrative act", &fields);
         });
 
         let mut threads = tokio::runtime::Builder::new_multi_thread();
@@ -208,14 +208,14 @@ impl OpenService {
                 ("snapshot", json!(service.corpus().id())),
                 ("version", json!(env!("CARGO_PKG_VERSION"))),
             ];
-            log_event(&told, Level::Info, "serving", &fields);
+            log_event(&told, LogLevel::Info, "serving", &fields);
             announce(&here);
             let at = told.clock.now().wall;
             let offered = operator_link.offer(&owners, service.base_url(), at);
             offered.map_err(|error| std::io::Error::other(error.to_string()))?;
             let announced_stop = async {
                 stop.await;
-                log_event(&told, Level::Info, "stopping", &[]);
+                log_event(&told, LogLevel::Info, "stopping", &[]);
             };
             let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
             doors.push(Arc::new(McpMount::new(mcp, &settings::mcp(config))));
@@ -230,7 +230,7 @@ impl OpenService {
         runtime.shutdown_background();
         maintenance.stop();
         accounts.close();
-        log_event(&observers, Level::Info, "stopped", &[]);
+        log_event(&observers, LogLevel::Info, "stopped", &[]);
         log.flush();
         result.map_err(|error| format!("cannot serve: {error}; check that no other program uses the address and that this user may listen on it").into())
     }
@@ -272,26 +272,31 @@ fn log_integrity_event(observers: &Observers, event: &IntegrityEvent) {
         IntegrityEvent::Damaged { snapshot, what } => {
             let message = "THE SERVED SNAPSHOT IS DAMAGED: what is damaged is answered with 500, and /readyz with 503, \
                            until a whole snapshot is served; put one in place, then run 'hornbook reload'";
-            log_event(observers, Level::Error, message, &[("snapshot", json!(snapshot)), ("why", json!(what))]);
+            log_event(observers, LogLevel::Error, message, &[("snapshot", json!(snapshot)), ("why", json!(what))]);
         }
         IntegrityEvent::Scrubbed { snapshot, bytes, took } => {
             let seconds = took.as_secs_f64().round();
             let fields = [("snapshot", json!(snapshot)), ("bytes", json!(bytes)), ("seconds", json!(seconds))];
             log_event(
                 observers,
-                Level::Info,
+                LogLevel::Info,
                 "every byte of the served snapshot was checked again and is whole",
                 &fields,
             );
         }
         IntegrityEvent::NotScrubbed { snapshot, why } => {
             let fields = [("snapshot", json!(snapshot)), ("why", json!(why))];
-            log_event(observers, Level::Warning, "the files of the served snapshot cannot be checked again", &fields);
+            log_event(
+                observers,
+                LogLevel::Warning,
+                "the files of the served snapshot cannot be checked again",
+                &fields,
+            );
         }
     }
 }
 
-fn log_event(observers: &Observers, level: Level, message: &str, fields: Fields<'_>) {
+fn log_event(observers: &Observers, level: LogLevel, message: &str, fields: LogFields<'_>) {
     observers.log.write(observers.clock.now().wall, level, message, fields);
 }
 
@@ -301,11 +306,11 @@ fn warn_if_exposed(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     if is_open(settings.listen) && settings.tls.is_none() {
         let message = "this is not a loopback address and there is no TLS: API keys cross the network unencrypted, unless a \
                        proxy in front adds TLS; set tls.certificate and tls.private_key";
-        log.write(clock.now().wall, Level::Warning, message, &[("address", json!(settings.listen))]);
+        log.write(clock.now().wall, LogLevel::Warning, message, &[("address", json!(settings.listen))]);
     }
     if let Some(metrics) = settings.metrics.filter(|metrics| is_open(*metrics)) {
         let message = "metrics need no key and this is not a loopback address: anyone who can reach it can read them";
-        log.write(clock.now().wall, Level::Warning, message, &[("address", json!(metrics))]);
+        log.write(clock.now().wall, LogLevel::Warning, message, &[("address", json!(metrics))]);
     }
 }
 
@@ -314,7 +319,7 @@ fn warn_if_exposed(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
 fn keep_memory_private(log: &Log, clock: &dyn Clock) {
     if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
         let message = "core dumps and tracing of this process cannot be turned off";
-        log.write(clock.now().wall, Level::Warning, message, &[("why", json!(error.to_string()))]);
+        log.write(clock.now().wall, LogLevel::Warning, message, &[("why", json!(error.to_string()))]);
     }
 }
 
@@ -331,7 +336,7 @@ fn raise_open_file_limit(settings: &HttpSettings, log: &Log, clock: &dyn Clock) 
         let message = "the limit of open files is lower than server.connections_max needs; raise it (LimitNOFILE= of systemd, \
                        ulimit -n) or lower server.connections_max";
         let fields = [("mayOpen", json!(may_open)), ("needed", json!(needed))];
-        log.write(clock.now().wall, Level::Warning, message, &fields);
+        log.write(clock.now().wall, LogLevel::Warning, message, &fields);
     }
 }
 
@@ -352,11 +357,11 @@ impl Reloader {
         match renewed {
             Ok(renewed) => {
                 let fields = [("snapshot", json!(renewed.snapshot)), ("before", json!(renewed.before))];
-                log_event(&self.observers, Level::Info, "reloaded", &fields);
+                log_event(&self.observers, LogLevel::Info, "reloaded", &fields);
                 Ok(renewed.snapshot)
             }
             Err(error) => {
-                log_event(&self.observers, Level::Error, "not reloaded", &[("why", json!(error.to_string()))]);
+                log_event(&self.observers, LogLevel::Error, "not reloaded", &[("why", json!(error.to_string()))]);
                 Err(error.to_string())
             }
         }
@@ -383,12 +388,12 @@ impl Reloader {
             true => {
                 let of = |name: &str| answer[name].clone();
                 let fields = [("snapshot", of("snapshot")), ("before", of("before"))];
-                log_event(&self.observers, Level::Info, "reloaded", &fields);
+                log_event(&self.observers, LogLevel::Info, "reloaded", &fields);
                 Ok(answer)
             }
             false => {
                 let faults = faults.join("; ");
-                log_event(&self.observers, Level::Error, "not reloaded", &[("why", json!(faults))]);
+                log_event(&self.observers, LogLevel::Error, "not reloaded", &[("why", json!(faults))]);
                 Err(faults)
             }
         }
@@ -435,7 +440,7 @@ impl Maintenance {
                     let fields = [("why", json!(error.to_string()))];
                     log_event(
                         &observers,
-                        Level::Error,
+                        LogLevel::Error,
                         "maintenance of accounts failed and will be tried again",
                         &fields,
                     );

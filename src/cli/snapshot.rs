@@ -4,12 +4,12 @@
 use clap::{Args, Subcommand};
 use hornbook::clock::UnixMillis;
 use hornbook_index_build::data_directory::{DataDirectory, StoredSnapshot};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::json;
 
 use crate::cli::output::{count, print, print_json};
-use crate::cli::table::{Table, bytes};
-use crate::cli::{CommandResult, Options};
+use crate::cli::table::{TextTable, bytes};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// A running server keeps its open snapshot until it is told to reload.
 const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload'";
@@ -47,7 +47,7 @@ pub(crate) struct Prune {
 }
 
 impl SnapshotCommand {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let data = DataDirectory::new(options.configuration()?.data.dir);
         match self {
             Self::List => list(&data, options.json),
@@ -72,7 +72,7 @@ impl SnapshotCommand {
 /// Shows progress while a snapshot is verified.
 fn verified<T, E>(stored: &StoredSnapshot, work: impl FnOnce(&mut dyn FnMut(u64)) -> Result<T, E>) -> Result<T, E> {
     let total = stored.manifest.as_ref().map(|manifest| manifest.files.iter().map(|file| file.size).sum()).ok();
-    let mut stage = Progress::for_stderr().stage("verifying", "bytes", total);
+    let mut stage = ProgressDisplay::for_stderr().stage("verifying", "bytes", total);
     let result = work(&mut |bytes| stage.add(bytes));
     stage.finish();
     result
@@ -86,7 +86,7 @@ fn list(data: &DataDirectory, as_json: bool) -> CommandResult {
     if stored.is_empty() {
         return print("no snapshots; 'hornbook build PLAN' makes one\n");
     }
-    let mut table = Table::new(["", "snapshot", "built", "provisions", "size", "name"]);
+    let mut table = TextTable::new(["", "snapshot", "built", "provisions", "size", "name"]);
     for snapshot in &stored {
         let mark = if snapshot.is_current { "*" } else { "" };
         let built = built(snapshot);

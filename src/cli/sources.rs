@@ -1,11 +1,11 @@
 //! `hornbook sources`: the catalogue of official sources.
 
 use clap::Args;
-use hornbook::sources::catalogue::{Kind, Source, State, find, sources};
+use hornbook::sources::catalogue::{PublishedSource, SourceKind, SourceReadiness, find, sources};
 
 use crate::cli::output::{print, print_json};
-use crate::cli::table::Table;
-use crate::cli::{CommandResult, Options};
+use crate::cli::table::TextTable;
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// List the official sources of law and their states
 ///
@@ -22,8 +22,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
-        let mut chosen: Vec<&Source> = Vec::new();
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
+        let mut chosen: Vec<&PublishedSource> = Vec::new();
         for name in &self.names {
             chosen.extend(named(name)?);
         }
@@ -40,7 +40,7 @@ impl Sources {
 }
 
 /// The source with this name, or the sources of the jurisdiction with this code.
-fn named(name: &str) -> Result<Vec<&'static Source>, String> {
+fn named(name: &str) -> Result<Vec<&'static PublishedSource>, String> {
     if let Some(source) = find(name) {
         return Ok(vec![source]);
     }
@@ -50,7 +50,7 @@ fn named(name: &str) -> Result<Vec<&'static Source>, String> {
 }
 
 /// The source with this name, for commands that need one.
-pub(super) fn known(name: &str) -> Result<&'static Source, String> {
+pub(super) fn known(name: &str) -> Result<&'static PublishedSource, String> {
     find(name).ok_or_else(|| unknown(name))
 }
 
@@ -59,18 +59,18 @@ fn unknown(name: &str) -> String {
 }
 
 fn list() -> String {
-    let mut table = Table::new(["source", "of", "law", "state"]).left_aligned();
+    let mut table = TextTable::new(["source", "of", "law", "state"]).left_aligned();
     for source in sources() {
         let title = match source.kind {
-            Kind::Official => source.title.clone(),
-            Kind::Copy => format!("{} (copy)", source.title),
+            SourceKind::Official => source.title.clone(),
+            SourceKind::Copy => format!("{} (copy)", source.title),
         };
         table.row([source.name.clone(), source.jurisdiction.clone(), title, source.state().to_string()]);
     }
     table.render() + "\n'hornbook sources NAME' says more. 'hornbook fetch NAME' downloads what is ready.\n"
 }
 
-fn details(source: &Source) -> String {
+fn details(source: &PublishedSource) -> String {
     let mut out = format!("{}  {} ({})\n", source.name, source.title, source.jurisdiction);
     let mut line = |label: &str, text: &str| out += &format!("  {label:<12}{text}\n");
     line("state", &source.state().to_string());
@@ -84,8 +84,11 @@ fn details(source: &Source) -> String {
     line("format", &source.format);
     line("terms", &source.license);
     if let Some(importer) = &source.importer {
-        let missing =
-            if matches!(source.state(), State::NotImported | State::NotYet) { " (not in this version)" } else { "" };
+        let missing = if matches!(source.state(), SourceReadiness::NotImported | SourceReadiness::NotYet) {
+            " (not in this version)"
+        } else {
+            ""
+        };
         line("importer", &format!("{importer}{missing}"));
     }
     if let Some(obstacle) = &source.obstacle {

@@ -11,7 +11,7 @@ use crate::cli::as_of::AsOf;
 use crate::cli::filters::subtree_of;
 use crate::cli::output::{print, print_json};
 use crate::cli::search::snapshot_and_text;
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Complete a heading or a citation
 ///
@@ -37,7 +37,7 @@ pub(crate) struct Suggest {
 }
 
 impl Suggest {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let (folder, text) = snapshot_and_text("suggest", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let range = self.jurisdiction.map(|code| subtree_of(engine.snapshot(), &code)).transpose()?;

@@ -2,12 +2,12 @@
 
 /// A table whose columns are as wide as their widest cell. Numbers are aligned right, text left.
 #[derive(Debug)]
-pub(crate) struct Table<const N: usize> {
+pub(crate) struct TextTable<const N: usize> {
     rows: Vec<[String; N]>,
     aligns_numbers: bool,
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> TextTable<N> {
     pub(crate) fn new(header: [&str; N]) -> Self {
         Self { rows: vec![header.map(str::to_owned)], aligns_numbers: true }
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn tables_align_and_numbers_fit() {
-        let mut table = Table::new(["name", "count"]);
+        let mut table = TextTable::new(["name", "count"]);
         table.row(["Arden".into(), "7".into()]);
         table.row(["US".into(), "1200".into()]);
         assert_eq!(table.render(), "name   count\nArden      7\nUS      1200\n");

@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hornbook::clock::SystemClock;
-use hornbook::sources::catalogue::{Source, find};
+use hornbook::sources::catalogue::{PublishedSource, find};
 use hornbook::sources::changes::{BodyChanges, Listed, changes};
-use hornbook::sources::fetch::{FetchOptions, Fetched, Outcome, fetch};
+use hornbook::sources::fetch::{DownloadOutcome, FetchOptions, Fetched, fetch};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::data_directory::DataDirectory;
 use hornbook_index_build::loss::refuse_loss;
 use hornbook_index_build::plan::Plan;
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::fetch::{RequestArgs, as_value, table};
 use crate::cli::output::{print, print_json};
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Name of the file in the data directory that records how the current snapshot was built.
 const LAST_BUILD: &str = "last-build.json";
@@ -74,10 +74,10 @@ pub(super) fn record_build(data: &Path, plan: &Path, sources: Option<&Path>) -> 
 }
 
 impl Update {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let data = options.configuration()?.data.dir;
         let LastBuild { plan, sources } = self.build_inputs(&data)?;
-        let progress = Progress::for_stderr();
+        let progress = ProgressDisplay::for_stderr();
         let folder = sources.clone().unwrap_or_else(|| plan.parent().unwrap_or(Path::new("")).to_owned());
         let fetched = if self.no_fetch { Vec::new() } else { self.fetch_again(&plan, &folder, progress)? };
         let in_use = DataDirectory::new(&data);
@@ -127,8 +127,13 @@ impl Update {
     }
 
     /// Fetches the plan's sources that are in the catalogue. The folder name identifies the source.
-    fn fetch_again(&self, plan: &Path, folder: &Path, progress: Progress) -> Result<Vec<Fetched>, Box<dyn Error>> {
-        let mut known: Vec<&Source> = Vec::new();
+    fn fetch_again(
+        &self,
+        plan: &Path,
+        folder: &Path,
+        progress: ProgressDisplay,
+    ) -> Result<Vec<Fetched>, Box<dyn Error>> {
+        let mut known: Vec<&PublishedSource> = Vec::new();
         for planned in Plan::open(plan)?.sources {
             let first = planned.path.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
             match first.as_deref().and_then(find).filter(|source| source.is_fetchable()) {
@@ -149,7 +154,7 @@ impl Update {
 }
 
 /// The numbers of the files that exist in the folder. An empty list means all files.
-fn numbers_here(source: &Source, folder: &Path) -> Vec<u32> {
+fn numbers_here(source: &PublishedSource, folder: &Path) -> Vec<u32> {
     let places = source.places(None).unwrap_or_default();
     let here = places.into_iter().filter(|place| folder.join(&place.path).exists());
     here.filter_map(|place| place.number).collect()
@@ -170,7 +175,7 @@ fn differences(data: &Path, before: Option<&str>, built: &Built) -> Result<Optio
 fn report(fetched: &[Fetched], built: &Built, changes: Option<&[BodyChanges]>, is_current: bool) -> String {
     let mut out = String::new();
     if !fetched.is_empty() {
-        let same = fetched.iter().filter(|file| file.outcome == Outcome::Unchanged).count();
+        let same = fetched.iter().filter(|file| file.outcome == DownloadOutcome::Unchanged).count();
         out += &table(fetched);
         out += &format!("{same} of {} files did not change\n", fetched.len());
     }

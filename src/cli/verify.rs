@@ -6,11 +6,11 @@ use std::time::Instant;
 use clap::Args;
 use hornbook_corpus::manifest::Manifest;
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 use crate::cli::output::print;
 use crate::cli::table::{bytes, seconds};
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, GlobalOptions};
 
 /// Check that no byte of a snapshot has changed since it was built
 ///
@@ -28,11 +28,11 @@ pub(crate) struct Verify {
 }
 
 impl Verify {
-    pub(super) fn run(self, options: &Options) -> CommandResult {
+    pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let path = options.snapshot(self.snapshot)?;
         let began = Instant::now();
         let total = Manifest::open(&path)?.files.iter().map(|file| file.size).sum();
-        let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
+        let progress = if self.quiet { ProgressDisplay::Silent } else { ProgressDisplay::for_stderr() };
         let mut stage = progress.stage("verifying", "bytes", Some(total));
         let snapshot = Snapshot::verify(&path, |bytes| stage.add(bytes))?;
         if !self.quiet {

@@ -169,7 +169,7 @@ pub struct Figure {
     pub is_minimum: bool,
     pub note: Option<String>,
     pub certainty: Certainty,
-    pub source: Source,
+    pub source: FigureSource,
     /// The date for which the figure is believed to be true, as YYYY-MM-DD.
     pub as_of: String,
 }
@@ -177,7 +177,7 @@ pub struct Figure {
 /// The source of a figure: a page of the office, or a provision.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FormationSource")]
-pub struct Source {
+pub struct FigureSource {
     pub name: String,
     pub url: Option<String>,
 }

@@ -14,8 +14,8 @@ use std::sync::LazyLock;
 
 use super::entity_type::EntityType;
 use super::requirements::{
-    Certainty, Duty, ExpediteOption, Fact, Facts, Figure, FilingOffice, Form, NameRule, PublicationDuty, Requirements,
-    Source, StateRequirements,
+    Certainty, Duty, ExpediteOption, Fact, Facts, Figure, FigureSource, FilingOffice, Form, NameRule, PublicationDuty,
+    Requirements, StateRequirements,
 };
 use super::us_state::UsState;
 use raw::{
@@ -204,7 +204,7 @@ impl RawFigure {
             is_minimum,
             note: self.note.clone().or(why),
             certainty,
-            source: Source { name: source.name.clone(), url: source.url.clone() },
+            source: FigureSource { name: source.name.clone(), url: source.url.clone() },
             as_of: source.as_of.clone(),
         })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hornbook_corpus::zoning::catalogue::Encoding;
+use hornbook_corpus::zoning::catalogue::StoredEncoding;
 use http_body_util::Full;
 use hyper::body::Body as _;
 use hyper::header::{
@@ -16,7 +16,7 @@ use serde_json::json;
 use super::accept::AcceptedCodings;
 use super::coding::Coding;
 use super::documents::Rendered;
-use super::reply::Reply;
+use super::reply::HttpReply;
 use super::request_log::ResponseLog;
 use super::response_compression::{self, ResponseCompressor};
 use super::unread::{AccountShare, SharedBytes};
@@ -29,9 +29,9 @@ use crate::api::reply::{Body, CachedBody, Format, StoredLayer};
 use crate::mount::{Methods, MountResponse};
 
 /// The path and the query of a request as they were sent, for links to other pages.
-type Address<'a> = (&'a str, Option<&'a str>);
+type RequestTarget<'a> = (&'a str, Option<&'a str>);
 
-pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: Address<'_>) -> Reply {
+pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: RequestTarget<'_>) -> HttpReply {
     let Answer { reply, receipt, version, unread, .. } = answer;
     let mut response = match reply.body {
         Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
@@ -74,18 +74,18 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
 /// The codings in which a layer is stored in addition to uncompressed bytes, the smaller one first.
 const STORED_CODINGS: [Coding; 2] = [Coding::Zstd, Coding::Gzip];
 
-fn stored_encoding(coding: Coding) -> Encoding {
+fn stored_encoding(coding: Coding) -> StoredEncoding {
     match coding {
-        Coding::Zstd => Encoding::Zstd,
-        Coding::Gzip => Encoding::Gzip,
-        Coding::Identity | Coding::Brotli => Encoding::Identity,
+        Coding::Zstd => StoredEncoding::Zstd,
+        Coding::Gzip => StoredEncoding::Gzip,
+        Coding::Identity | Coding::Brotli => StoredEncoding::Identity,
     }
 }
 
 /// Memory-mapped bytes of a layer, sent without copying them.
 struct EncodedLayer {
     layer: StoredLayer,
-    encoding: Encoding,
+    encoding: StoredEncoding,
 }
 
 impl AsRef<[u8]> for EncodedLayer {
@@ -117,7 +117,7 @@ fn set_standard(head: &mut HeaderMap, name: HeaderName, value: &'static str) {
     head.insert(name, HeaderValue::from_static(value));
 }
 
-pub(super) fn unchanged(version: &str, left: Option<RateRemaining>, asked: &HeaderMap) -> Reply {
+pub(super) fn unchanged(version: &str, left: Option<RateRemaining>, asked: &HeaderMap) -> HttpReply {
     let mut response = not_modified(version, asked);
     let head = response.headers_mut();
     set_standard(head, CACHE_CONTROL, "private, no-cache");
@@ -129,7 +129,7 @@ pub(super) fn unchanged(version: &str, left: Option<RateRemaining>, asked: &Head
 }
 
 /// The tag has the form that the client holds, because a cache updates only an entry with an identical tag.
-fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
+fn not_modified(version: &str, asked: &HeaderMap) -> HttpReply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     let weak = tag(version, true);
@@ -139,7 +139,7 @@ fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
     response
 }
 
-pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> Reply {
+pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> HttpReply {
     let Failure { error, left } = failure;
     let object = ErrorObject {
         error: error.code.code(),
@@ -178,7 +178,10 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
 struct ErrorMessage(Arc<str>);
 
 /// The same error as a page, if there is one. Status and headers stay, except for the headers of the body.
-pub(super) fn as_page(response: Reply, page: impl FnOnce(&str, StatusCode) -> Option<Response<Bytes>>) -> Reply {
+pub(super) fn as_page(
+    response: HttpReply,
+    page: impl FnOnce(&str, StatusCode) -> Option<Response<Bytes>>,
+) -> HttpReply {
     let Some(ErrorMessage(message)) = response.extensions().get().cloned() else { return response };
     let Some(page) = page(&message, response.status()) else { return response };
     let (mut head, _) = response.into_parts();
@@ -187,7 +190,7 @@ pub(super) fn as_page(response: Reply, page: impl FnOnce(&str, StatusCode) -> Op
     Response::from_parts(head, Full::new(body))
 }
 
-pub(super) fn method_not_allowed(method: &Method, methods: Methods, id: &str) -> Reply {
+pub(super) fn method_not_allowed(method: &Method, methods: Methods, id: &str) -> HttpReply {
     let (method, allowed) = (shortened(method.as_str()), methods.allow());
     let message = format!("{method} is not allowed here; use one of {allowed}");
     let mut response = failed(&ApiError::new(ErrorCode::MethodNotAllowed, message).into(), id, None);
@@ -195,7 +198,7 @@ pub(super) fn method_not_allowed(method: &Method, methods: Methods, id: &str) ->
     response
 }
 
-pub(super) fn options(methods: Methods) -> Reply {
+pub(super) fn options(methods: Methods) -> HttpReply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     headers::set_fixed(response.headers_mut(), ALLOW, methods.allow());
@@ -203,7 +206,7 @@ pub(super) fn options(methods: Methods) -> Reply {
 }
 
 /// Turns the answer of a mounted handler into a response.
-pub(super) fn of_mount(answer: MountResponse) -> Reply {
+pub(super) fn of_mount(answer: MountResponse) -> HttpReply {
     let MountResponse { response, receipt, left, unread, error, internal, stages } = answer;
     let (head, body) = response.into_parts();
     let mut response = Response::from_parts(head, Full::new(body));
@@ -223,7 +226,7 @@ pub(super) fn of_mount(answer: MountResponse) -> Reply {
 }
 
 /// A document in a coding that the client accepts, or a 304 if the client has this version already.
-pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &ResponseCompressor) -> Reply {
+pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &ResponseCompressor) -> HttpReply {
     let is_held = is_known(rendered.version(), request_parts::header_text(asked, "if-none-match"));
     let mut response = match is_held {
         true => not_modified(rendered.version(), asked),
@@ -251,13 +254,13 @@ pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &R
     response
 }
 
-pub(super) fn metrics(page: String) -> Reply {
+pub(super) fn metrics(page: String) -> HttpReply {
     let mut response = respond(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", page.into());
     set_standard(response.headers_mut(), CACHE_CONTROL, "no-store");
     response
 }
 
-pub(super) fn probe(status: StatusCode, word: &str) -> Reply {
+pub(super) fn probe(status: StatusCode, word: &str) -> HttpReply {
     let mut response = respond(status, content_type(Format::Json), json!({ "status": word }).to_string().into());
     set_standard(response.headers_mut(), CACHE_CONTROL, "no-store");
     if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -267,7 +270,7 @@ pub(super) fn probe(status: StatusCode, word: &str) -> Reply {
 }
 
 /// A response to HEAD states how long the body would be.
-pub(super) fn drop_body(response: &mut Reply) {
+pub(super) fn drop_body(response: &mut HttpReply) {
     let length = response.body().size_hint().exact().unwrap_or(0);
     if response.status() != StatusCode::NOT_MODIFIED && response.status() != StatusCode::NO_CONTENT {
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
@@ -276,7 +279,7 @@ pub(super) fn drop_body(response: &mut Reply) {
 }
 
 /// The bytes of a final HTTP/1 response, for the cases in which hyper has no request to answer.
-pub(super) fn to_http1_bytes(reply: Reply) -> Vec<u8> {
+pub(super) fn to_http1_bytes(reply: HttpReply) -> Vec<u8> {
     let (head, body) = reply.into_parts();
     let body = body.into_inner().unwrap_or_default();
     let reason = head.status.canonical_reason().unwrap_or_default();
@@ -294,7 +297,7 @@ pub(super) fn to_http1_bytes(reply: Reply) -> Vec<u8> {
     bytes
 }
 
-fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> Reply {
+fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> HttpReply {
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
     *response.headers_mut() = headers::new_header_map();

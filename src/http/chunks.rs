@@ -9,7 +9,7 @@ use crate::api::error::ApiError;
 const SIZE_DIGITS_MAX: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum ChunkState {
     /// In the line with the size of a chunk, after this many digits.
     Size {
         digits: usize,
@@ -33,21 +33,21 @@ enum State {
 
 /// How far a chunked body has been read.
 #[derive(Debug)]
-pub(super) struct Chunks {
-    state: State,
+pub(super) struct ChunkDecoder {
+    state: ChunkState,
     /// The number of bytes of the body so far.
     pub(super) bytes: usize,
 }
 
-impl Default for Chunks {
+impl Default for ChunkDecoder {
     fn default() -> Self {
-        Self { state: State::Size { digits: 0, size: 0 }, bytes: 0 }
+        Self { state: ChunkState::Size { digits: 0, size: 0 }, bytes: 0 }
     }
 }
 
-impl Chunks {
+impl ChunkDecoder {
     pub(super) fn is_done(&self) -> bool {
-        self.state == State::Done
+        self.state == ChunkState::Done
     }
 
     /// Continues reading, and appends the bytes of the body to `body`. Returns how many bytes of `raw`
@@ -55,12 +55,12 @@ impl Chunks {
     pub(super) fn read(&mut self, raw: &[u8], body: &mut Vec<u8>) -> Result<usize, ApiError> {
         let mut at = 0;
         while at < raw.len() && !self.is_done() {
-            if let State::Data { left } = self.state {
+            if let ChunkState::Data { left } = self.state {
                 let taken = left.min(raw.len() - at);
                 body.extend_from_slice(&raw[at..at + taken]);
                 self.bytes += taken;
                 at += taken;
-                self.state = if taken == left { State::DataEnd } else { State::Data { left: left - taken } };
+                self.state = if taken == left { ChunkState::DataEnd } else { ChunkState::Data { left: left - taken } };
                 continue;
             }
             self.state = self.after(raw[at])?;
@@ -69,9 +69,9 @@ impl Chunks {
         Ok(at)
     }
 
-    fn after(&self, byte: u8) -> Result<State, ApiError> {
+    fn after(&self, byte: u8) -> Result<ChunkState, ApiError> {
         match (self.state, byte) {
-            (State::Size { digits, size }, byte) if byte.is_ascii_hexdigit() => {
+            (ChunkState::Size { digits, size }, byte) if byte.is_ascii_hexdigit() => {
                 if digits == SIZE_DIGITS_MAX {
                     return Err(body_too_large());
                 }
@@ -80,19 +80,19 @@ impl Chunks {
                 if self.bytes + size > BODY_BYTES_MAX {
                     return Err(body_too_large());
                 }
-                Ok(State::Size { digits: digits + 1, size })
+                Ok(ChunkState::Size { digits: digits + 1, size })
             }
-            (State::Size { digits: 1.., size }, b'\r') => Ok(State::SizeEnd { size }),
-            (State::Size { digits: 1.., .. }, b';' | b' ' | b'\t') => {
+            (ChunkState::Size { digits: 1.., size }, b'\r') => Ok(ChunkState::SizeEnd { size }),
+            (ChunkState::Size { digits: 1.., .. }, b';' | b' ' | b'\t') => {
                 Err(bad("a chunk of the body has an extension; send its size alone"))
             }
-            (State::SizeEnd { size: 0 }, b'\n') => Ok(State::Last),
-            (State::SizeEnd { size }, b'\n') => Ok(State::Data { left: size }),
-            (State::DataEnd, b'\r') => Ok(State::DataEndLine),
-            (State::DataEndLine, b'\n') => Ok(State::Size { digits: 0, size: 0 }),
-            (State::Last, b'\r') => Ok(State::LastLine),
-            (State::LastLine, b'\n') => Ok(State::Done),
-            (State::Last, _) => Err(bad("the body has trailers; send them as headers")),
+            (ChunkState::SizeEnd { size: 0 }, b'\n') => Ok(ChunkState::Last),
+            (ChunkState::SizeEnd { size }, b'\n') => Ok(ChunkState::Data { left: size }),
+            (ChunkState::DataEnd, b'\r') => Ok(ChunkState::DataEndLine),
+            (ChunkState::DataEndLine, b'\n') => Ok(ChunkState::Size { digits: 0, size: 0 }),
+            (ChunkState::Last, b'\r') => Ok(ChunkState::LastLine),
+            (ChunkState::LastLine, b'\n') => Ok(ChunkState::Done),
+            (ChunkState::Last, _) => Err(bad("the body has trailers; send them as headers")),
             _ => Err(bad("the body is not in chunks as HTTP/1.1 writes them; send Content-Length instead")),
         }
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn whole(raw: &[u8]) -> Result<(Vec<u8>, usize, bool), u16> {
-        let (mut chunks, mut body) = (Chunks::default(), Vec::new());
+        let (mut chunks, mut body) = (ChunkDecoder::default(), Vec::new());
         let read = chunks.read(raw, &mut body).map_err(|error| error.code.status())?;
         assert_eq!(chunks.bytes, body.len());
         Ok((body, read, chunks.is_done()))
@@ -169,7 +169,7 @@ mod tests {
             raw.extend_from_slice(b"0\r\n\r\n");
             let end = raw.len();
             raw.extend_from_slice(&after);
-            let (mut chunks, mut found, mut at, mut cut) = (Chunks::default(), Vec::new(), 0, cuts.iter().cycle());
+            let (mut chunks, mut found, mut at, mut cut) = (ChunkDecoder::default(), Vec::new(), 0, cuts.iter().cycle());
             while !chunks.is_done() {
                 let to = (at + cut.next().unwrap()).min(raw.len());
                 at += chunks.read(&raw[at..to], &mut found).unwrap();

@@ -21,7 +21,7 @@ pub(super) enum Coding {
 
 /// How much time may be spent on compression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Effort {
+pub(super) enum CompressionEffort {
     /// For a response that is sent once.
     Quick,
     /// For a response that is cached.
@@ -47,11 +47,11 @@ impl Coding {
     }
 
     /// `None` for `Identity`, or if compression fails, which only a lack of memory could cause.
-    pub(super) fn compress(self, plain: &[u8], effort: Effort) -> Option<Bytes> {
-        let is_thorough = effort == Effort::Thorough;
+    pub(super) fn compress(self, plain: &[u8], effort: CompressionEffort) -> Option<Bytes> {
+        let is_thorough = effort == CompressionEffort::Thorough;
         let packed = match self {
             Self::Identity => return None,
-            Self::Gzip if effort == Effort::Quick => return gzip_quickly(plain),
+            Self::Gzip if effort == CompressionEffort::Quick => return gzip_quickly(plain),
             Self::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::new(if is_thorough { 9 } else { 4 }));
                 encoder.write_all(plain).and_then(|()| encoder.finish())

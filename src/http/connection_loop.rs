@@ -22,8 +22,8 @@ use tokio::time::Instant;
 
 use super::answer;
 use super::http_date::has_http_date;
-use super::reply::Reply;
-use super::request_stream::{Arrived, Refused, RequestStream};
+use super::reply::HttpReply;
+use super::request_stream::{Arrived, RefusedRequest, RequestStream};
 use super::timeouts::TimedStream;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::clock::Clock;
@@ -87,12 +87,12 @@ impl Protocols {
         &self,
         mut guard: Box<RequestStream<S>>,
         service: A,
-        refuse: impl FnOnce(Refused) -> Reply,
+        refuse: impl FnOnce(RefusedRequest) -> HttpReply,
         waiting: &Gauge,
         stop: impl Future<Output = ()>,
     ) where
         S: AsyncRead + AsyncWrite + Unpin,
-        A: Service<Request<Incoming>, Response = Reply, Error = Infallible> + Unpin,
+        A: Service<Request<Incoming>, Response = HttpReply, Error = Infallible> + Unpin,
         A::Future: Unpin + Send + 'static,
     {
         let mut stop = pin!(stop);
@@ -158,7 +158,7 @@ impl Protocols {
         mut stop: Pin<&mut impl Future<Output = ()>>,
     ) where
         S: AsyncRead + AsyncWrite + Unpin,
-        A: Service<Request<Incoming>, Response = Reply, Error = Infallible>,
+        A: Service<Request<Incoming>, Response = HttpReply, Error = Infallible>,
         A::Future: Send + 'static,
     {
         let state = Arc::clone(guard.state());

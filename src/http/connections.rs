@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::connection_loop::Protocols;
-use super::reply::Reply;
-use super::request_stream::{Bodies, ConnectionState, Refused, RequestStream};
+use super::reply::HttpReply;
+use super::request_stream::{Bodies, ConnectionState, RefusedRequest, RequestStream};
 use super::rules::check_http2;
 use super::stream::Stream;
 use super::unread::Shares;
@@ -153,7 +153,7 @@ impl Acceptor {
             let connection = Arc::clone(&connection);
             Box::pin(async move { Ok(connection.answer(request).await) })
         });
-        let refuse = |refused: Refused| self.app.refuse(refused, peer.address);
+        let refuse = |refused: RefusedRequest| self.app.refuse(refused, peer.address);
         let closed = async { drop(closing.changed().await) };
         self.protocols.serve_requests(guard, service, refuse, &metrics.connections_waiting, closed).await;
         drop(announced_slot);
@@ -182,7 +182,7 @@ struct Connection {
 
 impl Connection {
     /// Answers a request within the limits of its client, and counts the response until it is read.
-    async fn answer(&self, mut request: Request<Incoming>) -> Reply {
+    async fn answer(&self, mut request: Request<Incoming>) -> HttpReply {
         let Self { acceptor, peer, unread, state } = self;
         let Acceptor { settings, limit, app, .. } = &**acceptor;
         let forwarded = peer.is_proxy.then(|| settings.proxies.forwarded_for(request.headers())).flatten();
@@ -222,11 +222,11 @@ fn name_host(request: &mut Request<Incoming>) {
 struct ConnectionLimit {
     max: usize,
     max_per_client: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenConnections {
     all: usize,
     by_client: HashMap<ClientNetwork, usize>,
 }
@@ -242,16 +242,16 @@ impl ConnectionLimit {
     }
 
     /// Counts a connection. `address` is `None` for a connection that carries the requests of many clients.
-    fn open(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Slot> {
+    fn open(self: &Arc<Self>, address: Option<IpAddr>) -> Option<ConnectionSlot> {
         self.take(true, address)
     }
 
     /// Counts what a proxy sends for this client: a whole connection, or one request.
-    fn open_for(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
+    fn open_for(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         self.take(false, Some(address))
     }
 
-    fn take(self: &Arc<Self>, is_connection: bool, address: Option<IpAddr>) -> Option<Slot> {
+    fn take(self: &Arc<Self>, is_connection: bool, address: Option<IpAddr>) -> Option<ConnectionSlot> {
         let client = address.map(ClientNetwork::of);
         let mut open = self.lock();
         let of_client = client.and_then(|client| open.by_client.get(&client)).copied().unwrap_or(0);
@@ -262,22 +262,22 @@ impl ConnectionLimit {
         if let Some(client) = client {
             open.by_client.insert(client, of_client + 1);
         }
-        Some(Slot { limit: Arc::clone(self), is_connection, client })
+        Some(ConnectionSlot { limit: Arc::clone(self), is_connection, client })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One counted connection, or one counted request of a proxy, until it is dropped.
-struct Slot {
+struct ConnectionSlot {
     limit: Arc<ConnectionLimit>,
     is_connection: bool,
     client: Option<ClientNetwork>,
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut open = self.limit.lock();
         open.all = open.all.saturating_sub(usize::from(self.is_connection));

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, OnceCell};
 
-use super::coding::{Coding, Effort};
+use super::coding::{Coding, CompressionEffort};
 use super::response_compression::ResponseCompressor;
 use crate::api::corpus::Corpus;
-use crate::api::documents::{Document, DocumentContext, Examples};
+use crate::api::documents::{ApiDocument, DocumentContext, Examples};
 use crate::api::error::ApiError;
 use crate::api::service::Service;
 use crate::hex;
@@ -26,11 +26,11 @@ pub(super) struct Documents {
 /// All documents about one snapshot.
 pub(super) struct SnapshotDocuments {
     snapshot: String,
-    rendered: [Rendered; Document::ALL.len()],
+    rendered: [Rendered; ApiDocument::ALL.len()],
 }
 
 pub(super) struct Rendered {
-    document: Document,
+    document: ApiDocument,
     plain: Bytes,
     /// A hash of the document.
     version: String,
@@ -71,23 +71,23 @@ impl SnapshotDocuments {
         let examples = Examples::of(corpus);
         let setting =
             DocumentContext { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
-        let rendered = Document::ALL.map(|document| Rendered::new(document, document.render(&setting)));
+        let rendered = ApiDocument::ALL.map(|document| Rendered::new(document, document.render(&setting)));
         Self { snapshot: corpus.id().to_owned(), rendered }
     }
 
-    pub(super) fn get(&self, document: Document) -> &Rendered {
+    pub(super) fn get(&self, document: ApiDocument) -> &Rendered {
         let found = self.rendered.iter().find(|rendered| rendered.document == document);
         found.expect("every document is rendered")
     }
 }
 
 impl Rendered {
-    fn new(document: Document, text: String) -> Self {
+    fn new(document: ApiDocument, text: String) -> Self {
         let version = hex::encode(&Sha256::digest(&text)[..12]);
         Self { document, plain: text.into(), version, packed: Default::default() }
     }
 
-    pub(super) fn document(&self) -> Document {
+    pub(super) fn document(&self) -> ApiDocument {
         self.document
     }
 
@@ -102,7 +102,7 @@ impl Rendered {
     /// `None` for uncompressed bytes, and if no thread is free to compress the document in time.
     pub(super) async fn packed(&self, coding: Coding, packing: &ResponseCompressor) -> Option<Bytes> {
         let place = Coding::PREFERRED.iter().position(|preferred| *preferred == coding)?;
-        let pack = || async { packing.packed(self.plain(), coding, Effort::Thorough).await.ok_or(()) };
+        let pack = || async { packing.packed(self.plain(), coding, CompressionEffort::Thorough).await.ok_or(()) };
         self.packed[place].get_or_try_init(pack).await.ok().cloned()
     }
 }

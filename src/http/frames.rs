@@ -34,7 +34,7 @@ pub(super) struct FrameWatch {
     incomplete_since: Option<Instant>,
     newest_stream: u32,
     last_request: Instant,
-    budget: Budget,
+    budget: FrameBudget,
 }
 
 impl FrameWatch {
@@ -47,7 +47,7 @@ impl FrameWatch {
             incomplete_since: None,
             newest_stream: 0,
             last_request: now,
-            budget: Budget { left: BUDGET_MAX, refilled: now, sent_bytes: 0 },
+            budget: FrameBudget { left: BUDGET_MAX, refilled: now, sent_bytes: 0 },
         }
     }
 
@@ -106,14 +106,14 @@ impl FrameWatch {
 }
 
 /// How many frames that request nothing are still allowed.
-struct Budget {
+struct FrameBudget {
     left: u32,
     refilled: Instant,
     /// Bytes that were sent to the client and are not counted yet.
     sent_bytes: usize,
 }
 
-impl Budget {
+impl FrameBudget {
     fn spend(&mut self, now: Instant) -> io::Result<()> {
         if self.left == 0 {
             let earned = (now - self.refilled).as_millis() * u128::from(BUDGET_PER_SECOND) / 1000;

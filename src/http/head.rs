@@ -63,13 +63,13 @@ pub(super) enum BodyLength {
 
 struct RequestLine {
     method: Vec<u8>,
-    version: Version,
+    version: HttpVersion,
     /// The authority, if the target contains one.
     authority: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Version {
+enum HttpVersion {
     Http10,
     Http11,
 }
@@ -155,7 +155,7 @@ impl Head {
     }
 
     fn is_old(&self) -> bool {
-        self.request.as_ref().is_some_and(|request| request.version == Version::Http10)
+        self.request.as_ref().is_some_and(|request| request.version == HttpVersion::Http10)
     }
 
     /// Does the checks that need the complete head. Returns the length of the body.
@@ -219,8 +219,8 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
         return Err(no_such_method());
     }
     let version = match version {
-        b"HTTP/1.1" => Version::Http11,
-        b"HTTP/1.0" => Version::Http10,
+        b"HTTP/1.1" => HttpVersion::Http11,
+        b"HTTP/1.0" => HttpVersion::Http10,
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
             let message = "this HTTP version is not supported; use HTTP/1.1, or HTTP/2 with its own preface";
             return Err(ApiError::new(ErrorCode::VersionNotSupported, message));

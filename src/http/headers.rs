@@ -6,7 +6,7 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
 use super::request_parts;
-use crate::accounts::admission::Receipt;
+use crate::accounts::admission::MeteringReceipt;
 use crate::accounts::rate_limit::{RateLimits, RateRemaining};
 use crate::api::headers::{
     CREDITS_COST, CREDITS_REMAINING, HEADERS, Header, IDEMPOTENCY_REPLAYED, LINK, RATE_LIMIT, RATE_LIMIT_LIMIT,
@@ -63,7 +63,7 @@ pub(super) fn set_number(head: &mut HeaderMap, header: Header, number: impl Into
 }
 
 /// What a call cost and what is left. Only a receipt contains this.
-pub(super) fn paid(head: &mut HeaderMap, receipt: &Receipt) {
+pub(super) fn paid(head: &mut HeaderMap, receipt: &MeteringReceipt) {
     set_number(head, CREDITS_REMAINING, receipt.credits_remaining());
     set_number(head, RESEARCH_ALLOTMENT_REMAINING, receipt.allotment_remaining());
     set_number(head, CREDITS_COST, if receipt.is_replay() { 0 } else { receipt.charged().0 });

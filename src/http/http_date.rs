@@ -45,7 +45,7 @@ fn formatted(at: UnixMillis) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Day;
+    use crate::clock::UnixDay;
 
     fn text(at: UnixMillis) -> Option<String> {
         http_date(at).map(|date| date.to_str().unwrap().to_owned())
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn times_before_1970_and_after_9999_have_no_date() {
-        for at in [-1, 253_402_300_800_000, i64::MAX, i64::MIN, Day::from_civil(-1, 12, 31).start().0] {
+        for at in [-1, 253_402_300_800_000, i64::MAX, i64::MIN, UnixDay::from_civil(-1, 12, 31).start().0] {
             assert_eq!(text(UnixMillis(at)), None, "{at}");
         }
         assert!(has_http_date(UnixMillis(253_402_300_799_999)) && !has_http_date(UnixMillis(253_402_300_800_000)));

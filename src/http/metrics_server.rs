@@ -13,8 +13,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::connection_loop::Protocols;
-use super::reply::Reply;
-use super::request_stream::{Bodies, Refused, RequestStream};
+use super::reply::HttpReply;
+use super::request_stream::{Bodies, RefusedRequest, RequestStream};
 use super::timeouts::Timeouts;
 use super::{App, answer, no_such_path};
 use crate::api::headers::REQUEST_ID;
@@ -49,7 +49,7 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
                 let answer = respond(&app, &request);
                 ready(Ok::<_, Infallible>(answer))
             });
-            let refuse = |refused: Refused| {
+            let refuse = |refused: RefusedRequest| {
                 let id = app.ids.next();
                 let reply = answer::failed(&refused.error.into(), &id, None);
                 finished(reply, &id, &refused.method)
@@ -61,7 +61,7 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
     }
 }
 
-fn respond(app: &App, request: &Request<Incoming>) -> Reply {
+fn respond(app: &App, request: &Request<Incoming>) -> HttpReply {
     let id = app.ids.next();
     let reply = match request.uri().path() {
         "/metrics" | "/healthz" | "/readyz" if !matches!(*request.method(), Method::GET | Method::HEAD) => {
@@ -75,7 +75,7 @@ fn respond(app: &App, request: &Request<Incoming>) -> Reply {
     finished(reply, &id, request.method().as_str())
 }
 
-fn finished(mut reply: Reply, id: &str, method: &str) -> Reply {
+fn finished(mut reply: HttpReply, id: &str, method: &str) -> HttpReply {
     super::headers::set(reply.headers_mut(), REQUEST_ID, id);
     if method == Method::HEAD {
         answer::drop_body(&mut reply);

@@ -77,14 +77,14 @@ use http_date::http_date;
 use open_rate::OpenRate;
 pub use probe::{ReadinessAnswer, fetch_readiness};
 pub use proxies::Proxies;
-use reply::Reply;
+use reply::HttpReply;
 use request_id::RequestIds;
 pub use request_log::Observers;
 use request_log::RequestLine;
 use request_parts::CheckedRequest;
-use request_stream::Refused;
+use request_stream::RefusedRequest;
 use response_compression::ResponseCompressor;
-use routes::{Target, route};
+use routes::{RouteTarget, route};
 pub use timeouts::Timeouts;
 pub use tls::{Tls, TlsError, TlsFiles};
 
@@ -246,7 +246,7 @@ impl App {
         }
     }
 
-    async fn handle(&self, request: Request<Incoming>, client: IpAddr, refused: Option<ApiError>) -> Reply {
+    async fn handle(&self, request: Request<Incoming>, client: IpAddr, refused: Option<ApiError>) -> HttpReply {
         let (id, progress) = (self.ids.next(), Progress::default());
         let (head, body) = request.into_parts();
         let under_way = self.observers.begin(RequestLine {
@@ -279,7 +279,7 @@ impl App {
     }
 
     /// Turns an error into a web page if a browser requested something outside of the API.
-    fn error_as_page(&self, response: Reply, head: &Parts, id: &str) -> Reply {
+    fn error_as_page(&self, response: HttpReply, head: &Parts, id: &str) -> HttpReply {
         let is_of_api = head.uri.path().starts_with("/api/");
         if response.status().as_u16() < 400 || is_of_api || !accept::prefers_pages(&head.headers) {
             return response;
@@ -291,7 +291,7 @@ impl App {
     }
 
     /// The response to an HTTP/1 request whose head is refused.
-    fn refuse(&self, refused: Refused, client: IpAddr) -> Reply {
+    fn refuse(&self, refused: RefusedRequest, client: IpAddr) -> HttpReply {
         let (id, progress) = (self.ids.next(), Progress::default());
         let under_way = self.observers.begin(RequestLine {
             id: &id,
@@ -311,7 +311,7 @@ impl App {
     /// Sets the headers that every response has.
     fn finish(
         &self,
-        response: &mut Reply,
+        response: &mut HttpReply,
         (method, path): (&str, &str),
         asked: &HeaderMap,
         corpus: &Corpus,
@@ -338,7 +338,7 @@ impl App {
         }
     }
 
-    async fn answer(&self, asked: RequestContext<'_>, corpus: &Arc<Corpus>) -> Reply {
+    async fn answer(&self, asked: RequestContext<'_>, corpus: &Arc<Corpus>) -> HttpReply {
         let RequestContext { head, id, .. } = asked;
         let checked = match request_parts::check(head) {
             Ok(checked) => checked,
@@ -349,34 +349,36 @@ impl App {
         // It is as cheap as a refusal, and browsers send it before every call.
         if head.method == Method::OPTIONS {
             return answer::options(match target {
-                Some(Target::OtherMethod(methods)) => methods,
+                Some(RouteTarget::OtherMethod(methods)) => methods,
                 _ => Methods::Get,
             });
         }
-        if target.as_ref().is_none_or(Target::is_open)
+        if target.as_ref().is_none_or(RouteTarget::is_open)
             && let Err(error) = self.count_open(asked.client)
         {
             return answer::failed(&error.into(), id, None);
         }
         match target {
             None => answer::failed(&no_such_path(checked.path).into(), id, None),
-            Some(Target::OtherMethod(methods)) => answer::method_not_allowed(&head.method, methods, id),
-            Some(Target::Live) => answer::probe(StatusCode::OK, "live"),
-            Some(Target::Ready) => self.readiness(),
-            Some(Target::Document(document)) => match self.documents.of(&self.service, corpus).await {
+            Some(RouteTarget::OtherMethod(methods)) => answer::method_not_allowed(&head.method, methods, id),
+            Some(RouteTarget::Live) => answer::probe(StatusCode::OK, "live"),
+            Some(RouteTarget::Ready) => self.readiness(),
+            Some(RouteTarget::Document(document)) => match self.documents.of(&self.service, corpus).await {
                 Ok(documents) => answer::document(documents.get(document), checked.headers, &self.packing).await,
                 Err(error) => answer::failed(&error.into(), id, None),
             },
-            Some(Target::Operation(operation, path)) => self.operation(operation, path, checked, asked, corpus).await,
-            Some(Target::Door(door)) => answer::of_mount(door.answer(asked.visit(&checked)).await),
+            Some(RouteTarget::Operation(operation, path)) => {
+                self.operation(operation, path, checked, asked, corpus).await
+            }
+            Some(RouteTarget::Door(door)) => answer::of_mount(door.answer(asked.visit(&checked)).await),
         }
     }
 
     /// Finds the handler mounted at a path. These come last, because most requests are calls.
-    fn door(&self, method: &Method, path: &str) -> Option<Target<'_>> {
+    fn door(&self, method: &Method, path: &str) -> Option<RouteTarget<'_>> {
         let door = self.doors.iter().find(|door| door.matches_path(path))?;
         let methods = door.methods(path);
-        Some(if methods.include(method) { Target::Door(&**door) } else { Target::OtherMethod(methods) })
+        Some(if methods.include(method) { RouteTarget::Door(&**door) } else { RouteTarget::OtherMethod(methods) })
     }
 
     /// Counts a request that needs no key against its address.
@@ -394,7 +396,7 @@ impl App {
         mut checked: CheckedRequest<'_>,
         asked: RequestContext<'_>,
         corpus: &Arc<Corpus>,
-    ) -> Reply {
+    ) -> HttpReply {
         let id = asked.id;
         checked.arguments.path = path;
         if operation.body.is_some() {
@@ -428,7 +430,7 @@ impl App {
         }
     }
 
-    fn readiness(&self) -> Reply {
+    fn readiness(&self) -> HttpReply {
         if self.draining.load(Ordering::Relaxed) {
             return answer::probe(StatusCode::SERVICE_UNAVAILABLE, "stopping");
         }

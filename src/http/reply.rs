@@ -4,4 +4,4 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Response;
 
-pub(super) type Reply = Response<Full<Bytes>>;
+pub(super) type HttpReply = Response<Full<Bytes>>;

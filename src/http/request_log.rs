@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::reply::Reply;
+use super::reply::HttpReply;
 use crate::api::call::Progress;
 use crate::clock::{Clock, UnixMillis};
-use crate::log::{Level, Line, Log, RequestLogging};
+use crate::log::{Log, LogLevel, LogLine, RequestLogging};
 use crate::metrics::{FailedRequest, Metrics};
 use crate::mount::loggable;
 
@@ -26,7 +26,7 @@ pub(super) struct ResponseLog {
 }
 
 impl ResponseLog {
-    pub(super) fn of(reply: &mut Reply) -> &mut Self {
+    pub(super) fn of(reply: &mut HttpReply) -> &mut Self {
         reply.extensions_mut().get_or_insert_default()
     }
 }
@@ -69,7 +69,7 @@ pub(super) struct PendingRequest<'r> {
 }
 
 impl PendingRequest<'_> {
-    pub(super) fn answered(mut self, reply: &mut Reply, now: UnixMillis) {
+    pub(super) fn answered(mut self, reply: &mut HttpReply, now: UnixMillis) {
         self.is_answered = true;
         let note = reply.extensions_mut().remove::<ResponseLog>().unwrap_or_default();
         let (status, micros) = (reply.status().as_u16(), self.micros());
@@ -99,7 +99,7 @@ impl PendingRequest<'_> {
         if !is_logged {
             return;
         }
-        let level = if status >= 500 { Level::Error } else { Level::Info };
+        let level = if status >= 500 { LogLevel::Error } else { LogLevel::Info };
         self.log(now, micros, level, "answered", |line| {
             line.number("status", status);
             if let Some(error) = note.error {
@@ -123,11 +123,11 @@ impl PendingRequest<'_> {
         };
         if is_logged {
             let now = self.observers.clock.now().wall;
-            self.log(now, self.micros(), Level::Info, "client disconnected", |_| {});
+            self.log(now, self.micros(), LogLevel::Info, "client disconnected", |_| {});
         }
     }
 
-    fn log(&self, now: UnixMillis, micros: u64, level: Level, message: &str, outcome: impl FnOnce(&mut Line)) {
+    fn log(&self, now: UnixMillis, micros: u64, level: LogLevel, message: &str, outcome: impl FnOnce(&mut LogLine)) {
         let RequestLine { id, method, path, client, has_key, progress } = self.request;
         self.observers.log.write_with(now, level, message, |line| {
             line.text("request", id);

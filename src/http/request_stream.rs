@@ -26,7 +26,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 use super::body::{BodyBudget, BodyShare};
-use super::chunks::Chunks;
+use super::chunks::ChunkDecoder;
 use super::frames::FrameWatch;
 use super::head::{BodyLength, Head, WholeHead, method_of};
 use super::proxies::{FORWARDED_FOR, Proxies};
@@ -83,7 +83,7 @@ pub(super) struct RequestStream<S> {
     /// The length of head and body of the current request, once it is known.
     whole: Option<usize>,
     /// How far the body has been read, if it is chunked.
-    chunks: Option<Chunks>,
+    chunks: Option<ChunkDecoder>,
     head_bytes: usize,
     /// The unsent part of the `100 Continue` that the client waits for.
     unsent_continue: &'static [u8],
@@ -157,7 +157,7 @@ pub(super) enum Arrived {
     /// An HTTP/1 request.
     Request,
     /// An HTTP/1 request that is refused; nothing after it is read.
-    Refused(Box<Refused>),
+    Refused(Box<RefusedRequest>),
     /// The preface of HTTP/2.
     Http2,
     /// The end of the connection.
@@ -165,7 +165,7 @@ pub(super) enum Arrived {
 }
 
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct RefusedRequest {
     pub(super) error: ApiError,
     /// `-` if the method is not readable.
     pub(super) method: String,
@@ -259,7 +259,7 @@ impl<S> RequestStream<S> {
         self.head_bytes = bytes;
         match body {
             BodyLength::Known(body) => self.whole = Some(bytes + body),
-            BodyLength::Chunked => self.chunks = Some(Chunks::default()),
+            BodyLength::Chunked => self.chunks = Some(ChunkDecoder::default()),
         }
     }
 
@@ -304,7 +304,7 @@ impl<S> RequestStream<S> {
         (self.buffered, self.passed) = (Vec::new(), 0);
         (self.body, self.chunks, self.unsent_continue) = (None, None, &[]);
         self.stream.set_read_deadline(None);
-        Arrived::Refused(Box::new(Refused { error, method }))
+        Arrived::Refused(Box::new(RefusedRequest { error, method }))
     }
 
     fn pass_on(&mut self, buffer: &mut ReadBuf<'_>) {

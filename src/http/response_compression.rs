@@ -15,8 +15,8 @@ use hyper::header::{CONTENT_ENCODING, ETAG, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
 use super::accept::AcceptedCodings;
-use super::coding::{Coding, Effort};
-use super::reply::Reply;
+use super::coding::{Coding, CompressionEffort};
+use super::reply::HttpReply;
 use crate::api::reply::CachedBody;
 use crate::api::service::Service;
 use crate::byte_cache::ByteCache;
@@ -37,7 +37,7 @@ const KEPT_BYTES_MAX: usize = 8 << 20;
 struct AlreadyEncoded;
 
 /// Marks the body as already in this coding, which may be `Identity`.
-pub(super) fn mark_encoded(response: &mut Reply, coding: Coding) {
+pub(super) fn mark_encoded(response: &mut HttpReply, coding: Coding) {
     response.extensions_mut().insert(AlreadyEncoded);
     if coding != Coding::Identity {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(coding.names()[0]));
@@ -66,7 +66,7 @@ impl ResponseCompressor {
     }
 
     /// Compresses a large response, if the client accepts that.
-    pub(super) async fn pack(&self, response: Reply, asked: &HeaderMap) -> Reply {
+    pub(super) async fn pack(&self, response: HttpReply, asked: &HeaderMap) -> HttpReply {
         let is_done = response.extensions().get::<AlreadyEncoded>().is_some()
             || response.headers().contains_key(CONTENT_ENCODING);
         if is_done || response.status() != StatusCode::OK {
@@ -85,10 +85,10 @@ impl ResponseCompressor {
             Some(tag) if head.extensions.get::<CachedBody>().is_some() => {
                 self.packed_once(&plain, (tag.as_bytes().into(), coding)).await
             }
-            _ => self.packed_soon(&plain, coding, Effort::Quick, |_| {}).await,
+            _ => self.packed_soon(&plain, coding, CompressionEffort::Quick, |_| {}).await,
         };
-        let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
-        let mut response = Reply::from_parts(head, Full::new(packed));
+        let Some(packed) = packed else { return HttpReply::from_parts(head, Full::new(plain)) };
+        let mut response = HttpReply::from_parts(head, Full::new(packed));
         mark_encoded(&mut response, coding);
         weaken_tag(response.headers_mut());
         response
@@ -109,14 +109,14 @@ impl ResponseCompressor {
             kept.put(key, packed.clone());
             drop(turn);
         };
-        self.packed_soon(plain, coding, Effort::Cached, keep).await
+        self.packed_soon(plain, coding, CompressionEffort::Cached, keep).await
     }
 
     async fn packed_soon(
         &self,
         plain: &Bytes,
         coding: Coding,
-        effort: Effort,
+        effort: CompressionEffort,
         keep: impl OnCompressed,
     ) -> Option<Bytes> {
         match plain.len() {
@@ -129,7 +129,7 @@ impl ResponseCompressor {
     }
 
     /// Compresses on a thread for heavy work. `None` if no thread is free in time.
-    pub(super) async fn packed(&self, plain: Bytes, coding: Coding, effort: Effort) -> Option<Bytes> {
+    pub(super) async fn packed(&self, plain: Bytes, coding: Coding, effort: CompressionEffort) -> Option<Bytes> {
         self.packed_on_thread(plain, coding, effort, |_| {}).await
     }
 
@@ -137,7 +137,7 @@ impl ResponseCompressor {
         &self,
         plain: Bytes,
         coding: Coding,
-        effort: Effort,
+        effort: CompressionEffort,
         keep: impl OnCompressed,
     ) -> Option<Bytes> {
         let packed = self.service.heavy(move || Ok(coding.compress(&plain, effort).inspect(keep))).await.ok()?;
@@ -173,11 +173,14 @@ mod tests {
     fn incompressible_and_empty_input_round_trips() {
         let noise: Vec<u8> = (0..100_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         for plain in [&noise[..], b"", b"a", &noise[..3000]] {
-            let packed = Coding::Gzip.compress(plain, Effort::Quick).unwrap();
+            let packed = Coding::Gzip.compress(plain, CompressionEffort::Quick).unwrap();
             let mut out = Vec::new();
             flate2::read::GzDecoder::new(&*packed).read_to_end(&mut out).unwrap();
             assert_eq!(out, plain);
-            assert_eq!(zstd::decode_all(&*Coding::Zstd.compress(plain, Effort::Quick).unwrap()).unwrap(), plain);
+            assert_eq!(
+                zstd::decode_all(&*Coding::Zstd.compress(plain, CompressionEffort::Quick).unwrap()).unwrap(),
+                plain
+            );
         }
     }
 
@@ -185,7 +188,9 @@ mod tests {
     fn compressed_text_is_smaller_and_round_trips() {
         let plain = "The people shall be secure in their persons, houses, papers, and effects. ".repeat(100);
         let plain = plain.as_bytes();
-        for effort in [Effort::Quick, Effort::Quick, Effort::Cached, Effort::Thorough] {
+        for effort in
+            [CompressionEffort::Quick, CompressionEffort::Quick, CompressionEffort::Cached, CompressionEffort::Thorough]
+        {
             for coding in Coding::PREFERRED {
                 let packed = coding.compress(plain, effort).unwrap();
                 assert!(packed.len() * 10 < plain.len(), "{coding:?}");
@@ -199,6 +204,6 @@ mod tests {
                 assert_eq!(out, plain, "{coding:?} {effort:?}");
             }
         }
-        assert_eq!(Coding::Identity.compress(plain, Effort::Quick), None);
+        assert_eq!(Coding::Identity.compress(plain, CompressionEffort::Quick), None);
     }
 }

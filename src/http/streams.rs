@@ -17,12 +17,12 @@ const UNREAD_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Streams {
-    state: Mutex<State>,
+    state: Mutex<StreamState>,
     room: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct StreamState {
     /// Requests whose responses are not made or not read yet.
     requests: usize,
     /// Bytes that count against [`ROOM`], responses in progress included.
@@ -61,7 +61,7 @@ impl Streams {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::Full;
 
-use super::reply::Reply;
+use super::reply::HttpReply;
 use super::streams::StreamShare;
 use super::timeouts::Timeouts;
 use crate::api::unread::UnreadReservation;
@@ -29,12 +29,12 @@ pub(super) struct Shares {
 
 impl Shares {
     /// Counts the response until its last byte is written.
-    pub(super) fn keep(mut self, mut reply: Reply, timeouts: &Timeouts) -> Reply {
+    pub(super) fn keep(mut self, mut reply: HttpReply, timeouts: &Timeouts) -> HttpReply {
         let account = reply.extensions_mut().remove::<AccountShare>();
         self.account = account.and_then(|AccountShare(share)| Arc::into_inner(share));
         let is_shared = reply.extensions().get::<SharedBytes>().is_some();
         let (head, body) = reply.into_parts();
-        let Some(bytes) = body.into_inner() else { return Reply::from_parts(head, Full::default()) };
+        let Some(bytes) = body.into_inner() else { return HttpReply::from_parts(head, Full::default()) };
         let own = if is_shared { 0 } else { bytes.len() };
         if let Some(network) = &mut self.network {
             network.resize(own);
@@ -45,16 +45,16 @@ impl Shares {
         if let Some(stream) = &mut self.stream {
             stream.answered(own, bytes.len(), timeouts);
         }
-        Reply::from_parts(head, Full::new(Bytes::from_owner(Counted { bytes, _shares: self })))
+        HttpReply::from_parts(head, Full::new(Bytes::from_owner(CountedBytes { bytes, _shares: self })))
     }
 }
 
-struct Counted {
+struct CountedBytes {
     bytes: Bytes,
     _shares: Shares,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

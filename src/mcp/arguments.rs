@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::api::error::Violation;
 use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
-use crate::api::parameters::{Arguments, Kind, Location};
+use crate::api::parameters::{Arguments, Location, ParameterKind};
 
 /// The parameter that only chooses the format of an answer. A tool always answers in JSON.
 pub(super) const NOT_FOR_TOOLS: &str = "format";
@@ -47,11 +47,11 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// The text that means the same in a URL. `None` for JSON of another type.
-fn text_of(kind: Kind, value: &Value) -> Option<String> {
+fn text_of(kind: ParameterKind, value: &Value) -> Option<String> {
     match (kind, value) {
-        (Kind::Integer { .. }, Value::Number(number)) => number.as_u64().map(|number| number.to_string()),
-        (Kind::Number { .. }, Value::Number(number)) => Some(number.to_string()),
-        (Kind::Boolean, Value::Bool(value)) => Some(value.to_string()),
+        (ParameterKind::Integer { .. }, Value::Number(number)) => number.as_u64().map(|number| number.to_string()),
+        (ParameterKind::Number { .. }, Value::Number(number)) => Some(number.to_string()),
+        (ParameterKind::Boolean, Value::Bool(value)) => Some(value.to_string()),
         (kind, Value::Array(values)) if kind.is_list() => {
             let values: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
             // A comma inside of a value would split it into two.
@@ -59,20 +59,22 @@ fn text_of(kind: Kind, value: &Value) -> Option<String> {
         }
         // A string is a list of one.
         (kind, Value::String(value)) if kind.is_list() => Some(value.clone()).filter(|value| !value.contains(',')),
-        (Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean, _) => None,
+        (ParameterKind::Integer { .. } | ParameterKind::Number { .. } | ParameterKind::Boolean, _) => None,
         (_, Value::String(text)) => Some(text.clone()),
         _ => None,
     }
 }
 
 /// A description of what a kind accepts in JSON.
-fn in_json(kind: Kind) -> String {
+fn in_json(kind: ParameterKind) -> String {
     match kind {
-        Kind::Uuids { count_max: most } => format!("a list of 1 to {most} UUIDs"),
-        Kind::ShortCodes { most } => format!("a list of 1 to {most} short codes of jurisdictions"),
-        Kind::Choices { of } => format!("a list of some of {}", of.join(", ")),
-        Kind::Texts { most, .. } => format!("a list of 1 to {most} texts without commas"),
-        Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => format!("{}, not in quotes", kind.rule()),
+        ParameterKind::Uuids { count_max: most } => format!("a list of 1 to {most} UUIDs"),
+        ParameterKind::ShortCodes { most } => format!("a list of 1 to {most} short codes of jurisdictions"),
+        ParameterKind::Choices { of } => format!("a list of some of {}", of.join(", ")),
+        ParameterKind::Texts { most, .. } => format!("a list of 1 to {most} texts without commas"),
+        ParameterKind::Integer { .. } | ParameterKind::Number { .. } | ParameterKind::Boolean => {
+            format!("{}, not in quotes", kind.rule())
+        }
         kind => format!("text: {}", kind.rule()),
     }
 }

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::jsonrpc::RpcError;
 use super::prompts;
 use super::results::ResultWriter;
-use super::version::Version;
+use super::version::ProtocolVersion;
 use crate::api::corpus::Corpus;
 use crate::api::json::JsonObject;
 
 /// The maximum that the protocol allows.
 const VALUES_MAX: usize = 100;
 
-pub(super) fn complete(corpus: &Corpus, params: &JsonObject, version: Version) -> Result<String, RpcError> {
+pub(super) fn complete(corpus: &Corpus, params: &JsonObject, version: ProtocolVersion) -> Result<String, RpcError> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let reference = params.get("ref").unwrap_or(&Value::Null);
     let argument = params.get("argument").unwrap_or(&Value::Null);

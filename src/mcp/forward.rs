@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::headers::{META_VERSION, encoded, name_of};
-use super::jsonrpc::{Request, RpcError};
-use super::version::Version;
-use crate::client::{ClientError, ClientResponse, Connection, Limits, Request as Post, Server};
+use super::jsonrpc::{RpcError, RpcRequest};
+use super::version::ProtocolVersion;
+use crate::client::{ClientError, ClientResponse, Request as Post, RequestLimits, ReusedConnection, ServerAddress};
 
 /// Maximum length of an answer. It allows long provisions, and the coverage of all jurisdictions.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
@@ -18,27 +18,30 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// Maximum number of connections that are kept open for later requests.
 const IDLE_CONNECTIONS_MAX: usize = 8;
 
-const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(10), total: Duration::from_secs(60), body_bytes_max: ANSWER_BYTES_MAX };
+const LIMITS: RequestLimits = RequestLimits {
+    connect: Duration::from_secs(10),
+    total: Duration::from_secs(60),
+    body_bytes_max: ANSWER_BYTES_MAX,
+};
 
 /// The code of an error for which the server gave no answer. It is outside of the reserved codes.
 const NO_ANSWER: i32 = 503;
 
 /// A server and how to reach it.
 pub struct Forward {
-    server: Server,
+    server: ServerAddress,
     path: String,
     key: Option<String>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<ReusedConnection>>,
 }
 
 impl Forward {
-    pub fn new(server: Server, path: String, key: Option<String>) -> Self {
+    pub fn new(server: ServerAddress, path: String, key: Option<String>) -> Self {
         Self { server, path, key, idle: Mutex::default() }
     }
 
     /// The line to answer with. `None` if the server has no answer for this message.
-    pub(super) async fn answer(&self, request: &Request, line: &[u8], agreed: Version) -> Option<String> {
+    pub(super) async fn answer(&self, request: &RpcRequest, line: &[u8], agreed: ProtocolVersion) -> Option<String> {
         let failed = |error: RpcError| Some(error.response(Some(&request.id)));
         match self.post(request, line, agreed).await {
             Ok(answer) if answer.status == 202 => None,
@@ -53,7 +56,12 @@ impl Forward {
         }
     }
 
-    async fn post(&self, request: &Request, line: &[u8], agreed: Version) -> Result<ClientResponse, ClientError> {
+    async fn post(
+        &self,
+        request: &RpcRequest,
+        line: &[u8],
+        agreed: ProtocolVersion,
+    ) -> Result<ClientResponse, ClientError> {
         let mut post = Post::post(self.path.clone(), "application/json", line.to_vec())
             .header("accept", "application/json, text/event-stream");
         if let Some(key) = &self.key {
@@ -71,7 +79,7 @@ impl Forward {
             None => post = post.header("mcp-protocol-version", agreed.as_str()),
         }
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut connection = idle.unwrap_or_else(|| Connection::new(self.server.clone(), LIMITS));
+        let mut connection = idle.unwrap_or_else(|| ReusedConnection::new(self.server.clone(), LIMITS));
         let answer = connection.send(post).await?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_CONNECTIONS_MAX {

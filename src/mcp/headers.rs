@@ -8,8 +8,8 @@
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::jsonrpc::{HEADER_MISMATCH, INVALID_PARAMS, Request, RpcError, UNSUPPORTED_VERSION};
-use super::version::Version;
+use super::jsonrpc::{HEADER_MISMATCH, INVALID_PARAMS, RpcError, RpcRequest, UNSUPPORTED_VERSION};
+use super::version::ProtocolVersion;
 
 pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -26,11 +26,11 @@ const NAMED: [(&str, &str); 3] = [("tools/call", "name"), ("prompts/get", "name"
 pub(super) enum McpTransport<'a> {
     Http(&'a HeaderMap),
     /// With the version that `initialize` agreed on, or the default if it was not called.
-    Stdio(Version),
+    Stdio(ProtocolVersion),
 }
 
 /// The version of a request, after checking that its headers and its body agree.
-pub(super) fn version_of(request: &Request, carrier: McpTransport<'_>) -> Result<Version, RpcError> {
+pub(super) fn version_of(request: &RpcRequest, carrier: McpTransport<'_>) -> Result<ProtocolVersion, RpcError> {
     let meta = request.params.get("_meta").and_then(Value::as_object);
     let named = meta.and_then(|meta| meta.get(META_VERSION));
     let header = match carrier {
@@ -39,11 +39,11 @@ pub(super) fn version_of(request: &Request, carrier: McpTransport<'_>) -> Result
     };
     let is_stateless = named.is_some()
         || request.method == "server/discover"
-        || header.is_some_and(|header| header == Version::V2026_07_28.as_str());
+        || header.is_some_and(|header| header == ProtocolVersion::V2026_07_28.as_str());
     if !is_stateless {
         return match (carrier, header) {
             // The parameters of `initialize` state the version of the client.
-            _ if request.method == "initialize" => Ok(Version::NEWEST_WITH_HANDSHAKE),
+            _ if request.method == "initialize" => Ok(ProtocolVersion::NEWEST_WITH_HANDSHAKE),
             (McpTransport::Http(_), header) => without_handshake(header),
             (McpTransport::Stdio(agreed), _) => Ok(agreed),
         };
@@ -54,7 +54,7 @@ pub(super) fn version_of(request: &Request, carrier: McpTransport<'_>) -> Result
     {
         return Err(mismatch("MCP-Protocol-Version", header, named));
     }
-    let version = Version::parse(named).ok_or_else(|| unsupported(named))?;
+    let version = ProtocolVersion::parse(named).ok_or_else(|| unsupported(named))?;
     if !version.is_stateless() {
         return Ok(version);
     }
@@ -68,19 +68,19 @@ pub(super) fn version_of(request: &Request, carrier: McpTransport<'_>) -> Result
 }
 
 /// The version of a message whose body does not state it.
-pub(super) fn version_by_header(carrier: McpTransport<'_>) -> Result<Version, RpcError> {
+pub(super) fn version_by_header(carrier: McpTransport<'_>) -> Result<ProtocolVersion, RpcError> {
     match carrier {
         McpTransport::Http(headers) => without_handshake(given(headers, VERSION_HEADER)?),
         McpTransport::Stdio(agreed) => Ok(agreed),
     }
 }
 
-fn without_handshake(header: Option<&str>) -> Result<Version, RpcError> {
-    let Some(header) = header else { return Ok(Version::WITHOUT_HEADER) };
-    Version::parse(header).ok_or_else(|| unsupported(header))
+fn without_handshake(header: Option<&str>) -> Result<ProtocolVersion, RpcError> {
+    let Some(header) = header else { return Ok(ProtocolVersion::WITHOUT_HEADER) };
+    ProtocolVersion::parse(header).ok_or_else(|| unsupported(header))
 }
 
-fn agree(request: &Request, headers: &HeaderMap) -> Result<(), RpcError> {
+fn agree(request: &RpcRequest, headers: &HeaderMap) -> Result<(), RpcError> {
     let method = given(headers, METHOD_HEADER)?;
     if method != Some(request.method.as_str()) {
         return Err(mismatch("Mcp-Method", method, &request.method));
@@ -95,7 +95,7 @@ fn agree(request: &Request, headers: &HeaderMap) -> Result<(), RpcError> {
 }
 
 /// The name in the request, which the header `Mcp-Name` repeats.
-pub(super) fn name_of(request: &Request) -> Option<&str> {
+pub(super) fn name_of(request: &RpcRequest) -> Option<&str> {
     let (_, member) = NAMED.iter().find(|(method, _)| *method == request.method)?;
     request.params.get(*member)?.as_str()
 }
@@ -130,7 +130,7 @@ fn mismatch(header: &str, given: Option<&str>, wanted: &str) -> RpcError {
 }
 
 fn unsupported(requested: &str) -> RpcError {
-    let data = json!({ "supported": Version::names(), "requested": requested });
+    let data = json!({ "supported": ProtocolVersion::names(), "requested": requested });
     RpcError::bad_request(UNSUPPORTED_VERSION, "unsupported protocol version").with_data(data)
 }
 
@@ -203,9 +203,9 @@ mod tests {
 
     use super::*;
 
-    fn request(method: &str, params: Value) -> Request {
+    fn request(method: &str, params: Value) -> RpcRequest {
         let Value::Object(params) = params else { panic!("params are an object") };
-        Request { id: json!(1), method: method.to_owned(), params }
+        RpcRequest { id: json!(1), method: method.to_owned(), params }
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -224,9 +224,12 @@ mod tests {
         let call = request("tools/call", json!({ "name": "law.search", "_meta": meta(NOW) }));
         for name in ["law.search", "  law.search\t", "=?base64?bGF3LnNlYXJjaA==?="] {
             let sent = headers(&[(VERSION_HEADER, NOW), (METHOD_HEADER, "tools/call"), (NAME_HEADER, name)]);
-            assert_eq!(version_of(&call, McpTransport::Http(&sent)), Ok(Version::V2026_07_28), "{name}");
+            assert_eq!(version_of(&call, McpTransport::Http(&sent)), Ok(ProtocolVersion::V2026_07_28), "{name}");
         }
-        assert_eq!(version_of(&call, McpTransport::Stdio(Version::V2025_11_25)), Ok(Version::V2026_07_28));
+        assert_eq!(
+            version_of(&call, McpTransport::Stdio(ProtocolVersion::V2025_11_25)),
+            Ok(ProtocolVersion::V2026_07_28)
+        );
     }
 
     #[test]
@@ -268,8 +271,8 @@ mod tests {
     fn older_requests_name_their_version_in_a_header_or_nowhere() {
         let list = request("tools/list", json!({}));
         for (sent, version) in [
-            (vec![], Ok(Version::V2025_03_26)),
-            (vec![(VERSION_HEADER, "2025-06-18")], Ok(Version::V2025_06_18)),
+            (vec![], Ok(ProtocolVersion::V2025_03_26)),
+            (vec![(VERSION_HEADER, "2025-06-18")], Ok(ProtocolVersion::V2025_06_18)),
             (vec![(VERSION_HEADER, "2024-11-05")], Err(UNSUPPORTED_VERSION)),
         ] {
             assert_eq!(version_of(&list, McpTransport::Http(&headers(&sent))).map_err(|error| error.code), version);

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::headers::{McpTransport, version_by_header, version_of};
-use super::jsonrpc::{self, INVALID_REQUEST, Incoming, Message, Refused, Request, RpcError};
+use super::jsonrpc::{self, INVALID_REQUEST, Incoming, Message, RejectedMessage, RpcError, RpcRequest};
 use super::limit::{FreeMessageLimit, RateKey};
 use super::origin::AllowedOrigins;
 use super::results::{Answered, CallMetadata, as_rpc_error};
-use super::server::{Mcp, Sender};
+use super::server::{Mcp, RequestSender};
 use super::tools::ToolNameStyle;
 use crate::accounts::key::KeyDigest;
 use crate::api::call::Progress;
@@ -90,7 +90,7 @@ impl McpMount {
         }
         let incoming = match jsonrpc::read(visit.body) {
             Ok(incoming) => incoming,
-            Err(Refused { id, error }) => {
+            Err(RejectedMessage { id, error }) => {
                 return match self.count(counted, true) {
                     Ok(()) => refuse(id.as_ref(), &error),
                     Err(error) => too_fast(id.as_ref(), error),
@@ -99,8 +99,14 @@ impl McpMount {
         };
         let idempotency_key = idempotency_key(visit.headers);
         let progress = visit.progress;
-        let sender =
-            Sender { key, idempotency_key: &idempotency_key, names, request_id: visit.id, progress, is_listed: false };
+        let sender = RequestSender {
+            key,
+            idempotency_key: &idempotency_key,
+            names,
+            request_id: visit.id,
+            progress,
+            is_listed: false,
+        };
         match incoming {
             Incoming::One(message) => self.one(visit, message, sender, counted).await,
             Incoming::Several(messages) => self.several(visit, messages, sender, counted).await,
@@ -111,7 +117,7 @@ impl McpMount {
         &self,
         visit: &MountRequest<'_>,
         message: Message,
-        sender: Sender<'_>,
+        sender: RequestSender<'_>,
         counted: RateKey,
     ) -> MountResponse {
         let request = match message {
@@ -138,8 +144,8 @@ impl McpMount {
     async fn several(
         &self,
         visit: &MountRequest<'_>,
-        messages: Vec<Result<Message, Refused>>,
-        sender: Sender<'_>,
+        messages: Vec<Result<Message, RejectedMessage>>,
+        sender: RequestSender<'_>,
         counted: RateKey,
     ) -> MountResponse {
         match version_by_header(McpTransport::Http(visit.headers)) {
@@ -161,7 +167,7 @@ impl McpMount {
                     }
                     continue;
                 }
-                Err(Refused { id, error }) => {
+                Err(RejectedMessage { id, error }) => {
                     let error = self.count(counted.0, counted.1).map_or_else(RpcError::from, |()| error);
                     responses.push(error.response(id.as_ref()));
                     continue;
@@ -175,7 +181,7 @@ impl McpMount {
                 .as_ref()
                 .map_err(Clone::clone)
                 .and_then(|key| IdempotencyKey::read(key.iter().map(|key| key.as_bytes())));
-            let sender = Sender { progress: &progress, idempotency_key: &key, is_listed: true, ..sender };
+            let sender = RequestSender { progress: &progress, idempotency_key: &key, is_listed: true, ..sender };
             let answered = match request.method.as_str() {
                 "initialize" => Err(RpcError::new(INVALID_REQUEST, "initialize cannot be part of a list")).into(),
                 _ => match self.request(visit, &request, sender, counted).await {
@@ -200,8 +206,8 @@ impl McpMount {
     async fn request(
         &self,
         visit: &MountRequest<'_>,
-        request: &Request,
-        sender: Sender<'_>,
+        request: &RpcRequest,
+        sender: RequestSender<'_>,
         (counted, is_first): (RateKey, bool),
     ) -> Result<Answered, ApiError> {
         // Paid requests have the limits of their key.

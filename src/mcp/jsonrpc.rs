@@ -22,19 +22,19 @@ pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
 pub(super) enum Incoming {
     One(Message),
     /// Each message, or what is wrong with it.
-    Several(Vec<Result<Message, Refused>>),
+    Several(Vec<Result<Message, RejectedMessage>>),
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Message {
-    Request(Request),
+    Request(RpcRequest),
     Notification(Notification),
     /// A response from the client. This server sends no requests, so the response is ignored.
     Response,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Request {
+pub(super) struct RpcRequest {
     /// Text or an integer.
     pub(super) id: Value,
     pub(super) method: String,
@@ -49,7 +49,7 @@ pub(super) struct Notification {
 
 /// An invalid message.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Refused {
+pub(super) struct RejectedMessage {
     /// The id of the message, if it could be read.
     pub(super) id: Option<Value>,
     pub(super) error: RpcError,
@@ -110,10 +110,10 @@ pub(super) fn response(id: &Value, result: &str) -> String {
 }
 
 /// Reads a message or a list of messages.
-pub(super) fn read(bytes: &[u8]) -> Result<Incoming, Refused> {
+pub(super) fn read(bytes: &[u8]) -> Result<Incoming, RejectedMessage> {
     let value = json::read(bytes).map_err(|why| {
         let error = RpcError::bad_request(PARSE_ERROR, format!("the message is not JSON as it is read here: {why}"));
-        Refused { id: None, error }
+        RejectedMessage { id: None, error }
     })?;
     match value {
         Value::Array(list) if list.is_empty() => Err(refused(None, "the list of messages is empty")),
@@ -125,7 +125,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Incoming, Refused> {
     }
 }
 
-fn message(value: Value) -> Result<Message, Refused> {
+fn message(value: Value) -> Result<Message, RejectedMessage> {
     let Value::Object(mut message) = value else { return Err(refused(None, "a message is a JSON object")) };
     let id = message.remove("id");
     let known_id = id.clone().filter(is_id);
@@ -142,12 +142,12 @@ fn message(value: Value) -> Result<Message, Refused> {
         Some(Value::Object(params)) => params,
         Some(_) => {
             let error = RpcError::bad_request(INVALID_PARAMS, "\"params\" is an object with named members");
-            return Err(Refused { id: known_id, error });
+            return Err(RejectedMessage { id: known_id, error });
         }
     };
     match (id, known_id) {
         (None, _) => Ok(Message::Notification(Notification { method, params })),
-        (Some(_), Some(id)) => Ok(Message::Request(Request { id, method, params })),
+        (Some(_), Some(id)) => Ok(Message::Request(RpcRequest { id, method, params })),
         (Some(_), None) => Err(refused(None, "the id of a request is text or a whole number")),
     }
 }
@@ -156,22 +156,22 @@ fn is_id(id: &Value) -> bool {
     id.is_string() || id.is_i64() || id.is_u64()
 }
 
-fn refused(id: Option<Value>, message: &str) -> Refused {
-    Refused { id, error: RpcError::bad_request(INVALID_REQUEST, message) }
+fn refused(id: Option<Value>, message: &str) -> RejectedMessage {
+    RejectedMessage { id, error: RpcError::bad_request(INVALID_REQUEST, message) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read_text(text: &str) -> Result<Incoming, Refused> {
+    fn read_text(text: &str) -> Result<Incoming, RejectedMessage> {
         read(text.as_bytes())
     }
 
     #[test]
     fn a_message_is_a_request_a_notification_or_a_response() {
         let request = read_text(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"x":1}}"#).unwrap();
-        let Incoming::One(Message::Request(Request { id, method, params })) = request else { panic!("{request:?}") };
+        let Incoming::One(Message::Request(RpcRequest { id, method, params })) = request else { panic!("{request:?}") };
         assert_eq!((id, method.as_str(), params["x"].as_i64()), (json!("a"), "m", Some(1)));
         let notification = read_text(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap();
         assert!(matches!(notification, Incoming::One(Message::Notification(_))));

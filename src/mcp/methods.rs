@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::jsonrpc::{METHOD_NOT_FOUND, Request, RpcError};
-use super::results::{Answered, Context, ResultCaching, ResultWriter, of_tool, server_info};
-use super::server::{Mcp, Sender};
-use super::text_parts::{self, Window};
+use super::jsonrpc::{METHOD_NOT_FOUND, RpcError, RpcRequest};
+use super::results::{Answered, ResultCaching, ResultContext, ResultWriter, of_tool, server_info};
+use super::server::{Mcp, RequestSender};
+use super::text_parts::{self, CharWindow};
 use super::tools::{self, ToolNameStyle};
-use super::version::Version;
+use super::version::ProtocolVersion;
 use super::{arguments, completion, prompts, resources};
 use crate::api::error::shortened;
 use crate::api::json::JsonObject;
@@ -21,7 +21,12 @@ The resource hornbook://guide says more.";
 
 impl Mcp {
     /// Answers a request of this version.
-    pub(super) async fn answer(&self, request: &Request, version: Version, sender: Sender<'_>) -> Answered {
+    pub(super) async fn answer(
+        &self,
+        request: &RpcRequest,
+        version: ProtocolVersion,
+        sender: RequestSender<'_>,
+    ) -> Answered {
         let params = &request.params;
         let method = request.method.as_str();
         if let Some(result) = self.extras.answer.and_then(|answer| answer(method, params)) {
@@ -51,7 +56,7 @@ impl Mcp {
         }
     }
 
-    fn tools(&self, version: Version, names: ToolNameStyle) -> String {
+    fn tools(&self, version: ProtocolVersion, names: ToolNameStyle) -> String {
         let place = match names {
             ToolNameStyle::Dotted => &self.dotted,
             ToolNameStyle::Snake => &self.snake,
@@ -63,7 +68,7 @@ impl Mcp {
         result.end()
     }
 
-    async fn call_tool(&self, params: &JsonObject, version: Version, sender: Sender<'_>) -> Answered {
+    async fn call_tool(&self, params: &JsonObject, version: ProtocolVersion, sender: RequestSender<'_>) -> Answered {
         let (operation, mut given) = match named_tool(params) {
             Ok(found) => found,
             Err(error) => return Err(error).into(),
@@ -71,12 +76,12 @@ impl Mcp {
         let mut faults = Vec::new();
         let window = match tools::is_sliced(operation) {
             true => text_parts::window(&mut given, &mut faults),
-            false => Window::default(),
+            false => CharWindow::default(),
         };
         let arguments = arguments::of(operation, given, faults);
         let outcome = self.call(operation, arguments, Format::Json, params, sender).await;
         let checkout_url = self.service.checkout_url();
-        let context = Context { version, request_id: sender.request_id, checkout_url: &checkout_url };
+        let context = ResultContext { version, request_id: sender.request_id, checkout_url: &checkout_url };
         of_tool(operation, outcome, window, &context)
     }
 }
@@ -101,7 +106,7 @@ fn paged(params: &JsonObject) -> Result<(), RpcError> {
     }
 }
 
-fn list(version: Version, name: &str, mut entries: Vec<Value>, extra: &[Value]) -> String {
+fn list(version: ProtocolVersion, name: &str, mut entries: Vec<Value>, extra: &[Value]) -> String {
     entries.extend_from_slice(extra);
     let mut result = ResultWriter::new(version);
     result.value(name, &entries);
@@ -110,7 +115,7 @@ fn list(version: Version, name: &str, mut entries: Vec<Value>, extra: &[Value]) 
 }
 
 /// A result that consists of existing members.
-fn whole(members: &JsonObject, version: Version) -> String {
+fn whole(members: &JsonObject, version: ProtocolVersion) -> String {
     let mut result = ResultWriter::new(version);
     for (name, value) in members {
         result.value(name, value);
@@ -122,9 +127,9 @@ fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} })
 }
 
-fn discovered(version: Version) -> String {
+fn discovered(version: ProtocolVersion) -> String {
     let mut result = ResultWriter::new(version);
-    result.value("supportedVersions", &Version::names());
+    result.value("supportedVersions", &ProtocolVersion::names());
     result.value("capabilities", &capabilities());
     result.value("instructions", &INSTRUCTIONS);
     result.keep(ResultCaching::List);
@@ -146,12 +151,12 @@ fn initialized(params: &JsonObject) -> Result<String, RpcError> {
 }
 
 /// The version for a client that begins with a handshake.
-pub(super) fn agreed(asked: &str) -> Version {
-    let known = Version::parse(asked).filter(|version| !version.is_stateless());
-    known.unwrap_or(Version::NEWEST_WITH_HANDSHAKE)
+pub(super) fn agreed(asked: &str) -> ProtocolVersion {
+    let known = ProtocolVersion::parse(asked).filter(|version| !version.is_stateless());
+    known.unwrap_or(ProtocolVersion::NEWEST_WITH_HANDSHAKE)
 }
 
-fn no_such_method(method: &str, version: Version) -> RpcError {
+fn no_such_method(method: &str, version: ProtocolVersion) -> RpcError {
     let message = format!("there is no method {}", shortened(method));
     let status = if version.is_stateless() { 404 } else { 200 };
     RpcError { status, ..RpcError::new(METHOD_NOT_FOUND, message) }

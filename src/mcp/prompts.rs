@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::jsonrpc::RpcError;
 use super::results::ResultWriter;
-use super::version::Version;
+use super::version::ProtocolVersion;
 use crate::api::error::shortened;
 use crate::api::json::JsonObject;
 
@@ -127,7 +127,7 @@ pub(super) fn is_known(prompt: &str) -> bool {
     PROMPTS.iter().any(|known| known.name == prompt)
 }
 
-pub(super) fn get(params: &JsonObject, version: Version) -> Result<String, RpcError> {
+pub(super) fn get(params: &JsonObject, version: ProtocolVersion) -> Result<String, RpcError> {
     let name = params.get("name").and_then(Value::as_str);
     let name = name.ok_or_else(|| RpcError::invalid_params("params.name is the name of a prompt"))?;
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
@@ -185,7 +185,7 @@ mod tests {
 
     fn got(name: &str, arguments: &Value) -> Result<String, RpcError> {
         let Value::Object(params) = json!({ "name": name, "arguments": arguments }) else { unreachable!() };
-        let result: Value = serde_json::from_str(&get(&params, Version::V2025_11_25)?).unwrap();
+        let result: Value = serde_json::from_str(&get(&params, ProtocolVersion::V2025_11_25)?).unwrap();
         Ok(result["messages"][0]["content"]["text"].as_str().unwrap().to_owned())
     }
 

@@ -4,11 +4,13 @@
 use serde_json::{Value, json};
 
 use super::jsonrpc::{INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
-use super::results::{Answered, Context, ResultCaching, ResultWriter, as_rpc_error, into_parts, refused, unexpected};
-use super::server::{Mcp, Sender};
-use super::text_parts::{Window, cut_text};
+use super::results::{
+    Answered, ResultCaching, ResultContext, ResultWriter, as_rpc_error, into_parts, refused, unexpected,
+};
+use super::server::{Mcp, RequestSender};
+use super::text_parts::{CharWindow, cut_text};
 use super::texts::NODE_URI;
-use super::version::Version;
+use super::version::ProtocolVersion;
 use crate::api::call::{Failure, Outcome};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::json::JsonObject;
@@ -21,21 +23,21 @@ const GUIDE: &str = include_str!("guide.md");
 const GUIDE_URI: &str = "hornbook://guide";
 
 /// A resource whose content is the answer of an operation without arguments.
-struct Document {
+struct DocumentResource {
     uri: &'static str,
     name: &'static str,
     description: &'static str,
     operation: &'static str,
 }
 
-const DOCUMENTS: [Document; 2] = [
-    Document {
+const DOCUMENTS: [DocumentResource; 2] = [
+    DocumentResource {
         uri: "hornbook://pricing",
         name: "pricing",
         description: "The packs of credits and how to buy one. Free.",
         operation: "checkout",
     },
-    Document {
+    DocumentResource {
         uri: "hornbook://coverage",
         name: "coverage",
         description: "All jurisdictions with the number of provisions of each. Costs what law.list_coverage costs.",
@@ -49,7 +51,7 @@ pub(super) fn all() -> Vec<Value> {
         "uri": GUIDE_URI, "name": "guide", "title": "Guide", "mimeType": "text/markdown",
         "description": "How to use these tools well. Free.",
     });
-    let documents = DOCUMENTS.iter().map(|Document { uri, name, description, .. }| {
+    let documents = DOCUMENTS.iter().map(|DocumentResource { uri, name, description, .. }| {
         json!({ "uri": uri, "name": name, "description": description, "mimeType": "application/json" })
     });
     std::iter::once(guide).chain(documents).collect()
@@ -70,10 +72,15 @@ pub(super) fn templates() -> Vec<Value> {
 enum ResourceKind {
     Guide,
     Document(&'static Operation),
-    Node { id: String, window: Window },
+    Node { id: String, window: CharWindow },
 }
 
-pub(super) async fn read(mcp: &Mcp, params: &JsonObject, version: Version, sender: Sender<'_>) -> Answered {
+pub(super) async fn read(
+    mcp: &Mcp,
+    params: &JsonObject,
+    version: ProtocolVersion,
+    sender: RequestSender<'_>,
+) -> Answered {
     let Some(uri) = params.get("uri").and_then(Value::as_str) else {
         return Err(RpcError::invalid_params("params.uri is the address of a resource")).into();
     };
@@ -102,7 +109,7 @@ pub(super) async fn read(mcp: &Mcp, params: &JsonObject, version: Version, sende
         Outcome::Unchanged { .. } => unexpected().into(),
     };
     let checkout_url = mcp.service.checkout_url();
-    let context = Context { version, request_id: sender.request_id, checkout_url: &checkout_url };
+    let context = ResultContext { version, request_id: sender.request_id, checkout_url: &checkout_url };
     let code = failure.error.code;
     let (object, bill) = refused(failure, &context);
     let error = match code {
@@ -127,7 +134,7 @@ fn named(uri: &str) -> Option<ResourceKind> {
         None => 0,
         Some(query) => query.strip_prefix("offset=")?.parse().ok()?,
     };
-    Some(ResourceKind::Node { id: id.to_owned(), window: Window { offset, ..Window::default() } })
+    Some(ResourceKind::Node { id: id.to_owned(), window: CharWindow { offset, ..CharWindow::default() } })
 }
 
 fn operation(name: &str) -> Option<&'static Operation> {
@@ -135,7 +142,7 @@ fn operation(name: &str) -> Option<&'static Operation> {
 }
 
 /// A part of a text, with the URI of the next part.
-fn part(uri: &str, text: &str, window: Window) -> String {
+fn part(uri: &str, text: &str, window: CharWindow) -> String {
     let (mut shown, part) = cut_text(text, window);
     if let Some(next) = part.next_offset {
         let base = uri.split('?').next().unwrap_or(uri);
@@ -145,14 +152,14 @@ fn part(uri: &str, text: &str, window: Window) -> String {
     shown
 }
 
-fn contents(uri: &str, format: Format, text: &str, keep: ResultCaching, version: Version) -> String {
+fn contents(uri: &str, format: Format, text: &str, keep: ResultCaching, version: ProtocolVersion) -> String {
     let mut result = ResultWriter::new(version);
     result.value("contents", &[json!({ "uri": uri, "mimeType": format.media_type(), "text": text })]);
     result.keep(keep);
     result.end()
 }
 
-fn not_found(uri: &str, version: Version, message: &str) -> RpcError {
+fn not_found(uri: &str, version: ProtocolVersion, message: &str) -> RpcError {
     let code = if version.is_stateless() { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
     RpcError::new(code, format!("resource not found: {message}")).with_data(json!({ "uri": uri }))
 }

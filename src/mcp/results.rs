@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::jsonrpc::RpcError;
-use super::text_parts::{self, Window};
+use super::text_parts::{self, CharWindow};
 use super::texts::{ToolText, tool_text};
 use super::tools;
-use super::version::Version;
-use crate::accounts::admission::Receipt;
+use super::version::ProtocolVersion;
+use crate::accounts::admission::MeteringReceipt;
 use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::{Answer, Failure, Outcome};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
@@ -41,7 +41,7 @@ pub(super) struct Answered {
 /// What the HTTP headers, the log and the metrics report about a call, in addition to its result.
 #[derive(Default)]
 pub(super) struct CallMetadata {
-    pub(super) receipt: Option<Receipt>,
+    pub(super) receipt: Option<MeteringReceipt>,
     pub(super) left: Option<RateRemaining>,
     pub(super) unread: Option<UnreadReservation>,
     pub(super) error: Option<ErrorCode>,
@@ -78,7 +78,7 @@ impl From<Result<String, RpcError>> for Answered {
 /// Writes a result member by member, so that existing JSON is not parsed again.
 pub(super) struct ResultWriter {
     out: String,
-    version: Version,
+    version: ProtocolVersion,
 }
 
 /// Who may cache a result, and for how long.
@@ -92,7 +92,7 @@ pub(super) enum ResultCaching {
 }
 
 impl ResultWriter {
-    pub(super) fn new(version: Version) -> Self {
+    pub(super) fn new(version: ProtocolVersion) -> Self {
         let mut writer = Self { out: "{".to_owned(), version };
         if version.is_stateless() {
             writer.member("resultType", "\"complete\"");
@@ -135,15 +135,20 @@ impl ResultWriter {
 }
 
 /// Data for a result that is not in the outcome of the call.
-pub(super) struct Context<'c> {
-    pub(super) version: Version,
+pub(super) struct ResultContext<'c> {
+    pub(super) version: ProtocolVersion,
     /// The id of the HTTP request.
     pub(super) request_id: &'c str,
     pub(super) checkout_url: &'c str,
 }
 
 /// The result of a tool call.
-pub(super) fn of_tool(operation: &Operation, outcome: Outcome, window: Window, context: &Context<'_>) -> Answered {
+pub(super) fn of_tool(
+    operation: &Operation,
+    outcome: Outcome,
+    window: CharWindow,
+    context: &ResultContext<'_>,
+) -> Answered {
     match outcome {
         Outcome::Answered(answer) => {
             let (body, bill) = into_parts(answer);
@@ -167,7 +172,7 @@ pub(super) fn into_parts(answer: Answer) -> (Vec<u8>, CallMetadata) {
     let Answer { reply: Reply { body, stages, .. }, receipt, unread, .. } = answer;
     let bytes = match body {
         Body::Bytes(bytes) | Body::Cached(bytes) => Vec::from(bytes),
-        Body::Stored(layer) => layer.bytes(hornbook_corpus::zoning::catalogue::Encoding::Identity).to_vec(),
+        Body::Stored(layer) => layer.bytes(hornbook_corpus::zoning::catalogue::StoredEncoding::Identity).to_vec(),
     };
     (bytes, CallMetadata { receipt, unread, stages, ..CallMetadata::default() })
 }
@@ -176,7 +181,12 @@ pub(super) fn unexpected() -> ApiError {
     ApiError::internal("a call without known versions was answered as unchanged")
 }
 
-fn written(operation: &Operation, body: &[u8], window: Window, version: Version) -> Result<String, ApiError> {
+fn written(
+    operation: &Operation,
+    body: &[u8],
+    window: CharWindow,
+    version: ProtocolVersion,
+) -> Result<String, ApiError> {
     let not_json = |why: String| ApiError::internal(format!("the answer of {} is not JSON: {why}", operation.name));
     let body = str::from_utf8(body).map_err(|error| not_json(error.to_string()))?;
     let cut = bounded(operation, body, window).map_err(|error| not_json(error.to_string()))?;
@@ -194,7 +204,7 @@ fn written(operation: &Operation, body: &[u8], window: Window, version: Version)
 }
 
 /// The answer with its long texts cut into parts. `None` if everything is short.
-fn bounded(operation: &Operation, body: &str, window: Window) -> Result<Option<String>, serde_json::Error> {
+fn bounded(operation: &Operation, body: &str, window: CharWindow) -> Result<Option<String>, serde_json::Error> {
     // A text has at most as many characters as the body has bytes.
     if window.offset == 0 && body.len() <= window.max_chars {
         return Ok(None);
@@ -214,7 +224,7 @@ fn bounded(operation: &Operation, body: &str, window: Window) -> Result<Option<S
 
 /// The answer to a failed call. It is a result if a model can act on it. An invalid key is a protocol
 /// error, for the client.
-fn failed(failure: Failure, context: &Context<'_>) -> Answered {
+fn failed(failure: Failure, context: &ResultContext<'_>) -> Answered {
     let (object, bill) = refused(failure, context);
     if bill.error == Some(ErrorCode::InvalidApiKey) {
         return Answered { result: Err(unauthorized(object)), bill };
@@ -236,7 +246,7 @@ fn error_text(message: &str, object: &Value) -> String {
 }
 
 /// The Error object, and its bill.
-pub(super) fn refused(failure: Failure, context: &Context<'_>) -> (Value, CallMetadata) {
+pub(super) fn refused(failure: Failure, context: &ResultContext<'_>) -> (Value, CallMetadata) {
     let Failure { error, left } = failure;
     let ApiError { code, message, details, retry_after_sec, internal } = error;
     let object = ErrorObject {

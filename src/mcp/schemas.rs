@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::NOT_FOR_TOOLS;
 use crate::api::operation::Operation;
-use crate::api::parameters::{Kind, Need, Parameter};
+use crate::api::parameters::{Need, Parameter, ParameterKind};
 
 /// A schema is cut at the greatest depth at which it has at most this many bytes. Below that depth,
 /// objects have only a type. All lists together must stay small, because models read them before every
@@ -46,7 +46,9 @@ fn argument(parameter: &Parameter) -> Value {
     let mut schema = type_of(parameter.kind);
     if let Need::Default(default) = parameter.need {
         schema["default"] = match parameter.kind {
-            Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
+            ParameterKind::Integer { .. } | ParameterKind::Number { .. } | ParameterKind::Boolean => {
+                default.parse().unwrap_or(Value::Null)
+            }
             _ => json!(default),
         };
     }
@@ -58,16 +60,22 @@ fn argument(parameter: &Parameter) -> Value {
 
 /// The shortest schema that tells a model what matters. Other mistakes are refused with a message that
 /// states the rule.
-fn type_of(kind: Kind) -> Value {
+fn type_of(kind: ParameterKind) -> Value {
     match kind {
-        Kind::Text { .. } | Kind::Uuid | Kind::ShortCode | Kind::Date => json!({ "type": "string" }),
-        Kind::Integer { max, .. } => json!({ "type": "integer", "maximum": max }),
-        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
-        Kind::Boolean => json!({ "type": "boolean" }),
-        Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Kind::Uuids { count_max: most } => json!({ "type": "array", "maxItems": most, "items": { "type": "string" } }),
-        Kind::ShortCodes { .. } | Kind::Texts { .. } => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Choices { of } => json!({ "type": "array", "items": { "type": "string", "enum": of } }),
+        ParameterKind::Text { .. } | ParameterKind::Uuid | ParameterKind::ShortCode | ParameterKind::Date => {
+            json!({ "type": "string" })
+        }
+        ParameterKind::Integer { max, .. } => json!({ "type": "integer", "maximum": max }),
+        ParameterKind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        ParameterKind::Boolean => json!({ "type": "boolean" }),
+        ParameterKind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        ParameterKind::Uuids { count_max: most } => {
+            json!({ "type": "array", "maxItems": most, "items": { "type": "string" } })
+        }
+        ParameterKind::ShortCodes { .. } | ParameterKind::Texts { .. } => {
+            json!({ "type": "array", "items": { "type": "string" } })
+        }
+        ParameterKind::Choices { of } => json!({ "type": "array", "items": { "type": "string", "enum": of } }),
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Mcp {
 
 /// The sender of a request, as the transport knows it.
 #[derive(Clone, Copy)]
-pub(super) struct Sender<'c> {
+pub(super) struct RequestSender<'c> {
     pub(super) key: Option<&'c str>,
     pub(super) idempotency_key: &'c Result<Option<IdempotencyKey<'c>>, Violation>,
     pub(super) names: ToolNameStyle,
@@ -71,7 +71,7 @@ impl Mcp {
         arguments: Arguments,
         format: Format,
         params: &JsonObject,
-        sender: Sender<'_>,
+        sender: RequestSender<'_>,
     ) -> Outcome {
         let call = Call {
             corpus: self.service.corpus(),
@@ -88,7 +88,10 @@ impl Mcp {
 }
 
 /// The key in the request's `_meta`, or else the one from the transport. Two different keys are an error.
-fn idempotency_key<'c>(params: &'c JsonObject, sender: &Sender<'c>) -> Result<Option<IdempotencyKey<'c>>, Violation> {
+fn idempotency_key<'c>(
+    params: &'c JsonObject,
+    sender: &RequestSender<'c>,
+) -> Result<Option<IdempotencyKey<'c>>, Violation> {
     let beside = sender.idempotency_key.clone()?;
     let Some(own) = params.get("_meta").and_then(|meta| meta.get(META_IDEMPOTENCY_KEY)) else { return Ok(beside) };
     // A value that is not text is refused like an empty key.

@@ -15,11 +15,13 @@ use tokio::task::AbortHandle;
 
 use super::forward::Forward;
 use super::headers::{McpTransport, version_of};
-use super::jsonrpc::{self, INVALID_REQUEST, Incoming, Message, Notification, PARSE_ERROR, Refused, Request, RpcError};
+use super::jsonrpc::{
+    self, INVALID_REQUEST, Incoming, Message, Notification, PARSE_ERROR, RejectedMessage, RpcError, RpcRequest,
+};
 use super::methods::agreed;
-use super::server::{Mcp, Sender};
+use super::server::{Mcp, RequestSender};
 use super::tools::ToolNameStyle;
-use super::version::Version;
+use super::version::ProtocolVersion;
 use crate::api::call::Progress;
 use crate::api::json::JSON_BYTES_MAX;
 
@@ -46,7 +48,7 @@ pub struct Local {
 }
 
 /// A line of input.
-enum Line {
+enum InputLine {
     Message(Vec<u8>),
     TooLong,
 }
@@ -71,7 +73,7 @@ pub async fn serve(
     });
     let desk = Arc::new(StdioServer {
         backend,
-        agreed: Mutex::new(Version::NEWEST_WITH_HANDSHAKE),
+        agreed: Mutex::new(ProtocolVersion::NEWEST_WITH_HANDSHAKE),
         under_way: Mutex::default(),
         permits: Arc::new(Semaphore::new(CONCURRENT_REQUESTS_MAX)),
     });
@@ -91,7 +93,7 @@ pub async fn serve(
 }
 
 /// Sends each line, without its end. A line that is too long is skipped up to its end.
-fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
+fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<InputLine>) {
     loop {
         let mut line = Vec::new();
         let mut is_too_long = false;
@@ -113,7 +115,7 @@ fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
             }
         };
         let is_blank = line.iter().all(u8::is_ascii_whitespace);
-        let line = if is_too_long { Line::TooLong } else { Line::Message(line) };
+        let line = if is_too_long { InputLine::TooLong } else { InputLine::Message(line) };
         if (is_too_long || !is_blank) && lines.blocking_send(line).is_err() {
             return;
         }
@@ -126,23 +128,23 @@ fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
 struct StdioServer {
     backend: Backend,
     /// The version that `initialize` agreed on.
-    agreed: Mutex<Version>,
+    agreed: Mutex<ProtocolVersion>,
     /// The requests in progress, by their id as JSON.
     under_way: Mutex<HashMap<String, AbortHandle>>,
     permits: Arc<Semaphore>,
 }
 
 impl StdioServer {
-    async fn take(self: Arc<Self>, line: Line, answer: &mpsc::Sender<String>) {
+    async fn take(self: Arc<Self>, line: InputLine, answer: &mpsc::Sender<String>) {
         let bytes = match line {
-            Line::Message(bytes) => bytes,
-            Line::TooLong => {
+            InputLine::Message(bytes) => bytes,
+            InputLine::TooLong => {
                 let message = format!("a message has at most {JSON_BYTES_MAX} bytes");
                 return send(answer, RpcError::new(PARSE_ERROR, message).response(None)).await;
             }
         };
         match jsonrpc::read(&bytes) {
-            Err(Refused { id, error }) => send(answer, error.response(id.as_ref())).await,
+            Err(RejectedMessage { id, error }) => send(answer, error.response(id.as_ref())).await,
             Ok(Incoming::Several(_)) => {
                 let error = RpcError::new(INVALID_REQUEST, "send one message a line, not a list");
                 send(answer, error.response(None)).await;
@@ -162,7 +164,7 @@ impl StdioServer {
         }
     }
 
-    async fn start(self: Arc<Self>, request: Request, line: Vec<u8>, answer: mpsc::Sender<String>) {
+    async fn start(self: Arc<Self>, request: RpcRequest, line: Vec<u8>, answer: mpsc::Sender<String>) {
         if request.method == "initialize"
             && let Some(asked) = request.params.get("protocolVersion").and_then(Value::as_str)
         {
@@ -184,7 +186,7 @@ impl StdioServer {
         under_way.insert(id, task.abort_handle());
     }
 
-    async fn answer(&self, request: &Request, line: &[u8]) -> Option<String> {
+    async fn answer(&self, request: &RpcRequest, line: &[u8]) -> Option<String> {
         let agreed = *self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         match &self.backend {
             Backend::Local(local) => Some(local.answer(request, agreed).await),
@@ -198,9 +200,9 @@ impl StdioServer {
 }
 
 impl Local {
-    async fn answer(&self, request: &Request, agreed: Version) -> String {
+    async fn answer(&self, request: &RpcRequest, agreed: ProtocolVersion) -> String {
         let progress = Progress::default();
-        let sender = Sender {
+        let sender = RequestSender {
             key: Some(&self.key),
             idempotency_key: &Ok(None),
             names: self.names,

@@ -38,19 +38,19 @@ pub(super) const PART_MEMBERS: [&str; 3] = ["offset", "nextOffset", "totalChars"
 
 /// The characters from `offset` on, at most `max_chars` of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Window {
+pub(super) struct CharWindow {
     pub(super) offset: usize,
     pub(super) max_chars: usize,
 }
 
-impl Default for Window {
+impl Default for CharWindow {
     fn default() -> Self {
         Self { offset: 0, max_chars: MAX_CHARS_DEFAULT as usize }
     }
 }
 
 /// Takes the window out of a tool's arguments. Invalid values become faults.
-pub(super) fn window(arguments: &mut JsonObject, faults: &mut Vec<Violation>) -> Window {
+pub(super) fn window(arguments: &mut JsonObject, faults: &mut Vec<Violation>) -> CharWindow {
     let mut number = |name: &str, preset: u64, least: u64, most: u64| match arguments.remove(name) {
         None | Some(Value::Null) => preset,
         Some(value) => match value.as_u64().filter(|number| (least..=most).contains(number)) {
@@ -63,12 +63,12 @@ pub(super) fn window(arguments: &mut JsonObject, faults: &mut Vec<Violation>) ->
     };
     let offset = number("offset", 0, 0, OFFSET_MAX);
     let max_chars = number("maxChars", MAX_CHARS_DEFAULT, MAX_CHARS_LOWEST, MAX_CHARS_HIGHEST);
-    Window { offset: offset as usize, max_chars: max_chars as usize }
+    CharWindow { offset: offset as usize, max_chars: max_chars as usize }
 }
 
 /// A part of a longer text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Part {
+pub(super) struct TextPart {
     pub(super) offset: usize,
     /// `None` if this is the last part.
     pub(super) next_offset: Option<usize>,
@@ -76,7 +76,7 @@ pub(super) struct Part {
 }
 
 /// Cuts a node down to a window. Returns `None`, and changes nothing, if the whole node is in the window.
-pub(super) fn cut(node: &mut JsonObject, window: Window) -> Option<Part> {
+pub(super) fn cut(node: &mut JsonObject, window: CharWindow) -> Option<TextPart> {
     let mut cutting = WindowCutter { window, passed: 0 };
     let lists = ["wordings", "notes"];
     let mut total_chars = count(node.get("text"));
@@ -97,7 +97,7 @@ pub(super) fn cut(node: &mut JsonObject, window: Window) -> Option<Part> {
         }
     }
     let end = window.offset.saturating_add(window.max_chars);
-    let part = Part { offset: window.offset, next_offset: (end < total_chars).then_some(end), total_chars };
+    let part = TextPart { offset: window.offset, next_offset: (end < total_chars).then_some(end), total_chars };
     node.insert("offset".to_owned(), json!(part.offset));
     node.insert("nextOffset".to_owned(), json!(part.next_offset));
     node.insert("totalChars".to_owned(), json!(part.total_chars));
@@ -107,14 +107,14 @@ pub(super) fn cut(node: &mut JsonObject, window: Window) -> Option<Part> {
 /// Cuts each node of a list down to its first part. Returns whether any node was cut.
 pub(super) fn cut_each(nodes: Option<&mut Value>) -> bool {
     let nodes = nodes.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut);
-    nodes.filter_map(|node| cut(node, Window::default())).count() > 0
+    nodes.filter_map(|node| cut(node, CharWindow::default())).count() > 0
 }
 
 /// The part of a text that is in the window.
-pub(super) fn cut_text(text: &str, window: Window) -> (String, Part) {
+pub(super) fn cut_text(text: &str, window: CharWindow) -> (String, TextPart) {
     let total_chars = text.chars().count();
     let end = window.offset.saturating_add(window.max_chars);
-    let part = Part { offset: window.offset, next_offset: (end < total_chars).then_some(end), total_chars };
+    let part = TextPart { offset: window.offset, next_offset: (end < total_chars).then_some(end), total_chars };
     (text.chars().skip(window.offset).take(window.max_chars).collect(), part)
 }
 
@@ -123,7 +123,7 @@ fn count(text: Option<&Value>) -> usize {
 }
 
 struct WindowCutter {
-    window: Window,
+    window: CharWindow,
     /// The number of characters of the previous texts.
     passed: usize,
 }
@@ -166,7 +166,7 @@ mod tests {
             let (mut read, mut offset, mut parts) = (String::new(), 0, 0);
             loop {
                 let mut node = node();
-                let part = cut(&mut node, Window { offset, max_chars }).unwrap();
+                let part = cut(&mut node, CharWindow { offset, max_chars }).unwrap();
                 assert_eq!((part.total_chars, node["heading"].as_str()), (12, Some("h")));
                 assert_eq!(node["nextOffset"].as_u64().map(|next| next as usize), part.next_offset);
                 read += &texts(&node);
@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn short_nodes_are_unchanged_and_parts_past_the_end_are_empty() {
         let mut whole = node();
-        assert_eq!(cut(&mut whole, Window { offset: 0, max_chars: 12 }), None);
+        assert_eq!(cut(&mut whole, CharWindow { offset: 0, max_chars: 12 }), None);
         assert_eq!(whole, node());
-        let part = cut(&mut whole, Window { offset: 99, max_chars: 5 }).unwrap();
+        let part = cut(&mut whole, CharWindow { offset: 99, max_chars: 5 }).unwrap();
         assert_eq!((texts(&whole).as_str(), part.next_offset), ("", None));
-        let (text, part) = cut_text("äbc", Window { offset: 1, max_chars: 1 });
+        let (text, part) = cut_text("äbc", CharWindow { offset: 1, max_chars: 1 });
         assert_eq!((text.as_str(), part.next_offset, part.total_chars), ("b", Some(2), 3));
     }
 
@@ -198,8 +198,8 @@ mod tests {
             assert!(given.is_empty());
             (window, faults.into_iter().map(|fault| fault.parameter).collect::<Vec<_>>())
         };
-        assert_eq!(taken(json!({})), (Window::default(), vec![]));
-        let window = Window { offset: 9, max_chars: 1000 };
+        assert_eq!(taken(json!({})), (CharWindow::default(), vec![]));
+        let window = CharWindow { offset: 9, max_chars: 1000 };
         assert_eq!(taken(json!({ "offset": 9, "maxChars": 1000 })), (window, vec![]));
         for (given, name) in [
             (json!({ "offset": -1 }), "offset"),

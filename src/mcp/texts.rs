@@ -30,9 +30,9 @@ pub(super) struct ToolText {
 /// A string in an answer, borrowed from the answer if it contains no escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct Text<'b>(#[serde(borrow)] Cow<'b, str>);
+struct JsonText<'b>(#[serde(borrow)] Cow<'b, str>);
 
-impl Deref for Text<'_> {
+impl Deref for JsonText<'_> {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -40,13 +40,13 @@ impl Deref for Text<'_> {
     }
 }
 
-impl Borrow<str> for Text<'_> {
+impl Borrow<str> for JsonText<'_> {
     fn borrow(&self) -> &str {
         self
     }
 }
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for JsonText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self)
     }
@@ -79,41 +79,41 @@ fn as_json(body: &str) -> ToolText {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Found<'b> {
-    results: Vec<Hit<'b>>,
+struct ResultsPageJson<'b> {
+    results: Vec<HitJson<'b>>,
     page: u32,
     page_size: u32,
     total: u32,
-    corrected_query: Option<Text<'b>>,
-    understood: Option<UnderstoodPlace<'b>>,
+    corrected_query: Option<JsonText<'b>>,
+    understood: Option<UnderstoodPlaceJson<'b>>,
     #[serde(default)]
-    not_here: Vec<NotHere<'b>>,
+    not_here: Vec<NotHereJson<'b>>,
     #[serde(default)]
-    notices: Vec<Text<'b>>,
+    notices: Vec<JsonText<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
-struct UnderstoodPlace<'b> {
-    name: Text<'b>,
-    words: Text<'b>,
+struct UnderstoodPlaceJson<'b> {
+    name: JsonText<'b>,
+    words: JsonText<'b>,
     #[serde(rename = "as")]
     effect: &'b str,
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
-struct NotHere<'b> {
-    message: Text<'b>,
+struct NotHereJson<'b> {
+    message: JsonText<'b>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Hit<'b> {
-    node_id: Text<'b>,
-    citation: Text<'b>,
-    heading: Text<'b>,
-    snippet: Text<'b>,
+struct HitJson<'b> {
+    node_id: JsonText<'b>,
+    citation: JsonText<'b>,
+    heading: JsonText<'b>,
+    snippet: JsonText<'b>,
     #[serde(flatten, borrow)]
     standing: ProvisionStatus<'b>,
     relation: Option<&'b str>,
@@ -123,10 +123,10 @@ struct Hit<'b> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct ProvisionStatus<'b> {
-    status: Text<'b>,
-    effective_from: Option<Text<'b>>,
-    effective_to: Option<Text<'b>>,
-    current_through: Option<Text<'b>>,
+    status: JsonText<'b>,
+    effective_from: Option<JsonText<'b>>,
+    effective_to: Option<JsonText<'b>>,
+    current_through: Option<JsonText<'b>>,
 }
 
 impl fmt::Display for ProvisionStatus<'_> {
@@ -142,8 +142,8 @@ impl fmt::Display for ProvisionStatus<'_> {
     }
 }
 
-fn search(found: Found<'_>) -> ToolText {
-    let Found { results, page, page_size, total, corrected_query, understood, not_here, notices } = found;
+fn search(found: ResultsPageJson<'_>) -> ToolText {
+    let ResultsPageJson { results, page, page_size, total, corrected_query, understood, not_here, notices } = found;
     let mut told = ToolText::default();
     if let Some(corrected) = corrected_query {
         let _ = writeln!(
@@ -151,14 +151,14 @@ fn search(found: Found<'_>) -> ToolText {
             "Searched for \"{corrected}\", because words were misspelt; exact=true searches for them as typed."
         );
     }
-    if let Some(UnderstoodPlace { name, words, effect }) = understood {
+    if let Some(UnderstoodPlaceJson { name, words, effect }) = understood {
         let what = if effect == "filter" { "Searched only in" } else { "Ranked higher is the law of" };
         let _ = writeln!(
             told.text,
             "{what} {name}, because the query says \"{words}\"; exact=true searches everywhere alike."
         );
     }
-    for NotHere { message } in &not_here {
+    for NotHereJson { message } in &not_here {
         let _ = writeln!(told.text, "Not here: {message}.");
     }
     for notice in &notices {
@@ -172,7 +172,7 @@ fn search(found: Found<'_>) -> ToolText {
         count => writeln!(told.text, "{count} of {total} provisions that match, page {page}:"),
     };
     let before = u64::from(page - page.min(1)) * u64::from(page_size);
-    for (place, Hit { node_id, citation, heading, snippet, standing, relation }) in results.iter().enumerate() {
+    for (place, HitJson { node_id, citation, heading, snippet, standing, relation }) in results.iter().enumerate() {
         let number = before + place as u64 + 1;
         let _ = writeln!(
             told.text,
@@ -207,22 +207,22 @@ fn link(id: &str, citation: &str, heading: &str) -> Value {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Node<'b> {
-    id: Text<'b>,
-    citation: Text<'b>,
-    heading: Text<'b>,
-    text: Text<'b>,
-    breadcrumb: Vec<Text<'b>>,
+struct NodeJson<'b> {
+    id: JsonText<'b>,
+    citation: JsonText<'b>,
+    heading: JsonText<'b>,
+    text: JsonText<'b>,
+    breadcrumb: Vec<JsonText<'b>>,
     #[serde(flatten, borrow)]
     standing: ProvisionStatus<'b>,
-    validity_remark: Option<Text<'b>>,
-    notice: Option<Text<'b>>,
+    validity_remark: Option<JsonText<'b>>,
+    notice: Option<JsonText<'b>>,
     #[serde(default)]
     successors: Vec<Linked<'b>>,
     child_count: usize,
-    wordings: Vec<Wording<'b>>,
-    notes: Vec<Note<'b>>,
-    provenance: Provenance<'b>,
+    wordings: Vec<WordingJson<'b>>,
+    notes: Vec<NoteJson<'b>>,
+    provenance: ProvenanceJson<'b>,
     offset: Option<usize>,
     next_offset: Option<usize>,
     total_chars: Option<usize>,
@@ -230,29 +230,31 @@ struct Node<'b> {
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
-struct Wording<'b> {
-    label: Text<'b>,
-    text: Text<'b>,
+struct WordingJson<'b> {
+    label: JsonText<'b>,
+    text: JsonText<'b>,
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
-struct Note<'b> {
-    topic: Text<'b>,
-    text: Text<'b>,
+struct NoteJson<'b> {
+    topic: JsonText<'b>,
+    text: JsonText<'b>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Provenance<'b> {
-    source_url: Option<Text<'b>>,
-    official_url: Option<Text<'b>>,
-    publisher: Option<Text<'b>>,
-    current_through: Option<Text<'b>>,
+struct ProvenanceJson<'b> {
+    source_url: Option<JsonText<'b>>,
+    official_url: Option<JsonText<'b>>,
+    publisher: Option<JsonText<'b>>,
+    current_through: Option<JsonText<'b>>,
 }
 
-fn node_text(node: &Node<'_>) -> ToolText {
-    let Node { id, citation, heading, text, breadcrumb, standing, child_count, wordings, notes, provenance, .. } = node;
+fn node_text(node: &NodeJson<'_>) -> ToolText {
+    let NodeJson {
+        id, citation, heading, text, breadcrumb, standing, child_count, wordings, notes, provenance, ..
+    } = node;
     let mut out = format!("# {citation} {heading}\n{}\nStatus: {standing}\n", breadcrumb.join(" > "));
     if let Some(remark) = &node.validity_remark {
         let _ = writeln!(out, "The publisher says: {remark}");
@@ -272,7 +274,7 @@ fn node_text(node: &Node<'_>) -> ToolText {
     for (name, text) in others.filter(|(_, text)| !text.is_empty()) {
         let _ = writeln!(out, "\n## {name}\n{text}");
     }
-    let Provenance { source_url, official_url, publisher, current_through } = provenance;
+    let ProvenanceJson { source_url, official_url, publisher, current_through } = provenance;
     let through = current_through.as_ref().map(|date| format!("current through {date}"));
     let source = [publisher.as_deref(), through.as_deref(), official_url.as_deref().or(source_url.as_deref())];
     let source: Vec<&str> = source.into_iter().flatten().collect();
@@ -294,9 +296,9 @@ fn node_text(node: &Node<'_>) -> ToolText {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Linked<'b> {
-    id: Text<'b>,
-    citation: Text<'b>,
-    heading: Text<'b>,
+    id: JsonText<'b>,
+    citation: JsonText<'b>,
+    heading: JsonText<'b>,
     #[serde(flatten, borrow)]
     standing: ProvisionStatus<'b>,
     child_count: Option<usize>,
@@ -304,28 +306,28 @@ struct Linked<'b> {
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
-struct Children<'b> {
+struct ChildrenJson<'b> {
     nodes: Vec<Linked<'b>>,
     total: usize,
     page: u32,
 }
 
-fn browse(children: Children<'_>) -> ToolText {
-    let Children { nodes, total, page } = children;
+fn browse(children: ChildrenJson<'_>) -> ToolText {
+    let ChildrenJson { nodes, total, page } = children;
     list_of(&nodes, format!("{} of {total} children, page {page}:", nodes.len()))
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
-struct References<'b> {
-    direction: Text<'b>,
+struct ReferencesJson<'b> {
+    direction: JsonText<'b>,
     nodes: Vec<Linked<'b>>,
     total: usize,
     page: u32,
 }
 
-fn references(references: References<'_>) -> ToolText {
-    let References { direction, nodes, total, page } = references;
+fn references(references: ReferencesJson<'_>) -> ToolText {
+    let ReferencesJson { direction, nodes, total, page } = references;
     let what = if &*direction == "in" { "provisions that cite it" } else { "provisions that it cites" };
     list_of(&nodes, format!("{} of {total} {what}, page {page}:", nodes.len()))
 }
@@ -347,33 +349,33 @@ fn list_of(nodes: &[Linked<'_>], head: String) -> ToolText {
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
 struct Resolved<'b> {
-    answers: Vec<Resolution<'b>>,
+    answers: Vec<ResolutionJson<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Resolution<'b> {
-    answer: Text<'b>,
-    citation: Option<Text<'b>>,
-    candidates: Vec<Candidate<'b>>,
-    message: Text<'b>,
+struct ResolutionJson<'b> {
+    answer: JsonText<'b>,
+    citation: Option<JsonText<'b>>,
+    candidates: Vec<CandidateJson<'b>>,
+    message: JsonText<'b>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Candidate<'b> {
-    node_id: Text<'b>,
-    citation: Text<'b>,
-    heading: Text<'b>,
+struct CandidateJson<'b> {
+    node_id: JsonText<'b>,
+    citation: JsonText<'b>,
+    heading: JsonText<'b>,
     #[serde(flatten, borrow)]
     standing: ProvisionStatus<'b>,
 }
 
 fn resolve(resolved: &Resolved<'_>) -> ToolText {
     let mut told = ToolText::default();
-    for Resolution { answer, citation, candidates, message } in &resolved.answers {
+    for ResolutionJson { answer, citation, candidates, message } in &resolved.answers {
         let _ = writeln!(told.text, "{}: {answer}. {message}", citation.as_deref().unwrap_or("?"));
-        for Candidate { node_id, citation, heading, standing } in candidates {
+        for CandidateJson { node_id, citation, heading, standing } in candidates {
             let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {node_id})");
             told.links.push(link(node_id, citation, heading));
         }
@@ -384,19 +386,19 @@ fn resolve(resolved: &Resolved<'_>) -> ToolText {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct AtPoint<'b> {
-    short_code: Text<'b>,
-    zones: Vec<Zone<'b>>,
+    short_code: JsonText<'b>,
+    zones: Vec<ZoneJson<'b>>,
     provisions: Vec<Linked<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Zone<'b> {
-    zone_code: Text<'b>,
-    zone_name: Option<Text<'b>>,
-    citation: Option<Text<'b>>,
-    citation_status: Text<'b>,
-    node_id: Option<Text<'b>>,
+struct ZoneJson<'b> {
+    zone_code: JsonText<'b>,
+    zone_name: Option<JsonText<'b>>,
+    citation: Option<JsonText<'b>>,
+    citation_status: JsonText<'b>,
+    node_id: Option<JsonText<'b>>,
     on_boundary: bool,
 }
 
@@ -404,7 +406,7 @@ fn zones(point: AtPoint<'_>) -> ToolText {
     let AtPoint { short_code, zones, provisions } = point;
     let mut told = ToolText::default();
     let _ = writeln!(told.text, "{} zones of {short_code} at this point.", zones.len());
-    for Zone { zone_code, zone_name, citation, citation_status, node_id, on_boundary } in &zones {
+    for ZoneJson { zone_code, zone_name, citation, citation_status, node_id, on_boundary } in &zones {
         let name = zone_name.as_deref().unwrap_or_default();
         let edge = if *on_boundary { ", on the edge of the zone" } else { "" };
         let citation = citation.as_deref().unwrap_or("no citation");
@@ -423,22 +425,22 @@ fn zones(point: AtPoint<'_>) -> ToolText {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct CodeBodies<'b> {
-    code_bodies: Vec<CodeBody<'b>>,
+struct CodeBodiesJson<'b> {
+    code_bodies: Vec<CodeBodyJson<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct CodeBody<'b> {
-    id: Text<'b>,
-    name: Text<'b>,
-    jurisdiction: Text<'b>,
+struct CodeBodyJson<'b> {
+    id: JsonText<'b>,
+    name: JsonText<'b>,
+    jurisdiction: JsonText<'b>,
     provision_count: u32,
 }
 
-fn code_bodies(list: &CodeBodies<'_>) -> ToolText {
+fn code_bodies(list: &CodeBodiesJson<'_>) -> ToolText {
     let mut text = format!("{} code bodies:\n", list.code_bodies.len());
-    for CodeBody { id, name, jurisdiction, provision_count } in &list.code_bodies {
+    for CodeBodyJson { id, name, jurisdiction, provision_count } in &list.code_bodies {
         let _ = writeln!(text, "- {name} ({jurisdiction}, {provision_count} provisions, id {id})");
     }
     ToolText { text, links: Vec::new() }
@@ -446,49 +448,51 @@ fn code_bodies(list: &CodeBodies<'_>) -> ToolText {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Coverage<'b> {
+struct CoverageJson<'b> {
     total_jurisdictions: usize,
     total_nodes: u32,
-    jurisdictions: Vec<Jurisdiction<'b>>,
+    jurisdictions: Vec<JurisdictionJson<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct Jurisdiction<'b> {
-    short_code: Text<'b>,
-    name: Text<'b>,
+struct JurisdictionJson<'b> {
+    short_code: JsonText<'b>,
+    name: JsonText<'b>,
     node_count: u32,
     placeholder: bool,
-    gis_status: Text<'b>,
+    gis_status: JsonText<'b>,
     #[serde(default)]
-    code_bodies: Vec<CoveredBody<'b>>,
+    code_bodies: Vec<CoveredBodyJson<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
-struct CoveredBody<'b> {
-    name: Text<'b>,
+struct CoveredBodyJson<'b> {
+    name: JsonText<'b>,
     #[serde(default)]
     in_force_count: u32,
-    current_through: Option<Text<'b>>,
-    parts: Parts<'b>,
+    current_through: Option<JsonText<'b>>,
+    parts: PartsJson<'b>,
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'b"))]
-struct Parts<'b> {
-    level: Option<Text<'b>>,
-    missing: Option<Vec<Text<'b>>>,
+struct PartsJson<'b> {
+    level: Option<JsonText<'b>>,
+    missing: Option<Vec<JsonText<'b>>>,
 }
 
-fn coverage(coverage: Coverage<'_>) -> ToolText {
-    let Coverage { total_jurisdictions, total_nodes, jurisdictions } = coverage;
+fn coverage(coverage: CoverageJson<'_>) -> ToolText {
+    let CoverageJson { total_jurisdictions, total_nodes, jurisdictions } = coverage;
     let mut text = format!("{total_nodes} nodes of {total_jurisdictions} jurisdictions:\n");
-    for Jurisdiction { short_code, name, node_count, placeholder, gis_status, code_bodies } in &jurisdictions {
+    for JurisdictionJson { short_code, name, node_count, placeholder, gis_status, code_bodies } in &jurisdictions {
         let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
         let zoning = if &**gis_status == "published" { ", zoning layer" } else { "" };
         let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
-        for CoveredBody { name, in_force_count, current_through, parts: Parts { level, missing } } in code_bodies {
+        for CoveredBodyJson { name, in_force_count, current_through, parts: PartsJson { level, missing } } in
+            code_bodies
+        {
             let through = current_through.as_ref().map(|day| format!(", current through {day}")).unwrap_or_default();
             let _ = writeln!(text, "  - {name}: {in_force_count} provisions in force{through}");
             if let (Some(level), Some(missing @ [_, ..])) = (level, missing.as_deref()) {

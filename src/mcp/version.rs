@@ -2,14 +2,14 @@
 
 /// A version of the Model Context Protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Version {
+pub(super) enum ProtocolVersion {
     V2025_03_26,
     V2025_06_18,
     V2025_11_25,
     V2026_07_28,
 }
 
-impl Version {
+impl ProtocolVersion {
     /// The newest first, as clients get them.
     pub(super) const ALL: [Self; 4] = [Self::V2026_07_28, Self::V2025_11_25, Self::V2025_06_18, Self::V2025_03_26];
 
@@ -60,12 +60,12 @@ mod tests {
 
     #[test]
     fn every_version_reads_back_and_others_do_not() {
-        for version in Version::ALL {
-            assert_eq!(Version::parse(version.as_str()), Some(version));
+        for version in ProtocolVersion::ALL {
+            assert_eq!(ProtocolVersion::parse(version.as_str()), Some(version));
         }
         for bad in ["", "2024-11-05", "2026-07-28 ", "v2026-07-28", "DRAFT-2026-v1"] {
-            assert_eq!(Version::parse(bad), None, "{bad}");
+            assert_eq!(ProtocolVersion::parse(bad), None, "{bad}");
         }
-        assert!(Version::ALL.is_sorted_by(|newer, older| newer > older));
+        assert!(ProtocolVersion::ALL.is_sorted_by(|newer, older| newer > older));
     }
 }

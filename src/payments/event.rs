@@ -52,7 +52,7 @@ struct Session {
 }
 
 #[derive(Deserialize)]
-struct Charge {
+struct StripeCharge {
     payment_intent: Option<ObjectRef>,
     amount_refunded: u64,
     #[serde(default)]
@@ -141,7 +141,7 @@ fn not_paid(session: Session, checkout: CheckoutId) -> Option<EventMeaning> {
     Some(EventMeaning::Report(PaymentReport::NotPaid { checkout, session: session.id }))
 }
 
-fn refunded(charge: Charge, at_sec: i64) -> Option<EventMeaning> {
+fn refunded(charge: StripeCharge, at_sec: i64) -> Option<EventMeaning> {
     let Some(checkout) = checkout_of(&charge.metadata) else { return Some(EventMeaning::Nothing) };
     let payment = charge.payment_intent?.into_id();
     Some(EventMeaning::Report(PaymentReport::Refunded { checkout, payment, amount: charge.amount_refunded, at_sec }))

@@ -12,13 +12,13 @@ use super::Secret;
 use super::event::METADATA_KEY;
 use crate::accounts::records::{CheckoutPage, CheckoutRecord};
 use crate::api::cards::{CardError, CardPayments, CheckoutItem};
-use crate::client::{ClientError, ClientResponse, Limits, Request, Server, send_once};
+use crate::client::{ClientError, ClientResponse, Request, RequestLimits, ServerAddress, send_once};
 use crate::percent;
 use crate::tls_client::Trust;
 
 /// The response is a few kilobytes long.
-const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(15), body_bytes_max: 256 << 10 };
+const LIMITS: RequestLimits =
+    RequestLimits { connect: Duration::from_secs(5), total: Duration::from_secs(15), body_bytes_max: 256 << 10 };
 
 /// The second attempt has the same idempotency key, so that it opens no second page.
 const ATTEMPTS: usize = 2;
@@ -31,7 +31,7 @@ const TOTAL: Duration = Duration::from_secs(32);
 const VERSION: &str = "2024-06-20";
 
 pub struct Stripe {
-    server: Server,
+    server: ServerAddress,
     secret_key: Secret,
     /// The address to which customers return.
     base_url: String,
@@ -53,7 +53,7 @@ impl Stripe {
     /// `api` is the address of Stripe, or of a test server in its place.
     pub fn new(api: &str, secret_key: Secret) -> Result<Self, StripeError> {
         let unusable = |why: &dyn fmt::Display| StripeError(format!("payments.stripe_api: {why}"));
-        let server = Server::parse(api, &Trust::System).map_err(|error| unusable(&error))?;
+        let server = ServerAddress::parse(api, &Trust::System).map_err(|error| unusable(&error))?;
         if !server.is_encrypted() && !is_loopback_address(server.address()) {
             return Err(unusable(&"the secret key would cross the network unencrypted; write it with https://"));
         }
@@ -123,7 +123,7 @@ struct Session {
 }
 
 #[derive(Default, Deserialize)]
-struct Refusal {
+struct StripeErrorBody {
     #[serde(default)]
     error: Reason,
 }
@@ -146,7 +146,7 @@ fn outcome(answered: Result<ClientResponse, ClientError>) -> Result<CheckoutPage
             .ok_or_else(|| CardError::Refused("Stripe answered 200 without a page to pay on".to_owned()));
     }
     // Without Stripe's message, which repeats the request.
-    let Refusal { error } = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let StripeErrorBody { error } = serde_json::from_slice(&answer.body).unwrap_or_default();
     let request = answer.header("request-id").unwrap_or("unknown");
     let why = format!("Stripe answered {} {} {}, its request id is {request}", answer.status, error.kind, error.code);
     match answer.status {

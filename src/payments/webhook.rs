@@ -33,14 +33,14 @@ pub struct Webhook {
 }
 
 /// The response, and the message for the log.
-struct Outcome {
+struct WebhookOutcome {
     status: StatusCode,
     body: Value,
     error: Option<&'static str>,
     internal: Option<String>,
 }
 
-impl Outcome {
+impl WebhookOutcome {
     fn received() -> Self {
         Self { status: StatusCode::OK, body: json!({ "received": true }), error: None, internal: None }
     }
@@ -65,7 +65,7 @@ impl Webhook {
         Self { accounts, clock, secret, waiting: Semaphore::new(WAITING_MAX) }
     }
 
-    async fn take(&self, visit: &MountRequest<'_>) -> Outcome {
+    async fn take(&self, visit: &MountRequest<'_>) -> WebhookOutcome {
         let now = self.clock.now();
         let now_sec = now.wall.0.div_euclid(1000);
         let signature = visit.headers.get("stripe-signature").and_then(|value| value.to_str().ok());
@@ -80,34 +80,35 @@ impl Webhook {
             }
         };
         if let Some(why) = why {
-            return Outcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
+            return WebhookOutcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
         }
         let Some(event) = read(visit.body) else {
             let why = "the notice is signed but is not in a form that is known here";
-            return Outcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
+            return WebhookOutcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
         };
-        let EventMeaning::Report(report) = event.meaning else { return Outcome::received() };
+        let EventMeaning::Report(report) = event.meaning else { return WebhookOutcome::received() };
         let Ok(_place) = self.waiting.try_acquire() else {
             let why = "too many notices wait; send it again";
-            return Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "overloaded", why);
+            return WebhookOutcome::refused(StatusCode::SERVICE_UNAVAILABLE, "overloaded", why);
         };
         let (accounts, act) = (Arc::clone(&self.accounts), ActContext { actor: "stripe".to_owned(), at: now.wall });
         let reported =
             tokio::task::spawn_blocking(move || blocking::allowed(|| accounts.report_payment(report, &act))).await;
         let about = format!("{} {}", event.kind, event.id);
         match reported {
-            Ok(Ok(ReportResult::Applied | ReportResult::Known)) => Outcome::received(),
-            Ok(Ok(ReportResult::Problem(why))) => Outcome::received().noting(format!("{about}: {why}")),
-            Ok(Ok(ReportResult::Kept)) => {
-                Outcome::received().noting(format!("{about}: its payment is not known here; kept until it is reported"))
-            }
+            Ok(Ok(ReportResult::Applied | ReportResult::Known)) => WebhookOutcome::received(),
+            Ok(Ok(ReportResult::Problem(why))) => WebhookOutcome::received().noting(format!("{about}: {why}")),
+            Ok(Ok(ReportResult::Kept)) => WebhookOutcome::received()
+                .noting(format!("{about}: its payment is not known here; kept until it is reported")),
             Ok(Ok(ReportResult::Unknown)) => {
-                Outcome::received().noting(format!("{about}: its checkout is not one of this service"))
+                WebhookOutcome::received().noting(format!("{about}: its checkout is not one of this service"))
             }
-            Ok(Err(ChangeError::Refused(why))) => {
-                Outcome::refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", "the notice cannot be applied")
-                    .noting(format!("{about}: {why}"))
-            }
+            Ok(Err(ChangeError::Refused(why))) => WebhookOutcome::refused(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal_error",
+                "the notice cannot be applied",
+            )
+            .noting(format!("{about}: {why}")),
             Ok(Err(error)) => retry_response(&format!("{about}: {error}")),
             Err(error) => retry_response(&format!("{about}: {error}")),
         }
@@ -115,9 +116,9 @@ impl Webhook {
 }
 
 /// Makes Stripe send the notice again. This is safe whether or not the change was made.
-fn retry_response(internal: &str) -> Outcome {
+fn retry_response(internal: &str) -> WebhookOutcome {
     let why = "the ledger cannot be written at the moment; send it again";
-    Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "ledger_unavailable", why).noting(internal.to_owned())
+    WebhookOutcome::refused(StatusCode::SERVICE_UNAVAILABLE, "ledger_unavailable", why).noting(internal.to_owned())
 }
 
 impl Mount for Webhook {
@@ -135,7 +136,7 @@ impl Mount for Webhook {
 
     fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
         Box::pin(async move {
-            let Outcome { status, body, error, internal } = self.take(&visit).await;
+            let WebhookOutcome { status, body, error, internal } = self.take(&visit).await;
             let mut response = Response::new(Bytes::from(body.to_string()));
             *response.status_mut() = status;
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -4,7 +4,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::error::SearchError;
-use super::filter::Scope;
+use super::filter::SearchScope;
 use super::keyword::KeywordLeg;
 use super::understand::{ParsedQuery, number_of};
 
@@ -19,7 +19,7 @@ pub(super) fn cite_bare_numbers(
     snapshot: &Snapshot,
     keyword: &KeywordLeg,
     understood: &mut ParsedQuery,
-    scope: &Scope<'_>,
+    scope: &SearchScope<'_>,
 ) -> Result<(), SearchError> {
     for term in &understood.numbers {
         let bearers = keyword.with_citation_term(term, &scope.ranges, CANDIDATES_MAX)?;

@@ -17,14 +17,14 @@ use super::bare_number::cite_bare_numbers;
 use super::compound::add_compounds;
 use super::error::{DeepUnavailable, SearchError};
 use super::facets;
-use super::feature::{Feature, Features};
-use super::filter::Scope;
+use super::feature::{FeatureVector, RankingFeature};
+use super::filter::SearchScope;
 use super::fuse::{Candidate, Weights, demote_duplicate_texts, fuse};
 use super::idle_core::{IdleCore, SearchingThread};
 use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, is_selective};
 use super::law_on_day::{LawByDay, LawOnDay};
 use super::places::Places;
-use super::ranking::{Page, Ranking};
+use super::ranking::{PageRange, Ranking};
 use super::related_provisions::RelatedProvisions;
 use super::request::{
     Depth, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse, ShownQuery, UnderstoodPlace,
@@ -65,7 +65,7 @@ pub struct Candidates {
     pub kind: QueryKind,
     /// The candidates with their features. The keyword feature is already reduced by the keyword
     /// coverage of the query.
-    pub found: Vec<(NodeOrdinal, Features)>,
+    pub found: Vec<(NodeOrdinal, FeatureVector)>,
 }
 
 /// The words of a query as the index knows them, and what a match must and must not contain.
@@ -190,9 +190,9 @@ impl Engine {
         if request.depth == Depth::Deep {
             self.deep_ready().map_err(SearchError::NotDeep)?;
         }
-        let page = Page::of(request)?;
+        let page = PageRange::of(request)?;
         let law = self.law_on(request.day);
-        let mut scope = Scope::of(&self.snapshot, &law, request.filter);
+        let mut scope = SearchScope::of(&self.snapshot, &law, request.filter);
         let _at_work = SearchingThread::begin();
         let mut watch = Stopwatch::start();
 
@@ -216,13 +216,14 @@ impl Engine {
     fn candidates_unguarded(&self, request: &SearchRequest<'_>) -> Result<Candidates, SearchError> {
         check_query(request.query)?;
         let law = self.law_on(request.day);
-        let mut scope = Scope::of(&self.snapshot, &law, request.filter);
+        let mut scope = SearchScope::of(&self.snapshot, &law, request.filter);
         let read = self.prepare_search(request, self.understand(request, request.query)?, &mut scope)?;
-        let ranked = self.retrieve_and_rank(request, &scope, &Page::of(request)?, read, &mut Stopwatch::start())?;
+        let ranked =
+            self.retrieve_and_rank(request, &scope, &PageRange::of(request)?, read, &mut Stopwatch::start())?;
         let coverage = ranked.keyword.coverage().powf(self.tuning.coverage_power);
         let head = ranked.ranking.head().iter().map(|candidate| {
             let mut features = candidate.features;
-            features.set(Feature::Keyword, coverage * features.get(Feature::Keyword));
+            features.set(RankingFeature::Keyword, coverage * features.get(RankingFeature::Keyword));
             (candidate.node, features)
         });
         Ok(Candidates { kind: ranked.understood.kind, found: head.collect() })
@@ -232,8 +233,8 @@ impl Engine {
     fn retrieve_and_rank(
         &self,
         request: &SearchRequest<'_>,
-        scope: &Scope<'_>,
-        page: &Page,
+        scope: &SearchScope<'_>,
+        page: &PageRange,
         (mut understood, known, corrected): PreparedSearch,
         watch: &mut Stopwatch,
     ) -> Result<RankedSearch, SearchError> {
@@ -292,7 +293,7 @@ impl Engine {
         &self,
         request: &SearchRequest<'_>,
         mut understood: ParsedQuery,
-        scope: &mut Scope<'_>,
+        scope: &mut SearchScope<'_>,
     ) -> Result<PreparedSearch, SearchError> {
         self.restrict_to_place(&understood, request, scope);
         let corrected = match request.exact {
@@ -322,7 +323,7 @@ impl Engine {
         Ok(understood)
     }
 
-    fn restrict_to_place(&self, understood: &ParsedQuery, request: &SearchRequest<'_>, scope: &mut Scope<'_>) {
+    fn restrict_to_place(&self, understood: &ParsedQuery, request: &SearchRequest<'_>, scope: &mut SearchScope<'_>) {
         let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::Narrows);
         let of_request = || request.filter.ranges.clone().unwrap_or_else(|| self.all_nodes().into());
         scope.ranges = place.map_or_else(of_request, |place| self.places.get(place.named.place).nodes.into());
@@ -335,7 +336,7 @@ impl Engine {
     }
 
     /// Drops cited provisions outside the scope. If none remains, a bare section number may cite one.
-    fn drop_out_of_scope(&self, understood: &mut ParsedQuery, scope: &Scope<'_>) -> Result<(), SearchError> {
+    fn drop_out_of_scope(&self, understood: &mut ParsedQuery, scope: &SearchScope<'_>) -> Result<(), SearchError> {
         understood.cited.retain(|&node| scope.contains(node));
         if understood.cited.is_empty() {
             cite_bare_numbers(&self.snapshot, &self.keyword, understood, scope)?;
@@ -347,8 +348,8 @@ impl Engine {
     fn search_citation(
         &self,
         request: &SearchRequest<'_>,
-        scope: &Scope<'_>,
-        page: &Page,
+        scope: &SearchScope<'_>,
+        page: &PageRange,
         understood: ParsedQuery,
         mut watch: Stopwatch,
     ) -> Result<SearchResponse, SearchError> {
@@ -388,7 +389,7 @@ impl Engine {
         &self,
         understood: &ParsedQuery,
         known: Vec<KnownWord>,
-        scope: &Scope<'_>,
+        scope: &SearchScope<'_>,
     ) -> Result<SearchTerms, SearchError> {
         let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, &scope.ranges)?;
         Ok(SearchTerms { known, constraints })
@@ -427,8 +428,8 @@ impl Engine {
     fn retrieve(
         &self,
         request: &SearchRequest<'_>,
-        scope: &Scope<'_>,
-        page: &Page,
+        scope: &SearchScope<'_>,
+        page: &PageRange,
         cited: &[NodeOrdinal],
         terms: &SearchTerms,
         nearest: impl FnOnce() -> Result<Vec<SemanticCandidate>, SearchError>,
@@ -459,8 +460,8 @@ impl Engine {
     fn retrieve_preferring(
         &self,
         request: &SearchRequest<'_>,
-        scope: &Scope<'_>,
-        page: &Page,
+        scope: &SearchScope<'_>,
+        page: &PageRange,
         terms: &SearchTerms,
         (cited, nearest): (&[NodeOrdinal], &[SemanticCandidate]),
         preferred: &OrdinalRanges,
@@ -482,8 +483,8 @@ impl Engine {
     fn keyword_query<'q>(
         &self,
         request: &SearchRequest<'_>,
-        scope: &'q Scope<'_>,
-        page: &Page,
+        scope: &'q SearchScope<'_>,
+        page: &PageRange,
         terms: &'q SearchTerms,
         ranges: &'q OrdinalRanges,
     ) -> KeywordQuery<'q> {

@@ -111,7 +111,7 @@ pub fn summarise(scores: &[QueryScores]) -> Vec<Summary> {
 
 /// Two settings compared by one measure, over one kind of query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct PairedComparison {
     pub kind: String,
     pub measure: Measure,
     #[serde(flatten)]
@@ -119,12 +119,12 @@ pub struct Comparison {
 }
 
 /// Compares two settings over the same queries by nDCG@10 and MRR@10.
-pub fn compare(first: &[QueryScores], second: &[QueryScores]) -> Vec<Comparison> {
+pub fn compare(first: &[QueryScores], second: &[QueryScores]) -> Vec<PairedComparison> {
     let mut comparisons = Vec::new();
     for kind in kinds(first) {
         for measure in [Measure::Ndcg10, Measure::Mrr10] {
             let paired = Paired::of(&values(first, &kind, measure), &values(second, &kind, measure));
-            comparisons.push(Comparison { kind: kind.clone(), measure, paired });
+            comparisons.push(PairedComparison { kind: kind.clone(), measure, paired });
         }
     }
     comparisons

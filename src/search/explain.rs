@@ -1,6 +1,6 @@
 //! Explains how a query was understood, and the rank of a hit.
 
-use super::feature::Features;
+use super::feature::FeatureVector;
 use super::fuse::{Candidate, SpaceResult};
 use super::keyword::KeywordFound;
 use super::relation::Relation;
@@ -40,7 +40,7 @@ impl HitExplain {
     /// Explains a hit. `candidate` includes the contribution of each feature to its score.
     pub(super) fn of(
         hit: &Hit,
-        candidate: Option<(&Candidate, Features)>,
+        candidate: Option<(&Candidate, FeatureVector)>,
         cited: bool,
         matched_terms: Vec<String>,
     ) -> Self {

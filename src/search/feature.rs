@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A feature of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feature {
+pub enum RankingFeature {
     /// The keyword score divided by the best one. Its weight depends on how much of the query the best
     /// match covers.
     Keyword,
@@ -24,7 +24,7 @@ pub enum Feature {
     CitedBy,
 }
 
-impl Feature {
+impl RankingFeature {
     pub const COUNT: usize = 6;
 
     pub const ALL: [Self; Self::COUNT] =
@@ -44,19 +44,19 @@ impl Feature {
 
 /// A number for each feature, in the order of [`Feature::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Features(pub [f32; Feature::COUNT]);
+pub struct FeatureVector(pub [f32; RankingFeature::COUNT]);
 
-impl Features {
-    pub fn get(&self, feature: Feature) -> f32 {
+impl FeatureVector {
+    pub fn get(&self, feature: RankingFeature) -> f32 {
         self.0[feature as usize]
     }
 
-    pub(super) fn set(&mut self, feature: Feature, value: f32) {
+    pub(super) fn set(&mut self, feature: RankingFeature, value: f32) {
         self.0[feature as usize] = value;
     }
 
     /// A copy with only the given features; the others are 0.
-    pub(super) fn only(&self, wanted: &[Feature]) -> Self {
+    pub(super) fn only(&self, wanted: &[RankingFeature]) -> Self {
         let mut some = Self::default();
         wanted.iter().for_each(|&feature| some.set(feature, self.get(feature)));
         some
@@ -73,8 +73,8 @@ impl Features {
     }
 }
 
-impl Serialize for Features {
+impl Serialize for FeatureVector {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Feature::ALL.map(|feature| (feature.as_str(), self.get(feature))))
+        serializer.collect_map(RankingFeature::ALL.map(|feature| (feature.as_str(), self.get(feature))))
     }
 }

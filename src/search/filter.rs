@@ -36,14 +36,14 @@ impl Filter {
 }
 
 /// The part of one snapshot that one search covers, on a day.
-pub(super) struct Scope<'s> {
+pub(super) struct SearchScope<'s> {
     pub law: &'s LawOnDay,
     pub ranges: OrdinalRanges,
     /// `None` if every provision of the ranges is admitted.
     pub admission: Option<TagStatusFilter<'s>>,
 }
 
-impl<'s> Scope<'s> {
+impl<'s> SearchScope<'s> {
     pub(super) fn of(snapshot: &'s Snapshot, law: &'s LawOnDay, filter: &'s Filter) -> Self {
         let everything = || OrdinalRange { start: 0, end: snapshot.outline.len() }.into();
         let (tags, statuses) = (filter.tags.as_deref(), filter.statuses.as_deref());

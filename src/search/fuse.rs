@@ -13,7 +13,7 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::Span;
 
-use super::feature::{Feature, Features};
+use super::feature::{FeatureVector, RankingFeature};
 use super::request::{Depth, Mode};
 use super::tuning::Tuning;
 use super::understand::QueryKind;
@@ -25,7 +25,7 @@ const CITED_BY_MAX: f32 = 1000.0;
 /// of law outside the place that the query probably names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weights {
-    pub features: Features,
+    pub features: FeatureVector,
     pub dead: f32,
     pub elsewhere: f32,
 }
@@ -37,14 +37,19 @@ impl Weights {
         let all = tuning.weights(depth, kind);
         let mut features = match mode {
             Mode::Hybrid => all,
-            Mode::Keyword => all.only(&[Feature::Sequence]),
-            Mode::Semantic => all.only(&[Feature::Similarity, Feature::Encoded, Feature::Interaction]),
+            Mode::Keyword => all.only(&[RankingFeature::Sequence]),
+            Mode::Semantic => {
+                all.only(&[RankingFeature::Similarity, RankingFeature::Encoded, RankingFeature::Interaction])
+            }
         };
         match mode {
             Mode::Hybrid => {
-                features.set(Feature::Keyword, all.get(Feature::Keyword) * coverage.powf(tuning.coverage_power));
+                features.set(
+                    RankingFeature::Keyword,
+                    all.get(RankingFeature::Keyword) * coverage.powf(tuning.coverage_power),
+                );
             }
-            Mode::Keyword => features.set(Feature::Keyword, 1.0),
+            Mode::Keyword => features.set(RankingFeature::Keyword, 1.0),
             Mode::Semantic => {}
         }
         Self { features, dead: tuning.dead, elsewhere: tuning.elsewhere }
@@ -89,7 +94,7 @@ pub(super) struct Candidate {
     pub in_a_row: bool,
     /// The number of provisions that cite it.
     pub cited_by: usize,
-    pub features: Features,
+    pub features: FeatureVector,
     pub fused: f32,
 }
 
@@ -107,7 +112,7 @@ impl Candidate {
             interaction: 0.0,
             in_a_row: false,
             cited_by: 0,
-            features: Features::default(),
+            features: FeatureVector::default(),
             fused: 0.0,
         }
     }
@@ -129,12 +134,12 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
         let keyword = candidate.keyword.map_or(0.0, |score| (score / keyword_max.max(1e-6)).min(1.0));
         let cited_by = ((candidate.cited_by as f32).ln_1p() / CITED_BY_MAX.ln_1p()).min(1.0);
         let features = &mut candidate.features;
-        features.set(Feature::Keyword, keyword);
-        features.set(Feature::Similarity, over(candidate.near, near_max));
-        features.set(Feature::Encoded, over(candidate.encoded, encoded_max));
-        features.set(Feature::Interaction, candidate.interaction);
-        features.set(Feature::Sequence, f32::from(u8::from(candidate.in_a_row)));
-        features.set(Feature::CitedBy, cited_by);
+        features.set(RankingFeature::Keyword, keyword);
+        features.set(RankingFeature::Similarity, over(candidate.near, near_max));
+        features.set(RankingFeature::Encoded, over(candidate.encoded, encoded_max));
+        features.set(RankingFeature::Interaction, candidate.interaction);
+        features.set(RankingFeature::Sequence, f32::from(u8::from(candidate.in_a_row)));
+        features.set(RankingFeature::CitedBy, cited_by);
         candidate.fused = weights.score(candidate);
     }
     candidates.sort_unstable_by(|a, b| b.fused.total_cmp(&a.fused).then(a.node.cmp(&b.node)));

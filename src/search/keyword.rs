@@ -48,10 +48,10 @@ pub(super) use cooccurrence::TermDocuments;
 pub(super) use known_words::KnownWord;
 pub(super) use leg::KeywordLeg;
 pub(super) use pass::{Constraints, KeywordFound, KeywordQuery, Scored, by_rank};
-use plan::Plan;
+use plan::KeywordPlan;
 use query_bitmaps::QueryBitmaps;
 use shared::SharedSearch;
-use window::Window;
+use window::ScoreWindow;
 
 /// Maximum cost of reading positions for the phrases of one query, in the units of
 /// [`PhraseReader::cost_of_each`]. Phrases of rare words cost far less. If a phrase such as
@@ -287,7 +287,7 @@ impl KeywordLeg {
     /// Searches the ranges in one pass. The scores of the `watched` documents are reported whatever
     /// their rank; they must be ascending.
     pub(super) fn search(&self, query: &KeywordQuery<'_>, watched: &[u32]) -> io::Result<KeywordFound> {
-        let mut plan = Plan::new(self, query.words, query.ranges.len())?;
+        let mut plan = KeywordPlan::new(self, query.words, query.ranges.len())?;
         let mut collector = Collector::new(query, plan.mass_required);
         collector.watch(watched);
         let required = query.constraints.required.as_deref();
@@ -307,11 +307,11 @@ impl KeywordLeg {
         &self,
         range: OrdinalRange,
         required: Option<&[u32]>,
-        plan: &mut Plan<'_>,
+        plan: &mut KeywordPlan<'_>,
         collector: &mut Collector<'_>,
     ) -> io::Result<()> {
         thread_local! {
-            static SCRATCH: RefCell<Window> = RefCell::default();
+            static SCRATCH: RefCell<ScoreWindow> = RefCell::default();
         }
         SCRATCH.with_borrow_mut(|window| {
             let range_end = range.end.min(self.document_count);

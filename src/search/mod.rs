@@ -65,7 +65,7 @@ pub use cancel::CancelCheck;
 pub use engine::{Candidates, Engine};
 pub use error::{DeepUnavailable, QueryError, SearchError};
 pub use facets::{FacetCount, Facets};
-pub use feature::{Feature, Features};
+pub use feature::{FeatureVector, RankingFeature};
 pub use filter::Filter;
 pub use hydrate::HydratedHit;
 pub use law_on_day::LawOnDay;

@@ -4,19 +4,19 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::error::SearchError;
-use super::feature::Features;
+use super::feature::FeatureVector;
 use super::fuse::{Candidate, Weights};
 use super::keyword::{KeywordFound, Scored, by_rank};
 use super::limits::RESULTS_MAX;
 use super::request::{Hit, SearchRequest};
 
 /// The positions of the requested results.
-pub(super) struct Page {
+pub(super) struct PageRange {
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-impl Page {
+impl PageRange {
     pub(super) fn of(request: &SearchRequest<'_>) -> Result<Self, SearchError> {
         let SearchRequest { page, limit, .. } = *request;
         let end = page.checked_mul(limit).filter(|&end| (1..=RESULTS_MAX).contains(&end));
@@ -96,7 +96,7 @@ impl Ranking {
 
     /// The contribution of each feature to the score of a candidate, before the reductions for law that
     /// is no longer in force or of another place.
-    pub(super) fn shares(&self, candidate: &Candidate) -> Features {
+    pub(super) fn shares(&self, candidate: &Candidate) -> FeatureVector {
         candidate.features.weighted(&self.weights.features)
     }
 
@@ -127,7 +127,7 @@ impl Ranking {
         self.head.iter().find(|candidate| candidate.node == node)
     }
 
-    pub(super) fn page(&self, page: &Page) -> Vec<Hit> {
+    pub(super) fn page(&self, page: &PageRange) -> Vec<Hit> {
         match &self.kept {
             Some(kept) => {
                 let places = kept.iter().take(page.end).skip(page.start);

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
-use super::filter::Scope;
+use super::filter::SearchScope;
 use super::law_on_day::LawOnDay;
-use super::ranking::Page;
+use super::ranking::PageRange;
 use super::relation::Relation;
 use super::request::Hit;
 
@@ -24,7 +24,7 @@ pub(super) struct RelatedProvisions(Vec<(NodeOrdinal, Relation)>);
 
 impl RelatedProvisions {
     /// Lists the provisions around those named, as far as the filters and the minimum score allow.
-    pub(super) fn of(snapshot: &Snapshot, named: &[NodeOrdinal], scope: &Scope<'_>, min_score: f32) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, named: &[NodeOrdinal], scope: &SearchScope<'_>, min_score: f32) -> Self {
         let mut seen = HashSet::new();
         let mut list = Vec::new();
         for relation in Relation::ALL.into_iter().filter(|relation| relation.score() >= min_score) {
@@ -51,7 +51,7 @@ impl RelatedProvisions {
         all
     }
 
-    pub(super) fn page(&self, page: &Page, law: &LawOnDay) -> Vec<Hit> {
+    pub(super) fn page(&self, page: &PageRange, law: &LawOnDay) -> Vec<Hit> {
         let on_page = self.0.iter().take(page.end).skip(page.start);
         let hit = |&(node, relation): &(NodeOrdinal, Relation)| Hit {
             node,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::cancel::CancelCheck;
 use super::facets::Facets;
-use super::feature::Features;
+use super::feature::FeatureVector;
 use super::filter::Filter;
 use super::relation::Relation;
 use super::stages::StageMicros;
@@ -312,7 +312,7 @@ pub struct HitExplain {
     pub fused: f32,
     /// The contribution of each feature to `fused`, before the reductions for law that is no longer in
     /// force or of another place.
-    pub shares: Option<Features>,
+    pub shares: Option<FeatureVector>,
     pub matched_terms: Vec<String>,
     #[serde(skip)]
     pub chunk: Option<ChunkOrdinal>,

@@ -88,7 +88,7 @@ pub(super) struct Interaction {
 }
 
 /// Where the entries of each token start in [`Interaction::helps`].
-struct Lookup {
+struct TokenOffsets {
     /// Bitmap of the tokens that are similar to a query token. Nearly all tokens are not, and the
     /// bitmap is small enough for the fastest CPU cache.
     helps: Vec<u64>,
@@ -96,7 +96,7 @@ struct Lookup {
     places: Vec<(u16, u8)>,
 }
 
-impl Lookup {
+impl TokenOffsets {
     fn new() -> Self {
         Self { helps: vec![0; TOKEN_COUNT.div_ceil(64)], places: vec![(0, 0); TOKEN_COUNT] }
     }
@@ -123,7 +123,7 @@ fn sets_of(sets: &TokenSets, (node, chunk): (NodeOrdinal, Option<ChunkOrdinal>))
 }
 
 thread_local! {
-    static LOOKUP: RefCell<Lookup> = RefCell::new(Lookup::new());
+    static LOOKUP: RefCell<TokenOffsets> = RefCell::new(TokenOffsets::new());
 }
 
 impl Interaction {
@@ -164,7 +164,7 @@ impl Interaction {
         tokens: &[TokenId],
         rarity: &TokenRarity,
         likeness: &SimilarityCurve,
-        lookup: &mut Lookup,
+        lookup: &mut TokenOffsets,
     ) -> (Self, Vec<TokenId>) {
         let mut all: Vec<(TokenId, u8, f32)> = Vec::with_capacity(tokens.len() * 33);
         for (place, &token) in (0_u8..).zip(tokens) {
@@ -187,7 +187,7 @@ impl Interaction {
         (Self { weight_total: weights.iter().sum(), weights, token_matches: helps }, touched)
     }
 
-    fn score(&self, lookup: &Lookup, sets: [&[TokenId]; 2]) -> f32 {
+    fn score(&self, lookup: &TokenOffsets, sets: [&[TokenId]; 2]) -> f32 {
         let mut best = [0.0_f32; TOKENS_MAX];
         for token in sets.into_iter().flatten() {
             let Some((start, count)) = lookup.get(*token) else { continue };

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{
-    Body, Citation, CitationKey, CitedItem, Container, Coverage, EnclosingProvision, Grammar, Level, Locator,
-    NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
+    Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar, GrammarBody,
+    Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::code_titles::PrintedWithin;
@@ -292,7 +292,7 @@ impl Engine {
             CitedItem::Numbered(numbered) => (numbered.body, numbered.title.as_deref(), Some(&*numbered.number)),
             _ => return Ok(None),
         };
-        let (Some(title), Some(number), Some(level)) = (title, number, Level::of_unit(Unit::Part)) else {
+        let (Some(title), Some(number), Some(level)) = (title, number, ContainerLevel::of_unit(Unit::Part)) else {
             return Ok(None);
         };
         if !grammar.has_joined_numbers(body) {
@@ -525,7 +525,7 @@ impl NodeLookup for SnapshotHoldings<'_> {
         Ok(is_held && MissingPart::of(snapshot, self.0.parts()?, &CitedItem::Citation(citation.clone())).is_none())
     }
 
-    fn coverage(&self, body: Body<'_>) -> Coverage {
+    fn coverage(&self, body: GrammarBody<'_>) -> Coverage {
         let catalogue = &self.0.snapshot().catalogue;
         let key = PrintedWithin::of(body.key).map_or(body.key, |within| within.key);
         if catalogue.code_bodies.iter().any(|held| held.key == key) {

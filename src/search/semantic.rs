@@ -9,8 +9,8 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::{ChunkFilter, Effort, VectorIndex};
 
-use super::feature::{Feature, Features};
-use super::filter::Scope;
+use super::feature::{FeatureVector, RankingFeature};
+use super::filter::SearchScope;
 use super::fuse::{Candidate, SpaceResult};
 use super::keyword::Constraints;
 use super::law_on_day::LawOnDay;
@@ -45,12 +45,12 @@ pub(super) struct QueryVectors {
 
 impl QueryVectors {
     /// Embeds a query. A space with weight 0 is not searched, unless it is the only one.
-    pub(super) fn of(snapshot: &Snapshot, depth: Depth, meaning: &str, weights: &Features) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, depth: Depth, meaning: &str, weights: &FeatureVector) -> Self {
         let mut tokens = Vec::new();
         embedder().tokenize(meaning, &mut tokens);
         let counts = |feature| weights.get(feature) > 0.0;
-        let second = snapshot.encoded.as_ref().filter(|_| counts(Feature::Encoded));
-        let is_first_searched = counts(Feature::Similarity) || second.is_none();
+        let second = snapshot.encoded.as_ref().filter(|_| counts(RankingFeature::Encoded));
+        let is_first_searched = counts(RankingFeature::Similarity) || second.is_none();
         let first = is_first_searched.then(|| embedder().query_vector(&tokens)).filter(|vector| !vector.is_zero());
         let second = second.and_then(|encoded| match depth {
             Depth::Fast => encoded.query(&tokens),
@@ -65,11 +65,11 @@ impl QueryVectors {
 pub(super) fn candidates(
     snapshot: &Snapshot,
     query: &QueryVectors,
-    scope: &Scope<'_>,
+    scope: &SearchScope<'_>,
     constraints: &Constraints,
     SemanticLimits { count, floor, encoded_floor }: SemanticLimits,
 ) -> Vec<SemanticCandidate> {
-    let search = Search { snapshot, scope, constraints, count };
+    let search = SpaceSearch { snapshot, scope, constraints, count };
     let mut found = match &query.first {
         Some(vector) => search.nearest(&snapshot.vectors, vector, floor),
         None => Vec::new(),
@@ -96,14 +96,14 @@ fn join(found: &mut Vec<SemanticCandidate>, second: Vec<SemanticCandidate>) {
 }
 
 /// A search of one space.
-struct Search<'a> {
+struct SpaceSearch<'a> {
     snapshot: &'a Snapshot,
-    scope: &'a Scope<'a>,
+    scope: &'a SearchScope<'a>,
     constraints: &'a Constraints,
     count: usize,
 }
 
-impl Search<'_> {
+impl SpaceSearch<'_> {
     /// The provisions of the nearest `count` chunks, most similar first; equal ones in the order of chunks.
     fn nearest(&self, index: &VectorIndex, vector: &[f32], floor: f32) -> Vec<SemanticCandidate> {
         let Self { snapshot, scope, constraints, count } = *self;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::feature::{Feature, Features};
+use super::feature::{FeatureVector, RankingFeature};
 use super::request::Depth;
 use super::understand::QueryKind;
 
@@ -127,15 +127,15 @@ impl Tuning {
     }
 
     /// The weight of each feature for a kind of query, if the best match covers the whole query.
-    pub fn weights(&self, depth: Depth, kind: QueryKind) -> Features {
+    pub fn weights(&self, depth: Depth, kind: QueryKind) -> FeatureVector {
         let &KindTuning { keyword, interaction, encoded, in_a_row, cited_by, .. } = self.of(depth, kind);
-        let mut weights = Features::default();
-        weights.set(Feature::Keyword, keyword);
-        weights.set(Feature::Similarity, (1.0 - interaction - encoded).max(0.0));
-        weights.set(Feature::Encoded, encoded);
-        weights.set(Feature::Interaction, interaction);
-        weights.set(Feature::Sequence, in_a_row);
-        weights.set(Feature::CitedBy, cited_by);
+        let mut weights = FeatureVector::default();
+        weights.set(RankingFeature::Keyword, keyword);
+        weights.set(RankingFeature::Similarity, (1.0 - interaction - encoded).max(0.0));
+        weights.set(RankingFeature::Encoded, encoded);
+        weights.set(RankingFeature::Interaction, interaction);
+        weights.set(RankingFeature::Sequence, in_a_row);
+        weights.set(RankingFeature::CitedBy, cited_by);
         weights
     }
 

@@ -183,7 +183,8 @@ pub(super) fn understand(
     }
     // A citation inside an exclusion does not count as cited.
     citations.retain(|citation| {
-        let holds = |piece: &Piece| piece.range.start <= citation.bytes.start && citation.bytes.end <= piece.range.end;
+        let holds =
+            |piece: &QueryPiece| piece.range.start <= citation.bytes.start && citation.bytes.end <= piece.range.end;
         !pieces.iter().any(|piece| piece.kind == PieceKind::Exclusion && holds(piece))
     });
     let mut plain = String::with_capacity(query.len());
@@ -236,7 +237,7 @@ pub(super) fn understand(
 fn searched_place(
     places: &Places,
     query: &str,
-    pieces: &[Piece],
+    pieces: &[QueryPiece],
     citations: &[Range<usize>],
     ranges: Option<&OrdinalRanges>,
 ) -> Option<SearchedPlace> {
@@ -258,7 +259,7 @@ fn searched_place(
 
 /// Whether a query contains more to search for than the given parts.
 fn has_more_content(query: &str, parts: &[Range<usize>]) -> bool {
-    let says_more = |piece: &Piece| match piece.kind {
+    let says_more = |piece: &QueryPiece| match piece.kind {
         PieceKind::Plain => terms_in_sequence(&query[piece.range.clone()]).iter().any(|term| !is_stop_word(term)),
         PieceKind::Phrase => true,
         PieceKind::Exclusion => false,
@@ -266,7 +267,7 @@ fn has_more_content(query: &str, parts: &[Range<usize>]) -> bool {
     pieces_of(query, parts).iter().any(says_more)
 }
 
-fn plain_of(pieces: &[Piece]) -> Vec<Range<usize>> {
+fn plain_of(pieces: &[QueryPiece]) -> Vec<Range<usize>> {
     let plain = pieces.iter().filter(|piece| piece.kind == PieceKind::Plain);
     plain.map(|piece| piece.range.clone()).collect()
 }
@@ -286,13 +287,13 @@ enum PieceKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
+struct QueryPiece {
     kind: PieceKind,
     range: Range<usize>,
 }
 
 /// Splits a query into plain words, phrases and exclusions. The given citations are left out.
-fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<Piece> {
+fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<QueryPiece> {
     let mut pieces = Vec::new();
     let mut at = 0;
     let mut plain_from = 0;
@@ -334,9 +335,9 @@ fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<Piece> {
     pieces
 }
 
-fn push_piece(pieces: &mut Vec<Piece>, query: &str, kind: PieceKind, range: Range<usize>) {
+fn push_piece(pieces: &mut Vec<QueryPiece>, query: &str, kind: PieceKind, range: Range<usize>) {
     if query[range.clone()].contains(char::is_alphanumeric) {
-        pieces.push(Piece { kind, range });
+        pieces.push(QueryPiece { kind, range });
     }
 }
 

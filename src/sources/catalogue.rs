@@ -12,23 +12,23 @@ use serde::{Deserialize, Serialize};
 
 use super::address::{Address, NoAddress};
 
-static CATALOGUE: LazyLock<Vec<Source>> =
+static CATALOGUE: LazyLock<Vec<PublishedSource>> =
     LazyLock::new(|| parse(include_str!("catalogue.toml")).expect("a test reads the catalogue that is compiled in"));
 
 /// All sources, federal law first.
-pub fn sources() -> &'static [Source] {
+pub fn sources() -> &'static [PublishedSource] {
     &CATALOGUE
 }
 
-pub fn find(name: &str) -> Option<&'static Source> {
+pub fn find(name: &str) -> Option<&'static PublishedSource> {
     sources().iter().find(|source| source.name == name)
 }
 
-fn parse(text: &str) -> Result<Vec<Source>, toml::de::Error> {
+fn parse(text: &str) -> Result<Vec<PublishedSource>, toml::de::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct File {
-        source: Vec<Source>,
+        source: Vec<PublishedSource>,
     }
     toml::from_str::<File>(text).map(|file| file.source)
 }
@@ -36,14 +36,14 @@ fn parse(text: &str) -> Result<Vec<Source>, toml::de::Error> {
 /// A body of law as somebody publishes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all(serialize = "camelCase"))]
-pub struct Source {
+pub struct PublishedSource {
     /// As in commands: `us-code`.
     pub name: String,
     /// The code of its jurisdiction.
     pub jurisdiction: String,
     /// The law: `United States Code`.
     pub title: String,
-    pub kind: Kind,
+    pub kind: SourceKind,
     pub publisher: String,
     /// The publisher's page about it.
     pub page: String,
@@ -67,13 +67,13 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edition: Option<Edition>,
     #[serde(default, rename = "file")]
-    pub files: Vec<SourceFile>,
+    pub files: Vec<DownloadTemplate>,
 }
 
 /// Who publishes a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum SourceKind {
     /// The government, or whoever publishes for it.
     Official,
     /// A public repository or archive with a copy of what the government published.
@@ -99,7 +99,7 @@ pub struct Edition {
 /// Files to download: one, or one for each number of `numbers`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all(serialize = "camelCase"))]
-pub struct SourceFile {
+pub struct DownloadTemplate {
     /// May contain `{edition}`, `{edition/}` (its first hyphen as a slash) and `{number}`.
     pub url: String,
     /// Relative to the folder of all sources; begins with the source's name. May contain `{number}`.
@@ -113,32 +113,32 @@ pub struct SourceFile {
 
 /// A file of a source at its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePlace {
     pub address: Address,
     pub path: String,
     pub number: Option<u32>,
     pub sha256: Option<String>,
 }
 
-impl Source {
+impl PublishedSource {
     pub fn is_fetchable(&self) -> bool {
         !self.files.is_empty()
     }
 
     /// What `hornbook sources` says about it in a word or two.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SourceReadiness {
         let is_imported = self.importer.as_ref().is_some_and(|name| IMPORTERS.iter().any(|own| own.name == name));
         match (self.is_fetchable(), is_imported) {
-            (true, true) if self.obstacle.is_none() && self.untried.is_some() => State::Untried,
-            (true, true) if self.obstacle.is_none() => State::Ready,
-            (_, true) => State::ByHand,
-            (true, false) => State::NotImported,
-            (false, false) => State::NotYet,
+            (true, true) if self.obstacle.is_none() && self.untried.is_some() => SourceReadiness::Untried,
+            (true, true) if self.obstacle.is_none() => SourceReadiness::Ready,
+            (_, true) => SourceReadiness::ByHand,
+            (true, false) => SourceReadiness::NotImported,
+            (false, false) => SourceReadiness::NotYet,
         }
     }
 
     /// All its files, in the given edition.
-    pub fn places(&self, edition: Option<&str>) -> Result<Vec<Place>, NoAddress> {
+    pub fn places(&self, edition: Option<&str>) -> Result<Vec<FilePlace>, NoAddress> {
         let edition = edition.or(self.edition.as_ref().map(|edition| edition.known.as_str())).unwrap_or_default();
         let mut places = Vec::new();
         for file in &self.files {
@@ -147,7 +147,7 @@ impl Source {
             for number in numbers {
                 let filled = |text: &str| filled(text, edition, number);
                 let address = Address::parse(&filled(&file.url))?;
-                places.push(Place { address, path: filled(&file.path), number, sha256: file.sha256.clone() });
+                places.push(FilePlace { address, path: filled(&file.path), number, sha256: file.sha256.clone() });
             }
         }
         Ok(places)
@@ -162,7 +162,7 @@ fn filled(text: &str, edition: &str, number: Option<u32>) -> String {
 /// How far a source can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum SourceReadiness {
     /// `hornbook fetch` gets it and `hornbook build` reads it.
     Ready,
     /// It has a plan, but nobody has built the whole of it.
@@ -174,7 +174,7 @@ pub enum State {
     NotYet,
 }
 
-impl fmt::Display for State {
+impl fmt::Display for SourceReadiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ready => "ready",
@@ -254,8 +254,9 @@ mod tests {
 
     #[test]
     fn every_jurisdiction_and_the_ten_largest_cities_have_an_official_source() {
-        let official =
-            |code: &str| sources().iter().any(|source| source.jurisdiction == code && source.kind == Kind::Official);
+        let official = |code: &str| {
+            sources().iter().any(|source| source.jurisdiction == code && source.kind == SourceKind::Official)
+        };
         for entry in BUILT_IN_JURISDICTIONS {
             assert!(official(entry.code), "{} has no entry", entry.name);
         }

@@ -9,16 +9,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hornbook_index_build::integrity_check;
-use hornbook_index_build::progress::{Progress, Stage};
+use hornbook_index_build::progress::{ProgressDisplay, ProgressStage};
 use hornbook_index_build::receipt::{RECEIPT_FORMAT, Receipt, sha256_of};
 use hornbook_index_build::source_files::{Compression, Packing};
 
 use super::address::Address;
 use super::error::{FetchError, Trouble, io_error};
 use super::http_time::parse_http_date;
-use super::part::{Beginning, Part};
+use super::part::{Beginning, PartialFile};
 use super::retries::{Attempts, Retries};
-use super::visitor::{Found, Visitor};
+use super::visitor::{FetchedResponse, SourceVisitor};
 
 /// No file of law is longer.
 const FILE_BYTES_MAX: u64 = 16 << 30;
@@ -37,7 +37,7 @@ pub(crate) struct Wanted {
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DownloadOutcome {
     New,
     /// Its content differs from that of the file that was there.
     Changed,
@@ -45,7 +45,7 @@ pub enum Outcome {
     Unchanged,
 }
 
-impl Outcome {
+impl DownloadOutcome {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -57,15 +57,15 @@ impl Outcome {
 
 /// Downloads a file, or finds that it is still the same.
 pub(crate) async fn download(
-    visitor: &mut Visitor<'_>,
+    visitor: &mut SourceVisitor<'_>,
     wanted: &Wanted,
     retries: Retries,
-    progress: Progress,
-) -> Result<(Outcome, Receipt), FetchError> {
+    progress: ProgressDisplay,
+) -> Result<(DownloadOutcome, Receipt), FetchError> {
     let folder = wanted.target.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(io_error(folder, "create it"))?;
     let present = present(wanted);
-    let part = Part::open(&wanted.target, &wanted.address.to_string())?;
+    let part = PartialFile::open(&wanted.target, &wanted.address.to_string())?;
     let mut download = Download { visitor, wanted, present, part, stage: None, progress };
     let mut attempts = Attempts::new(retries, download.visitor.clock.now().wall.0 as u64);
     let mut was_damaged = false;
@@ -74,7 +74,7 @@ pub(crate) async fn download(
         let (error, asked) = match download.attempt().await {
             Ok(Received::Same(receipt)) => {
                 download.part.remove()?;
-                return Ok((Outcome::Unchanged, receipt));
+                return Ok((DownloadOutcome::Unchanged, receipt));
             }
             Ok(Received::Whole(found)) => return download.publish(found),
             Err(Trouble::Passing(error, asked)) => (error, asked),
@@ -112,12 +112,12 @@ fn present(wanted: &Wanted) -> Option<Receipt> {
 }
 
 struct Download<'v, 'c, 'w> {
-    visitor: &'v mut Visitor<'c>,
+    visitor: &'v mut SourceVisitor<'c>,
     wanted: &'w Wanted,
     present: Option<Receipt>,
-    part: Part,
-    stage: Option<Stage>,
-    progress: Progress,
+    part: PartialFile,
+    stage: Option<ProgressStage>,
+    progress: ProgressDisplay,
 }
 
 /// How an attempt ended well.
@@ -177,7 +177,7 @@ impl Download<'_, '_, '_> {
     }
 
     /// A whole file follows: what there was of another one is forgotten.
-    fn begin(&mut self, found: &Found) -> Result<(), Trouble> {
+    fn begin(&mut self, found: &FetchedResponse) -> Result<(), Trouble> {
         let head = |what: String| Trouble::Final(FetchError::Head { address: found.address.clone(), what });
         if let Some(encoding) = found.pieces.header("content-encoding").filter(|encoding| *encoding != "identity") {
             let name = self.wanted.target.to_string_lossy();
@@ -200,7 +200,7 @@ impl Download<'_, '_, '_> {
 
     /// That a partial response goes on exactly where the part ends, in the same file, and says how long that is: of the
     /// end of a range alone nobody knows whether the file ends there. Returns where the response ends in the file.
-    fn go_on(&mut self, found: &Found) -> Result<Option<u64>, Trouble> {
+    fn go_on(&mut self, found: &FetchedResponse) -> Result<Option<u64>, Trouble> {
         let range = found.pieces.header("content-range").and_then(parse_content_range);
         let fitting = range.filter(|range| {
             self.part.beginning().is_some_and(|beginning| {
@@ -227,7 +227,7 @@ impl Download<'_, '_, '_> {
     }
 
     /// Appends a body. That of a range ends in the file at `end`.
-    async fn receive(&mut self, found: &mut Found, end: Option<u64>) -> Result<(), Trouble> {
+    async fn receive(&mut self, found: &mut FetchedResponse, end: Option<u64>) -> Result<(), Trouble> {
         let total = self.part.total();
         let stage = self.stage.get_or_insert_with(|| self.progress.stage("fetching", "bytes", total));
         stage.set(self.part.bytes());
@@ -265,7 +265,7 @@ impl Download<'_, '_, '_> {
     }
 
     /// Reads the received bytes to their end.
-    fn check(&mut self, found: &Found) -> Result<Whole, Trouble> {
+    fn check(&mut self, found: &FetchedResponse) -> Result<Whole, Trouble> {
         let name = self.wanted.target.to_string_lossy().into_owned();
         let address = || found.address.clone();
         let damage = match integrity_check::read_to_end(self.part.path(), &name) {
@@ -291,13 +291,13 @@ impl Download<'_, '_, '_> {
     }
 
     /// The edition as it is known, or else the day of the last change.
-    fn edition(&self, found: &Found) -> Option<String> {
+    fn edition(&self, found: &FetchedResponse) -> Option<String> {
         let of_header = || edition_of(found.pieces.header("last-modified"));
         self.wanted.edition.clone().or_else(of_header).or_else(|| self.present.as_ref()?.edition.clone())
     }
 
     /// Puts the file in its place and writes its receipt.
-    fn publish(self, whole: Whole) -> Result<(Outcome, Receipt), FetchError> {
+    fn publish(self, whole: Whole) -> Result<(DownloadOutcome, Receipt), FetchError> {
         let today = self.visitor.clock.now().wall.day().to_string();
         let same = self.present.as_ref().filter(|receipt| receipt.sha256 == whole.sha256);
         let receipt = Receipt {
@@ -316,9 +316,9 @@ impl Download<'_, '_, '_> {
             last_modified: whole.last_modified,
         };
         let outcome = match (same.is_some(), self.wanted.target.exists()) {
-            (true, _) => Outcome::Unchanged,
-            (false, true) => Outcome::Changed,
-            (false, false) => Outcome::New,
+            (true, _) => DownloadOutcome::Unchanged,
+            (false, true) => DownloadOutcome::Changed,
+            (false, false) => DownloadOutcome::New,
         };
         // Between these two steps the receipt fits no file, which a build refuses and the next fetch mends.
         self.part.publish()?;
@@ -336,7 +336,7 @@ impl Download<'_, '_, '_> {
 }
 
 /// A strong ETag, else the time of the last change: what `If-Range` may carry.
-fn validator(found: &Found) -> Option<String> {
+fn validator(found: &FetchedResponse) -> Option<String> {
     let etag = found.pieces.header("etag").filter(|etag| etag.starts_with('"'));
     etag.or_else(|| found.pieces.header("last-modified")).map(str::to_owned)
 }

@@ -3,18 +3,18 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::receipt::Receipt;
 
 use super::address::Address;
-use super::catalogue::{Edition, Source};
+use super::catalogue::{Edition, PublishedSource};
 use super::download::{Wanted, download};
 use super::error::{FetchError, Trouble, io_error};
 use super::retries::{Attempts, Retries};
-use super::visitor::{Manners, Visitor};
+use super::visitor::{Manners, SourceVisitor};
 use crate::clock::Clock;
 
-pub use super::download::Outcome;
+pub use super::download::DownloadOutcome;
 
 /// A page that names the latest edition is not longer.
 const PAGE_BYTES_MAX: usize = 8 << 20;
@@ -34,19 +34,19 @@ pub struct FetchOptions {
     pub numbers: Vec<u32>,
     pub manners: Manners,
     pub retries: Retries,
-    pub progress: Progress,
+    pub progress: ProgressDisplay,
 }
 
 /// A file that is there now.
 #[derive(Clone, Debug)]
 pub struct Fetched {
     pub path: PathBuf,
-    pub outcome: Outcome,
+    pub outcome: DownloadOutcome,
     pub receipt: Receipt,
 }
 
 /// Fetches the files of one source. Stops at the first that cannot be had; those before it stay.
-pub fn fetch(source: &Source, options: &FetchOptions, clock: &dyn Clock) -> Result<Vec<Fetched>, FetchError> {
+pub fn fetch(source: &PublishedSource, options: &FetchOptions, clock: &dyn Clock) -> Result<Vec<Fetched>, FetchError> {
     if !source.is_fetchable() {
         return Err(FetchError::NotFetchable {
             source: source.name.clone(),
@@ -58,7 +58,7 @@ pub fn fetch(source: &Source, options: &FetchOptions, clock: &dyn Clock) -> Resu
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(io_error(&options.folder, "start the download"))?;
     runtime.block_on(async {
-        let mut visitor = Visitor::new(options.manners.clone(), clock);
+        let mut visitor = SourceVisitor::new(options.manners.clone(), clock);
         let edition = match (&options.edition, &source.edition) {
             (Some(edition), _) => Some(edition.clone()),
             (None, Some(edition)) => Some(latest(&mut visitor, edition, options).await?),
@@ -115,7 +115,11 @@ fn at(address: &Address, options: &FetchOptions) -> Address {
 }
 
 /// The edition that the publisher's page names first, or the known one if there is no such page.
-async fn latest(visitor: &mut Visitor<'_>, edition: &Edition, options: &FetchOptions) -> Result<String, FetchError> {
+async fn latest(
+    visitor: &mut SourceVisitor<'_>,
+    edition: &Edition,
+    options: &FetchOptions,
+) -> Result<String, FetchError> {
     let Some(page) = &edition.page else { return Ok(edition.known.clone()) };
     let page = at(&Address::parse(page)?, options);
     let mut attempts = Attempts::new(options.retries, visitor.clock.now().wall.0 as u64);

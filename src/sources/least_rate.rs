@@ -21,12 +21,12 @@ impl Default for LeastRate {
 
 /// What came of a body since its rate was judged last.
 #[derive(Default)]
-pub(crate) struct Window {
+pub(crate) struct TransferWindow {
     waited: Duration,
     bytes: u64,
 }
 
-impl Window {
+impl TransferWindow {
     /// Notes a piece that was waited for, and whether the server still sends enough.
     pub(crate) fn is_fast_enough(&mut self, least: LeastRate, waited: Duration, bytes: usize) -> bool {
         self.waited += waited;
@@ -49,10 +49,10 @@ mod tests {
     fn the_rate_is_judged_window_by_window() {
         let least = LeastRate { bytes: 60, window: Duration::from_secs(60) };
         let second = Duration::from_secs(1);
-        let mut window = Window::default();
+        let mut window = TransferWindow::default();
         assert!(window.is_fast_enough(least, 59 * second, 1), "no window is over");
         assert!(!window.is_fast_enough(least, 59 * second, 1));
-        let mut busy = Window::default();
+        let mut busy = TransferWindow::default();
         assert!(busy.is_fast_enough(least, 55 * second, 0), "a pause");
         assert!(busy.is_fast_enough(least, 5 * second, 60), "and a burst");
         assert!(!busy.is_fast_enough(least, 60 * second, 59), "what came before is not saved up");

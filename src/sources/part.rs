@@ -36,7 +36,7 @@ impl Beginning {
 
 /// The part of one file, open for appending.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct PartialFile {
     target: PathBuf,
     path: PathBuf,
     file: File,
@@ -44,7 +44,7 @@ pub(crate) struct Part {
     bytes: u64,
 }
 
-impl Part {
+impl PartialFile {
     /// Opens what an earlier run left of the same download, or an empty part.
     pub(crate) fn open(target: &Path, url: &str) -> Result<Self, FetchError> {
         let path = sibling_path(target, PART_SUFFIX);
@@ -146,7 +146,7 @@ mod tests {
     fn what_was_kept_is_gone_on_with_and_what_was_not_is_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("a");
-        let mut part = Part::open(&target, "https://law.example/a").unwrap();
+        let mut part = PartialFile::open(&target, "https://law.example/a").unwrap();
         assert_eq!((part.bytes(), part.beginning()), (0, None));
         part.begin(beginning(Some("\"1\""))).unwrap();
         part.append(b"abc").unwrap();
@@ -155,17 +155,17 @@ mod tests {
         drop(part);
         assert!(!target.exists());
 
-        let other = Part::open(&target, "https://law.example/other").unwrap();
+        let other = PartialFile::open(&target, "https://law.example/other").unwrap();
         assert_eq!(other.bytes(), 0, "the bytes belong to another address");
         drop(other);
-        let mut part = Part::open(&target, "https://law.example/a").unwrap();
+        let mut part = PartialFile::open(&target, "https://law.example/a").unwrap();
         assert_eq!(part.bytes(), 0, "and were emptied");
         part.begin(beginning(Some("\"1\""))).unwrap();
         part.append(b"abc").unwrap();
         part.keep().unwrap();
         part.append(b"lost").unwrap();
         drop(part);
-        let mut part = Part::open(&target, "https://law.example/a").unwrap();
+        let mut part = PartialFile::open(&target, "https://law.example/a").unwrap();
         assert_eq!((part.bytes(), part.beginning().unwrap().total), (3, Some(6)));
         part.append(b"def").unwrap();
         part.publish().unwrap();
@@ -177,13 +177,13 @@ mod tests {
     fn without_a_validator_nothing_is_gone_on_with() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("a");
-        let mut part = Part::open(&target, "https://law.example/a").unwrap();
+        let mut part = PartialFile::open(&target, "https://law.example/a").unwrap();
         part.begin(beginning(None)).unwrap();
         part.append(b"abc").unwrap();
         assert_eq!(part.beginning(), None);
         part.keep().unwrap();
         drop(part);
-        let part = Part::open(&target, "https://law.example/a").unwrap();
+        let part = PartialFile::open(&target, "https://law.example/a").unwrap();
         assert_eq!(part.bytes(), 0);
         part.remove().unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);

@@ -1,7 +1,7 @@
 //! The ready plans of `corpus/plans/fetched`, compiled in: one for each source of the catalogue that can be fetched and
 //! imported. `hornbook fetch` puts a source's plan next to its folder, so that `hornbook build` needs nothing else.
 
-use super::catalogue::{State, find};
+use super::catalogue::{SourceReadiness, find};
 
 /// A plan, and the source whose files it reads.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,8 @@ const READY_PLANS: &[ReadyPlan] = ready![
 
 /// The plan of a source that this version can build.
 pub fn plan_for(source: &str) -> Option<&'static ReadyPlan> {
-    let has_plan = find(source).is_some_and(|source| matches!(source.state(), State::Ready | State::Untried));
+    let has_plan =
+        find(source).is_some_and(|source| matches!(source.state(), SourceReadiness::Ready | SourceReadiness::Untried));
     READY_PLANS.iter().find(|plan| plan.source == source && has_plan)
 }
 
@@ -103,7 +104,7 @@ mod tests {
             let Some(plan) = parsed(&name, ready.text) else { continue };
             parsed_any = true;
             let is_untried = ready.text.contains("Untried: ");
-            let state = if is_untried { State::Untried } else { State::Ready };
+            let state = if is_untried { SourceReadiness::Untried } else { SourceReadiness::Ready };
             assert_eq!(source.state(), state, "{}: plan and catalogue disagree", ready.source);
             let places = source.places(None).unwrap();
             for planned in &plan.sources {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use super::address::Address;
 use super::error::{FetchError, Trouble};
 use super::http_time::retry_after;
-use super::least_rate::{LeastRate, Window};
+use super::least_rate::{LeastRate, TransferWindow};
 use super::robots::{ROBOTS_BYTES_MAX, Robots};
-use crate::client::{ClientError, Connection, Limits, Request, Server, StreamedResponse};
+use crate::client::{ClientError, Request, RequestLimits, ReusedConnection, ServerAddress, StreamedResponse};
 use crate::clock::Clock;
 use crate::tls_client::Trust;
 
@@ -45,7 +45,7 @@ impl Default for Manners {
     }
 }
 
-pub(crate) struct Visitor<'c> {
+pub(crate) struct SourceVisitor<'c> {
     manners: Manners,
     pub(crate) clock: &'c dyn Clock,
     host: Option<Host>,
@@ -54,20 +54,20 @@ pub(crate) struct Visitor<'c> {
 /// The host that is being visited.
 struct Host {
     server: String,
-    connection: Connection,
+    connection: ReusedConnection,
     /// When the last response was read.
     left: Option<Instant>,
     robots: Robots,
 }
 
 /// What a server answered, and the address at which it did.
-pub(crate) struct Found {
+pub(crate) struct FetchedResponse {
     pub(crate) address: Address,
     pub(crate) pieces: StreamedResponse,
-    window: Window,
+    window: TransferWindow,
 }
 
-impl<'c> Visitor<'c> {
+impl<'c> SourceVisitor<'c> {
     pub(crate) fn new(manners: Manners, clock: &'c dyn Clock) -> Self {
         Self { manners, clock, host: None }
     }
@@ -77,7 +77,7 @@ impl<'c> Visitor<'c> {
         &mut self,
         address: &Address,
         headers: &[(&'static str, String)],
-    ) -> Result<Found, Trouble> {
+    ) -> Result<FetchedResponse, Trouble> {
         self.arrive(address).await?;
         let found = self.follow(address, headers, true).await?;
         self.judged(found)
@@ -90,7 +90,7 @@ impl<'c> Visitor<'c> {
     }
 
     /// The next piece of a body, in time.
-    pub(crate) async fn next_piece(&mut self, found: &mut Found) -> Result<Option<bytes::Bytes>, Trouble> {
+    pub(crate) async fn next_piece(&mut self, found: &mut FetchedResponse) -> Result<Option<bytes::Bytes>, Trouble> {
         let asked = Instant::now();
         let piece = found.pieces.next(self.manners.patience).await;
         let now = Instant::now();
@@ -123,10 +123,10 @@ impl<'c> Visitor<'c> {
         if self.host.as_ref().is_some_and(|host| host.server == address.server()) {
             return Ok(());
         }
-        let server = Server::parse(&address.server(), &self.manners.trust)
+        let server = ServerAddress::parse(&address.server(), &self.manners.trust)
             .map_err(|source| FetchError::Client { address: address.clone(), source })?;
-        let limits = Limits { connect: CONNECT_MAX, total: HEAD_MAX, body_bytes_max: ROBOTS_BYTES_MAX };
-        let connection = Connection::new(server, limits);
+        let limits = RequestLimits { connect: CONNECT_MAX, total: HEAD_MAX, body_bytes_max: ROBOTS_BYTES_MAX };
+        let connection = ReusedConnection::new(server, limits);
         self.host = Some(Host { server: address.server(), connection, left: None, robots: Robots::default() });
         if self.manners.heed_robots {
             let robots = self.robots(&address.with_path("/robots.txt")).await;
@@ -165,7 +165,7 @@ impl<'c> Visitor<'c> {
     }
 
     /// At most `bytes_max` bytes of a body; the rest is left.
-    async fn text(&mut self, found: &mut Found, bytes_max: usize) -> Result<String, Trouble> {
+    async fn text(&mut self, found: &mut FetchedResponse, bytes_max: usize) -> Result<String, Trouble> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.next_piece(found).await? {
             bytes.extend_from_slice(&piece);
@@ -183,13 +183,13 @@ impl<'c> Visitor<'c> {
         address: &Address,
         headers: &[(&'static str, String)],
         heed_robots: bool,
-    ) -> Result<Found, Trouble> {
+    ) -> Result<FetchedResponse, Trouble> {
         let mut seen = vec![address.clone()];
         loop {
             let here = seen.last().cloned().unwrap_or_else(|| address.clone());
             let pieces = self.request(&here, headers, heed_robots).await?;
             if !matches!(pieces.status, 301 | 302 | 303 | 307 | 308) {
-                return Ok(Found { address: here, pieces, window: Window::default() });
+                return Ok(FetchedResponse { address: here, pieces, window: TransferWindow::default() });
             }
             self.close();
             let refused = |what: String| Trouble::Final(FetchError::Redirect { from: here.clone(), what });
@@ -242,7 +242,7 @@ impl<'c> Visitor<'c> {
     }
 
     /// Answers that are not the file.
-    fn judged(&mut self, found: Found) -> Result<Found, Trouble> {
+    fn judged(&mut self, found: FetchedResponse) -> Result<FetchedResponse, Trouble> {
         let status = found.pieces.status;
         if matches!(status, 200 | 206 | 304 | 416) {
             return Ok(found);

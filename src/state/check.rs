@@ -3,8 +3,8 @@
 use redb::{Database, ReadableDatabase};
 
 use super::error::{DamageKind, StateError};
-use super::mark::Mark;
-use super::table::Table;
+use super::mark::LedgerMark;
+use super::table::StateTable;
 use super::transaction::StateReader;
 
 /// The key of the record with the ledger's length and last hash; its first 40 bytes are a [`Mark`].
@@ -26,7 +26,7 @@ pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), Stat
 /// Like [`every_record`], for a file of an older format, which may lack tables.
 pub(super) fn existing_tables(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
-    for table in Table::ALL {
+    for table in StateTable::ALL {
         if reading.has(table)? {
             reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| with_place(e, place))?;
         }
@@ -37,15 +37,15 @@ pub(super) fn existing_tables(database: &Database, place: &str) -> Result<(), St
 /// Runs our own check: every record of every table against the checksum at its end.
 pub(super) fn all_checksums(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
-    for table in Table::ALL {
+    for table in StateTable::ALL {
         reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| with_place(e, place))?;
     }
     Ok(())
 }
 
 /// Refuses a ledger that is shorter than the mark states: it is not the acknowledged one.
-pub(super) fn not_older_than_mark(database: &Database, marked: Mark, place: &str) -> Result<(), StateError> {
-    let head = head(database)?.unwrap_or(Mark { entries: 0, hash: [0; 32] });
+pub(super) fn not_older_than_mark(database: &Database, marked: LedgerMark, place: &str) -> Result<(), StateError> {
+    let head = head(database)?.unwrap_or(LedgerMark { entries: 0, hash: [0; 32] });
     let rewritten = head.entries == marked.entries && head.hash != marked.hash;
     if head.entries < marked.entries || rewritten {
         let place = place.to_owned();
@@ -54,12 +54,12 @@ pub(super) fn not_older_than_mark(database: &Database, marked: Mark, place: &str
     Ok(())
 }
 
-fn head(database: &Database) -> Result<Option<Mark>, StateError> {
-    let Some(bytes) = reading(database)?.get(Table::Meta, HEAD_KEY)? else { return Ok(None) };
-    let damaged = || StateError::bad_record(Table::Meta.name(), HEAD_KEY);
+fn head(database: &Database) -> Result<Option<LedgerMark>, StateError> {
+    let Some(bytes) = reading(database)?.get(StateTable::Meta, HEAD_KEY)? else { return Ok(None) };
+    let damaged = || StateError::bad_record(StateTable::Meta.name(), HEAD_KEY);
     let (entries, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
     let hash = rest.first_chunk().ok_or_else(damaged)?;
-    Ok(Some(Mark { entries: u64::from_le_bytes(*entries), hash: *hash }))
+    Ok(Some(LedgerMark { entries: u64::from_le_bytes(*entries), hash: *hash }))
 }
 
 fn reading(database: &Database) -> Result<StateReader, StateError> {

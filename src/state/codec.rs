@@ -37,11 +37,11 @@ fn checksum(table: &str, key: &[u8], payload: &[u8]) -> u32 {
 
 /// Appends values to a record.
 #[derive(Default)]
-pub(crate) struct Encoder {
+pub(crate) struct RecordEncoder {
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Encoder {
+impl RecordEncoder {
     pub(crate) fn byte(&mut self, value: u8) {
         self.bytes.push(value);
     }
@@ -150,7 +150,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_and_text_round_trip(unsigned: u64, signed: i64, text: String) {
-            let mut encoder = Encoder::default();
+            let mut encoder = RecordEncoder::default();
             encoder.unsigned(unsigned);
             encoder.signed(signed);
             encoder.text(&text);

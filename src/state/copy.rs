@@ -14,7 +14,7 @@ use super::mark::MarkFile;
 use super::schema::create_schema;
 use super::storage::{FileStorage, StateStorage, database_builder};
 use super::store::State;
-use super::table::Table;
+use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
 
 /// Writes one consistent snapshot to a new file beside `to` and returns its path. [`finish`] checks
@@ -32,7 +32,7 @@ fn write_records(reading: &StateReader, part: &Path) -> Result<(), StateError> {
     create_schema(&database)?;
     let mut writing = StateWriter::begin(&database)?;
     // The index is rebuilt from the records.
-    for table in Table::ALL.into_iter().filter(|table| *table != Table::Index) {
+    for table in StateTable::ALL.into_iter().filter(|table| *table != StateTable::Index) {
         let mut records = Vec::new();
         let mut start = Vec::new();
         loop {

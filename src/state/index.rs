@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::error::StateError;
-use super::table::Table;
+use super::table::StateTable;
 
 /// One index: maps an owner, as named in the records, to its records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,16 +59,16 @@ impl Index {
     ];
 
     /// The table whose records the index finds.
-    pub(crate) const fn table(self) -> Table {
+    pub(crate) const fn table(self) -> StateTable {
         match self {
-            Self::PendingSignUps => Table::Accounts,
-            Self::Keys => Table::Keys,
-            Self::Purchases | Self::WaitingPurchases | Self::PurchasesByRetry => Table::Purchases,
-            Self::Orders | Self::OpenOrders => Table::Orders,
-            Self::Sessions => Table::Sessions,
-            Self::OpenDrafts => Table::Drafts,
-            Self::Links | Self::LinksByPurpose => Table::Links,
-            Self::CheckoutsByOrder | Self::CheckoutsByPayment | Self::PaymentProblems => Table::Checkouts,
+            Self::PendingSignUps => StateTable::Accounts,
+            Self::Keys => StateTable::Keys,
+            Self::Purchases | Self::WaitingPurchases | Self::PurchasesByRetry => StateTable::Purchases,
+            Self::Orders | Self::OpenOrders => StateTable::Orders,
+            Self::Sessions => StateTable::Sessions,
+            Self::OpenDrafts => StateTable::Drafts,
+            Self::Links | Self::LinksByPurpose => StateTable::Links,
+            Self::CheckoutsByOrder | Self::CheckoutsByPayment | Self::PaymentProblems => StateTable::Checkouts,
         }
     }
 
@@ -92,7 +92,7 @@ impl Index {
         }
     }
 
-    pub(super) fn of(table: Table) -> impl Iterator<Item = Self> {
+    pub(super) fn of(table: StateTable) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |index| index.table() == table)
     }
 
@@ -144,7 +144,7 @@ pub(super) fn record_key_of(entry: &[u8]) -> Option<&[u8]> {
 }
 
 /// The keys of a record's index entries.
-pub(super) fn entries_of(table: Table, key: &[u8], payload: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
+pub(super) fn entries_of(table: StateTable, key: &[u8], payload: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
     let record = serde_json::from_slice::<Value>(payload).map_err(|_| StateError::bad_record(table.name(), key))?;
     let owned = Index::of(table).filter_map(|index| Some(index.prefix(index.owner(&record)?)));
     Ok(owned.map(|prefix| [&prefix[..], key].concat()).collect())
@@ -188,7 +188,8 @@ mod tests {
     fn an_index_finds_what_a_scan_finds() {
         let data = tempfile::tempdir().unwrap();
         let state = State::open(data.path()).unwrap();
-        let tables: Vec<Table> = Table::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()).collect();
+        let tables: Vec<StateTable> =
+            StateTable::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()).collect();
         assert_eq!(tables.len(), 8);
         let mut random = SplitMix64(7);
         let mut model: BTreeMap<(&str, Vec<u8>), Value> = BTreeMap::new();

@@ -17,12 +17,12 @@ use super::files::chown_to_directory_owner;
 
 /// The number of ledger entries, and the hash of the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mark {
+pub struct LedgerMark {
     pub entries: u64,
     pub hash: [u8; 32],
 }
 
-impl Mark {
+impl LedgerMark {
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = self.entries.to_le_bytes().to_vec();
         bytes.extend_from_slice(&self.hash);
@@ -47,16 +47,16 @@ impl MarkFile {
     }
 
     /// Reads the mark. None if it is absent or torn: it is never synced, so a torn mark is no sign of damage.
-    pub fn read(&self) -> Result<Option<Mark>, StateError> {
+    pub fn read(&self) -> Result<Option<LedgerMark>, StateError> {
         match std::fs::read(&self.path) {
-            Ok(bytes) => Ok(Mark::from_bytes(&bytes)),
+            Ok(bytes) => Ok(LedgerMark::from_bytes(&bytes)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(StateError::file("read the mark", &self.path, e)),
         }
     }
 
     /// Writes the mark, if possible: without it, only one check is weaker.
-    pub fn write(&self, mark: Mark) {
+    pub fn write(&self, mark: LedgerMark) {
         let Ok(mut file) = self.file.lock() else { return };
         if file.is_none() {
             let mut options = OpenOptions::new();
@@ -88,7 +88,7 @@ mod tests {
         let path = directory.path().join("state.mark");
         let file = MarkFile::at(path.clone());
         assert_eq!(file.read().unwrap(), None);
-        let mark = Mark { entries: 7, hash: [9; 32] };
+        let mark = LedgerMark { entries: 7, hash: [9; 32] };
         file.write(mark);
         assert_eq!(file.read().unwrap(), Some(mark));
         let mut bytes = std::fs::read(&path).unwrap();

@@ -26,10 +26,10 @@ const HEADER_BYTES: usize = 4 + 8;
 
 pub(super) struct OwedRefundFile {
     path: PathBuf,
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<OwedFile>>,
 }
 
-struct Open {
+struct OwedFile {
     file: File,
     generation: u64,
     /// The position of the next record.
@@ -98,7 +98,11 @@ impl OwedRefundFile {
         })
     }
 
-    fn with_open(&self, doing: &'static str, work: impl FnOnce(&mut Open) -> io::Result<()>) -> Result<(), StateError> {
+    fn with_open(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&mut OwedFile) -> io::Result<()>,
+    ) -> Result<(), StateError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let result = match open.take().map_or_else(|| self.open(), Ok) {
             Ok(mut opened) => work(&mut opened).map(|()| *open = Some(opened)),
@@ -108,13 +112,13 @@ impl OwedRefundFile {
         result.map_err(|e| StateError::file(doing, &self.path, e))
     }
 
-    fn open(&self) -> io::Result<Open> {
+    fn open(&self) -> io::Result<OwedFile> {
         let file = self.create()?;
         let mut bytes = vec![0; file.metadata()?.len() as usize];
         file.read_exact_at(&mut bytes, 0)?;
         let Records { payloads, generation, end } = records(&bytes);
         let generation = if payloads.is_empty() { generation.wrapping_add(1) } else { generation };
-        Ok(Open { file, generation, end })
+        Ok(OwedFile { file, generation, end })
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::check;
 use super::error::{DamageKind, StateError};
-use super::table::Table;
+use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
 
 /// Increases with every change of the stored format.
@@ -14,44 +14,44 @@ pub const SCHEMA_VERSION: u32 = 7;
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
-pub(super) type Step = fn(&mut StateWriter) -> Result<(), StateError>;
-pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] =
+pub(super) type MigrationStep = fn(&mut StateWriter) -> Result<(), StateError>;
+pub(super) const STEPS: [MigrationStep; SCHEMA_VERSION as usize - 1] =
     [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes];
 
 /// Format 2 adds an audit log. Idempotency records lost two fields; the old ones are removed,
 /// because they would last only minutes.
 fn add_acts(writing: &mut StateWriter) -> Result<(), StateError> {
-    writing.create(Table::Acts)?;
-    writing.clear_table(Table::Idempotency)?;
-    writing.clear_table(Table::IdempotencyAges)
+    writing.create(StateTable::Acts)?;
+    writing.clear_table(StateTable::Idempotency)?;
+    writing.clear_table(StateTable::IdempotencyAges)
 }
 
 /// Format 3 adds checkouts: the pages on which a payment provider takes payments.
 fn add_checkouts(writing: &mut StateWriter) -> Result<(), StateError> {
-    writing.create(Table::Checkouts)
+    writing.create(StateTable::Checkouts)
 }
 
 /// Format 4 adds drafts of formation orders.
 fn add_drafts(writing: &mut StateWriter) -> Result<(), StateError> {
-    writing.create(Table::Drafts)?;
-    writing.create(Table::DraftAges)
+    writing.create(StateTable::Drafts)?;
+    writing.create(StateTable::DraftAges)
 }
 
 /// Format 5 adds people who sign in. Earlier sessions had other fields, and none was ever opened.
 fn add_people(writing: &mut StateWriter) -> Result<(), StateError> {
-    writing.create(Table::People)?;
-    writing.create(Table::Logins)?;
-    writing.create(Table::Links)?;
-    writing.clear_table(Table::Sessions)
+    writing.create(StateTable::People)?;
+    writing.create(StateTable::Logins)?;
+    writing.create(StateTable::Links)?;
+    writing.clear_table(StateTable::Sessions)
 }
 
 /// Format 6 records what each payment paid for. If one payment paid for two things, which earlier
 /// formats allowed, the first one keeps it.
 fn add_payments(writing: &mut StateWriter) -> Result<(), StateError> {
-    writing.create(Table::Payments)?;
+    writing.create(StateTable::Payments)?;
     let mut paid = Vec::new();
     for (table, kind, at) in
-        [(Table::Purchases, "purchase", "/paymentReference"), (Table::Orders, "order", "/payment/reference")]
+        [(StateTable::Purchases, "purchase", "/paymentReference"), (StateTable::Orders, "order", "/payment/reference")]
     {
         writing.scan(table, &[], &mut |key, payload| {
             let bad = |_| StateError::bad_record(table.name(), key);
@@ -63,8 +63,8 @@ fn add_payments(writing: &mut StateWriter) -> Result<(), StateError> {
         })?;
     }
     for (reference, what) in paid {
-        if writing.get(Table::Payments, reference.as_bytes())?.is_none() {
-            writing.put(Table::Payments, reference.as_bytes(), what.as_bytes())?;
+        if writing.get(StateTable::Payments, reference.as_bytes())?.is_none() {
+            writing.put(StateTable::Payments, reference.as_bytes(), what.as_bytes())?;
         }
     }
     Ok(())
@@ -73,12 +73,12 @@ fn add_payments(writing: &mut StateWriter) -> Result<(), StateError> {
 /// Format 7 adds indexes, reports on payments that are not known yet, and a list of problems in
 /// each checkout. Its acts name accounts by number only.
 fn add_indexes(writing: &mut StateWriter) -> Result<(), StateError> {
-    writing.create(Table::EarlyReports)?;
-    rewrite(writing, Table::Checkouts, |checkout| {
+    writing.create(StateTable::EarlyReports)?;
+    rewrite(writing, StateTable::Checkouts, |checkout| {
         let problem = checkout.remove("problem").filter(|problem| !problem.is_null());
         checkout.insert("problems".to_owned(), problem.into_iter().collect());
     })?;
-    rewrite(writing, Table::Acts, |act| {
+    rewrite(writing, StateTable::Acts, |act| {
         let names_a_person = act.get("act").is_some_and(|name| name == "account create");
         if let Some(Value::String(on)) = act.get_mut("on").filter(|_| names_a_person) {
             on.truncate(on.find(',').unwrap_or(on.len()));
@@ -90,7 +90,7 @@ fn add_indexes(writing: &mut StateWriter) -> Result<(), StateError> {
 /// Changes every record of a table.
 fn rewrite(
     writing: &mut StateWriter,
-    table: Table,
+    table: StateTable,
     change: impl Fn(&mut serde_json::Map<String, Value>),
 ) -> Result<(), StateError> {
     let mut changed = Vec::new();
@@ -108,16 +108,20 @@ fn rewrite(
 /// a database without a schema has lost it.
 pub fn create_schema(database: &Database) -> Result<(), StateError> {
     let mut writing = StateWriter::begin(database)?;
-    for table in Table::ALL {
+    for table in StateTable::ALL {
         writing.create(table)?;
     }
-    writing.put(Table::Meta, SCHEMA_KEY, &SCHEMA_VERSION.to_le_bytes())?;
+    writing.put(StateTable::Meta, SCHEMA_KEY, &SCHEMA_VERSION.to_le_bytes())?;
     writing.commit()
 }
 
 /// Refuses newer formats and damaged files, and migrates older formats to the one after the last
 /// step. `place` names the file.
-pub(super) fn check_and_migrate(database: &mut Database, place: &str, steps: &[Step]) -> Result<(), StateError> {
+pub(super) fn check_and_migrate(
+    database: &mut Database,
+    place: &str,
+    steps: &[MigrationStep],
+) -> Result<(), StateError> {
     let newest = steps.len() + 1;
     let found = match format(database)? {
         None | Some(0) => return Err(StateError::damaged(place, DamageKind::NoSchema)),
@@ -136,23 +140,23 @@ pub(super) fn check_and_migrate(database: &mut Database, place: &str, steps: &[S
 }
 
 /// Runs all steps in one transaction, so that a crash leaves the old format, never one in between.
-fn migrate(database: &Database, due: &[Step], newest: u32) -> Result<(), StateError> {
+fn migrate(database: &Database, due: &[MigrationStep], newest: u32) -> Result<(), StateError> {
     let mut writing = StateWriter::begin(database)?;
     for step in due {
         step(&mut writing)?;
     }
-    writing.put(Table::Meta, SCHEMA_KEY, &newest.to_le_bytes())?;
+    writing.put(StateTable::Meta, SCHEMA_KEY, &newest.to_le_bytes())?;
     writing.commit()
 }
 
 fn format(database: &Database) -> Result<Option<u32>, StateError> {
     let transaction = database.begin_read().map_err(|e| StateError::storage("read the state format", e.into()))?;
     let reading = StateReader::new(transaction);
-    if !reading.has(Table::Meta)? {
+    if !reading.has(StateTable::Meta)? {
         return Ok(None);
     }
-    let Some(bytes) = reading.get(Table::Meta, SCHEMA_KEY)? else { return Ok(None) };
-    let bytes = bytes.try_into().map_err(|_| StateError::bad_record(Table::Meta.name(), SCHEMA_KEY))?;
+    let Some(bytes) = reading.get(StateTable::Meta, SCHEMA_KEY)? else { return Ok(None) };
+    let bytes = bytes.try_into().map_err(|_| StateError::bad_record(StateTable::Meta.name(), SCHEMA_KEY))?;
     Ok(Some(u32::from_le_bytes(bytes)))
 }
 
@@ -170,30 +174,30 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let state = State::open(data.path()).unwrap();
         let mut writing = state.write().unwrap();
-        writing.put(Table::Meta, SCHEMA_KEY, &9u32.to_le_bytes()).unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &9u32.to_le_bytes()).unwrap();
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
         assert!(message.contains("state format 9") && message.contains("reads up to 7"), "{message}");
     }
 
-    const APPEND: Step = |writing| {
-        let mut trail = writing.get(Table::Meta, b"trail")?.unwrap_or_default();
+    const APPEND: MigrationStep = |writing| {
+        let mut trail = writing.get(StateTable::Meta, b"trail")?.unwrap_or_default();
         trail.push(b'.');
-        writing.put(Table::Meta, b"trail", &trail)
+        writing.put(StateTable::Meta, b"trail", &trail)
     };
-    const FAIL: Step = |_| Err(StateError::bad_record("meta", b"trail"));
+    const FAIL: MigrationStep = |_| Err(StateError::bad_record("meta", b"trail"));
 
     /// Creates a file of format 1.
     fn fresh(data: &std::path::Path) -> Database {
         drop(State::open(data).unwrap());
         let database = open_database(data);
         let mut writing = StateWriter::begin(&database).unwrap();
-        writing.put(Table::Meta, SCHEMA_KEY, &1u32.to_le_bytes()).unwrap();
-        writing.put(Table::Idempotency, b"record of format 1", b"with more fields").unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &1u32.to_le_bytes()).unwrap();
+        writing.put(StateTable::Idempotency, b"record of format 1", b"with more fields").unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(Table::Acts.definition()).unwrap());
+        assert!(writing.delete_table(StateTable::Acts.definition()).unwrap());
         writing.commit().unwrap();
         database
     }
@@ -204,7 +208,7 @@ mod tests {
         drop(fresh(data.path()));
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
-        assert_eq!((reading.count(Table::Acts).unwrap(), reading.count(Table::Idempotency).unwrap()), (0, 0));
+        assert_eq!((reading.count(StateTable::Acts).unwrap(), reading.count(StateTable::Idempotency).unwrap()), (0, 0));
         drop((reading, state));
         assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
     }
@@ -215,17 +219,17 @@ mod tests {
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
         let mut writing = StateWriter::begin(&database).unwrap();
-        writing.put(Table::Meta, SCHEMA_KEY, &3u32.to_le_bytes()).unwrap();
-        writing.put(Table::Orders, b"an order of format 3", br#"{"id":"stays"}"#).unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &3u32.to_le_bytes()).unwrap();
+        writing.put(StateTable::Orders, b"an order of format 3", br#"{"id":"stays"}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(Table::Drafts.definition()).unwrap());
-        assert!(writing.delete_table(Table::DraftAges.definition()).unwrap());
+        assert!(writing.delete_table(StateTable::Drafts.definition()).unwrap());
+        assert!(writing.delete_table(StateTable::DraftAges.definition()).unwrap());
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
-        assert_eq!((reading.count(Table::Drafts).unwrap(), reading.count(Table::Orders).unwrap()), (0, 1));
+        assert_eq!((reading.count(StateTable::Drafts).unwrap(), reading.count(StateTable::Orders).unwrap()), (0, 1));
         drop((reading, state));
         assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
     }
@@ -236,19 +240,20 @@ mod tests {
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
         let mut writing = StateWriter::begin(&database).unwrap();
-        writing.put(Table::Meta, SCHEMA_KEY, &4u32.to_le_bytes()).unwrap();
-        writing.put(Table::Accounts, &[0, 0, 0, 1], br#"{"name":"an account of format 4"}"#).unwrap();
-        writing.put(Table::Sessions, &[7; 32], br#"{"device":"a session of format 4"}"#).unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &4u32.to_le_bytes()).unwrap();
+        writing.put(StateTable::Accounts, &[0, 0, 0, 1], br#"{"name":"an account of format 4"}"#).unwrap();
+        writing.put(StateTable::Sessions, &[7; 32], br#"{"device":"a session of format 4"}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        for table in [Table::People, Table::Logins, Table::Links] {
+        for table in [StateTable::People, StateTable::Logins, StateTable::Links] {
             assert!(writing.delete_table(table.definition()).unwrap());
         }
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
-        let counts = [Table::Accounts, Table::Sessions, Table::People, Table::Logins, Table::Links];
+        let counts =
+            [StateTable::Accounts, StateTable::Sessions, StateTable::People, StateTable::Logins, StateTable::Links];
         assert_eq!(counts.map(|table| reading.count(table).unwrap()), [1, 0, 0, 0, 0]);
         drop((reading, state));
         assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
@@ -260,22 +265,22 @@ mod tests {
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
         let mut writing = StateWriter::begin(&database).unwrap();
-        writing.put(Table::Meta, SCHEMA_KEY, &5u32.to_le_bytes()).unwrap();
-        writing.put(Table::Purchases, &[1], br#"{"id":"pur-1","paymentReference":"pi_1"}"#).unwrap();
-        writing.put(Table::Purchases, &[2], br#"{"id":"pur-2","paymentReference":null}"#).unwrap();
-        writing.put(Table::Orders, &[3], br#"{"id":"ord-1","payment":{"reference":"pi_1"}}"#).unwrap();
-        writing.put(Table::Orders, &[4], br#"{"id":"ord-2","payment":{"reference":"pi_2"}}"#).unwrap();
-        writing.put(Table::Orders, &[5], br#"{"id":"ord-3","payment":null}"#).unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &5u32.to_le_bytes()).unwrap();
+        writing.put(StateTable::Purchases, &[1], br#"{"id":"pur-1","paymentReference":"pi_1"}"#).unwrap();
+        writing.put(StateTable::Purchases, &[2], br#"{"id":"pur-2","paymentReference":null}"#).unwrap();
+        writing.put(StateTable::Orders, &[3], br#"{"id":"ord-1","payment":{"reference":"pi_1"}}"#).unwrap();
+        writing.put(StateTable::Orders, &[4], br#"{"id":"ord-2","payment":{"reference":"pi_2"}}"#).unwrap();
+        writing.put(StateTable::Orders, &[5], br#"{"id":"ord-3","payment":null}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(Table::Payments.definition()).unwrap());
+        assert!(writing.delete_table(StateTable::Payments.definition()).unwrap());
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
-        assert_eq!(reading.count(Table::Payments).unwrap(), 2);
+        assert_eq!(reading.count(StateTable::Payments).unwrap(), 2);
         let paid =
-            |reference: &str| String::from_utf8(reading.get(Table::Payments, reference.as_bytes()).unwrap()?).ok();
+            |reference: &str| String::from_utf8(reading.get(StateTable::Payments, reference.as_bytes()).unwrap()?).ok();
         assert_eq!(paid("pi_1").as_deref(), Some(r#"{"purchase":"pur-1"}"#));
         assert_eq!(paid("pi_2").as_deref(), Some(r#"{"order":"ord-2"}"#));
         drop(reading);
@@ -289,18 +294,20 @@ mod tests {
         drop(State::open(data.path()).unwrap());
         let database = open_database(data.path());
         let mut writing = StateWriter::begin(&database).unwrap();
-        writing.put(Table::Sessions, &[7; 32], br#"{"account":"acct_1"}"#).unwrap();
+        writing.put(StateTable::Sessions, &[7; 32], br#"{"account":"acct_1"}"#).unwrap();
         writing
-            .put(Table::Checkouts, &[8; 16], br#"{"pays":{"order":"o"},"payment":"pi_1","problem":"paid twice"}"#)
+            .put(StateTable::Checkouts, &[8; 16], br#"{"pays":{"order":"o"},"payment":"pi_1","problem":"paid twice"}"#)
             .unwrap();
-        writing.put(Table::Checkouts, &[9; 16], br#"{"pays":{"purchase":"p"},"payment":null,"problem":null}"#).unwrap();
-        writing.put(Table::Acts, &[1], br#"{"act":"account create","on":"acct_1, ada@example.org"}"#).unwrap();
-        writing.put(Table::Acts, &[2], br#"{"act":"purchase paid","on":"pur_1 of acct_1, 5 credits"}"#).unwrap();
-        writing.put(Table::Meta, SCHEMA_KEY, &6u32.to_le_bytes()).unwrap();
+        writing
+            .put(StateTable::Checkouts, &[9; 16], br#"{"pays":{"purchase":"p"},"payment":null,"problem":null}"#)
+            .unwrap();
+        writing.put(StateTable::Acts, &[1], br#"{"act":"account create","on":"acct_1, ada@example.org"}"#).unwrap();
+        writing.put(StateTable::Acts, &[2], br#"{"act":"purchase paid","on":"pur_1 of acct_1, 5 credits"}"#).unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &6u32.to_le_bytes()).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(Table::Index.definition()).unwrap());
-        assert!(writing.delete_table(Table::EarlyReports.definition()).unwrap());
+        assert!(writing.delete_table(StateTable::Index.definition()).unwrap());
+        assert!(writing.delete_table(StateTable::EarlyReports.definition()).unwrap());
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();
@@ -309,14 +316,14 @@ mod tests {
         let found = |index, owner| reading.owned_by(index, owner).unwrap().len();
         assert_eq!(found(Index::Sessions, "acct_1"), 1);
         assert_eq!((found(Index::CheckoutsByPayment, "pi_1"), found(Index::CheckoutsByOrder, "o")), (1, 1));
-        assert!(json(Table::Checkouts, &[8; 16]).contains(r#""problems":["paid twice"]"#));
-        assert!(json(Table::Checkouts, &[9; 16]).contains(r#""problems":[]"#));
-        assert!(json(Table::Acts, &[1]).contains(r#""on":"acct_1""#));
-        assert!(json(Table::Acts, &[2]).contains(r#""on":"pur_1 of acct_1, 5 credits""#));
+        assert!(json(StateTable::Checkouts, &[8; 16]).contains(r#""problems":["paid twice"]"#));
+        assert!(json(StateTable::Checkouts, &[9; 16]).contains(r#""problems":[]"#));
+        assert!(json(StateTable::Acts, &[1]).contains(r#""on":"acct_1""#));
+        assert!(json(StateTable::Acts, &[2]).contains(r#""on":"pur_1 of acct_1, 5 credits""#));
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {
-        StateReader::new(database.begin_read().unwrap()).get(Table::Meta, b"trail").unwrap()
+        StateReader::new(database.begin_read().unwrap()).get(StateTable::Meta, b"trail").unwrap()
     }
 
     #[test]
@@ -324,9 +331,9 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
-        writing.open_table(Table::Acts.definition()).unwrap();
+        writing.open_table(StateTable::Acts.definition()).unwrap();
         writing.commit().unwrap();
-        let mut open = |steps: &[Step]| check_and_migrate(&mut database, "the file", steps);
+        let mut open = |steps: &[MigrationStep]| check_and_migrate(&mut database, "the file", steps);
         open(&[APPEND, APPEND]).unwrap();
         open(&[APPEND, APPEND]).unwrap();
         open(&[APPEND, APPEND, APPEND]).unwrap();
@@ -340,10 +347,11 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(Table::Sessions.definition()).unwrap());
+        assert!(writing.delete_table(StateTable::Sessions.definition()).unwrap());
         writing.commit().unwrap();
         assert!(check_and_migrate(&mut database, "the file", &[]).is_err());
-        let add: Step = |writing| writing.create(Table::Sessions).and_then(|()| writing.create(Table::Acts));
+        let add: MigrationStep =
+            |writing| writing.create(StateTable::Sessions).and_then(|()| writing.create(StateTable::Acts));
         check_and_migrate(&mut database, "the file", &[add]).unwrap();
         assert_eq!(format(&database).unwrap(), Some(2));
     }
@@ -353,7 +361,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
-        writing.open_table(Table::Wallets.definition()).unwrap().insert(&[0u8; 4][..], &[1u8; 20][..]).unwrap();
+        writing.open_table(StateTable::Wallets.definition()).unwrap().insert(&[0u8; 4][..], &[1u8; 20][..]).unwrap();
         writing.commit().unwrap();
         let error = check_and_migrate(&mut database, "the file", &[APPEND]).unwrap_err().to_string();
         assert!(error.contains("table wallets"), "{error}");

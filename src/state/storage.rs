@@ -10,7 +10,7 @@ use super::error::StateError;
 use super::files::{
     MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory, create_private, sync_and_rename,
 };
-use super::mark::{Mark, MarkFile};
+use super::mark::{LedgerMark, MarkFile};
 use super::owed::OwedRefundFile;
 use super::schema;
 use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
@@ -34,11 +34,11 @@ pub trait StateStorage: Send + Sync {
     fn describe(&self) -> String;
 
     /// The mark stored beside the state, if there is one.
-    fn mark(&self) -> Result<Option<Mark>, StateError> {
+    fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
         Ok(None)
     }
 
-    fn set_mark(&self, _mark: Mark) {}
+    fn set_mark(&self, _mark: LedgerMark) {}
 
     /// Called between a failed commit and the next `open`.
     fn drop_page_cache(&self) {}
@@ -116,11 +116,11 @@ impl StateStorage for FileStorage {
         self.path.display().to_string()
     }
 
-    fn mark(&self) -> Result<Option<Mark>, StateError> {
+    fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
         self.mark.read()
     }
 
-    fn set_mark(&self, mark: Mark) {
+    fn set_mark(&self, mark: LedgerMark) {
         self.mark.write(mark);
     }
 

@@ -4,7 +4,7 @@ use redb::TableDefinition;
 
 /// A table. Keys are big-endian bytes, so that they sort like the numbers. Values are records with a checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Table {
+pub enum StateTable {
     /// Single records: schema, ledger head, last ids, checkpoint, number of acts.
     Meta,
     /// Account number -> account, JSON.
@@ -57,7 +57,7 @@ pub enum Table {
     Index,
 }
 
-impl Table {
+impl StateTable {
     pub const ALL: [Self; 25] = [
         Self::Meta,
         Self::Accounts,

@@ -8,7 +8,7 @@ use redb::{Database, Durability, ReadTransaction, ReadableTable, ReadableTableMe
 use super::codec::{append_checksum, verify_checksum};
 use super::error::StateError;
 use super::index::{self, Index};
-use super::table::Table;
+use super::table::StateTable;
 
 const WRITING: &str = "write to the state file";
 const READING: &str = "read the state file";
@@ -38,11 +38,11 @@ impl StateWriter {
     }
 
     /// Removes every record of a table.
-    pub(crate) fn clear_table(&mut self, table: Table) -> Result<(), StateError> {
+    pub(crate) fn clear_table(&mut self, table: StateTable) -> Result<(), StateError> {
         self.changed = true;
         self.transaction.delete_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         for index in Index::of(table) {
-            let mut entries = self.open(Table::Index)?;
+            let mut entries = self.open(StateTable::Index)?;
             let (first, end) = ([index.number()], [index.number() + 1]);
             entries
                 .retain_in::<&[u8], _>(&first[..]..&end[..], |_, _| false)
@@ -51,27 +51,27 @@ impl StateWriter {
         self.create(table)
     }
 
-    fn open(&self, table: Table) -> Result<WritableTable<'_>, StateError> {
+    fn open(&self, table: StateTable) -> Result<WritableTable<'_>, StateError> {
         self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))
     }
 
-    pub(super) fn create(&mut self, table: Table) -> Result<(), StateError> {
+    pub(super) fn create(&mut self, table: StateTable) -> Result<(), StateError> {
         self.changed = true;
         self.transaction.open_table(table.definition()).map(drop).map_err(|e| StateError::storage(WRITING, e.into()))
     }
 
-    pub(crate) fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+    pub(crate) fn get(&self, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         get(&self.open(table)?, table, key, WRITING)
     }
 
-    pub(crate) fn put(&mut self, table: Table, key: &[u8], payload: &[u8]) -> Result<(), StateError> {
+    pub(crate) fn put(&mut self, table: StateTable, key: &[u8], payload: &[u8]) -> Result<(), StateError> {
         self.put_all(table, std::iter::once((key, payload)))
     }
 
     /// Puts many records into one table, which is opened once.
     pub(crate) fn put_all<K: AsRef<[u8]>, V: AsRef<[u8]>>(
         &mut self,
-        table: Table,
+        table: StateTable,
         records: impl IntoIterator<Item = (K, V)>,
     ) -> Result<(), StateError> {
         let mut changed = false;
@@ -92,7 +92,7 @@ impl StateWriter {
         Ok(())
     }
 
-    pub(crate) fn remove(&mut self, table: Table, key: &[u8]) -> Result<(), StateError> {
+    pub(crate) fn remove(&mut self, table: StateTable, key: &[u8]) -> Result<(), StateError> {
         self.changed = true;
         let mut open = self.open(table)?;
         if let Some(entries) = &mut self.index_of(table)? {
@@ -102,14 +102,14 @@ impl StateWriter {
     }
 
     /// The table of index entries, if this table has indexes.
-    fn index_of(&self, table: Table) -> Result<Option<WritableTable<'_>>, StateError> {
-        Index::of(table).next().map(|_| self.open(Table::Index)).transpose()
+    fn index_of(&self, table: StateTable) -> Result<Option<WritableTable<'_>>, StateError> {
+        Index::of(table).next().map(|_| self.open(StateTable::Index)).transpose()
     }
 
     /// Rebuilds the index entries of all records.
     pub(super) fn rebuild_indexes(&mut self) -> Result<(), StateError> {
-        self.clear_table(Table::Index)?;
-        for table in Table::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()) {
+        self.clear_table(StateTable::Index)?;
+        for table in StateTable::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()) {
             let mut records = Vec::new();
             self.scan(table, &[], &mut |key, _| {
                 records.push(key.to_vec());
@@ -117,7 +117,7 @@ impl StateWriter {
             })?;
             for key in records {
                 let payload = self.get(table, &key)?.ok_or_else(|| StateError::bad_record(table.name(), &key))?;
-                replace_entries(&mut self.open(Table::Index)?, &[], &index::entries_of(table, &key, &payload)?)?;
+                replace_entries(&mut self.open(StateTable::Index)?, &[], &index::entries_of(table, &key, &payload)?)?;
             }
         }
         Ok(())
@@ -125,20 +125,20 @@ impl StateWriter {
 
     /// The records that an index has for an owner, in key order.
     pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
-        let (entries, records) = (self.open(Table::Index)?, self.open(index.table())?);
-        owned(&entries, &records, index, owner, usize::MAX, Order::Oldest, WRITING)
+        let (entries, records) = (self.open(StateTable::Index)?, self.open(index.table())?);
+        owned(&entries, &records, index, owner, usize::MAX, RecordOrder::Oldest, WRITING)
     }
 
     /// The number of records that an index has for an owner, counted up to `most`.
     pub(crate) fn count_owned_by(&self, index: Index, owner: &str, most: usize) -> Result<usize, StateError> {
-        let entries = self.open(Table::Index)?;
+        let entries = self.open(StateTable::Index)?;
         let (first, end) = index.entries(owner);
         let range = entries.range(first.as_slice()..end.as_slice());
         Ok(range.map_err(|e| StateError::storage(WRITING, e.into()))?.take(most).count())
     }
 
     /// Up to `most` keys below `end`, lowest first.
-    pub(crate) fn keys_before(&self, table: Table, end: &[u8], most: usize) -> Result<Vec<Vec<u8>>, StateError> {
+    pub(crate) fn keys_before(&self, table: StateTable, end: &[u8], most: usize) -> Result<Vec<Vec<u8>>, StateError> {
         let open = self.open(table)?;
         let failed = |e: redb::StorageError| StateError::storage(WRITING, e.into());
         let range = open.range::<&[u8]>(..end).map_err(failed)?.take(most);
@@ -146,7 +146,7 @@ impl StateWriter {
     }
 
     /// Visits records from `start` on, in key order, until the visitor returns false.
-    pub(crate) fn scan(&self, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
+    pub(crate) fn scan(&self, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
         visit_all(&self.open(table)?, table, start, visit)
     }
 
@@ -175,30 +175,38 @@ impl StateReader {
         Self { is_abandoned: Arc::clone(is_abandoned), ..self }
     }
 
-    fn open(&self, table: Table) -> Result<OpenTable, StateError> {
+    fn open(&self, table: StateTable) -> Result<OpenTable, StateError> {
         self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(READING, e.into()))
     }
 
-    pub(crate) fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+    pub(crate) fn get(&self, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         get(&self.open(table)?, table, key, READING)
     }
 
     /// The records that an index has for an owner, in key order.
     #[cfg(test)]
     pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
-        owned(&self.open(Table::Index)?, &self.open(index.table())?, index, owner, usize::MAX, Order::Oldest, READING)
+        owned(
+            &self.open(StateTable::Index)?,
+            &self.open(index.table())?,
+            index,
+            owner,
+            usize::MAX,
+            RecordOrder::Oldest,
+            READING,
+        )
     }
 
     /// All records in an index, of all owners.
     pub(crate) fn indexed(&self, index: Index) -> Result<Vec<StoredRecord>, StateError> {
         let (first, end) = (vec![index.number()], vec![index.number() + 1]);
-        let owners = self.open(Table::Index)?;
+        let owners = self.open(StateTable::Index)?;
         let mut found = Vec::new();
         for entry in
             owners.range(first.as_slice()..end.as_slice()).map_err(|e| StateError::storage(READING, e.into()))?
         {
             let (entry, _) = entry.map_err(|e| StateError::storage(READING, e.into()))?;
-            let bad = || StateError::bad_record(Table::Index.name(), entry.value());
+            let bad = || StateError::bad_record(StateTable::Index.name(), entry.value());
             let key = index::record_key_of(entry.value()).ok_or_else(bad)?.to_vec();
             let payload = self.get(index.table(), &key)?.ok_or_else(bad)?;
             found.push((key, payload));
@@ -213,11 +221,19 @@ impl StateReader {
         owner: &str,
         count: usize,
     ) -> Result<Vec<StoredRecord>, StateError> {
-        owned(&self.open(Table::Index)?, &self.open(index.table())?, index, owner, count, Order::Newest, READING)
+        owned(
+            &self.open(StateTable::Index)?,
+            &self.open(index.table())?,
+            index,
+            owner,
+            count,
+            RecordOrder::Newest,
+            READING,
+        )
     }
 
     /// Whether the file has this table. Every file of the current format has all tables.
-    pub(super) fn has(&self, table: Table) -> Result<bool, StateError> {
+    pub(super) fn has(&self, table: StateTable) -> Result<bool, StateError> {
         match self.transaction.open_table(table.definition()) {
             Ok(_) => Ok(true),
             Err(TableError::TableDoesNotExist(_)) => Ok(false),
@@ -225,7 +241,7 @@ impl StateReader {
         }
     }
 
-    pub(crate) fn scan(&self, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
+    pub(crate) fn scan(&self, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
         visit_all(&self.open(table)?, table, start, &mut |key, payload| {
             if self.is_abandoned.load(Ordering::Relaxed) {
                 return Err(StateError::ReadAborted);
@@ -235,7 +251,7 @@ impl StateReader {
     }
 
     /// The last record at or before `key`.
-    pub(crate) fn at_or_before(&self, table: Table, key: &[u8]) -> Result<Option<StoredRecord>, StateError> {
+    pub(crate) fn at_or_before(&self, table: StateTable, key: &[u8]) -> Result<Option<StoredRecord>, StateError> {
         let open = self.open(table)?;
         let mut range = open.range::<&[u8]>(..=key).map_err(|e| StateError::storage(READING, e.into()))?;
         let Some(found) = range.next_back() else { return Ok(None) };
@@ -244,7 +260,7 @@ impl StateReader {
     }
 
     /// Up to `count` records with the highest keys, highest first.
-    pub(crate) fn last(&self, table: Table, count: usize) -> Result<Vec<StoredRecord>, StateError> {
+    pub(crate) fn last(&self, table: StateTable, count: usize) -> Result<Vec<StoredRecord>, StateError> {
         let open = self.open(table)?;
         let mut found = Vec::new();
         for record in open.range::<&[u8]>(..).map_err(|e| StateError::storage(READING, e.into()))?.rev().take(count) {
@@ -254,7 +270,7 @@ impl StateReader {
         Ok(found)
     }
 
-    pub(crate) fn count(&self, table: Table) -> Result<u64, StateError> {
+    pub(crate) fn count(&self, table: StateTable) -> Result<u64, StateError> {
         self.open(table)?.len().map_err(|e| StateError::storage(READING, e.into()))
     }
 }
@@ -263,16 +279,21 @@ type OpenTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
 type WritableTable<'w> = redb::Table<'w, &'static [u8], &'static [u8]>;
 
 /// Any open table.
-trait Open: ReadableTable<&'static [u8], &'static [u8]> {}
-impl<T: ReadableTable<&'static [u8], &'static [u8]>> Open for T {}
+trait ByteTable: ReadableTable<&'static [u8], &'static [u8]> {}
+impl<T: ReadableTable<&'static [u8], &'static [u8]>> ByteTable for T {}
 
-fn get(open: &impl Open, table: Table, key: &[u8], what: &'static str) -> Result<Option<Vec<u8>>, StateError> {
+fn get(
+    open: &impl ByteTable,
+    table: StateTable,
+    key: &[u8],
+    what: &'static str,
+) -> Result<Option<Vec<u8>>, StateError> {
     let found = ReadableTable::get(open, key).map_err(|e| StateError::storage(what, e.into()))?;
     found.map(|sealed| checked_payload(table, key, sealed.value())).transpose()
 }
 
 /// The index entries of the record that a change replaces or removes.
-fn entries_before(open: &impl Open, table: Table, key: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
+fn entries_before(open: &impl ByteTable, table: StateTable, key: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
     let before = get(open, table, key, WRITING)?;
     before.map_or(Ok(Vec::new()), |payload| index::entries_of(table, key, &payload))
 }
@@ -283,25 +304,25 @@ fn replace_entries(entries: &mut WritableTable<'_>, before: &[Vec<u8>], after: &
         entries.remove(entry.as_slice()).map_err(failed)?;
     }
     for entry in after.iter().filter(|entry| !before.contains(entry)) {
-        let sealed = append_checksum(Table::Index.name(), entry, &[]);
+        let sealed = append_checksum(StateTable::Index.name(), entry, &[]);
         entries.insert(entry.as_slice(), sealed.as_slice()).map_err(failed)?;
     }
     Ok(())
 }
 
 #[derive(Clone, Copy)]
-enum Order {
+enum RecordOrder {
     Oldest,
     Newest,
 }
 
 fn owned(
-    entries: &impl Open,
-    records: &impl Open,
+    entries: &impl ByteTable,
+    records: &impl ByteTable,
     index: Index,
     owner: &str,
     count: usize,
-    order: Order,
+    order: RecordOrder,
     what: &'static str,
 ) -> Result<Vec<StoredRecord>, StateError> {
     let failed = |e: redb::StorageError| StateError::storage(what, e.into());
@@ -310,27 +331,27 @@ fn owned(
     let mut found = Vec::new();
     while found.len() < count {
         let next = match order {
-            Order::Oldest => range.next(),
-            Order::Newest => range.next_back(),
+            RecordOrder::Oldest => range.next(),
+            RecordOrder::Newest => range.next_back(),
         };
         let Some(entry) = next else { break };
         let (entry, sealed) = entry.map_err(failed)?;
-        checked_payload(Table::Index, entry.value(), sealed.value())?;
+        checked_payload(StateTable::Index, entry.value(), sealed.value())?;
         let key = entry.value().get(prefix.len()..).unwrap_or_default().to_vec();
         let payload = get(records, index.table(), &key, what)?;
-        let payload = payload.ok_or_else(|| StateError::bad_record(Table::Index.name(), entry.value()))?;
+        let payload = payload.ok_or_else(|| StateError::bad_record(StateTable::Index.name(), entry.value()))?;
         found.push((key, payload));
     }
     Ok(found)
 }
 
-fn checked_payload(table: Table, key: &[u8], sealed: &[u8]) -> Result<Vec<u8>, StateError> {
+fn checked_payload(table: StateTable, key: &[u8], sealed: &[u8]) -> Result<Vec<u8>, StateError> {
     verify_checksum(table.name(), key, sealed)
         .map(<[u8]>::to_vec)
         .map_err(|_| StateError::bad_record(table.name(), key))
 }
 
-fn visit_all(open: &impl Open, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
+fn visit_all(open: &impl ByteTable, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
     let range = open.range::<&[u8]>(start..).map_err(|e| StateError::storage(READING, e.into()))?;
     for record in range {
         let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;

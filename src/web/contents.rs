@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::assets::TREE;
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::law::address;
 use super::page_context::{OpenPage, OperationCall, OperationReply};
 use super::pager;
@@ -28,14 +28,14 @@ const FRAGMENT_SIZE: &str = "200";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CodeBodies<'b> {
+pub(super) struct CodeBodiesView<'b> {
     #[serde(borrow)]
-    pub(super) code_bodies: Vec<CodeBody<'b>>,
+    pub(super) code_bodies: Vec<CodeBodyView<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CodeBody<'b> {
+pub(super) struct CodeBodyView<'b> {
     pub(super) id: &'b str,
     #[serde(borrow)]
     pub(super) name: Cow<'b, str>,
@@ -44,14 +44,14 @@ pub(super) struct CodeBody<'b> {
 }
 
 #[derive(Deserialize)]
-struct Children<'b> {
+struct ChildrenView<'b> {
     #[serde(borrow)]
-    nodes: Vec<Child<'b>>,
+    nodes: Vec<ChildView<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Child<'b> {
+struct ChildView<'b> {
     id: &'b str,
     #[serde(borrow)]
     citation: Cow<'b, str>,
@@ -69,7 +69,7 @@ pub(super) fn path(code_body: &str) -> String {
 /// All code bodies, by jurisdiction.
 pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
     let news = opened.call(OperationCall::read("code-bodies", &[])).await?;
-    let bodies: CodeBodies<'_> = news.read()?;
+    let bodies: CodeBodiesView<'_> = news.read()?;
     let names = |code: &str| {
         let found = opened.corpus.catalogue().jurisdictions.iter().find(|known| known.short_code.as_str() == code);
         found.map_or_else(|| code.to_owned(), |jurisdiction| jurisdiction.name.clone())
@@ -94,7 +94,7 @@ pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiEr
 }
 
 fn page_of(opened: OpenPage<'_>, title: &str, main: Markup) -> MountResponse {
-    let page = Page { scripts: &[&TREE], ..Page::new(title, Section::Contents, main) };
+    let page = Page { scripts: &[&TREE], ..Page::new(title, SiteSection::Contents, main) };
     let html = page.html(&opened.visitor);
     opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate))
 }
@@ -118,7 +118,7 @@ pub(super) async fn of_body(mut opened: OpenPage<'_>, body: &str) -> Result<Moun
 pub(super) async fn level_fragment(mut opened: OpenPage<'_>, body: &str) -> Result<MountResponse, ApiError> {
     let parent = opened.parameter("parent").map(str::to_owned);
     let news = browsed(&mut opened, body, parent.as_deref(), FRAGMENT_SIZE).await?;
-    let children: Children<'_> = news.read()?;
+    let children: ChildrenView<'_> = news.read()?;
     let day = opened.named_day();
     let rest = news.pages.filter(|Pages { page, last }| page < last);
     let main = html! {
@@ -141,7 +141,7 @@ fn fragment_path(body: &str, parent: Option<&str>, page: u32, day: Option<&str>)
 /// The children of a container or a code body, as a list.
 pub(super) async fn children(opened: &mut OpenPage<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
     let news = browsed(opened, body, parent, PAGE_SIZE).await?;
-    let children: Children<'_> = news.read()?;
+    let children: ChildrenView<'_> = news.read()?;
     let day = opened.named_day();
     Ok(html! {
         ul.links.tree { @for child in &children.nodes { (entry(child, body, day.as_deref())) } }
@@ -164,8 +164,8 @@ async fn browsed(
     opened.call(OperationCall::read("browse", &query)).await
 }
 
-fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
-    let Child { id, citation, heading, status, child_count } = child;
+fn entry(child: &ChildView<'_>, body: &str, day: Option<&str>) -> Markup {
+    let ChildView { id, citation, heading, status, child_count } = child;
     let level = (*child_count > 0).then(|| fragment_path(body, Some(id), 1, day));
     html! {
         li data-level=[level] {

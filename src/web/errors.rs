@@ -5,7 +5,7 @@ use ::http::{Response, StatusCode};
 use bytes::Bytes;
 use maud::{Markup, html};
 
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::response::{self, CachePolicy};
 use super::visitor::Visitor;
 use crate::api::error::{ApiError, ErrorCode};
@@ -32,7 +32,7 @@ pub(super) fn page(error: &ErrorPageInfo<'_>, visitor: &Visitor) -> Response<Byt
     let title = title(error.status);
     let page = Page::new(
         title,
-        Section::Other,
+        SiteSection::Other,
         html! {
             div.notice-page {
                 p.status { (error.status.as_u16()) }

@@ -13,11 +13,11 @@ const MEDIA_TYPE: &str = "application/x-www-form-urlencoded";
 
 /// The decoded fields of a form.
 #[derive(Debug, Default)]
-pub(super) struct Form {
+pub(super) struct FormFields {
     fields: Vec<(String, String)>,
 }
 
-impl Form {
+impl FormFields {
     pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, &'static str> {
         if !media_type(headers).is_some_and(|given| given.eq_ignore_ascii_case(MEDIA_TYPE)) {
             return Err("this is no form; send it from the page");
@@ -64,9 +64,9 @@ mod tests {
 
     use super::*;
 
-    fn read(body: &str) -> Result<Form, &'static str> {
+    fn read(body: &str) -> Result<FormFields, &'static str> {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))]);
-        Form::read(&headers, body.as_bytes())
+        FormFields::read(&headers, body.as_bytes())
     }
 
     #[test]
@@ -82,8 +82,8 @@ mod tests {
         for wrong in ["name", "a=%4", "a=%zz", "a=%ff", "a=%00", &"a=b&".repeat(33), &"a".repeat(20_000)] {
             assert!(read(wrong).is_err(), "{wrong:.20}");
         }
-        assert!(Form::read(&HeaderMap::new(), b"a=b").is_err());
+        assert!(FormFields::read(&HeaderMap::new(), b"a=b").is_err());
         let json = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("text/plain"))]);
-        assert!(Form::read(&json, b"a=b").is_err(), "what other sites may send without being asked");
+        assert!(FormFields::read(&json, b"a=b").is_err(), "what other sites may send without being asked");
     }
 }

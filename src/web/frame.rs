@@ -8,7 +8,7 @@ use super::visitor::Visitor;
 
 /// The section of the site that the navigation marks as current.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Section {
+pub(super) enum SiteSection {
     Search,
     Contents,
     Coverage,
@@ -21,19 +21,19 @@ pub(super) enum Section {
 }
 
 /// The entries of the navigation.
-const NAVIGATION: &[(Section, &str, &str)] = &[
-    (Section::Search, "/", "Search"),
-    (Section::Contents, "/browse", "Contents"),
-    (Section::Coverage, "/coverage", "Coverage"),
-    (Section::Zoning, "/zoning", "Zoning"),
-    (Section::Api, "/docs", "API"),
+const NAVIGATION: &[(SiteSection, &str, &str)] = &[
+    (SiteSection::Search, "/", "Search"),
+    (SiteSection::Contents, "/browse", "Contents"),
+    (SiteSection::Coverage, "/coverage", "Coverage"),
+    (SiteSection::Zoning, "/zoning", "Zoning"),
+    (SiteSection::Api, "/docs", "API"),
 ];
 
 /// A whole page, before it is rendered.
 pub(super) struct Page<'p> {
     /// The title of the window and of the page.
     pub(super) title: &'p str,
-    pub(super) section: Section,
+    pub(super) section: SiteSection,
     /// Additional elements for the head: descriptions, links, structured data.
     pub(super) head: Markup,
     pub(super) scripts: &'p [&'p Asset],
@@ -43,7 +43,7 @@ pub(super) struct Page<'p> {
 }
 
 impl Page<'_> {
-    pub(super) fn new(title: &str, section: Section, main: Markup) -> Page<'_> {
+    pub(super) fn new(title: &str, section: SiteSection, main: Markup) -> Page<'_> {
         Page { title, section, head: html! {}, scripts: &[], has_search_box: true, main }
     }
 
@@ -96,17 +96,17 @@ impl Page<'_> {
     fn own_entries(&self, visitor: &Visitor) -> Markup {
         let own = |section, path: &str, name: &str| entry(section, path, name, self.section);
         html! {
-            @if visitor.is_operator() { (own(Section::Operator, "/operator", "Operator")) }
+            @if visitor.is_operator() { (own(SiteSection::Operator, "/operator", "Operator")) }
             @match visitor {
-                Visitor::Anonymous => (own(Section::Account, "/settings", "Sign in")),
-                Visitor::Person(_) => (own(Section::Account, "/settings", "Account")),
+                Visitor::Anonymous => (own(SiteSection::Account, "/settings", "Sign in")),
+                Visitor::Person(_) => (own(SiteSection::Account, "/settings", "Account")),
             }
         }
     }
 }
 
 /// An entry of the navigation.
-fn entry(section: Section, path: &str, name: &str, shown: Section) -> Markup {
+fn entry(section: SiteSection, path: &str, name: &str, shown: SiteSection) -> Markup {
     html! { a href=(path) aria-current=[(section == shown).then_some("page")] { (name) } }
 }
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_page_has_one_main_part_and_marks_where_it_is() {
-        let page = Page::new("Coverage & gaps", Section::Coverage, html! { h1 { "Coverage" } });
+        let page = Page::new("Coverage & gaps", SiteSection::Coverage, html! { h1 { "Coverage" } });
         let text = page.html(&Visitor::Anonymous);
         assert_eq!(text.matches("<main").count(), 1);
         assert_eq!(text.matches("aria-current=\"page\"").count(), 1);

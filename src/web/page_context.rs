@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::review::origin_of;
 use super::visitor::Visitor;
 use super::work_queues::WorkQueues;
-use crate::accounts::admission::{PendingDebit, Receipt};
+use crate::accounts::admission::{MeteringReceipt, PendingDebit};
 use crate::accounts::changes::SignedIn;
 use crate::accounts::records::AccountStatus;
 use crate::api::as_of::{AS_OF_NAME, today};
@@ -78,7 +78,7 @@ pub(super) struct OpenPage<'a> {
     pub(super) visitor: Visitor,
     /// The snapshot that all content of the page comes from.
     pub(super) corpus: Arc<Corpus>,
-    receipt: Option<Receipt>,
+    receipt: Option<MeteringReceipt>,
     /// The debits of the page's calls.
     pub(super) debits: Debits,
     unread: Option<UnreadReservation>,

@@ -5,7 +5,7 @@ use ::http::header::{HeaderValue, RETRY_AFTER};
 use maud::html;
 
 use super::errors::sentence;
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::response::{self, CachePolicy, redirect};
 use super::visitor::Visitor;
 use crate::accounts::error::ChangeError;
@@ -57,7 +57,8 @@ impl PageError {
                 p.banner role="alert" { (sentence(text)) }
                 p { a href="/settings" { "Back to your account" } }
             };
-            response::page(status, Page::new(title, Section::Other, main).html(visitor), CachePolicy::NoStore).into()
+            response::page(status, Page::new(title, SiteSection::Other, main).html(visitor), CachePolicy::NoStore)
+                .into()
         };
         match self {
             Self::SignInFirst => redirect(SIGN_IN).into(),

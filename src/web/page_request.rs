@@ -3,9 +3,9 @@
 use ::http::StatusCode;
 use maud::{Markup, html};
 
-use super::form::Form;
+use super::form::FormFields;
 use super::form_security::{BrowserCookies, is_same_origin};
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::page_context::PageContext;
 use super::page_error::PageError;
 use super::response::{self, CachePolicy};
@@ -45,11 +45,11 @@ impl<'v> PageRequest<'v> {
     }
 
     /// Parses the form and verifies that it comes from this site.
-    pub(super) fn form(&self, shell: &PageContext) -> Result<Form, PageError> {
+    pub(super) fn form(&self, shell: &PageContext) -> Result<FormFields, PageError> {
         if !is_same_origin(self.visit.headers, &shell.origin) {
             return Err(PageError::ForeignForm);
         }
-        let form = Form::read(self.visit.headers, self.visit.body);
+        let form = FormFields::read(self.visit.headers, self.visit.body);
         let form = form.map_err(|why| PageError::Refused(why.to_owned()))?;
         if self.browser.accepts(form.text("token")) { Ok(form) } else { Err(PageError::ForeignForm) }
     }
@@ -62,9 +62,9 @@ impl<'v> PageRequest<'v> {
 
     pub(super) fn page(&self, status: StatusCode, title: &str, main: Markup) -> MountResponse {
         let section = match self.visit.segments.first().map(AsRef::as_ref) {
-            Some("settings") => Section::Account,
-            Some("operator") => Section::Operator,
-            _ => Section::Other,
+            Some("settings") => SiteSection::Account,
+            Some("operator") => SiteSection::Operator,
+            _ => SiteSection::Other,
         };
         let page = Page::new(title, section, main);
         response::page(status, page.html(&self.visitor), CachePolicy::NoStore).into()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ::http::StatusCode;
 use maud::html;
 
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::page_context::PageContext;
 use super::response::{self, CachePolicy};
 use super::review_html::TRACK_PATH;
@@ -40,7 +40,7 @@ impl ReturnPages {
                 a href=(TRACK_PATH) { "follow it" } " with its order number and tracking token." }
         };
         let visitor = Visitor::of(visit, self.shell.service.accounts(), self.shell.service.now());
-        response::page(StatusCode::OK, Page::new(title, Section::Other, main).html(&visitor), CachePolicy::NoStore)
+        response::page(StatusCode::OK, Page::new(title, SiteSection::Other, main).html(&visitor), CachePolicy::NoStore)
             .into()
     }
 }

@@ -14,7 +14,7 @@ use ::http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
 
 use super::payments::{NextStep, Payments};
-use super::review_html::{self, Page, ReviewState};
+use super::review_html::{self, ReviewHtmlPage, ReviewState};
 use super::review_response::page;
 use crate::accounts::changes::{Acceptance, ActContext, DraftView};
 use crate::accounts::entropy::SystemEntropy;
@@ -197,7 +197,7 @@ enum ReviewError {
 
 impl ReviewError {
     fn into_answer(self) -> MountResponse {
-        let told = |status, title, text: &str| page(status, &Page::message(title, text));
+        let told = |status, title, text: &str| page(status, &ReviewHtmlPage::message(title, text));
         match self {
             Self::Gone => told(
                 StatusCode::NOT_FOUND,

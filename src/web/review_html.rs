@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::formatting::{day_and_time, dollars};
-use super::frame::{self, Section};
+use super::frame::{self, SiteSection};
 use super::payments::NextStep;
 use super::visitor::Visitor;
 use crate::accounts::changes::DraftContent;
@@ -15,17 +15,18 @@ use crate::formation::intake::{Address, Intake, Person, ShareClass};
 pub(super) const TRACK_PATH: &str = "/formation/track";
 
 /// A whole page.
-pub(super) struct Page {
+pub(super) struct ReviewHtmlPage {
     title: &'static str,
     main: Markup,
 }
 
-impl Page {
+impl ReviewHtmlPage {
     /// The title contains nothing personal, because browsers show it in histories and previews.
     pub(super) fn html(&self) -> String {
         let main = html! { h1 { (self.title) } div.review { (self.main) } };
         let head = html! { meta name="robots" content="noindex, nofollow"; };
-        let page = frame::Page { head, has_search_box: false, ..frame::Page::new(self.title, Section::Other, main) };
+        let page =
+            frame::Page { head, has_search_box: false, ..frame::Page::new(self.title, SiteSection::Other, main) };
         page.html(&Visitor::Anonymous)
     }
 
@@ -44,7 +45,12 @@ pub(super) enum ReviewState {
 }
 
 /// An intake with a form to accept it.
-pub(super) fn review(content: &DraftContent, intake: &Intake, expires_at: UnixMillis, review: ReviewState) -> Page {
+pub(super) fn review(
+    content: &DraftContent,
+    intake: &Intake,
+    expires_at: UnixMillis,
+    review: ReviewState,
+) -> ReviewHtmlPage {
     let main = html! {
         p {
             "This is what was prepared for you. Nothing is ordered yet. Read all of it: what you accept here will be filed "
@@ -74,7 +80,7 @@ pub(super) fn review(content: &DraftContent, intake: &Intake, expires_at: UnixMi
             button type="submit" { "Accept and order" }
         }
     };
-    Page { title: "Review your company formation", main }
+    ReviewHtmlPage { title: "Review your company formation", main }
 }
 
 fn company(content: &DraftContent, intake: &Intake) -> Markup {
@@ -176,7 +182,7 @@ pub(super) fn accepted(
     tracking_token: Option<&str>,
     next: Option<&NextStep>,
     how_to_pay: &str,
-) -> Page {
+) -> ReviewHtmlPage {
     let main = html! {
         p.banner.mild role="status" {
             strong { "Your order is received." }
@@ -212,7 +218,7 @@ pub(super) fn accepted(
             }
         }
     };
-    Page { title: "Your company formation", main }
+    ReviewHtmlPage { title: "Your company formation", main }
 }
 
 /// A name such as `limited_partnership`, written for people.

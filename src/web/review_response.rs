@@ -5,12 +5,12 @@ use ::http::StatusCode;
 use ::http::header::{HeaderName, HeaderValue, REFERRER_POLICY};
 
 use super::response::{self, CachePolicy};
-use super::review_html::Page;
+use super::review_html::ReviewHtmlPage;
 use crate::mount::MountResponse;
 
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
-pub(super) fn page(status: StatusCode, page: &Page) -> MountResponse {
+pub(super) fn page(status: StatusCode, page: &ReviewHtmlPage) -> MountResponse {
     let mut response = response::page(status, page.html(), CachePolicy::NoStore);
     let headers = response.headers_mut();
     // The address is a secret, so no link or form may send it as the referrer.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ::http::{Method, StatusCode};
 use maud::{Markup, html};
 
-use super::form::Form;
+use super::form::FormFields;
 use super::formatting::day_and_time;
 use super::page_context::PageContext;
 use super::page_error::PageError;
@@ -41,7 +41,7 @@ impl TrackingPage {
 
     /// Returns None for an unknown order and also for a wrong token.
     async fn found(&self, visit: &MountRequest<'_>) -> Result<Option<OrderView>, PageError> {
-        let form = Form::read(visit.headers, visit.body).map_err(|why| PageError::Refused(why.to_owned()))?;
+        let form = FormFields::read(visit.headers, visit.body).map_err(|why| PageError::Refused(why.to_owned()))?;
         let Ok(id) = form.text("order").trim().parse::<OrderId>() else { return Ok(None) };
         let (accounts, token) = (Arc::clone(self.shell.service.accounts()), form.text("tracking").trim().to_owned());
         self.shell.desk.visitor_work(move || accounts.track_order(id, &token)).await

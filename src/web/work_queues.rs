@@ -32,13 +32,13 @@ const SIGN_UPS_PER_ADDRESS: u32 = 6;
 
 pub(super) struct WorkQueues {
     service: Arc<Service>,
-    people: Queue,
-    visitors: Queue,
-    operators: Queue,
+    people: LimitedQueue,
+    visitors: LimitedQueue,
+    operators: LimitedQueue,
     /// For ledgers, which can be long.
-    statements: Queue,
+    statements: LimitedQueue,
     /// For work that reads a whole snapshot.
-    long: Queue,
+    long: LimitedQueue,
     passwords: PasswordQueues,
     changes: TokenBuckets<AccountId>,
     exports: TokenBuckets<AccountId>,
@@ -58,11 +58,11 @@ impl WorkQueues {
     pub(super) fn new(service: Arc<Service>) -> Self {
         Self {
             service,
-            people: Queue::new(2, 64),
-            visitors: Queue::new(1, 32),
-            operators: Queue::new(1, 16),
-            statements: Queue::new(2, 32),
-            long: Queue::new(1, 0),
+            people: LimitedQueue::new(2, 64),
+            visitors: LimitedQueue::new(1, 32),
+            operators: LimitedQueue::new(1, 16),
+            statements: LimitedQueue::new(2, 32),
+            long: LimitedQueue::new(1, 0),
             passwords: PasswordQueues::new(),
             changes: TokenBuckets::new(CHANGES_PER_ACCOUNT),
             exports: TokenBuckets::new(EXPORTS_PER_ACCOUNT),
@@ -152,12 +152,12 @@ fn counted(taken: Result<(), u64>) -> Result<(), PageError> {
 }
 
 /// The work of one kind, with a limit on jobs that run at once and on jobs that wait.
-struct Queue {
+struct LimitedQueue {
     run_slots: Arc<Semaphore>,
     queue_slots: Semaphore,
 }
 
-impl Queue {
+impl LimitedQueue {
     fn new(at_once: usize, waiting: usize) -> Self {
         Self { run_slots: Arc::new(Semaphore::new(at_once)), queue_slots: Semaphore::new(at_once + waiting) }
     }
@@ -183,8 +183,8 @@ impl Queue {
 /// own queue. People who are signed in, or who have signed in from the same network before, use
 /// other ones.
 struct PasswordQueues {
-    unknown_networks: Queue,
-    known: Queue,
+    unknown_networks: LimitedQueue,
+    known: LimitedQueue,
     by_address: TokenBuckets<ClientNetwork>,
     by_name: TokenBuckets<u128>,
     by_place: TokenBuckets<NameAndNetwork>,
@@ -199,8 +199,8 @@ impl PasswordQueues {
     fn new() -> Self {
         // Only one password is checked at a time, which takes about 20 ms. Both queues share this
         // limit.
-        let strangers = Queue::new(1, 32);
-        let known = Queue { run_slots: Arc::clone(&strangers.run_slots), queue_slots: Semaphore::new(16) };
+        let strangers = LimitedQueue::new(1, 32);
+        let known = LimitedQueue { run_slots: Arc::clone(&strangers.run_slots), queue_slots: Semaphore::new(16) };
         Self {
             unknown_networks: strangers,
             known,

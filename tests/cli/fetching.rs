@@ -6,13 +6,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hornbook::clock::{Day, ManualClock};
+use hornbook::clock::{ManualClock, UnixDay};
 use hornbook::random::SplitMix64;
-use hornbook::sources::catalogue::Source;
+use hornbook::sources::catalogue::PublishedSource;
 use hornbook::sources::error::FetchError;
-use hornbook::sources::fetch::{FetchOptions, Fetched, Outcome, fetch};
+use hornbook::sources::fetch::{DownloadOutcome, FetchOptions, Fetched, fetch};
 use hornbook::sources::{Address, LeastRate, Manners, Retries};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::receipt::{Receipt, sha256_of};
 
 use crate::publisher::{Publisher, ResponseFault};
@@ -22,7 +22,7 @@ use crate::{hornbook, stderr, stdout};
 const FILE: &str = "/law.example/code.tar.gz";
 
 /// A source with one archive.
-fn source() -> Source {
+fn source() -> PublishedSource {
     toml::from_str(
         r#"
 name = "xa-code"
@@ -74,7 +74,7 @@ struct FetchFixture {
 
 impl FetchFixture {
     fn new() -> Self {
-        let clock = ManualClock::at(Day::from_civil(2026, 11, 20).start());
+        let clock = ManualClock::at(UnixDay::from_civil(2026, 11, 20).start());
         Self { dir: tempfile::tempdir().unwrap(), publisher: Publisher::start(), clock }
     }
 
@@ -95,7 +95,7 @@ impl FetchFixture {
                 wait_max: Duration::from_secs(2),
                 ..Retries::default()
             },
-            progress: Progress::Silent,
+            progress: ProgressDisplay::Silent,
         }
     }
 
@@ -144,7 +144,7 @@ fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
     let bytes = archive(1, 60_000);
     scene.publisher.offer(FILE, &bytes);
     let fetched = scene.fetch().unwrap();
-    assert_eq!(fetched.outcome, Outcome::New);
+    assert_eq!(fetched.outcome, DownloadOutcome::New);
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
     let receipt = Receipt::read(&scene.target()).unwrap().unwrap();
     assert_eq!(receipt, fetched.receipt);
@@ -159,14 +159,14 @@ fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
 
     scene.clock.advance_millis(3 * 86_400_000);
     let again = scene.fetch().unwrap();
-    assert_eq!(again.outcome, Outcome::Unchanged);
+    assert_eq!(again.outcome, DownloadOutcome::Unchanged);
     assert_eq!((again.receipt.retrieved.as_str(), again.receipt.checked.as_str()), ("2026-11-20", "2026-11-23"));
     assert!(scene.publisher.take_requests()[1].header("if-none-match").is_some(), "it was asked whether it changed");
 
     let changed = archive(2, 61_000);
     scene.publisher.offer(FILE, &changed);
     let third = scene.fetch().unwrap();
-    assert_eq!((third.outcome, third.receipt.retrieved.as_str()), (Outcome::Changed, "2026-11-23"));
+    assert_eq!((third.outcome, third.receipt.retrieved.as_str()), (DownloadOutcome::Changed, "2026-11-23"));
     assert_eq!(fs::read(scene.target()).unwrap(), changed);
     assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
 }
@@ -178,7 +178,7 @@ fn unchanged_bytes_without_validators_keep_their_date() {
     assert_eq!(scene.fetch().unwrap().receipt.edition, None, "nobody says it");
     scene.clock.advance_millis(86_400_000);
     let again = scene.fetch().unwrap();
-    assert_eq!((again.outcome, again.receipt.retrieved.as_str()), (Outcome::Unchanged, "2026-11-20"));
+    assert_eq!((again.outcome, again.receipt.retrieved.as_str()), (DownloadOutcome::Unchanged, "2026-11-20"));
     assert_eq!(scene.requested_ranges(), [None, None]);
 }
 
@@ -366,7 +366,7 @@ fn a_file_that_was_changed_by_hand_is_fetched_anew() {
     scene.publisher.offer(FILE, &bytes);
     scene.fetch().unwrap();
     fs::write(scene.target(), "changed by hand").unwrap();
-    assert_eq!(scene.fetch().unwrap().outcome, Outcome::Changed);
+    assert_eq!(scene.fetch().unwrap().outcome, DownloadOutcome::Changed);
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
 }
 
@@ -487,7 +487,7 @@ fn one_connection_at_a_time_with_pauses() {
 #[test]
 fn the_latest_edition_is_read_from_the_publishers_page() {
     let scene = FetchFixture::new();
-    let mut source: Source = source();
+    let mut source: PublishedSource = source();
     let edition = "known = '119-1'\npage = 'https://law.example/downloads'\nbefore = 'code@'\nafter = '.tar.gz'";
     source.edition = Some(toml::from_str(edition).unwrap());
     source.files[0].url = "https://law.example/{edition/}/code@{edition}.tar.gz".to_owned();
@@ -499,7 +499,7 @@ fn the_latest_edition_is_read_from_the_publishers_page() {
     scene.publisher.offer("/law.example/119/1/code@119-1.tar.gz", &archive(2, 9_000));
     let older = FetchOptions { edition: Some("119-1".to_owned()), ..scene.options() };
     let fetched = fetch(&source, &older, &scene.clock).unwrap().remove(0);
-    assert_eq!((fetched.outcome, fetched.receipt.edition.as_deref()), (Outcome::Changed, Some("119-1")));
+    assert_eq!((fetched.outcome, fetched.receipt.edition.as_deref()), (DownloadOutcome::Changed, Some("119-1")));
 
     scene.publisher.offer("/law.example/downloads", b"a new design of the page");
     let refused = fetch(&source, &scene.options(), &scene.clock).unwrap_err().to_string();

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hornbook::api::operations::OPERATIONS;
-use hornbook::clock::{Day, ManualClock};
+use hornbook::clock::{ManualClock, UnixDay};
 use serde_json::{Value, json};
 
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
@@ -31,7 +31,7 @@ impl ServerWithClock {
     }
 
     fn with(doors: fn(&Arc<hornbook::api::service::Service>) -> hornbook::http::Mounts) -> Self {
-        let clock = Arc::new(ManualClock::at(Day::from_civil(2026, 7, 1).start().plus_millis(-1000)));
+        let clock = Arc::new(ManualClock::at(UnixDay::from_civil(2026, 7, 1).start().plus_millis(-1000)));
         let of_house: Arc<ManualClock> = Arc::clone(&clock);
         let house = TestServer::start_with_options(
             TestServerOptions { clock: of_house, mounts: doors, ..TestServerOptions::default_for(generous_tariff()) },

@@ -132,9 +132,9 @@ fn zoning_layers_are_not_recompressed() {
         assert_eq!(answered.header("content-encoding"), expected, "{accepted}");
         let layer = ENGINE.snapshot().zoning.layer(&"XA-PORT-ARDEN".parse().unwrap()).unwrap();
         let stored = match expected {
-            "gzip" => layer.body(hornbook_corpus::zoning::catalogue::Encoding::Gzip),
-            "zstd" => layer.body(hornbook_corpus::zoning::catalogue::Encoding::Zstd),
-            _ => layer.body(hornbook_corpus::zoning::catalogue::Encoding::Identity),
+            "gzip" => layer.body(hornbook_corpus::zoning::catalogue::StoredEncoding::Gzip),
+            "zstd" => layer.body(hornbook_corpus::zoning::catalogue::StoredEncoding::Zstd),
+            _ => layer.body(hornbook_corpus::zoning::catalogue::StoredEncoding::Identity),
         };
         assert_eq!(answered.body, stored, "{accepted}");
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use hornbook::accounts::tier::Tariff;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::documents::markdown::{self, README_BEGIN, README_END};
-use hornbook::api::documents::{Document, DocumentContext, Examples};
+use hornbook::api::documents::{ApiDocument, DocumentContext, Examples};
 use hornbook::api::headers::HEADERS;
 use hornbook::api::operation::{Method, Operation};
 use hornbook::web::docs;
@@ -75,7 +75,7 @@ fn quick_start_setting() -> DocumentContext<'static> {
 #[test]
 fn rendered_documents_match_the_checked_in_copies() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut copies: Vec<(PathBuf, String)> = Document::ALL
+    let mut copies: Vec<(PathBuf, String)> = ApiDocument::ALL
         .map(|document| {
             (root.join("docs/rendered").join(document.file_name()), document.render(&quick_start_setting()))
         })
@@ -106,7 +106,7 @@ fn served_documents_match_the_rendered_ones() {
     let tariff = generous_tariff();
     let snapshot = &ENGINE.snapshot().manifest.snapshot;
     let setting = DocumentContext { base_url: "https://law.example", snapshot, examples: &EXAMPLES, tariff: &tariff };
-    for document in Document::ALL {
+    for document in ApiDocument::ALL {
         for path in document.paths() {
             let answered = house.get_with(path, &[]);
             assert_eq!((answered.status, answered.text()), (200, document.render(&setting)), "{path}");
@@ -148,7 +148,7 @@ const FORBIDDEN_PHRASES: &[&str] = &[
 
 #[test]
 fn documents_contain_no_source_terms() {
-    let rendered = Document::ALL.map(|document| (document.file_name(), document.render(&quick_start_setting())));
+    let rendered = ApiDocument::ALL.map(|document| (document.file_name(), document.render(&quick_start_setting())));
     for (name, text) in rendered.into_iter().chain([("docs.html", docs::content(&quick_start_setting()))]) {
         for sign in FORBIDDEN_PHRASES {
             let at = text.find(sign).map(|at| &text[text.floor_char_boundary(at.saturating_sub(60))..at + sign.len()]);
@@ -173,7 +173,7 @@ fn collect_untyped(schema: &Value, place: &str, found: &mut Vec<String>) {
 
 #[test]
 fn every_value_of_an_answer_has_a_type() {
-    let document: Value = serde_json::from_str(&Document::OpenApi.render(&quick_start_setting())).unwrap();
+    let document: Value = serde_json::from_str(&ApiDocument::OpenApi.render(&quick_start_setting())).unwrap();
     let mut found = Vec::new();
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         collect_untyped(schema, name, &mut found);

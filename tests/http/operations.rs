@@ -8,7 +8,7 @@ use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::api::operation::{Cost, Metering, Operation};
 use hornbook::api::operations::OPERATIONS;
-use hornbook::api::parameters::{Kind, Location, Need};
+use hornbook::api::parameters::{Location, Need, ParameterKind};
 
 use crate::sample::ENGINE;
 use crate::test_server::{TestResponse, TestServer, generous_tariff};
@@ -233,8 +233,8 @@ fn parameter_rules_are_enforced_for_free() {
         for parameter in operation.parameters {
             let name = parameter.name;
             let bad = match parameter.kind {
-                Kind::Text { .. } => "%20",
-                Kind::Uuids { .. } => "1,2",
+                ParameterKind::Text { .. } => "%20",
+                ParameterKind::Uuids { .. } => "1,2",
                 _ => "n%20o",
             };
             match parameter.location {
@@ -248,7 +248,7 @@ fn parameter_rules_are_enforced_for_free() {
                     }
                 }
                 Location::Query => violated(&with(&format!("{name}={bad}")), name),
-                Location::Path if parameter.kind == Kind::Uuid => {
+                Location::Path if parameter.kind == ParameterKind::Uuid => {
                     let path = path_of(operation).replace(&format!("{{{name}}}"), "no-id");
                     let query =
                         valid_path(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());

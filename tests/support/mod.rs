@@ -7,7 +7,7 @@ pub(crate) mod drafts;
 
 use std::sync::Arc;
 
-use hornbook::accounts::admission::{Receipt, Reserved};
+use hornbook::accounts::admission::{MeteringReceipt, Reserved};
 use hornbook::accounts::changes::{ActContext, NewKey};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{LedgerError, Refusal};
@@ -17,12 +17,12 @@ use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
-use hornbook::clock::{Clock, Day, ManualClock, Now};
+use hornbook::clock::{Clock, ManualClock, Now, UnixDay};
 use hornbook::state::{State, StateStorage};
 
 /// Noon of an ordinary day.
 pub(crate) fn clock_at_noon() -> ManualClock {
-    ManualClock::at(Day::from_civil(2026, 5, 14).start().plus_millis(12 * 3_600_000))
+    ManualClock::at(UnixDay::from_civil(2026, 5, 14).start().plus_millis(12 * 3_600_000))
 }
 
 pub(crate) fn act(now: Now) -> ActContext {
@@ -76,7 +76,7 @@ pub(crate) fn make_call(
     cost: u32,
     retry: Option<Idempotency>,
     now: Now,
-) -> Result<Receipt, Refusal> {
+) -> Result<MeteringReceipt, Refusal> {
     let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
     match paced.reserve("search", Credits(cost), retry, now)? {
         Reserved::Fresh(reservation) => Ok(reservation.begin()?.settle_blocking()?),

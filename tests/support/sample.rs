@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use hornbook::search::Engine;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ pub(crate) fn build_plan(plan: PathBuf, destination: Destination) -> Built {
         replace: false,
         accept_loss: false,
         fresh: false,
-        progress: Progress::Silent,
+        progress: ProgressDisplay::Silent,
     };
     build(&options).unwrap()
 }

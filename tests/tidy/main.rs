@@ -3,7 +3,9 @@
 //! violation.
 
 mod advisories;
+mod formats;
 mod import_cycles;
+mod names;
 mod server_json;
 mod source;
 

@@ -4,13 +4,13 @@
 //! pieces. Plain ASCII words take a fast path that must give the same result. All buffers are bounded: a piece is
 //! truncated to [`TERM_BYTES_MAX`], and a group has at most [`PARTS_MAX`] pieces.
 
-use super::fold::{Kind, fold, kind_at};
+use super::fold::{CharClass, fold, kind_at};
 use super::stem::CachedStemmer;
 use super::token::{AnalyzedToken, BytesInText, PARTS_MAX, TERM_BYTES_MAX, TokenRole};
 
 /// A run of letters and digits, folded.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct AlnumRun {
     /// Its position in the folded text.
     folded: BytesInText,
     /// Its position in the source text.
@@ -42,7 +42,7 @@ pub(super) struct Scanner {
     at: usize,
     position: u32,
     folded: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<AlnumRun>,
     /// The terms of the group, one after another.
     terms: String,
     group: Vec<PendingToken>,
@@ -74,20 +74,20 @@ impl Scanner {
             self.skip_ascii_between_words(text);
             let Some((kind, c, len)) = kind_at(text, self.at) else { return false };
             match kind {
-                Kind::Alnum if c.is_ascii() => {
+                CharClass::Alnum if c.is_ascii() => {
                     if !self.take_plain_word(text) {
                         self.take_group(text);
                     }
                     return true;
                 }
-                Kind::Alnum => {
+                CharClass::Alnum => {
                     self.take_group(text);
                     // A character may fold to nothing; then there is no word here.
                     if !self.group.is_empty() {
                         return true;
                     }
                 }
-                Kind::Fraction => {
+                CharClass::Fraction => {
                     self.take_fraction(c, len);
                     return true;
                 }
@@ -193,7 +193,7 @@ impl Scanner {
                     last.all_ascii &= right.all_ascii;
                     last.abbreviation = true;
                 }
-                Bond::Compound(joiner) => self.pieces.push(Piece { joiner, ..right }),
+                Bond::Compound(joiner) => self.pieces.push(AlnumRun { joiner, ..right }),
                 Bond::Apart | Bond::Abbreviation => {
                     self.folded.truncate(folded_len);
                     break;
@@ -224,9 +224,9 @@ impl Scanner {
     }
 
     /// Folds the piece that begins with the letter or digit at `start`. Also returns the offset at which to continue.
-    fn read_piece(&mut self, text: &str, start: usize) -> (Piece, usize) {
+    fn read_piece(&mut self, text: &str, start: usize) -> (AlnumRun, usize) {
         let folded_start = self.folded.len();
-        let mut piece = Piece {
+        let mut piece = AlnumRun {
             folded: BytesInText { start: folded_start, end: folded_start },
             bytes: BytesInText { start, end: start },
             char_count: 0,
@@ -240,7 +240,7 @@ impl Scanner {
         let mut at = start;
         while let Some((kind, c, len)) = kind_at(text, at) {
             match kind {
-                Kind::Alnum => {
+                CharClass::Alnum => {
                     let folded = &mut self.folded;
                     fold(c, |part| {
                         piece.char_count += 1;
@@ -252,12 +252,12 @@ impl Scanner {
                         }
                     });
                 }
-                Kind::Mark => {}
-                Kind::Ignorable => {
+                CharClass::Mark => {}
+                CharClass::Ignorable => {
                     at += len;
                     continue;
                 }
-                Kind::Apostrophe => match after_apostrophe(text, at + len, piece.all_digits) {
+                CharClass::Apostrophe => match after_apostrophe(text, at + len, piece.all_digits) {
                     AfterApostrophe::SameWord => {
                         at += len;
                         continue;
@@ -338,40 +338,42 @@ enum Bond {
     Compound(&'static str),
 }
 
-fn bond(left: &Piece, joiner: Kind, right: &Piece) -> Bond {
-    let is_single_letter = |piece: &Piece| piece.char_count == 1 && !piece.has_digit;
+fn bond(left: &AlnumRun, joiner: CharClass, right: &AlnumRun) -> Bond {
+    let is_single_letter = |piece: &AlnumRun| piece.char_count == 1 && !piece.has_digit;
     // `240.10b` and `F.2d` are compounds; in `Act.2` and `5.Definitions` a space is missing.
-    let fits_a_number = |piece: &Piece| piece.has_digit || (piece.char_count <= 2 && !piece.abbreviation);
+    let fits_a_number = |piece: &AlnumRun| piece.has_digit || (piece.char_count <= 2 && !piece.abbreviation);
     let is_number = (left.has_digit || right.has_digit) && fits_a_number(left) && fits_a_number(right);
     match joiner {
-        Kind::Dash => Bond::Compound("-"),
-        Kind::LongDash if left.has_digit && right.has_digit => Bond::Compound("-"),
-        Kind::Dot if (left.abbreviation || is_single_letter(left)) && is_single_letter(right) => Bond::Abbreviation,
-        Kind::Dot if is_number => Bond::Compound("."),
-        Kind::Colon if is_number => Bond::Compound(":"),
-        Kind::Comma if is_thousands(left, right) => Bond::Compound(""),
+        CharClass::Dash => Bond::Compound("-"),
+        CharClass::LongDash if left.has_digit && right.has_digit => Bond::Compound("-"),
+        CharClass::Dot if (left.abbreviation || is_single_letter(left)) && is_single_letter(right) => {
+            Bond::Abbreviation
+        }
+        CharClass::Dot if is_number => Bond::Compound("."),
+        CharClass::Colon if is_number => Bond::Compound(":"),
+        CharClass::Comma if is_thousands(left, right) => Bond::Compound(""),
         _ => Bond::Apart,
     }
 }
 
 /// `1,250,000`: up to three digits, then groups of three.
-fn is_thousands(left: &Piece, right: &Piece) -> bool {
+fn is_thousands(left: &AlnumRun, right: &AlnumRun) -> bool {
     left.all_digits && left.char_count <= 3 && right.all_digits && right.char_count == 3
 }
 
 /// The joiner at `at`, if a letter or digit follows it, and the offset of that letter or digit.
-fn joiner_at(text: &str, at: usize) -> Option<(Kind, usize)> {
+fn joiner_at(text: &str, at: usize) -> Option<(CharClass, usize)> {
     let (joiner, _, joiner_len) = kind_at(text, at)?;
-    if !matches!(joiner, Kind::Dash | Kind::LongDash | Kind::Dot | Kind::Colon | Kind::Comma) {
+    if !matches!(joiner, CharClass::Dash | CharClass::LongDash | CharClass::Dot | CharClass::Colon | CharClass::Comma) {
         return None;
     }
     let right_at = skip_ignorable(text, at + joiner_len);
     let (right, ..) = kind_at(text, right_at)?;
-    (right == Kind::Alnum).then_some((joiner, right_at))
+    (right == CharClass::Alnum).then_some((joiner, right_at))
 }
 
 fn skip_ignorable(text: &str, mut at: usize) -> usize {
-    while let Some((Kind::Ignorable, _, len)) = kind_at(text, at) {
+    while let Some((CharClass::Ignorable, _, len)) = kind_at(text, at) {
         at += len;
     }
     at
@@ -379,14 +381,14 @@ fn skip_ignorable(text: &str, mut at: usize) -> usize {
 
 /// Matches `. C.` after a lone capital. Returns the start and end of the second capital.
 fn spaced_capital_after(text: &str, at: usize) -> Option<(usize, usize)> {
-    let (Kind::Dot, _, dot_len) = kind_at(text, at)? else { return None };
-    let (Kind::Space, _, space_len) = kind_at(text, at + dot_len)? else { return None };
+    let (CharClass::Dot, _, dot_len) = kind_at(text, at)? else { return None };
+    let (CharClass::Space, _, space_len) = kind_at(text, at + dot_len)? else { return None };
     let capital_at = at + dot_len + space_len;
     if !text.as_bytes().get(capital_at)?.is_ascii_uppercase() {
         return None;
     }
-    let (Kind::Dot, _, dot_len) = kind_at(text, capital_at + 1)? else { return None };
-    let goes_on = matches!(kind_at(text, capital_at + 1 + dot_len), Some((Kind::Alnum, ..)));
+    let (CharClass::Dot, _, dot_len) = kind_at(text, capital_at + 1)? else { return None };
+    let goes_on = matches!(kind_at(text, capital_at + 1 + dot_len), Some((CharClass::Alnum, ..)));
     (!goes_on).then_some((capital_at, capital_at + 1))
 }
 
@@ -400,8 +402,9 @@ enum AfterApostrophe {
 
 fn after_apostrophe(text: &str, at: usize, after_digits: bool) -> AfterApostrophe {
     let at = skip_ignorable(text, at);
-    let Some((Kind::Alnum, c, len)) = kind_at(text, at) else { return AfterApostrophe::NewWord };
-    let ends_after_s = !matches!(kind_at(text, skip_ignorable(text, at + len)), Some((Kind::Alnum | Kind::Mark, ..)));
+    let Some((CharClass::Alnum, c, len)) = kind_at(text, at) else { return AfterApostrophe::NewWord };
+    let ends_after_s =
+        !matches!(kind_at(text, skip_ignorable(text, at + len)), Some((CharClass::Alnum | CharClass::Mark, ..)));
     if matches!(c, 's' | 'S') && ends_after_s {
         return AfterApostrophe::PossessiveUntil(at + len);
     }

@@ -13,18 +13,18 @@ const CACHED_BYTES_MAX: usize = 24;
 
 /// A word and its stem, zero-padded. Words contain no zero bytes, so equal arrays are equal words.
 #[derive(Clone, Copy)]
-struct Slot {
+struct StemSlot {
     word: [u8; CACHED_BYTES_MAX],
     stem: [u8; CACHED_BYTES_MAX],
     stem_len: u8,
 }
 
-const EMPTY_SLOT: Slot = Slot { word: [0; CACHED_BYTES_MAX], stem: [0; CACHED_BYTES_MAX], stem_len: 0 };
+const EMPTY_SLOT: StemSlot = StemSlot { word: [0; CACHED_BYTES_MAX], stem: [0; CACHED_BYTES_MAX], stem_len: 0 };
 
 pub(super) struct CachedStemmer {
     stemmer: Stemmer,
     /// One slot per hash value: a new word replaces the old one.
-    slots: Vec<Slot>,
+    slots: Vec<StemSlot>,
 }
 
 impl Default for CachedStemmer {

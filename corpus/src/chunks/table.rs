@@ -17,7 +17,7 @@ const KIND: FileKind = FileKind { magic: *b"HBCHUNKS", version: 1 };
 /// The position of a chunk, as it is in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Entry {
+struct ChunkEntry {
     node: u32,
     text_len: u32,
     text_offset: u64,
@@ -88,7 +88,7 @@ impl ChunkTableWriter {
         let count = u32::try_from(chunks.len()).ok();
         let end = count.and_then(|count| start.checked_add(count)).ok_or(ChunkTableError::TooMany { node })?;
         for span in chunks {
-            self.file.write_slice(&[Entry { node: node.0, text_len: span.length, text_offset: span.offset }])?;
+            self.file.write_slice(&[ChunkEntry { node: node.0, text_len: span.length, text_offset: span.offset }])?;
         }
         self.first_chunks.push(end);
         Ok(OrdinalRange::new(start, end))
@@ -103,7 +103,7 @@ impl ChunkTableWriter {
 /// The mapped table. A damaged entry is treated like a missing one.
 #[derive(Clone, Debug)]
 pub struct ChunkTable {
-    chunks: Column<Entry>,
+    chunks: Column<ChunkEntry>,
     /// The first chunk of each node, followed by the number of chunks.
     first_chunks: Column<u32>,
 }

@@ -10,9 +10,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::grammar::{Grammar, skip_closing};
-use super::names::{Name, Names, WordClasses, fold_name};
+use super::names::{BodyName, NameTrie, WordClasses, fold_name};
 use super::tail;
-use super::text::{END, Text};
+use super::text::{CitationText, END};
 use super::value::{BodyRef, Citation, Locator, Unit};
 
 const TABLE: &str = include_str!("acts.tsv");
@@ -50,7 +50,7 @@ enum UnlistedSections {
 
 struct Acts {
     rows: Vec<Act>,
-    names: Names,
+    names: NameTrie,
 }
 
 static ACTS: LazyLock<Acts> = LazyLock::new(Acts::read);
@@ -110,7 +110,7 @@ impl Grammar {
     /// Parses a text that cites only an act by its popular name (sections of it, or the whole act) or only a
     /// session law.
     pub fn parse_popular(&self, text: &str) -> Option<Vec<PopularCitation>> {
-        let folded = Text::new(text);
+        let folded = CitationText::new(text);
         let mut start = folded.skip_spaces(0);
         if let Some(after) = folded.word(start, "the") {
             start = folded.skip_spaces(after);
@@ -132,7 +132,7 @@ impl Grammar {
 
     /// Finds the sections of acts that a text cites and the table lists, in order, each with its byte range.
     pub fn acts_in(&self, text: &str) -> Vec<(Range<usize>, Citation)> {
-        let folded = Text::new(text);
+        let folded = CitationText::new(text);
         let mut found = Vec::new();
         let mut pos = 0;
         while folded.folded_at(pos) != END {
@@ -152,7 +152,7 @@ impl Grammar {
 
     /// Reads `INA § 212(a)`, `ERISA 502` or `Section 8 of the Clayton Act`. In running text, the first section must
     /// be in the table.
-    fn act_sections(&self, text: Text<'_>, start: usize, is_whole_text: bool) -> Option<Sections> {
+    fn act_sections(&self, text: CitationText<'_>, start: usize, is_whole_text: bool) -> Option<Sections> {
         let mut is_marked = true;
         let (numbers, act, end) = match ACTS.popular_name_at(text, start) {
             Some((act, end)) => {
@@ -227,7 +227,7 @@ fn section(body: BodyRef, title: &str, number: &str, last: Option<&str>) -> Cita
 }
 
 /// Reads `502(a)(1)`, `4, 5 and 7A` or `1860D-1`.
-fn read_numbers(text: Text<'_>, start: usize) -> Option<(Vec<ActSectionNumber>, usize)> {
+fn read_numbers(text: CitationText<'_>, start: usize) -> Option<(Vec<ActSectionNumber>, usize)> {
     let mut numbers = vec![read_number(text, start)?];
     let mut end = numbers[0].bytes.end;
     while numbers.len() < LIST_MAX {
@@ -243,7 +243,7 @@ fn read_numbers(text: Text<'_>, start: usize) -> Option<(Vec<ActSectionNumber>, 
     Some((numbers, end))
 }
 
-fn read_number(text: Text<'_>, start: usize) -> Option<ActSectionNumber> {
+fn read_number(text: CitationText<'_>, start: usize) -> Option<ActSectionNumber> {
     if !text.folded_at(start).is_ascii_digit() {
         return None;
     }
@@ -264,7 +264,7 @@ fn read_number(text: Text<'_>, start: usize) -> Option<ActSectionNumber> {
 }
 
 /// Reads `Pub. L. No. 111-148, § 1501`, `Public Law 111-148` or `124 Stat. 119`.
-fn session_law(text: Text<'_>, start: usize) -> Option<(SessionLaw, usize)> {
+fn session_law(text: CitationText<'_>, start: usize) -> Option<(SessionLaw, usize)> {
     let number = |start: usize| {
         let end = text.digits_end(start);
         Some((text.slice(start, end).parse::<u16>().ok()?, end))
@@ -317,7 +317,7 @@ impl UnlistedSections {
 impl Acts {
     /// Reads the table. It is part of the program, so an error in it is a bug and panics.
     fn read() -> Self {
-        let mut acts = Self { rows: Vec::new(), names: Names::new(WordClasses::default()) };
+        let mut acts = Self { rows: Vec::new(), names: NameTrie::new(WordClasses::default()) };
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
             acts.add(line);
         }
@@ -331,8 +331,10 @@ impl Acts {
         for name in names.split(';').chain([full]) {
             // Text in parentheses is not part of the name.
             let words = fold_name(name.split(" (").next().unwrap_or(name));
-            let taken =
-                self.names.add(Names::ROOT, &words, Name { body, capitals: false, title: None, shared: None }).err();
+            let taken = self
+                .names
+                .add(NameTrie::ROOT, &words, BodyName { body, capitals: false, title: None, shared: None })
+                .err();
             assert!(taken.is_none(), "the table of acts gives the name '{name}' twice");
         }
         let name = names.split(';').next().unwrap_or(full);
@@ -342,7 +344,7 @@ impl Acts {
     }
 
     /// The act named at `pos`, and the end of its name, including a year such as `of 1974`.
-    fn popular_name_at(&self, text: Text<'_>, pos: usize) -> Option<(&Act, usize)> {
+    fn popular_name_at(&self, text: CitationText<'_>, pos: usize) -> Option<(&Act, usize)> {
         let (name, end) = self.names.longest(text, pos)?;
         let act = self.rows.get(name.body.index())?;
         let year = text.word(text.skip_spaces(end), "of").map(|after| text.skip_spaces(after));

@@ -1,18 +1,22 @@
 //! Constitutions: `art. I, § 8, cl. 3`, `amend. XIV, § 1`, `pt. 1, art. 12`. Roman numerals are stored as digits.
 
 use super::forms::ConstitutionStyle;
-use super::number::{self, Mark, Shape};
+use super::number::{self, NumberMark, NumberShape};
 use super::tail::Expected;
-use super::text::{END, PILCROW, SECTION_SIGN, Text};
+use super::text::{CitationText, END, PILCROW, SECTION_SIGN};
 use super::value::{ConstitutionUnit, Unit};
 
 const PARTS_MAX: usize = 5;
 
-pub(super) type Parts = Vec<(ConstitutionUnit, Box<str>)>;
+pub(super) type ConstitutionPath = Vec<(ConstitutionUnit, Box<str>)>;
 
 /// Reads the parts of a constitution at `pos`. Returns `None` if there is no part.
-pub(super) fn read(text: Text<'_>, mut pos: usize, style: ConstitutionStyle) -> Option<(Parts, usize)> {
-    let mut parts = Parts::new();
+pub(super) fn read(
+    text: CitationText<'_>,
+    mut pos: usize,
+    style: ConstitutionStyle,
+) -> Option<(ConstitutionPath, usize)> {
+    let mut parts = ConstitutionPath::new();
     let mut end = pos;
     while parts.len() < PARTS_MAX {
         let Some((unit, after)) = read_unit(text, pos) else { break };
@@ -56,7 +60,7 @@ fn has_value(unit: ConstitutionUnit) -> bool {
     !matches!(unit, ConstitutionUnit::Preamble | ConstitutionUnit::DeclarationOfRights | ConstitutionUnit::BillOfRights)
 }
 
-fn read_unit(text: Text<'_>, pos: usize) -> Option<(ConstitutionUnit, usize)> {
+fn read_unit(text: CitationText<'_>, pos: usize) -> Option<(ConstitutionUnit, usize)> {
     const WORDS: [(&[&str], ConstitutionUnit); 8] = [
         (&["art", "article"], ConstitutionUnit::Article),
         (&["amend", "amendment", "amdt"], ConstitutionUnit::Amendment),
@@ -91,7 +95,7 @@ fn read_unit(text: Text<'_>, pos: usize) -> Option<(ConstitutionUnit, usize)> {
 }
 
 fn read_value(
-    text: Text<'_>,
+    text: CitationText<'_>,
     pos: usize,
     unit: ConstitutionUnit,
     style: ConstitutionStyle,
@@ -104,7 +108,7 @@ fn read_value(
     if may_be_roman && let Some(found) = read_roman(text, pos) {
         return Some(found);
     }
-    let expected = Expected::of(&Shape::ANY, Mark::None, Unit::Section);
+    let expected = Expected::of(&NumberShape::ANY, NumberMark::None, Unit::Section);
     let span = number::read(text, pos, expected.number())?;
     let number = span.first.as_str();
     // Section numbers keep their case, as everywhere. Other numbers are upper-cased, so that `13a` equals `XIIIA`.
@@ -113,7 +117,7 @@ fn read_value(
 }
 
 /// Reads `XIV`, `XIIIA`, `XIII A` or `xiii-b`. Returns the number in digits, with its letter.
-fn read_roman(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
+fn read_roman(text: CitationText<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     let len = (0..12).take_while(|offset| text.folded_at(pos + offset).is_ascii_alphabetic()).count();
     let letters = text.slice(pos, pos + len).to_ascii_uppercase();
     let end = pos + len;

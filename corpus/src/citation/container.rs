@@ -5,7 +5,7 @@ use super::forms::{Forms, TitleRule};
 use super::grammar::Grammar;
 use super::matching;
 use super::tail;
-use super::text::{END, Text};
+use super::text::{CitationText, END};
 use super::value::{BodyRef, Citation, Locator, Unit};
 
 /// The key of the code whose parts have plain numbers.
@@ -35,16 +35,16 @@ const LEVELS: [&[&str]; 14] = [
     &["unit"],
 ];
 
-const TITLE: Level = Level(0);
-const PART: Level = Level(3);
-const CHAPTER: Level = Level(5);
-const SFAR: Level = Level(11);
+const TITLE: ContainerLevel = ContainerLevel(0);
+const PART: ContainerLevel = ContainerLevel(3);
+const CHAPTER: ContainerLevel = ContainerLevel(5);
+const SFAR: ContainerLevel = ContainerLevel(11);
 
 /// The kind of a part of a code: title, chapter, article. Levels that are outer ones in most codes sort first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Level(u8);
+pub struct ContainerLevel(u8);
 
-impl Level {
+impl ContainerLevel {
     pub fn name(self) -> &'static str {
         LEVELS.get(usize::from(self.0)).and_then(|words| words.first()).copied().unwrap_or_default()
     }
@@ -70,7 +70,7 @@ impl Level {
 pub struct Container {
     pub body: BodyRef,
     /// In ascending order. There is at least one level, and each level occurs once.
-    pub levels: Vec<(Level, Box<str>)>,
+    pub levels: Vec<(ContainerLevel, Box<str>)>,
 }
 
 impl Container {
@@ -83,7 +83,7 @@ impl Container {
 impl Grammar {
     /// Parses a text that names one container of a code and nothing else.
     pub fn parse_container(&self, text: &str) -> Option<NamedContainer> {
-        let folded = Text::new(text);
+        let folded = CitationText::new(text);
         let (named, end) = container_at(&self.forms, folded, folded.skip_spaces(0))?;
         let end = folded.skip_comma(if folded.folded_at(end) == b'.' { end + 1 } else { end });
         (folded.folded_at(end) == END).then_some(named)
@@ -114,7 +114,7 @@ impl Grammar {
     /// Parses the name of a code and a number that is too short for a section of it: `RCW 59.18`, `47 CFR 22`. Only
     /// codes whose section numbers begin with the numbers of their containers have such names.
     pub fn parse_numbered_container(&self, text: &str) -> Option<NumberedContainer> {
-        let folded = Text::new(text);
+        let folded = CitationText::new(text);
         let start = folded.skip_spaces(0);
         let title = tail::read_title(folded, start);
         let (name, end) = self.forms.names.longest(folded, title.map_or(start, |(_, end)| folded.skip_spaces(end)))?;
@@ -144,7 +144,7 @@ impl Grammar {
 }
 
 /// Formats one level: `Chapter 21`, `SFAR 73`.
-pub(super) fn name_of(level: Level, number: &str) -> String {
+pub(super) fn name_of(level: ContainerLevel, number: &str) -> String {
     let (first, rest) = level.name().split_at(1);
     format!("{}{rest} {number}", first.to_ascii_uppercase())
 }
@@ -156,7 +156,7 @@ pub struct NumberedContainer {
     pub title: Option<Box<str>>,
     pub number: Box<str>,
     /// Its level, if the citation contains it: `SDCL ch. 43-32`.
-    pub level: Option<Level>,
+    pub level: Option<ContainerLevel>,
 }
 
 /// A container as a text names it.
@@ -164,11 +164,11 @@ pub struct NumberedContainer {
 pub struct NamedContainer {
     pub container: Container,
     /// Its innermost level by the order of the text: `subchapter I` in `chapter 21, subchapter I`.
-    pub innermost: (Level, Box<str>),
+    pub innermost: (ContainerLevel, Box<str>),
 }
 
 /// The container named at `start`, and the end of its name.
-pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Option<(NamedContainer, usize)> {
+pub(super) fn container_at(forms: &Forms, text: CitationText<'_>, start: usize) -> Option<(NamedContainer, usize)> {
     let mut levels = Vec::new();
     let mut pos = start;
     // `article V of title 17 of the Port Arden Municipal Code` names the innermost level first.
@@ -219,8 +219,8 @@ pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Optio
 /// have plain numbers; the parts of the United States Code have Roman numerals or letters.
 fn read_regulations_part(
     forms: &Forms,
-    text: Text<'_>,
-    levels: &[(Level, Box<str>)],
+    text: CitationText<'_>,
+    levels: &[(ContainerLevel, Box<str>)],
     pos: usize,
 ) -> Option<(NamedContainer, usize)> {
     let has_plain_part =
@@ -237,25 +237,26 @@ fn read_regulations_part(
 }
 
 /// Reads one level: `Title 8`, `ch. 8.08`, `art. V`, `Special Federal Aviation Regulation No. 73`.
-fn read_level(text: Text<'_>, pos: usize) -> Option<((Level, Box<str>), usize)> {
+fn read_level(text: CitationText<'_>, pos: usize) -> Option<((ContainerLevel, Box<str>), usize)> {
     if let Some(after) = text.words(pos, &["special", "federal", "aviation", "regulation"]) {
         let (number, end) = read_number(text, skip_no(text, after))?;
         return Some(((SFAR, number), end));
     }
-    let found = (0_u8..).zip(LEVELS).find_map(|(level, words)| Some((Level(level), text.any_word(pos, words)?)));
+    let found =
+        (0_u8..).zip(LEVELS).find_map(|(level, words)| Some((ContainerLevel(level), text.any_word(pos, words)?)));
     let (level, after) = found?;
     let (number, end) = read_number(text, skip_no(text, after))?;
     Some(((level, number), end))
 }
 
 /// Skips spaces and `No.`.
-fn skip_no(text: Text<'_>, pos: usize) -> usize {
+fn skip_no(text: CitationText<'_>, pos: usize) -> usize {
     let pos = text.skip_spaces(pos);
     text.any_word(pos, &["no", "number"]).map_or(pos, |end| text.skip_spaces(end))
 }
 
 /// Reads a number with its letters, dots, dashes and colons, or a single letter, or a Roman numeral.
-fn read_number(text: Text<'_>, start: usize) -> Option<(Box<str>, usize)> {
+fn read_number(text: CitationText<'_>, start: usize) -> Option<(Box<str>, usize)> {
     let is_inner = |sign: u8| matches!(sign, b'.' | b'-' | b':');
     let mut number = String::new();
     let mut pos = start;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::matching::Matcher;
-use super::names::Names;
+use super::names::NameTrie;
 use super::text::{END, SECTION_SIGN};
 use super::value::Citation;
 
@@ -34,7 +34,7 @@ const PROSE_OPENINGS: [&str; 17] = [
 pub(super) struct FirstLetters(Box<[[bool; 27]; 27]>);
 
 impl FirstLetters {
-    pub(super) fn new(names: &Names) -> Self {
+    pub(super) fn new(names: &NameTrie) -> Self {
         let mut openings = Self(Box::new([[false; 27]; 27]));
         let prose = PROSE_OPENINGS.iter().map(|word| (word.as_bytes()[0], word.as_bytes().get(1).copied()));
         for (first, second) in names.first_letters().chain(prose) {

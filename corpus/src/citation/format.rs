@@ -1,9 +1,9 @@
 //! The canonical form of a citation. Parsing it gives the same citation.
 
 use super::constitution::to_roman;
-use super::forms::{ConstitutionStyle, Form, TitlePlace};
+use super::forms::{CodeCitationForm, ConstitutionStyle, TitlePlace};
 use super::grammar::Grammar;
-use super::value::{Citation, ConstitutionUnit, Locator, Unit, Wording};
+use super::value::{Citation, ConstitutionUnit, Locator, Unit, WordingKind};
 
 impl Grammar {
     /// The canonical form: `42 U.S.C. § 1983(b)`, `Cal. Penal Code § 187`, `U.S. Const. art. I, § 8`. Empty if this
@@ -17,7 +17,7 @@ impl Grammar {
     }
 }
 
-fn write_citation(text: &mut String, form: &Form, citation: &Citation) {
+fn write_citation(text: &mut String, form: &CodeCitationForm, citation: &Citation) {
     let title = form.title.as_ref().zip(citation.title.as_deref());
     if let Some((rule, title)) = title
         && rule.place == TitlePlace::Before
@@ -45,7 +45,7 @@ fn write_citation(text: &mut String, form: &Form, citation: &Citation) {
                 text.push_str(" to ");
                 text.push_str(last);
             }
-            if *wording == Some(Wording::Permanent) {
+            if *wording == Some(WordingKind::Permanent) {
                 text.push_str("(Perm)");
             }
         }
@@ -64,7 +64,7 @@ fn write_citation(text: &mut String, form: &Form, citation: &Citation) {
     }
 }
 
-fn mark<'f>(form: &'f Form, unit: Unit, number: &str, is_range: bool) -> &'f str {
+fn mark<'f>(form: &'f CodeCitationForm, unit: Unit, number: &str, is_range: bool) -> &'f str {
     match (unit, &*form.mark, is_range) {
         (Unit::Part, _, false) => "pt. ",
         (Unit::Part, _, true) => "pts. ",
@@ -120,7 +120,7 @@ fn write_roman(text: &mut String, value: &str) {
     }
 }
 
-fn write_subdivisions(text: &mut String, form: &Form, citation: &Citation) {
+fn write_subdivisions(text: &mut String, form: &CodeCitationForm, citation: &Citation) {
     let is_section = matches!(citation.place, Locator::Numbered { unit: Unit::Section, last: None, wording: None, .. });
     for (index, subdivision) in citation.subdivisions.iter().enumerate() {
         let is_capital = subdivision.len() == 1 && subdivision.bytes().all(|byte| byte.is_ascii_uppercase());

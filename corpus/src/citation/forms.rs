@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-use super::names::{Name, NameTaken, Names, WordClasses, fold_name};
-use super::number::{DashRangeRule, Shape};
+use super::names::{BodyName, NameTaken, NameTrie, WordClasses, fold_name};
+use super::number::{DashRangeRule, NumberShape};
 use super::shared::{LetterCase, READINGS_MAX, SharedName, SharedNameMeaning};
-use super::value::{Body, BodyRef};
+use super::value::{BodyRef, GrammarBody};
 use crate::ids::ShortCode;
 
 const TABLE: &str = include_str!("forms.tsv");
@@ -109,7 +109,7 @@ pub(super) struct ConstitutionStyle {
 
 /// One row of the table.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
+pub(super) struct CodeCitationForm {
     jurisdiction: Box<str>,
     key: Box<str>,
     name: Box<str>,
@@ -118,7 +118,7 @@ pub(super) struct Form {
     pub(super) title: Option<TitleRule>,
     /// The mark before a number in the canonical form: `§ `, `art. ` or nothing.
     pub(super) mark: Box<str>,
-    pub(super) shape: Shape,
+    pub(super) shape: NumberShape,
     pub(super) has_appendix: bool,
     pub(super) bare: BareNumbers,
     /// Whether the outer subdivision is written `, subd. 2(a)`.
@@ -126,7 +126,7 @@ pub(super) struct Form {
     pub(super) constitution: Option<ConstitutionStyle>,
 }
 
-impl Form {
+impl CodeCitationForm {
     /// Whether a number of this form can be recognised by itself: it has inner punctuation and needs no title.
     pub(super) fn has_recognisable_numbers(&self) -> bool {
         let shape = &self.shape;
@@ -155,23 +155,23 @@ impl Form {
         }
     }
 
-    pub(super) fn body(&self) -> Body<'_> {
-        Body { jurisdiction: &self.jurisdiction, key: &self.key, name: &self.name }
+    pub(super) fn body(&self) -> GrammarBody<'_> {
+        GrammarBody { jurisdiction: &self.jurisdiction, key: &self.key, name: &self.name }
     }
 }
 
 /// The rows of the table, and the index of their names.
 #[derive(Clone)]
 pub(super) struct Forms {
-    rows: Vec<Form>,
-    pub(super) names: Names,
-    jurisdictions: Vec<Jurisdiction>,
+    rows: Vec<CodeCitationForm>,
+    pub(super) names: NameTrie,
+    jurisdictions: Vec<JurisdictionSpellings>,
     /// The readings of each shared name.
     shared: Vec<(&'static str, Vec<SharedNameMeaning>)>,
 }
 
 #[derive(Clone)]
-struct Jurisdiction {
+struct JurisdictionSpellings {
     code: Box<str>,
     spellings: Vec<Vec<String>>,
     /// The state of [`Names`] after the jurisdiction, from which the names that begin with it continue.
@@ -188,7 +188,7 @@ impl Forms {
                 classes.add(words.split(' ').map(str::to_owned).collect());
             }
         }
-        let names = Names::new(classes);
+        let names = NameTrie::new(classes);
         let mut forms = Self { rows: Vec::new(), names, jurisdictions: Vec::new(), shared: Vec::new() };
         for line in rows().filter_map(|line| line.strip_prefix("@\t")) {
             forms.add_jurisdiction(line);
@@ -202,11 +202,11 @@ impl Forms {
         forms
     }
 
-    pub(super) fn row(&self, body: BodyRef) -> Option<&Form> {
+    pub(super) fn row(&self, body: BodyRef) -> Option<&CodeCitationForm> {
         self.rows.get(body.index())
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = (BodyRef, &Form)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (BodyRef, &CodeCitationForm)> {
         self.rows.iter().enumerate().map(|(index, form)| (BodyRef(index as u16), form))
     }
 
@@ -222,7 +222,7 @@ impl Forms {
         let body =
             body.unwrap_or_else(|| panic!("the form table shares '{name}' with '{key}', which it does not have"));
         let parts = if parts == "-" { Vec::new() } else { parts.split(',').map(part_bounds).collect() };
-        let options = Options::parse(options);
+        let options = FormOptions::parse(options);
         let title = Some(title).filter(|title| *title != "-");
         let reading = SharedNameMeaning { body, title, parts, shape: options.shape, letters: options.letters };
         if let Some((_, readings)) = self.shared.iter_mut().find(|(known, _)| *known == name) {
@@ -232,8 +232,8 @@ impl Forms {
         }
         let shared = Some(SharedName(self.shared.len() as u16));
         self.shared.push((name, vec![reading]));
-        let folded = Name { body, capitals: name.starts_with('!'), title, shared };
-        if let Err(taken) = self.names.add(Names::ROOT, &fold_name(name.trim_start_matches('!')), folded) {
+        let folded = BodyName { body, capitals: name.starts_with('!'), title, shared };
+        if let Err(taken) = self.names.add(NameTrie::ROOT, &fold_name(name.trim_start_matches('!')), folded) {
             let holder = self.row(taken.0).map_or("", |form| &form.key);
             panic!("the form table shares the name '{name}', which '{holder}' has alone");
         }
@@ -245,17 +245,17 @@ impl Forms {
         let plain: Vec<&str> = spellings.split(';').filter(|spelling| !spelling.starts_with('!')).collect();
         let folded: Vec<Vec<String>> = plain.iter().map(|spelling| fold_name(spelling)).collect();
         let start = self.names.add_jurisdiction(&folded);
-        self.jurisdictions.push(Jurisdiction { code: code.into(), spellings: folded, start });
+        self.jurisdictions.push(JurisdictionSpellings { code: code.into(), spellings: folded, start });
         let canonical = plain.first().copied().unwrap_or(code);
         let name = format!("Constitution of {}", plain.get(1).copied().unwrap_or(canonical));
-        let body = self.push(Form {
+        let body = self.push(CodeCitationForm {
             jurisdiction: code.into(),
             key: format!("{}/const", code.to_ascii_lowercase()).into(),
             name: name.as_str().into(),
             printed: format!("{canonical} Const.").into(),
             title: None,
             mark: "".into(),
-            shape: Shape::ANY,
+            shape: NumberShape::ANY,
             has_appendix: false,
             bare: BareNumbers::Recognisable,
             subd: false,
@@ -281,10 +281,10 @@ impl Forms {
         let [code, key, name, template, names, shape] = fields(line);
         let template =
             Template::parse(template).unwrap_or_else(|| panic!("the form table has the template '{template}'"));
-        let options = Options::parse(shape);
+        let options = FormOptions::parse(shape);
         let (printed, mark) = (template.name, template.mark);
         let title = template.title.map(|place| TitleRule { place, highest: options.highest_title });
-        let body = self.push(Form {
+        let body = self.push(CodeCitationForm {
             jurisdiction: code.into(),
             key: format!("{}/{key}", code.to_ascii_lowercase()).into(),
             name: name.into(),
@@ -326,20 +326,20 @@ impl Forms {
     ) -> Result<(), NameTaken> {
         let capitals = written.starts_with('!');
         let written = written.trim_start_matches('!');
-        self.add_spelling(code, written, Name { body, capitals, title, shared: None })?;
+        self.add_spelling(code, written, BodyName { body, capitals, title, shared: None })?;
         // `&` and `and` are often left out.
         let without_and = written.replace(" & ", " ").replace(" and ", " ");
         if without_and == written {
             Ok(())
         } else {
-            self.add_spelling(code, &without_and, Name { body, capitals, title, shared: None })
+            self.add_spelling(code, &without_and, BodyName { body, capitals, title, shared: None })
         }
     }
 
-    fn add_spelling(&mut self, code: &str, written: &str, name: Name) -> Result<(), NameTaken> {
+    fn add_spelling(&mut self, code: &str, written: &str, name: BodyName) -> Result<(), NameTaken> {
         let jurisdiction = self.jurisdictions.iter().find(|known| *known.code == *code);
         let Some(jurisdiction) = jurisdiction else {
-            return self.names.add(Names::ROOT, &fold_name(written), name);
+            return self.names.add(NameTrie::ROOT, &fold_name(written), name);
         };
         if let Some((before, after)) = written.split_once("{J}") {
             if before.is_empty() {
@@ -348,18 +348,18 @@ impl Forms {
             let spellings = jurisdiction.spellings.clone();
             return spellings.iter().try_for_each(|spelling| {
                 let words = [fold_name(before), spelling.clone(), fold_name(after)].concat();
-                self.names.add(Names::ROOT, &words, name)
+                self.names.add(NameTrie::ROOT, &words, name)
             });
         }
         let words = fold_name(written);
         let inside = jurisdiction.spellings.iter().filter(|spelling| words.starts_with(spelling)).map(Vec::len).max();
         match inside {
             Some(len) if len < words.len() => self.names.add(jurisdiction.start, &words[len..], name),
-            _ => self.names.add(Names::ROOT, &words, name),
+            _ => self.names.add(NameTrie::ROOT, &words, name),
         }
     }
 
-    fn push(&mut self, form: Form) -> BodyRef {
+    fn push(&mut self, form: CodeCitationForm) -> BodyRef {
         let body = BodyRef(self.rows.len() as u16);
         self.rows.push(form);
         body
@@ -375,14 +375,14 @@ impl Forms {
         if self.rows.iter().any(|row| *row.key == *added.key) {
             return Err(FormError::KeyTaken { key: added.key.clone() });
         }
-        let body = self.push(Form {
+        let body = self.push(CodeCitationForm {
             jurisdiction: added.jurisdiction.as_str().into(),
             key: added.key.to_ascii_lowercase().into(),
             name: added.name.as_str().into(),
             printed: template.name.as_str().into(),
             title: template.title.map(|place| TitleRule { place, highest: TITLE_MAX }),
             mark: template.mark.into(),
-            shape: Shape { dashes: (0, 2), rising: DashRangeRule::WhenMany, ..Shape::ANY },
+            shape: NumberShape { dashes: (0, 2), rising: DashRangeRule::WhenMany, ..NumberShape::ANY },
             has_appendix: false,
             bare: BareNumbers::Always,
             subd: false,
@@ -446,8 +446,8 @@ impl Template {
 }
 
 /// The options in the last field of a row.
-struct Options {
-    shape: Shape,
+struct FormOptions {
+    shape: NumberShape,
     highest_title: u16,
     has_appendix: bool,
     bare: BareNumbers,
@@ -455,16 +455,16 @@ struct Options {
     letters: LetterCase,
 }
 
-impl Options {
+impl FormOptions {
     fn parse(field: &str) -> Self {
         let mut options = Self {
-            shape: Shape {
+            shape: NumberShape {
                 dots: (0, 2),
                 dashes: (0, 1),
                 colons: (0, 0),
                 slashes: (0, 0),
                 dash_digits: false,
-                ..Shape::ANY
+                ..NumberShape::ANY
             },
             highest_title: TITLE_MAX,
             has_appendix: false,

@@ -8,8 +8,8 @@ use super::find::{Citations, FirstLetters};
 use super::forms::{BodyForm, FormError, Forms};
 use super::matching::{self, CitationMatch, Matcher};
 use super::shared::READINGS_MAX;
-use super::text::{END, Text};
-use super::value::{Body, BodyRef, Citation};
+use super::text::{CitationText, END};
+use super::value::{BodyRef, Citation, GrammarBody};
 
 /// The key of the code that `title 42` means if no code is named.
 const US_CODE_KEY: &str = "us/usc";
@@ -126,7 +126,7 @@ impl Grammar {
     }
 
     /// Every code body of the grammar, built-in ones first.
-    pub fn bodies(&self) -> impl Iterator<Item = (BodyRef, Body<'_>)> {
+    pub fn bodies(&self) -> impl Iterator<Item = (BodyRef, GrammarBody<'_>)> {
         self.forms.rows().map(|(body, form)| (body, form.body()))
     }
 
@@ -136,7 +136,7 @@ impl Grammar {
     }
 
     /// The body of a citation. `None` if the reference comes from another grammar and this one has no such body.
-    pub fn body(&self, body: BodyRef) -> Option<Body<'_>> {
+    pub fn body(&self, body: BodyRef) -> Option<GrammarBody<'_>> {
         self.forms.row(body).map(|form| form.body())
     }
 
@@ -197,7 +197,7 @@ impl Grammar {
         if text.len() > CITATION_LEN_MAX {
             return Err(ParseError::TooLong { bytes: text.len() });
         }
-        let folded = Text::new(text);
+        let folded = CitationText::new(text);
         let start = folded.skip_spaces(0);
         if folded.folded_at(start) == END {
             return Err(ParseError::Empty);
@@ -216,20 +216,20 @@ impl Grammar {
 
     /// Finds every citation in running text, in order, with its byte range. A list gives several citations.
     pub fn find_in<'g, 't>(&'g self, text: &'t str) -> Citations<'g, 't> {
-        Citations::new(self.matcher(Text::new(text)), &self.openings)
+        Citations::new(self.matcher(CitationText::new(text)), &self.openings)
     }
 
     /// Like [`Self::find_in`], for the text of a provision. There, `section 5 of this title`,
     /// `Regulation .03 of this chapter` and, in many codes, a bare `§ 13.1-345` cite the provision's own code.
     pub fn find_in_provision<'g, 't>(&'g self, text: &'t str, home: EnclosingProvision<'t>) -> Citations<'g, 't> {
-        Citations::new(Matcher { home: Some(home), ..self.matcher(Text::new(text)) }, &self.openings)
+        Citations::new(Matcher { home: Some(home), ..self.matcher(CitationText::new(text)) }, &self.openings)
     }
 
-    pub(super) fn matcher<'g, 't>(&'g self, text: Text<'t>) -> Matcher<'g, 't> {
+    pub(super) fn matcher<'g, 't>(&'g self, text: CitationText<'t>) -> Matcher<'g, 't> {
         Matcher { forms: &self.forms, text, us_code: self.us_code, home: None, reading: None }
     }
 
-    fn explain_failure(&self, text: &str, folded: Text<'_>, start: usize) -> ParseError {
+    fn explain_failure(&self, text: &str, folded: CitationText<'_>, start: usize) -> ParseError {
         let name_start = folded.skip_spaces(folded.digits_end(start));
         let named = self.forms.names.longest(folded, name_start).and_then(|(name, _)| self.body(name.body));
         match named {
@@ -240,7 +240,7 @@ impl Grammar {
 }
 
 /// Skips what may follow a citation: publisher and year in parentheses, commas, full stops and semicolons.
-pub(super) fn skip_closing(text: Text<'_>, mut pos: usize) -> usize {
+pub(super) fn skip_closing(text: CitationText<'_>, mut pos: usize) -> usize {
     for _ in 0..4 {
         pos = text.skip_comma(pos);
         if let Some(after) = matching::skip_parenthetical(text, pos) {

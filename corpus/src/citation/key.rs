@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::grammar::Grammar;
-use super::text::{END, OTHER, SECTION_SIGN, Text};
-use super::value::{Citation, ConstitutionUnit, Locator, Unit, Wording};
+use super::text::{CitationText, END, OTHER, SECTION_SIGN};
+use super::value::{Citation, ConstitutionUnit, Locator, Unit, WordingKind};
 
 /// A normalised citation of one provision, such as `us/usc/42/300aa-1`, without subdivisions. If a citation matches
 /// no form, its key is `~` followed by its folded text.
@@ -19,7 +19,7 @@ impl CitationKey {
     /// The key of a text that matches no form. Case, section signs, kinds of dashes and numbers of spaces make no
     /// difference to it.
     pub fn folded(text: &str) -> Self {
-        let folded = Text::new(text);
+        let folded = CitationText::new(text);
         let mut key = String::with_capacity(text.len() + 1);
         key.push('~');
         let mut pos = 0;
@@ -81,7 +81,7 @@ impl Grammar {
                     key.push_str("...");
                     key.extend(last.chars().map(|c| c.to_ascii_lowercase()));
                 }
-                if *wording == Some(Wording::Permanent) {
+                if *wording == Some(WordingKind::Permanent) {
                     key.push_str("~perm");
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::container::{NamedContainer, container_at};
 use super::grammar::{Grammar, skip_closing};
-use super::text::{END, Text};
+use super::text::{CitationText, END};
 use super::value::Citation;
 
 /// An element of a list.
@@ -17,7 +17,7 @@ pub(super) enum ListElement<'t> {
 impl Grammar {
     /// Parses the elements of a list, in order. Commas, semicolons, `&`, `and` and `or` separate them.
     pub(super) fn parts<'t>(&self, text: &'t str) -> Vec<ListElement<'t>> {
-        let folded = Text::new(text);
+        let folded = CitationText::new(text);
         let mut parts = Vec::new();
         let mut pos = skip_separators(folded, 0);
         while folded.folded_at(pos) != END {
@@ -47,13 +47,13 @@ impl Grammar {
 }
 
 /// Whether an element may end at `end`: the text ends there, or a separator follows.
-fn is_separated(text: Text<'_>, end: usize) -> bool {
+fn is_separated(text: CitationText<'_>, end: usize) -> bool {
     let end = skip_closing(text, end);
     text.folded_at(end) == END || text.slice(0, end).trim_end().ends_with([',', ';']) || separator(text, end).is_some()
 }
 
 /// The end of the separator at `pos`, if there is one.
-fn separator(text: Text<'_>, pos: usize) -> Option<usize> {
+fn separator(text: CitationText<'_>, pos: usize) -> Option<usize> {
     let pos = text.skip_spaces(pos);
     match text.folded_at(pos) {
         b',' | b';' | b'&' => Some(pos + 1),
@@ -61,7 +61,7 @@ fn separator(text: Text<'_>, pos: usize) -> Option<usize> {
     }
 }
 
-fn skip_separators(text: Text<'_>, mut pos: usize) -> usize {
+fn skip_separators(text: CitationText<'_>, mut pos: usize) -> usize {
     while let Some(end) = separator(text, pos) {
         pos = end;
     }
@@ -73,7 +73,7 @@ fn skip_separators(text: Text<'_>, mut pos: usize) -> usize {
 }
 
 /// The start of the next separator, or the end of the text.
-fn unread_end(text: Text<'_>, start: usize) -> usize {
+fn unread_end(text: CitationText<'_>, start: usize) -> usize {
     let mut pos = start;
     while text.folded_at(pos) != END {
         let is_word_start = text.begins_word(pos) || !text.folded_at(pos).is_ascii_alphanumeric();

@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use super::constitution;
 use super::enclosing_provision::EnclosingProvision;
-use super::forms::{Form, Forms};
-use super::number::{DashRangeRule, Mark, Shape};
+use super::forms::{CodeCitationForm, Forms};
+use super::number::{DashRangeRule, NumberMark, NumberShape};
 use super::shared::SharedName;
-use super::tail::{self, Entry, Expected};
-use super::text::{SECTION_SIGN, Text};
+use super::tail::{self, Expected, ListedNumber};
+use super::text::{CitationText, SECTION_SIGN};
 use super::value::{BodyRef, Citation, Locator, Unit};
 
 /// The citations that begin at one position: one, several from a list, or none if the name and number fit several
@@ -26,7 +26,7 @@ pub(super) struct CitationMatch {
 
 /// The code that a citation names, with its title.
 #[derive(Clone, Copy)]
-pub(super) struct Target<'t> {
+pub(super) struct CitedCode<'t> {
     pub(super) body: BodyRef,
     pub(super) title: Option<&'t str>,
     pub(super) appendix: bool,
@@ -35,7 +35,7 @@ pub(super) struct Target<'t> {
     pub(super) shared: Option<SharedName>,
 }
 
-impl Target<'_> {
+impl CitedCode<'_> {
     pub(super) fn citation(self, place: Locator, subdivisions: Vec<Box<str>>) -> Citation {
         let title = self.title.map(|title| title.to_ascii_uppercase().into());
         Citation { body: self.body, title, appendix: self.appendix, place, subdivisions, note: false }
@@ -46,13 +46,18 @@ impl Target<'_> {
 const APPENDIX_TITLES: [u16; 5] = [5, 11, 18, 28, 50];
 
 /// The shape of the numbers of parts and chapters in every code.
-const CONTAINER: Shape =
-    Shape { dashes: (0, 1), colons: (0, 0), slashes: (0, 0), rising: DashRangeRule::WhenMany, ..Shape::ANY };
+const CONTAINER: NumberShape = NumberShape {
+    dashes: (0, 1),
+    colons: (0, 0),
+    slashes: (0, 0),
+    rising: DashRangeRule::WhenMany,
+    ..NumberShape::ANY
+};
 
 #[derive(Clone, Copy)]
 pub(super) struct Matcher<'g, 't> {
     pub(super) forms: &'g Forms,
-    pub(super) text: Text<'t>,
+    pub(super) text: CitationText<'t>,
     /// The United States Code, which a bare `title 42` means.
     pub(super) us_code: BodyRef,
     pub(super) home: Option<EnclosingProvision<'t>>,
@@ -80,7 +85,7 @@ impl<'g, 't> Matcher<'g, 't> {
         }
     }
 
-    pub(super) fn form(&self, body: BodyRef) -> Option<&'g Form> {
+    pub(super) fn form(&self, body: BodyRef) -> Option<&'g CodeCitationForm> {
         self.forms.row(body)
     }
 
@@ -90,10 +95,16 @@ impl<'g, 't> Matcher<'g, 't> {
         self.after_name(pos, target, end)
     }
 
-    fn name(&self, pos: usize) -> Option<(Target<'t>, usize)> {
+    fn name(&self, pos: usize) -> Option<(CitedCode<'t>, usize)> {
         let (name, end) = self.forms.names.longest(self.text, pos)?;
         Some((
-            Target { body: name.body, title: name.title, appendix: false, strict: name.capitals, shared: name.shared },
+            CitedCode {
+                body: name.body,
+                title: name.title,
+                appendix: false,
+                strict: name.capitals,
+                shared: name.shared,
+            },
             self.skip_remarks(end),
         ))
     }
@@ -104,7 +115,7 @@ impl<'g, 't> Matcher<'g, 't> {
         self.after_name(pos, target, end)
     }
 
-    pub(super) fn title_and_name(&self, pos: usize) -> Option<(Target<'t>, usize)> {
+    pub(super) fn title_and_name(&self, pos: usize) -> Option<(CitedCode<'t>, usize)> {
         let (title, end) = tail::read_title(self.text, pos)?;
         let text = self.text;
         let after = text.skip_spaces(end);
@@ -114,12 +125,12 @@ impl<'g, 't> Matcher<'g, 't> {
         if appendix.is_some() && !self.form(target.body)?.has_appendix {
             return None;
         }
-        Some((self.with_title(Target { appendix: appendix.is_some(), ..target }, title)?, end))
+        Some((self.with_title(CitedCode { appendix: appendix.is_some(), ..target }, title)?, end))
     }
 
     /// Sets the title of a target, if its body has such a title. `5A` of the United States Code is the appendix of
     /// title 5.
-    fn with_title(&self, target: Target<'t>, title: &'t str) -> Option<Target<'t>> {
+    fn with_title(&self, target: CitedCode<'t>, title: &'t str) -> Option<CitedCode<'t>> {
         let form = self.form(target.body).filter(|_| target.shared.is_none())?;
         let rule = form.title.as_ref()?;
         if target.title.is_some_and(|named| named != title) {
@@ -136,7 +147,7 @@ impl<'g, 't> Matcher<'g, 't> {
             return None;
         }
         let title = if is_appendix { title.get(..digits)? } else { title };
-        Some(Target { title: Some(title), appendix: target.appendix || is_appendix, ..target })
+        Some(CitedCode { title: Some(title), appendix: target.appendix || is_appendix, ..target })
     }
 
     /// Skips what publishers put between a name and its number: a year, `Ann.`, `(West)`, commas.
@@ -155,7 +166,7 @@ impl<'g, 't> Matcher<'g, 't> {
         pos
     }
 
-    fn after_name(&self, start: usize, target: Target<'t>, pos: usize) -> Option<CitationMatch> {
+    fn after_name(&self, start: usize, target: CitedCode<'t>, pos: usize) -> Option<CitationMatch> {
         let form = self.form(target.body)?;
         if let Some(style) = form.constitution {
             let (parts, end) = constitution::read(self.text, pos, style)?;
@@ -168,21 +179,21 @@ impl<'g, 't> Matcher<'g, 't> {
         let (target, pos) = self.appendix(form, target, pos);
         let (mark, unit, pos) = match tail::read_mark(self.text, pos) {
             Some((mark, unit, end)) => (mark, unit, self.text.skip_spaces(end)),
-            None => (Mark::None, Unit::Section, pos),
+            None => (NumberMark::None, Unit::Section, pos),
         };
         self.numbers(start, target, unit, mark, pos)
     }
 
-    fn appendix(&self, form: &Form, target: Target<'t>, pos: usize) -> (Target<'t>, usize) {
+    fn appendix(&self, form: &CodeCitationForm, target: CitedCode<'t>, pos: usize) -> (CitedCode<'t>, usize) {
         let after = if form.has_appendix { self.text.any_word(pos, &["app", "appendix", "appx"]) } else { None };
         match after {
-            Some(end) => (Target { appendix: true, ..target }, self.text.skip_comma(end)),
+            Some(end) => (CitedCode { appendix: true, ..target }, self.text.skip_comma(end)),
             None => (target, pos),
         }
     }
 
     /// Reads the title after the name of a titled form, if the title is not known yet. `None` if it is missing.
-    fn title_after(&self, target: Target<'t>, pos: usize) -> Option<(Target<'t>, usize)> {
+    fn title_after(&self, target: CitedCode<'t>, pos: usize) -> Option<(CitedCode<'t>, usize)> {
         if target.title.is_some() || self.form(target.body)?.title.is_none() {
             return Some((target, pos));
         }
@@ -199,24 +210,31 @@ impl<'g, 't> Matcher<'g, 't> {
         Some((self.with_title(target, title)?, next))
     }
 
-    fn numbers(&self, start: usize, target: Target<'t>, unit: Unit, mark: Mark, pos: usize) -> Option<CitationMatch> {
-        if mark == Mark::None && self.text.begins_paragraph(pos) {
+    fn numbers(
+        &self,
+        start: usize,
+        target: CitedCode<'t>,
+        unit: Unit,
+        mark: NumberMark,
+        pos: usize,
+    ) -> Option<CitationMatch> {
+        if mark == NumberMark::None && self.text.begins_paragraph(pos) {
             return None;
         }
-        let strict = mark == Mark::None || (target.strict && unit == Unit::Section);
-        let (target, entries, end) = self.list(Target { strict, ..target }, unit, mark, pos, false)?;
+        let strict = mark == NumberMark::None || (target.strict && unit == Unit::Section);
+        let (target, entries, end) = self.list(CitedCode { strict, ..target }, unit, mark, pos, false)?;
         Some(self.found(start, target, unit, entries, end))
     }
 
     /// Reads the numbers at `pos` and decides their code: for a shared name, the code whose numbers they fit.
     fn list(
         &self,
-        target: Target<'t>,
+        target: CitedCode<'t>,
         unit: Unit,
-        mark: Mark,
+        mark: NumberMark,
         pos: usize,
         alternatives: bool,
-    ) -> Option<(Target<'t>, Vec<Entry>, usize)> {
+    ) -> Option<(CitedCode<'t>, Vec<ListedNumber>, usize)> {
         let read = |shape, strict| {
             let shape = if unit == Unit::Section { shape } else { &CONTAINER };
             let expected = Expected { strict, alternatives, ..Expected::of(shape, mark, unit) };
@@ -235,7 +253,7 @@ impl<'g, 't> Matcher<'g, 't> {
                 return None;
             }
             let (entries, end) = read(&reading.shape, true)?;
-            let target = Target { body: reading.body, title: reading.title, strict: true, shared: None, ..target };
+            let target = CitedCode { body: reading.body, title: reading.title, strict: true, shared: None, ..target };
             entries.iter().all(|entry| reading.accepts_number(entry, unit)).then_some((target, entries, end))
         });
         let (only, entries, end) = fitting.next()?;
@@ -246,7 +264,14 @@ impl<'g, 't> Matcher<'g, 't> {
         }
     }
 
-    fn found(&self, start: usize, target: Target<'t>, unit: Unit, entries: Vec<Entry>, end: usize) -> CitationMatch {
+    fn found(
+        &self,
+        start: usize,
+        target: CitedCode<'t>,
+        unit: Unit,
+        entries: Vec<ListedNumber>,
+        end: usize,
+    ) -> CitationMatch {
         let single = entries.len() == 1;
         let items = entries.into_iter().enumerate().map(|(index, entry)| {
             let range = match (single, index) {
@@ -264,7 +289,7 @@ impl<'g, 't> Matcher<'g, 't> {
         let text = self.text;
         let (mark, unit, after) = tail::read_mark(text, pos)?;
         let list_start = text.skip_spaces(after);
-        let any = Expected { alternatives: true, ..Expected::of(&Shape::ANY, mark, unit) };
+        let any = Expected { alternatives: true, ..Expected::of(&NumberShape::ANY, mark, unit) };
         let (entries, longest_end) = tail::read_list(text, list_start, any)?;
         let (alternatives, list_end, (target, end)) = match self.target(longest_end, unit) {
             Some(found) => (true, longest_end, found),
@@ -298,7 +323,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `of title 42, United States Code`, `of 42 U.S.C.`, `of the Code of Virginia`, `, Florida Statutes`.
-    fn target(&self, pos: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
+    fn target(&self, pos: usize, unit: Unit) -> Option<(CitedCode<'t>, usize)> {
         let text = self.text;
         let start = text.skip_comma(pos);
         let of = text.any_word(start, &["of", "in"]);
@@ -321,12 +346,12 @@ impl<'g, 't> Matcher<'g, 't> {
             return None;
         }
         // In `§ 5, Cal. Penal Code § 187` the name belongs to the number after it.
-        let owns_number = tail::read_mark(text, end).is_some_and(|(mark, _, _)| mark != Mark::None)
+        let owns_number = tail::read_mark(text, end).is_some_and(|(mark, _, _)| mark != NumberMark::None)
             || (text.folded_at(end).is_ascii_digit() && of.is_none());
         (!owns_number).then(|| (target, trim_end(text, end)))
     }
 
-    fn title_then_name(&self, pos: usize, is_chapter: bool, unit: Unit) -> Option<(Target<'t>, usize)> {
+    fn title_then_name(&self, pos: usize, is_chapter: bool, unit: Unit) -> Option<(CitedCode<'t>, usize)> {
         let (title, end) = tail::read_title(self.text, pos)?;
         if let Some((target, name_end)) = self.name_without_number(end) {
             // The named code may have no such title, as in `title 17, Utah Code`. Then the United States Code is
@@ -340,7 +365,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// The name after a title, unless the name belongs to a number that follows it.
-    fn name_without_number(&self, end: usize) -> Option<(Target<'t>, usize)> {
+    fn name_without_number(&self, end: usize) -> Option<(CitedCode<'t>, usize)> {
         let (target, name_end) = self.name_after_title(end)?;
         let owns_number =
             self.text.folded_at(name_end).is_ascii_digit() || tail::read_mark(self.text, name_end).is_some();
@@ -348,7 +373,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `, United States Code`, `of the Delaware Code`, ` USC`.
-    fn name_after_title(&self, end: usize) -> Option<(Target<'t>, usize)> {
+    fn name_after_title(&self, end: usize) -> Option<(CitedCode<'t>, usize)> {
         let text = self.text;
         let mut next = text.skip_comma(end);
         for word in ["of", "the"] {
@@ -373,7 +398,7 @@ impl<'g, 't> Matcher<'g, 't> {
             return None;
         }
         let number = text.skip_spaces(number);
-        let any = Expected::of(&Shape::ANY, mark, unit);
+        let any = Expected::of(&NumberShape::ANY, mark, unit);
         let (_, list_end) = tail::read_list(text, number, any)?;
         match self.name_without_number(list_end) {
             Some((target, name_end)) => {
@@ -437,8 +462,8 @@ impl<'g, 't> Matcher<'g, 't> {
 
 fn constitutional(
     range: Range<usize>,
-    target: Target<'_>,
-    parts: constitution::Parts,
+    target: CitedCode<'_>,
+    parts: constitution::ConstitutionPath,
     subdivisions: Vec<Box<str>>,
 ) -> CitationMatch {
     let place = Locator::Constitution(parts);
@@ -446,7 +471,7 @@ fn constitutional(
     CitationMatch { end: range.end, items: vec![(range, citation)] }
 }
 
-fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
+fn citation(target: CitedCode<'_>, unit: Unit, entry: ListedNumber) -> Citation {
     let place = Locator::Numbered {
         unit,
         number: entry.first.as_str().into(),
@@ -457,7 +482,7 @@ fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
 }
 
 /// Moves `end` back over the spaces and commas that were skipped while looking for more text.
-pub(super) fn trim_end(text: Text<'_>, end: usize) -> usize {
+pub(super) fn trim_end(text: CitationText<'_>, end: usize) -> usize {
     let mut trimmed = end;
     while trimmed > 0 && matches!(text.slice(trimmed - 1, trimmed), " " | "," | "\n" | "\t" | "\r") {
         trimmed -= 1;
@@ -467,7 +492,7 @@ pub(super) fn trim_end(text: Text<'_>, end: usize) -> usize {
 
 /// Skips the edition in `Minnesota Statutes 2022, section 609.185`. Only a section sign or word after it
 /// distinguishes a year from a section number.
-fn skip_year(text: Text<'_>, pos: usize) -> Option<usize> {
+fn skip_year(text: CitationText<'_>, pos: usize) -> Option<usize> {
     let end = text.digits_end(pos);
     let is_year = end == pos + 4 && matches!(text.slice(pos, pos + 2), "18" | "19" | "20");
     let after = text.skip_comma(end);
@@ -475,7 +500,7 @@ fn skip_year(text: Text<'_>, pos: usize) -> Option<usize> {
 }
 
 /// Skips `(West 2020)`, `(2018 & Supp. IV 2022)` or `(McKinney)`: parentheses with words or a year, not a subdivision.
-pub(super) fn skip_parenthetical(text: Text<'_>, pos: usize) -> Option<usize> {
+pub(super) fn skip_parenthetical(text: CitationText<'_>, pos: usize) -> Option<usize> {
     const LEN_MAX: usize = 64;
     if text.folded_at(pos) != b'(' {
         return None;

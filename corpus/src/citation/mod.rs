@@ -31,7 +31,7 @@ mod text;
 mod value;
 
 pub use acts::{ActSection, PopularCitation, SessionLaw};
-pub use container::{Container, Level, NamedContainer, NumberedContainer};
+pub use container::{Container, ContainerLevel, NamedContainer, NumberedContainer};
 pub use enclosing_provision::EnclosingProvision;
 pub use find::Citations;
 pub use forms::{BodyForm, FormError};
@@ -39,4 +39,4 @@ pub use grammar::{Grammar, ParseError};
 pub use key::CitationKey;
 pub use number::compare as number_order;
 pub use resolve::{ANSWERS_MAX, CitedItem, Coverage, NodeLookup, ProvisionLookup, RANGE_MAX, Resolution};
-pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Locator, Unit, Wording};
+pub use value::{BodyRef, Citation, ConstitutionUnit, GrammarBody, Locator, Unit, WordingKind};

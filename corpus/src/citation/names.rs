@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::shared::SharedName;
-use super::text::{END, Text};
+use super::text::{CitationText, END};
 use super::value::BodyRef;
 
 const BREAK: u8 = b' ';
@@ -17,7 +17,7 @@ const BREAK: u8 = b' ';
 const SEPARATORS_MAX: usize = 26;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Name {
+pub(super) struct BodyName {
     pub(super) body: BodyRef,
     /// Whether the first word must be in capitals: `AS 11.41.100` cites Alaska's statutes, `as 11.41.100` does not.
     pub(super) capitals: bool,
@@ -28,12 +28,12 @@ pub(super) struct Name {
 }
 
 #[derive(Clone, Default)]
-struct Node {
+struct TrieNode {
     edges: Vec<(u8, u32)>,
-    name: Option<Name>,
+    name: Option<BodyName>,
 }
 
-impl Node {
+impl TrieNode {
     #[inline]
     fn edge(&self, label: u8) -> Option<u32> {
         self.edges.iter().find(|(edge, _)| *edge == label).map(|(_, target)| *target)
@@ -84,8 +84,8 @@ pub(super) fn fold_name(name: &str) -> Vec<String> {
 }
 
 #[derive(Clone)]
-pub(super) struct Names {
-    nodes: Vec<Node>,
+pub(super) struct NameTrie {
+    nodes: Vec<TrieNode>,
     classes: WordClasses,
 }
 
@@ -93,9 +93,9 @@ pub(super) struct Names {
 #[derive(Debug)]
 pub(super) struct NameTaken(pub(super) BodyRef);
 
-impl Names {
+impl NameTrie {
     pub(super) fn new(classes: WordClasses) -> Self {
-        Self { nodes: vec![Node::default()], classes }
+        Self { nodes: vec![TrieNode::default()], classes }
     }
 
     pub(super) const ROOT: u32 = 0;
@@ -118,7 +118,7 @@ impl Names {
     }
 
     /// Adds a name in all spellings of its words, beginning at the node `start`.
-    pub(super) fn add(&mut self, start: u32, words: &[String], name: Name) -> Result<(), NameTaken> {
+    pub(super) fn add(&mut self, start: u32, words: &[String], name: BodyName) -> Result<(), NameTaken> {
         let Some((word, rest)) = words.split_first() else {
             return Ok(());
         };
@@ -132,7 +132,7 @@ impl Names {
         let shared = match targets.first() {
             Some(target) => *target,
             None => {
-                self.nodes.push(Node::default());
+                self.nodes.push(TrieNode::default());
                 (self.nodes.len() - 1) as u32
             }
         };
@@ -147,7 +147,7 @@ impl Names {
         targets.into_iter().try_for_each(|target| self.add(target, rest, name))
     }
 
-    fn set_name(&mut self, leaf: u32, name: Name) -> Result<(), NameTaken> {
+    fn set_name(&mut self, leaf: u32, name: BodyName) -> Result<(), NameTaken> {
         let slot = &mut self.nodes[leaf as usize].name;
         match slot {
             Some(held) if held.body != name.body => Err(NameTaken(held.body)),
@@ -175,7 +175,7 @@ impl Names {
             return target;
         }
         let target = self.nodes.len() as u32;
-        self.nodes.push(Node::default());
+        self.nodes.push(TrieNode::default());
         self.nodes[node as usize].edges.push((label, target));
         target
     }
@@ -192,14 +192,14 @@ impl Names {
     }
 
     /// The longest name that begins at `pos`, and its end.
-    pub(super) fn longest(&self, text: Text<'_>, pos: usize) -> Option<(Name, usize)> {
+    pub(super) fn longest(&self, text: CitationText<'_>, pos: usize) -> Option<(BodyName, usize)> {
         let mut best = None;
-        let walk = Walk { node: Self::ROOT, pos, letters: 0, apart: false };
+        let walk = TrieWalk { node: Self::ROOT, pos, letters: 0, apart: false };
         self.follow(text, pos, walk, &mut best);
         best
     }
 
-    fn follow(&self, text: Text<'_>, start: usize, mut walk: Walk, best: &mut Option<(Name, usize)>) {
+    fn follow(&self, text: CitationText<'_>, start: usize, mut walk: TrieWalk, best: &mut Option<(BodyName, usize)>) {
         loop {
             let (sign, len) = text.at(walk.pos);
             if sign == b'\'' {
@@ -210,7 +210,7 @@ impl Names {
             let word_goes_on = sign.is_ascii_alphabetic() || (sign.is_ascii_digit() && node.edge(sign).is_some());
             if word_goes_on {
                 let Some(next) = node.edge(sign.to_ascii_lowercase()) else { return };
-                walk = Walk { node: next, pos: walk.pos + 1, letters: walk.letters + 1, apart: walk.apart };
+                walk = TrieWalk { node: next, pos: walk.pos + 1, letters: walk.letters + 1, apart: walk.apart };
                 // `O.R.S.` may mean ORS, `or s.` may not: if one letter is separated, all letters must be.
                 if walk.apart && walk.letters > 1 {
                     return;
@@ -226,22 +226,22 @@ impl Names {
                 return;
             }
             if walk.letters == 1 && text.folded_at(next_word).is_ascii_alphabetic() {
-                self.follow(text, start, Walk { pos: next_word, letters: 0, apart: true, ..walk }, best);
+                self.follow(text, start, TrieWalk { pos: next_word, letters: 0, apart: true, ..walk }, best);
             }
             let Some(after_break) = node.edge(BREAK) else { return };
-            walk = Walk { node: after_break, pos: next_word, letters: 0, apart: false };
+            walk = TrieWalk { node: after_break, pos: next_word, letters: 0, apart: false };
             if text.folded_at(next_word) == b'&' {
                 let Some(and) =
                     "and".bytes().try_fold(after_break, |node, label| self.nodes[node as usize].edge(label))
                 else {
                     return;
                 };
-                walk = Walk { node: and, pos: next_word + 1, letters: 3, apart: false };
+                walk = TrieWalk { node: and, pos: next_word + 1, letters: 3, apart: false };
             }
         }
     }
 
-    fn note(&self, text: Text<'_>, start: usize, walk: Walk, best: &mut Option<(Name, usize)>) {
+    fn note(&self, text: CitationText<'_>, start: usize, walk: TrieWalk, best: &mut Option<(BodyName, usize)>) {
         let Some(name) = self.nodes[walk.node as usize].name else { return };
         let longer = best.is_none_or(|(_, end)| end < walk.pos);
         if longer && walk.letters > 0 && (!name.capitals || first_word_is_capitals(text, start, walk.pos)) {
@@ -252,7 +252,7 @@ impl Names {
 }
 
 #[derive(Clone, Copy)]
-struct Walk {
+struct TrieWalk {
     node: u32,
     pos: usize,
     /// Number of letters read in the current word of the text.
@@ -261,7 +261,7 @@ struct Walk {
     apart: bool,
 }
 
-fn separators_end(text: Text<'_>, mut pos: usize) -> usize {
+fn separators_end(text: CitationText<'_>, mut pos: usize) -> usize {
     for _ in 0..SEPARATORS_MAX {
         let (sign, len) = text.at(pos);
         if !matches!(sign, b' ' | b'.' | b',' | b'-') {
@@ -272,7 +272,7 @@ fn separators_end(text: Text<'_>, mut pos: usize) -> usize {
     pos
 }
 
-fn first_word_is_capitals(text: Text<'_>, start: usize, end: usize) -> bool {
+fn first_word_is_capitals(text: CitationText<'_>, start: usize, end: usize) -> bool {
     let name = text.slice(start, end);
     let word = name.split(' ').next().unwrap_or(name);
     word.bytes().all(|byte| !byte.is_ascii_lowercase())

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::text::{ELLIPSIS, SECTION_SIGN, Text};
+use super::text::{CitationText, ELLIPSIS, SECTION_SIGN};
 
 /// Maximum length of a section number, in bytes: more than the longest one of any known code.
 const NUMBER_LEN_MAX: usize = 40;
@@ -24,7 +24,7 @@ pub(super) enum DashRangeRule {
 
 /// How many of each punctuation mark the numbers of a code may contain, as the least and the most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Shape {
+pub(super) struct NumberShape {
     pub(super) dots: (u8, u8),
     pub(super) dashes: (u8, u8),
     pub(super) colons: (u8, u8),
@@ -44,7 +44,7 @@ pub(super) struct Shape {
     pub(super) capital_is_subdivision: bool,
 }
 
-impl Shape {
+impl NumberShape {
     /// Accepts anything that could be a number of some code.
     pub(super) const ANY: Self = Self {
         dots: (0, 9),
@@ -91,7 +91,7 @@ pub(super) struct NumberText {
 }
 
 #[derive(Default)]
-struct Counts {
+struct PunctuationCounts {
     dots: u8,
     dashes: u8,
     colons: u8,
@@ -130,8 +130,8 @@ impl NumberText {
         std::str::from_utf8(self.as_bytes()).unwrap_or("")
     }
 
-    fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    fn counts(&self) -> PunctuationCounts {
+        let mut counts = PunctuationCounts::default();
         let mut before = 0;
         for byte in self.as_bytes() {
             match byte {
@@ -156,7 +156,7 @@ impl fmt::Debug for NumberText {
 
 /// A number or a range as written, and its end in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct NumberSpan {
     pub(super) first: NumberText,
     pub(super) last: Option<NumberText>,
     pub(super) end: usize,
@@ -164,7 +164,7 @@ pub(super) struct Span {
 
 /// The mark before a number. It decides how strictly the number must fit its shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mark {
+pub(super) enum NumberMark {
     /// No mark: `ORS 63.047`.
     None,
     /// `§`, `sec.`, `art.`.
@@ -176,28 +176,28 @@ pub(super) enum Mark {
 /// Which numbers to accept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberRules<'s> {
-    pub(super) shape: &'s Shape,
-    pub(super) mark: Mark,
+    pub(super) shape: &'s NumberShape,
+    pub(super) mark: NumberMark,
     /// Whether a number must fit the shape even after a section sign.
     pub(super) strict: bool,
 }
 
 /// Reads a number, or a range written with a dash. `None` if the text at `pos` is not a number of this shape.
-pub(super) fn read(text: Text<'_>, pos: usize, wanted: NumberRules<'_>) -> Option<Span> {
+pub(super) fn read(text: CitationText<'_>, pos: usize, wanted: NumberRules<'_>) -> Option<NumberSpan> {
     let NumberRules { shape, mark, strict } = wanted;
     let (token, end) = read_token(text, pos, shape)?;
     if let Some((first, last)) = split_range(&token, shape, mark) {
-        return Some(Span { first, last: Some(last), end });
+        return Some(NumberSpan { first, last: Some(last), end });
     }
     let (token, end) = split_capital(token, end, shape);
     if strict && !shape.fits(&token) {
         return None;
     }
-    Some(Span { first: token, last: None, end })
+    Some(NumberSpan { first: token, last: None, end })
 }
 
 /// Drops a capital after the last digit if it is a subdivision.
-fn split_capital(token: NumberText, end: usize, shape: &Shape) -> (NumberText, usize) {
+fn split_capital(token: NumberText, end: usize, shape: &NumberShape) -> (NumberText, usize) {
     match token.as_str().split_at_checked(usize::from(token.len).saturating_sub(1)) {
         Some((number, last)) if last.bytes().all(|byte| byte.is_ascii_uppercase()) && shape.takes_capital(number) => {
             (NumberText::of(number.as_bytes()), end - 1)
@@ -207,7 +207,7 @@ fn split_capital(token: NumberText, end: usize, shape: &Shape) -> (NumberText, u
 }
 
 /// Reads the longest run of characters that could be one number. The caller decides about dashes.
-fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(NumberText, usize)> {
+fn read_token(text: CitationText<'_>, start: usize, shape: &NumberShape) -> Option<(NumberText, usize)> {
     let mut number = NumberText::EMPTY;
     let mut pos = start;
     loop {
@@ -237,7 +237,7 @@ fn read_token(text: Text<'_>, start: usize, shape: &Shape) -> Option<(NumberText
 }
 
 /// Reads `(a)` or `(c)(3)` if a dash and a digit follow. Otherwise it is a subdivision and is not read here.
-fn read_parenthesised(text: Text<'_>, pos: usize, number: &mut NumberText) -> Option<usize> {
+fn read_parenthesised(text: CitationText<'_>, pos: usize, number: &mut NumberText) -> Option<usize> {
     let mut end = pos;
     for _ in 0..3 {
         let letters = (1..4).take_while(|offset| text.folded_at(end + offset).is_ascii_alphanumeric()).count();
@@ -254,7 +254,7 @@ fn read_parenthesised(text: Text<'_>, pos: usize, number: &mut NumberText) -> Op
 }
 
 /// Reads digits and the letters between or after them. Words are rejected: `5th`, `12and`, `1983Act`.
-fn read_piece(text: Text<'_>, start: usize, number: &mut NumberText) -> Option<usize> {
+fn read_piece(text: CitationText<'_>, start: usize, number: &mut NumberText) -> Option<usize> {
     let mut pos = start;
     loop {
         let digits = pos;
@@ -293,7 +293,7 @@ fn is_letter_suffix(letters: &str) -> bool {
 }
 
 /// Whether a letter suffix, and not a word, follows a dash.
-fn letters_suffix(text: Text<'_>, start: usize) -> bool {
+fn letters_suffix(text: CitationText<'_>, start: usize) -> bool {
     let mut pos = start;
     while pos < start + 7 && text.folded_at(pos).is_ascii_alphabetic() {
         pos += 1;
@@ -306,13 +306,13 @@ fn is_short_word(letters: &str) -> bool {
     ["to", "or", "in", "of", "is", "by", "on"].iter().any(|word| letters.eq_ignore_ascii_case(word))
 }
 
-fn comma_digits(text: Text<'_>, pos: usize) -> bool {
+fn comma_digits(text: CitationText<'_>, pos: usize) -> bool {
     (0..3).all(|offset| text.folded_at(pos + offset).is_ascii_digit()) && !text.folded_at(pos + 3).is_ascii_digit()
 }
 
 /// Splits a token with dashes if it is a range: `1-3` in a code whose numbers contain no dash, `13.1-345-13.1-350`
 /// in a code whose numbers contain one.
-fn split_range(token: &NumberText, shape: &Shape, mark: Mark) -> Option<(NumberText, NumberText)> {
+fn split_range(token: &NumberText, shape: &NumberShape, mark: NumberMark) -> Option<(NumberText, NumberText)> {
     let bytes = token.as_bytes();
     if !bytes.contains(&b'-') {
         return None;
@@ -329,8 +329,8 @@ fn split_range(token: &NumberText, shape: &Shape, mark: Mark) -> Option<(NumberT
         // `61-62` could be a section; `1981-1988` and `§§ 61-62` are ranges.
         let may_rise = match shape.rising {
             DashRangeRule::Never => false,
-            DashRangeRule::WhenMany => mark == Mark::Many,
-            DashRangeRule::Always => mark == Mark::Many || last.len >= 3,
+            DashRangeRule::WhenMany => mark == NumberMark::Many,
+            DashRangeRule::Always => mark == NumberMark::Many || last.len >= 3,
         };
         let rises = may_rise && plain(&first) && plain(&last);
         if !whole_fits || rises {
@@ -342,7 +342,7 @@ fn split_range(token: &NumberText, shape: &Shape, mark: Mark) -> Option<(NumberT
 
 /// Reads `to 45`, `through 45` or `...45` after a number. `to -45` leaves out the part up to the last dash of `first`.
 pub(super) fn read_range_end(
-    text: Text<'_>,
+    text: CitationText<'_>,
     pos: usize,
     first: &NumberText,
     wanted: NumberRules<'_>,
@@ -373,12 +373,17 @@ pub(super) fn read_range_end(
     let alike = shape.fits(&last) || !shape.fits(first);
     // In `2 U.S.C. § 1 to 5 U.S.C. § 5` the number after `to` is the title of another citation.
     let after = text.skip_spaces(end);
-    let is_title = mark != Mark::Many && after > end && text.folded_at(after).is_ascii_uppercase();
+    let is_title = mark != NumberMark::Many && after > end && text.folded_at(after).is_ascii_uppercase();
     (rises && alike && !is_title).then_some((last, end))
 }
 
 /// Reads the end of `§§ 18.2-308 to -309`: the second number leaves out the part that it shares with the first.
-fn read_abbreviated(text: Text<'_>, dash: usize, first: &NumberText, shape: &Shape) -> Option<(NumberText, usize)> {
+fn read_abbreviated(
+    text: CitationText<'_>,
+    dash: usize,
+    first: &NumberText,
+    shape: &NumberShape,
+) -> Option<(NumberText, usize)> {
     let (tail, end) = read_token(text, dash + text.at(dash).1, shape)?;
     let cut = first.as_bytes().iter().rposition(|byte| *byte == b'-')?;
     let mut last = NumberText::of(&first.as_bytes()[..=cut]);
@@ -386,7 +391,7 @@ fn read_abbreviated(text: Text<'_>, dash: usize, first: &NumberText, shape: &Sha
     (fits && compare(first.as_str(), last.as_str()) == Ordering::Less).then_some((last, end))
 }
 
-fn skip_signs(text: Text<'_>, mut pos: usize) -> usize {
+fn skip_signs(text: CitationText<'_>, mut pos: usize) -> usize {
     for _ in 0..2 {
         if text.folded_at(pos) == SECTION_SIGN {
             pos = text.skip_spaces(pos + text.at(pos).1);

@@ -2,8 +2,8 @@
 //! chapter`; and the code that a bare `title 42` belongs to.
 
 use super::enclosing_provision::EnclosingProvision;
-use super::forms::Form;
-use super::matching::{CitationMatch, Matcher, Target, trim_end};
+use super::forms::CodeCitationForm;
+use super::matching::{CitationMatch, CitedCode, Matcher, trim_end};
 use super::tail;
 use super::value::{Locator, Unit};
 
@@ -15,18 +15,18 @@ impl<'t> Matcher<'_, 't> {
         list_end: usize,
         longest_end: usize,
         unit: Unit,
-    ) -> Option<(Target<'t>, usize)> {
+    ) -> Option<(CitedCode<'t>, usize)> {
         let home = self.home?;
         let form = self.form(home.body)?;
         let title = home.title.filter(|_| form.title.is_some());
-        let target = Target { body: home.body, title, appendix: false, strict: true, shared: None };
+        let target = CitedCode { body: home.body, title, appendix: false, strict: true, shared: None };
         let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.names_other_law(form, longest_end);
         is_own.then_some((target, list_end))
     }
 
     /// Whether the text after a bare number names another law: `of that Act`, `, respectively, of the Act`,
     /// `(21 U.S.C. 321)`.
-    fn names_other_law(&self, form: &Form, list_end: usize) -> bool {
+    fn names_other_law(&self, form: &CodeCitationForm, list_end: usize) -> bool {
         let text = self.text;
         let mut pos = text.skip_comma(list_end);
         if form.has_recognisable_numbers() {
@@ -57,7 +57,7 @@ impl<'t> Matcher<'_, 't> {
         let (entries, end) = tail::read_number_ends(text, text.skip_spaces(after), capital_first)?;
         let of = text.skip_spaces(text.word(text.skip_comma(end), "of")?);
         let chapter = text.word(text.skip_spaces(text.word(of, "this")?), "chapter")?;
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false, shared: None };
+        let target = CitedCode { body: home.body, title: home.title, appendix: false, strict: false, shared: None };
         let items = entries.into_iter().map(|entry| {
             let number = |end: &str| format!("{stem}.{end}").into();
             let place = Locator::Numbered {
@@ -72,23 +72,23 @@ impl<'t> Matcher<'_, 't> {
     }
 
     /// Reads `this title`, `this chapter` or `this Code` after `of`.
-    pub(super) fn this_container(&self, pos: usize) -> Option<(Target<'t>, usize)> {
+    pub(super) fn this_container(&self, pos: usize) -> Option<(CitedCode<'t>, usize)> {
         let home = self.home?;
         let text = self.text;
         let word = text.skip_spaces(text.word(pos, "this")?);
         let end = text.any_word(word, &["title", "chapter", "subchapter", "part", "subpart", "code"])?;
         let end = if text.slice(end - 1, end) == "." { end - 1 } else { end };
         let is_titled = self.form(home.body)?.title.is_some();
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false, shared: None };
+        let target = CitedCode { body: home.body, title: home.title, appendix: false, strict: false, shared: None };
         (is_titled == home.title.is_some()).then_some((target, end))
     }
 
     /// The code that a title means if no code is named. `None` in the text of a state, where it may be a title of
     /// that state's code.
-    pub(super) fn plain_us_code(&self) -> Option<Target<'t>> {
+    pub(super) fn plain_us_code(&self) -> Option<CitedCode<'t>> {
         let is_federal =
             |home: EnclosingProvision<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
-        let target = Target { body: self.us_code, title: None, appendix: false, strict: false, shared: None };
+        let target = CitedCode { body: self.us_code, title: None, appendix: false, strict: false, shared: None };
         self.home.is_none_or(is_federal).then_some(target)
     }
 }

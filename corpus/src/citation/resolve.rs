@@ -1,11 +1,11 @@
 //! Resolves the text of a citation to provisions. The trait [`ProvisionLookup`] reports which provisions exist.
 
 use super::acts::{ActSection, PopularCitation, SessionLaw};
-use super::container::{Container, Level, NamedContainer, NumberedContainer};
+use super::container::{Container, ContainerLevel, NamedContainer, NumberedContainer};
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
 use super::list::ListElement;
-use super::value::{Body, BodyRef, Citation, Locator, Unit};
+use super::value::{BodyRef, Citation, GrammarBody, Locator, Unit};
 use crate::ids::NodeOrdinal;
 
 /// Maximum number of provisions found for a range, counted from the end of it that the snapshot contains.
@@ -52,7 +52,7 @@ pub trait NodeLookup: ProvisionLookup {
     /// The containers whose section numbers begin with this number, in order.
     fn numbered_containers(&self, numbered: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
-    fn coverage(&self, body: Body<'_>) -> Coverage;
+    fn coverage(&self, body: GrammarBody<'_>) -> Coverage;
 
     /// Whether the snapshot contains the part of the code in which a citation is.
     fn covers(&self, citation: &Citation) -> Result<bool, Self::Error>;
@@ -330,7 +330,7 @@ impl Grammar {
                 }
             }
         }
-        let (title, level) = (citation.title.clone(), Level::of_unit(*unit));
+        let (title, level) = (citation.title.clone(), ContainerLevel::of_unit(*unit));
         let numbered = NumberedContainer { body: citation.body, title, number: number.clone(), level };
         let held = holdings.numbered_containers(&numbered)?;
         let cited = match citation.subdivisions.is_empty() {

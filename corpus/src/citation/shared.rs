@@ -4,8 +4,8 @@
 //! Each reading of such a name defines which numbers fit it. If a number fits only one reading, that one is meant.
 //! If it fits several, the contents of the snapshot decide.
 
-use super::number::Shape;
-use super::tail::Entry;
+use super::number::NumberShape;
+use super::tail::ListedNumber;
 use super::value::{BodyRef, Unit};
 
 /// Maximum number of readings of a name.
@@ -31,13 +31,13 @@ pub(super) struct SharedNameMeaning {
     pub(super) title: Option<&'static str>,
     /// The numbers with which its sections begin, as inclusive ranges. If empty, any number fits.
     pub(super) parts: Vec<(u16, u16)>,
-    pub(super) shape: Shape,
+    pub(super) shape: NumberShape,
     pub(super) letters: LetterCase,
 }
 
 impl SharedNameMeaning {
     /// Whether a number that fits the shape may be one of this code.
-    pub(super) fn accepts_number(&self, entry: &Entry, unit: Unit) -> bool {
+    pub(super) fn accepts_number(&self, entry: &ListedNumber, unit: Unit) -> bool {
         let number = entry.first.as_str();
         let letters = match self.letters {
             LetterCase::Any => true,

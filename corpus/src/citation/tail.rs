@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::number::{self, Mark, NumberRules, NumberText, Shape};
-use super::text::{PILCROW, SECTION_SIGN, Text};
-use super::value::{Unit, Wording};
+use super::number::{self, NumberMark, NumberRules, NumberShape, NumberText};
+use super::text::{CitationText, PILCROW, SECTION_SIGN};
+use super::value::{Unit, WordingKind};
 
 /// Maximum number of numbers read from one list. Longer lists are cut, which bounds the work at one position.
 const LIST_MAX: usize = 32;
@@ -12,18 +12,18 @@ const SUBDIVISIONS_MAX: usize = 8;
 
 /// A number in a list, not yet assigned to a code body.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ListedNumber {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) first: NumberText,
     pub(super) last: Option<NumberText>,
-    pub(super) wording: Option<Wording>,
+    pub(super) wording: Option<WordingKind>,
     pub(super) subdivisions: Vec<Box<str>>,
     /// Whether the notes to the section are cited.
     pub(super) note: bool,
 }
 
-impl Entry {
+impl ListedNumber {
     /// Whether this could be a number of the same code as the first one of its list, and not a count (`30 days`).
     /// It must contain more than digits, or have three or more digits, as many as the first number begins with.
     pub(super) fn resembles(&self, first: &Self) -> bool {
@@ -38,8 +38,8 @@ impl Entry {
 /// Which numbers a list may contain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected<'s> {
-    pub(super) shape: &'s Shape,
-    pub(super) mark: Mark,
+    pub(super) shape: &'s NumberShape,
+    pub(super) mark: NumberMark,
     /// Whether a number must fit the shape even after a section sign.
     pub(super) strict: bool,
     pub(super) unit: Unit,
@@ -49,7 +49,7 @@ pub(super) struct Expected<'s> {
 
 impl<'s> Expected<'s> {
     /// Expects numbers that fit the shape strictly, without alternatives.
-    pub(super) fn of(shape: &'s Shape, mark: Mark, unit: Unit) -> Self {
+    pub(super) fn of(shape: &'s NumberShape, mark: NumberMark, unit: Unit) -> Self {
         Self { shape, mark, strict: true, unit, alternatives: false }
     }
 
@@ -60,51 +60,51 @@ impl<'s> Expected<'s> {
 }
 
 /// Reads `§`, `§§`, `sec.`, `art.`, `part` and the like.
-pub(super) fn read_mark(text: Text<'_>, pos: usize) -> Option<(Mark, Unit, usize)> {
+pub(super) fn read_mark(text: CitationText<'_>, pos: usize) -> Option<(NumberMark, Unit, usize)> {
     let (sign, len) = text.at(pos);
     if sign == SECTION_SIGN {
         let next = text.skip_spaces(pos + len);
         let many = text.folded_at(next) == SECTION_SIGN;
         return Some(if many {
-            (Mark::Many, Unit::Section, next + text.at(next).1)
+            (NumberMark::Many, Unit::Section, next + text.at(next).1)
         } else {
-            (Mark::One, Unit::Section, pos + len)
+            (NumberMark::One, Unit::Section, pos + len)
         });
     }
-    let words: &[(&str, Mark, Unit)] = match sign.to_ascii_lowercase() {
+    let words: &[(&str, NumberMark, Unit)] = match sign.to_ascii_lowercase() {
         b's' => &[
-            ("section", Mark::One, Unit::Section),
-            ("sections", Mark::Many, Unit::Section),
-            ("sec", Mark::One, Unit::Section),
-            ("secs", Mark::Many, Unit::Section),
-            ("s", Mark::One, Unit::Section),
-            ("ss", Mark::Many, Unit::Section),
+            ("section", NumberMark::One, Unit::Section),
+            ("sections", NumberMark::Many, Unit::Section),
+            ("sec", NumberMark::One, Unit::Section),
+            ("secs", NumberMark::Many, Unit::Section),
+            ("s", NumberMark::One, Unit::Section),
+            ("ss", NumberMark::Many, Unit::Section),
         ],
         b'a' => &[
-            ("article", Mark::One, Unit::Section),
-            ("articles", Mark::Many, Unit::Section),
-            ("art", Mark::One, Unit::Section),
-            ("arts", Mark::Many, Unit::Section),
+            ("article", NumberMark::One, Unit::Section),
+            ("articles", NumberMark::Many, Unit::Section),
+            ("art", NumberMark::One, Unit::Section),
+            ("arts", NumberMark::Many, Unit::Section),
         ],
         b'r' => &[
-            ("rule", Mark::One, Unit::Section),
-            ("rules", Mark::Many, Unit::Section),
-            ("r", Mark::One, Unit::Section),
-            ("regulation", Mark::One, Unit::Section),
-            ("regulations", Mark::Many, Unit::Section),
+            ("rule", NumberMark::One, Unit::Section),
+            ("rules", NumberMark::Many, Unit::Section),
+            ("r", NumberMark::One, Unit::Section),
+            ("regulation", NumberMark::One, Unit::Section),
+            ("regulations", NumberMark::Many, Unit::Section),
         ],
         b'p' => &[
-            ("part", Mark::One, Unit::Part),
-            ("parts", Mark::Many, Unit::Part),
-            ("pt", Mark::One, Unit::Part),
-            ("pts", Mark::Many, Unit::Part),
+            ("part", NumberMark::One, Unit::Part),
+            ("parts", NumberMark::Many, Unit::Part),
+            ("pt", NumberMark::One, Unit::Part),
+            ("pts", NumberMark::Many, Unit::Part),
         ],
         b'c' => &[
-            ("chapter", Mark::One, Unit::Chapter),
-            ("chapters", Mark::Many, Unit::Chapter),
-            ("chap", Mark::One, Unit::Chapter),
-            ("ch", Mark::One, Unit::Chapter),
-            ("chs", Mark::Many, Unit::Chapter),
+            ("chapter", NumberMark::One, Unit::Chapter),
+            ("chapters", NumberMark::Many, Unit::Chapter),
+            ("chap", NumberMark::One, Unit::Chapter),
+            ("ch", NumberMark::One, Unit::Chapter),
+            ("chs", NumberMark::Many, Unit::Chapter),
         ],
         _ => return None,
     };
@@ -112,7 +112,11 @@ pub(super) fn read_mark(text: Text<'_>, pos: usize) -> Option<(Mark, Unit, usize
 }
 
 /// Reads one number or a list of them.
-pub(super) fn read_list(text: Text<'_>, pos: usize, expected: Expected<'_>) -> Option<(Vec<Entry>, usize)> {
+pub(super) fn read_list(
+    text: CitationText<'_>,
+    pos: usize,
+    expected: Expected<'_>,
+) -> Option<(Vec<ListedNumber>, usize)> {
     let first = read_entry(text, pos, expected)?;
     let mut end = skip_et_seq(text, first.end);
     let mut entries = vec![first];
@@ -124,7 +128,7 @@ pub(super) fn read_list(text: Text<'_>, pos: usize, expected: Expected<'_>) -> O
     Some((entries, end))
 }
 
-fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<Entry> {
+fn read_entry(text: CitationText<'_>, start: usize, expected: Expected<'_>) -> Option<ListedNumber> {
     let bracketed = text.folded_at(start) == b'[';
     let number_start = if bracketed { start + 1 } else { start };
     let span = number::read(text, number_start, expected.number())?;
@@ -138,7 +142,7 @@ fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<En
     {
         (last, end) = (Some(range_last), range_end);
     }
-    let wording = text.slice(end, end + 6).eq_ignore_ascii_case("(perm)").then_some(Wording::Permanent);
+    let wording = text.slice(end, end + 6).eq_ignore_ascii_case("(perm)").then_some(WordingKind::Permanent);
     if wording.is_some() {
         end += 6;
     }
@@ -146,12 +150,12 @@ fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<En
     end = read_subdivisions(text, end, expected.shape.capital_is_subdivision, &mut subdivisions);
     let note_end = skip_note(text, end).filter(|_| expected.unit == Unit::Section);
     let (note, end) = (note_end.is_some(), note_end.unwrap_or(end));
-    Some(Entry { start, end, first: span.first, last, wording, subdivisions, note })
+    Some(ListedNumber { start, end, first: span.first, last, wording, subdivisions, note })
 }
 
 /// Skips `note` in `17 U.S.C. 101 note`. If a word other than `and` or `or` follows, `note` is a verb and is not
 /// skipped.
-fn skip_note(text: Text<'_>, pos: usize) -> Option<usize> {
+fn skip_note(text: CitationText<'_>, pos: usize) -> Option<usize> {
     let start = text.skip_spaces(pos);
     let end = start + "note".len();
     let found = start > pos && text.slice(start, end).eq_ignore_ascii_case("note") && text.ends_word(end);
@@ -163,7 +167,7 @@ fn skip_note(text: Text<'_>, pos: usize) -> Option<usize> {
 
 /// Reads the next number of a list, as in `, 5`, `and 7` or `, § 9`. A number that begins another citation
 /// (`, 5 U.S.C. § 552`) is rejected because of the text after it.
-fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<Entry> {
+fn next_in_list(text: CitationText<'_>, end: usize, expected: Expected<'_>) -> Option<ListedNumber> {
     let separator = text.skip_spaces(end);
     let mut pos = separator;
     if matches!(text.folded_at(pos), b',' | b';') {
@@ -186,7 +190,7 @@ fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<En
         }
         expected.mark = mark;
         pos = text.skip_spaces(after);
-    } else if expected.mark != Mark::Many && !expected.alternatives {
+    } else if expected.mark != NumberMark::Many && !expected.alternatives {
         return None;
     }
     if !text.folded_at(pos).is_ascii_digit() {
@@ -209,7 +213,11 @@ pub(super) struct NumberSuffix {
 }
 
 /// Reads one `.04` or a list of them, each with its period.
-pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) -> Option<(Vec<NumberSuffix>, usize)> {
+pub(super) fn read_number_ends(
+    text: CitationText<'_>,
+    pos: usize,
+    capital_first: bool,
+) -> Option<(Vec<NumberSuffix>, usize)> {
     let mut entries = Vec::new();
     let mut next = pos;
     let mut list_end = None;
@@ -234,7 +242,7 @@ pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) 
 }
 
 /// Reads `.04` or `.04-1`. The result does not contain the period.
-fn read_number_end(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
+fn read_number_end(text: CitationText<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     let digits = pos + 1;
     let mut end = text.digits_end(digits);
     if text.folded_at(pos) != b'.' || end == digits {
@@ -252,7 +260,7 @@ fn read_number_end(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
 
 /// Reads `(b)(2)(A)`, `, subd. 2(a)` and the capital of `26.08.02.01A(1)`. Returns their end.
 pub(super) fn read_subdivisions(
-    text: Text<'_>,
+    text: CitationText<'_>,
     mut end: usize,
     capital_first: bool,
     into: &mut Vec<Box<str>>,
@@ -270,7 +278,7 @@ pub(super) fn read_subdivisions(
     if into.is_empty() { end } else { skip_subdivision_range(text, end) }
 }
 
-fn read_parenthesised<'t>(text: Text<'t>, pos: usize) -> Option<(&'t str, usize)> {
+fn read_parenthesised<'t>(text: CitationText<'t>, pos: usize) -> Option<(&'t str, usize)> {
     let open = text.skip_spaces(pos);
     // A line that begins with `(b)` is a new paragraph.
     if text.folded_at(open) != b'(' || text.slice(pos, open).contains('\n') {
@@ -299,7 +307,7 @@ fn is_subdivision(inner: &str, spaced: bool) -> bool {
 }
 
 /// Reads `, subd. 2` or `subsection (b)`.
-fn read_worded(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
+fn read_worded(text: CitationText<'_>, pos: usize) -> Option<(&str, usize)> {
     const WORDS: [&str; 9] =
         ["subd", "subds", "subdivision", "subdiv", "subsection", "subsec", "paragraph", "para", "par"];
     let word = text.skip_comma(pos);
@@ -308,7 +316,7 @@ fn read_worded(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
 }
 
 /// Reads the subdivision after such a word: `(b)`, `2`, `A`.
-pub(super) fn read_inner(text: Text<'_>, after_word: usize) -> Option<(&str, usize)> {
+pub(super) fn read_inner(text: CitationText<'_>, after_word: usize) -> Option<(&str, usize)> {
     let start = text.skip_spaces(after_word);
     if let Some(found) = read_parenthesised(text, start) {
         return Some(found);
@@ -319,7 +327,7 @@ pub(super) fn read_inner(text: Text<'_>, after_word: usize) -> Option<(&str, usi
 }
 
 /// Skips `-(3)` or `to (3)`: only the first subdivision of a range is kept.
-fn skip_subdivision_range(text: Text<'_>, end: usize) -> usize {
+fn skip_subdivision_range(text: CitationText<'_>, end: usize) -> usize {
     let mut pos = text.skip_spaces(end);
     if text.folded_at(pos) == b'-' {
         pos += text.at(pos).1;
@@ -331,14 +339,14 @@ fn skip_subdivision_range(text: Text<'_>, end: usize) -> usize {
     read_parenthesised(text, pos).map_or(end, |(_, range_end)| range_end)
 }
 
-fn skip_et_seq(text: Text<'_>, end: usize) -> usize {
+fn skip_et_seq(text: CitationText<'_>, end: usize) -> usize {
     let et = text.skip_comma(end);
     let seq = text.word(et, "et").map(|after| text.skip_spaces(after));
     seq.and_then(|pos| text.any_word(pos, &["seq", "sequens", "sequentes"])).unwrap_or(end)
 }
 
 /// Reads a title or chapter number: `42`, `5A`, `17-A`, `93A`.
-pub(super) fn read_title(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
+pub(super) fn read_title(text: CitationText<'_>, pos: usize) -> Option<(&str, usize)> {
     let digits = text.digits_end(pos);
     if digits == pos || digits > pos + 4 || text.folded_at(pos) == b'0' {
         return None;

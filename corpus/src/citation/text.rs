@@ -18,9 +18,9 @@ pub(super) const OTHER: u8 = 4;
 const SPACES_MAX: usize = 24;
 
 #[derive(Clone, Copy)]
-pub(super) struct Text<'t>(&'t str);
+pub(super) struct CitationText<'t>(&'t str);
 
-impl<'t> Text<'t> {
+impl<'t> CitationText<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self(text)
     }
@@ -153,15 +153,15 @@ mod tests {
             ("§", SECTION_SIGN),
             ("é", OTHER),
         ] {
-            assert_eq!(Text::new(text).at(0), (sign, text.len()), "{text:?}");
+            assert_eq!(CitationText::new(text).at(0), (sign, text.len()), "{text:?}");
         }
-        assert_eq!(Text::new("").at(0), (END, 0));
-        assert_eq!(Text::new("\0").at(0), (OTHER, 1));
+        assert_eq!(CitationText::new("").at(0), (END, 0));
+        assert_eq!(CitationText::new("\0").at(0), (OTHER, 1));
     }
 
     #[test]
     fn only_whole_words_match() {
-        let text = Text::new("Sec. sections title.");
+        let text = CitationText::new("Sec. sections title.");
         assert_eq!(text.word(0, "sec"), Some(4));
         assert_eq!(text.word(5, "section"), None);
         assert_eq!(text.word(5, "sections"), Some(13));

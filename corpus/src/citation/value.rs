@@ -18,7 +18,7 @@ impl BodyRef {
 
 /// The description of a code body in a grammar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Body<'g> {
+pub struct GrammarBody<'g> {
     /// The jurisdiction's short code, such as `VA`.
     pub jurisdiction: &'g str,
     /// The key that begins every citation key of this body, such as `us/usc`.
@@ -51,7 +51,7 @@ pub enum Locator {
         number: Box<str>,
         /// The last number of a range that is cited as a whole.
         last: Option<Box<str>>,
-        wording: Option<Wording>,
+        wording: Option<WordingKind>,
     },
     /// The parts of a constitution, outermost first. Roman numerals are stored as digits. Empty for the whole
     /// constitution.
@@ -69,7 +69,7 @@ pub enum Unit {
 
 /// Which of two wordings of one section is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Wording {
+pub enum WordingKind {
     /// The permanent wording next to a temporary one, written `(Perm)`.
     Permanent,
 }

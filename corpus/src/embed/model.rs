@@ -19,12 +19,12 @@ macro_rules! aligned_bytes {
 pub(super) use aligned_bytes;
 
 /// One row of the embedding table. Multiplied by the token's scale, it is the token's vector.
-pub(super) type Row = [i8; DIMS];
+pub(super) type EmbeddingRow = [i8; DIMS];
 
 /// A table: a row and a scale for each token.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
-    rows: &'static [Row],
+    rows: &'static [EmbeddingRow],
     scales: &'static [f32],
 }
 
@@ -46,13 +46,13 @@ impl Model {
     }
 
     fn compiled_in(rows: &'static [u8], scales: &'static [u8]) -> Self {
-        let (rows, scales): (&[Row], &[f32]) = (bytemuck::cast_slice(rows), bytemuck::cast_slice(scales));
+        let (rows, scales): (&[EmbeddingRow], &[f32]) = (bytemuck::cast_slice(rows), bytemuck::cast_slice(scales));
         assert!(rows.len() == TOKEN_COUNT && scales.len() == TOKEN_COUNT, "the build script checked the shapes");
         Self { rows, scales }
     }
 
     /// The row and the scale of a token. `None` outside the table, where a token from a damaged file may be.
-    pub(super) fn row(&self, token: TokenId) -> Option<(&'static Row, f32)> {
+    pub(super) fn row(&self, token: TokenId) -> Option<(&'static EmbeddingRow, f32)> {
         Some((self.rows.get(token.index())?, *self.scales.get(token.index())?))
     }
 }

@@ -5,7 +5,7 @@
 //! Equal cosines are in token order. A cosine of zero ends a row early.
 
 use super::model::DIMS;
-use super::model::{Model, Row, aligned_bytes};
+use super::model::{EmbeddingRow, Model, aligned_bytes};
 use super::token::{TOKEN_COUNT, TokenId};
 use super::vocabulary::Vocabulary;
 
@@ -96,11 +96,11 @@ impl NeighbourTableBuilder {
     }
 }
 
-fn widened(row: &Row) -> [i16; DIMS] {
+fn widened(row: &EmbeddingRow) -> [i16; DIMS] {
     row.map(i16::from)
 }
 
-fn dot(wide: &[i16; DIMS], row: &Row) -> i32 {
+fn dot(wide: &[i16; DIMS], row: &EmbeddingRow) -> i32 {
     wide.iter().zip(row).map(|(&a, &b)| i32::from(a) * i32::from(i16::from(b))).sum()
 }
 

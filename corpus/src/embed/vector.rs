@@ -3,7 +3,7 @@
 //! The order of additions is the same on every processor, and fused multiply-add is not used. Equal tokens
 //! therefore give equal bits everywhere, and a rebuilt snapshot is identical.
 
-use super::model::{DIMS, Model, Row};
+use super::model::{DIMS, EmbeddingRow, Model};
 use super::token::TokenId;
 
 /// A vector of length one, or zero if there was nothing to embed.
@@ -84,7 +84,7 @@ fn sum_of_rows_plain(model: &Model, tokens: &[TokenId]) -> Vector {
 }
 
 #[inline(always)]
-fn add_row(sum: &mut [f32; DIMS], row: &Row, scale: f32) {
+fn add_row(sum: &mut [f32; DIMS], row: &EmbeddingRow, scale: f32) {
     for (component, &value) in sum.iter_mut().zip(row) {
         *component += f32::from(value) * scale;
     }

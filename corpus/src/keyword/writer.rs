@@ -63,11 +63,11 @@ pub struct KeywordWriter {
     batch_bytes: usize,
     batches: SyncSender<Vec<TantivyDocument>>,
     /// `None` after its error was reported.
-    worker: Option<JoinHandle<Result<Vec<Run>, KeywordError>>>,
+    worker: Option<JoinHandle<Result<Vec<IndexRun>, KeywordError>>>,
 }
 
 /// A part of the index on disk, with consecutive documents.
-struct Run {
+struct IndexRun {
     directory: BuildDirectory,
     index: Index,
 }
@@ -154,8 +154,8 @@ impl KeywordWriter {
 
 fn join_worker(
     path: &Path,
-    worker: Option<JoinHandle<Result<Vec<Run>, KeywordError>>>,
-) -> Result<Vec<Run>, KeywordError> {
+    worker: Option<JoinHandle<Result<Vec<IndexRun>, KeywordError>>>,
+) -> Result<Vec<IndexRun>, KeywordError> {
     let stopped = || KeywordError::WriterStopped { path: path.to_owned() };
     worker.ok_or_else(stopped)?.join().map_err(|_| stopped())?
 }
@@ -165,7 +165,7 @@ struct RunWriter {
     path: PathBuf,
     schema: Schema,
     memory_budget_bytes: usize,
-    runs: Vec<Run>,
+    runs: Vec<IndexRun>,
 }
 
 /// The run being collected.
@@ -175,7 +175,7 @@ struct OpenRun {
 }
 
 impl RunWriter {
-    fn write_all(mut self, incoming: &Receiver<Vec<TantivyDocument>>) -> Result<Vec<Run>, KeywordError> {
+    fn write_all(mut self, incoming: &Receiver<Vec<TantivyDocument>>) -> Result<Vec<IndexRun>, KeywordError> {
         let mut open = self.begin_run(0)?;
         let mut is_empty = true;
         for document in incoming.iter().flatten() {
@@ -208,13 +208,13 @@ impl RunWriter {
     fn end_run(&mut self, run: OpenRun) -> Result<(), KeywordError> {
         let OpenRun { directory, writer } = run;
         let index = writer.finalize().map_err(|source| engine_error(&self.path, "write a run of", source))?;
-        self.runs.push(Run { directory, index });
+        self.runs.push(IndexRun { directory, index });
         Ok(())
     }
 }
 
 /// Puts the files of one segment into the folder. Returns tantivy's `meta.json` for it.
-fn join_runs(path: &Path, runs: &[Run]) -> Result<Vec<u8>, KeywordError> {
+fn join_runs(path: &Path, runs: &[IndexRun]) -> Result<Vec<u8>, KeywordError> {
     let engine = |source| engine_error(path, "merge the runs of", source);
     let directory = match runs {
         [only] => {

@@ -26,13 +26,13 @@ pub struct Table {
 }
 
 /// The cell that covers a column of a row, as the number of the cell's row and its position in that row.
-type Owner = (usize, usize);
+type CoveringCell = (usize, usize);
 
 /// Builds a table from its rows: the bytes and the kind of each. No cell spans rows of the head and rows below it.
 /// If a mark covers a cell that has text, or if there is no cell that could cover it, the mark is ignored.
 pub fn build_table(text: &str, rows: &[(Range<usize>, LineKind)], marks: &[Mark]) -> Table {
     let mut table = Table::default();
-    let mut above: Vec<Option<Owner>> = Vec::new();
+    let mut above: Vec<Option<CoveringCell>> = Vec::new();
     for (number, (line, kind)) in rows.iter().enumerate() {
         if number > 0 && rows[number - 1].1 != *kind {
             above.clear();
@@ -53,20 +53,20 @@ impl Table {
         text: &str,
         line: Range<usize>,
         marks: &[Mark],
-        above: &[Option<Owner>],
-    ) -> Vec<Option<Owner>> {
+        above: &[Option<CoveringCell>],
+    ) -> Vec<Option<CoveringCell>> {
         let number = self.rows.len();
         let cells = cells(text, line, marks);
         let owner_above = |column: usize| above.get(column).copied().flatten();
         // A cell continues in this row only if it continues in all of its columns.
-        let goes_on = |(row, place): Owner| {
+        let goes_on = |(row, place): CoveringCell| {
             let cell = &self.rows[row][place];
             (cell.column..cell.column + cell.columns).all(|column| {
                 let is_covered = cells.get(column).is_some_and(|(_, cover)| *cover == Some(MarkKind::CoveredFromAbove));
                 is_covered && owner_above(column) == Some((row, place))
             })
         };
-        let mut from_above: Vec<Option<Owner>> = Vec::with_capacity(cells.len());
+        let mut from_above: Vec<Option<CoveringCell>> = Vec::with_capacity(cells.len());
         for column in 0..cells.len() {
             // For a wide cell, its first column decides.
             let owner = owner_above(column).filter(|&(row, place)| match self.rows[row][place].column {
@@ -76,7 +76,7 @@ impl Table {
             from_above.push(owner);
         }
         let mut own: Vec<TableCell> = Vec::new();
-        let mut owners: Vec<Option<Owner>> = Vec::with_capacity(cells.len());
+        let mut owners: Vec<Option<CoveringCell>> = Vec::with_capacity(cells.len());
         for (column, (bytes, cover)) in cells.into_iter().enumerate() {
             if let Some(owner) = from_above[column] {
                 let cell = &mut self.rows[owner.0][owner.1];

@@ -16,7 +16,7 @@ const KIND: FileKind = FileKind { magic: *b"HBENCODR", version: 1 };
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Meta {
+struct EncoderMeta {
     space: [u8; NAME_LEN_MAX],
     encoder: EncoderHash,
     norm_epsilon: f64,
@@ -61,7 +61,7 @@ pub fn write_encoder<E: From<SectionFileError>>(
     out.section("values", &values)?;
     out.section("project", projection)?;
     let dims = if projection.is_empty() { shape.hidden } else { projection.len() / shape.hidden };
-    let meta = Meta {
+    let meta = EncoderMeta {
         space: space.padded(),
         encoder: *encoder,
         norm_epsilon: shape.norm_epsilon,
@@ -101,7 +101,7 @@ impl StoredEncoder {
             return Ok(None);
         }
         let file = SectionFile::open(&path, KIND)?;
-        let meta = *single_meta::<Meta>(&file)?;
+        let meta = *single_meta::<EncoderMeta>(&file)?;
         check_space(&file, &meta.space, space)?;
         if meta.encoder != *encoder {
             return Err(file.damaged("it is another sentence encoder than the one that embedded the passages"));

@@ -41,11 +41,11 @@ pub struct Transformer {
     shape: EncoderShape,
     places: Tensor,
     norm: LayerNorm,
-    layers: Vec<Layer>,
+    layers: Vec<TransformerLayer>,
 }
 
 #[derive(Debug)]
-struct Layer {
+struct TransformerLayer {
     query: Linear,
     key: Linear,
     value: Linear,
@@ -95,7 +95,7 @@ impl Transformer {
     }
 }
 
-impl Layer {
+impl TransformerLayer {
     fn forward(&self, states: &Tensor, heads: usize) -> Result<Tensor> {
         let (batch, length, hidden) = states.dims3()?;
         let size = hidden / heads;
@@ -146,10 +146,10 @@ where
         Ok(LayerNorm::new(self.whole(&weight)?, self.whole(&bias)?, self.shape.norm_epsilon))
     }
 
-    fn layer(&mut self, number: usize) -> std::result::Result<Layer, E> {
+    fn layer(&mut self, number: usize) -> std::result::Result<TransformerLayer, E> {
         let &EncoderShape { hidden, intermediate_width: wide, .. } = self.shape;
         let names = LayerNames::of(number);
-        Ok(Layer {
+        Ok(TransformerLayer {
             query: self.linear(&names.query, hidden, hidden)?,
             key: self.linear(&names.key, hidden, hidden)?,
             value: self.linear(&names.value, hidden, hidden)?,

@@ -59,12 +59,12 @@ pub(super) fn letters_of(word: &str) -> Option<u32> {
 /// The number of nodes that contain each word. Parts of a corpus can be counted separately and merged in any order.
 #[derive(Debug, Default)]
 pub struct WordCounts {
-    counts: FxHashMap<Box<[u8]>, Count>,
+    counts: FxHashMap<Box<[u8]>, WordCount>,
     nodes: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Count {
+struct WordCount {
     nodes: u32,
     /// The last node that was counted, so that each node counts once.
     last: u32,
@@ -78,9 +78,9 @@ impl WordCounts {
         for text in texts {
             each_word(text, |word| match self.counts.get_mut(word) {
                 Some(count) if count.last == node => {}
-                Some(count) => *count = Count { nodes: count.nodes + 1, last: node },
+                Some(count) => *count = WordCount { nodes: count.nodes + 1, last: node },
                 None => {
-                    self.counts.insert(word.into(), Count { nodes: 1, last: node });
+                    self.counts.insert(word.into(), WordCount { nodes: 1, last: node });
                 }
             });
         }
@@ -90,7 +90,10 @@ impl WordCounts {
     pub fn merge(&mut self, other: Self) {
         self.nodes += other.nodes;
         for (word, count) in other.counts {
-            self.counts.entry(word).and_modify(|own| own.nodes += count.nodes).or_insert(Count { last: 0, ..count });
+            self.counts
+                .entry(word)
+                .and_modify(|own| own.nodes += count.nodes)
+                .or_insert(WordCount { last: 0, ..count });
         }
     }
 

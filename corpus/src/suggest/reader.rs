@@ -136,7 +136,7 @@ impl Suggestions {
 
     /// The numbers of an entry's words, in order.
     pub fn row(&self, entry: u32) -> impl Iterator<Item = u32> + '_ {
-        Numbers(self.rows.get(entry))
+        VarintNumbers(self.rows.get(entry))
     }
 
     /// The nodes of an entry, ascending.
@@ -171,7 +171,7 @@ impl Suggestions {
     /// The entries in the list of a word, ascending.
     pub(super) fn entries<'s>(&'s self, lists: &'s PackedLists<u8>, word: u32) -> impl Iterator<Item = u32> + 's {
         let mut next = 0_u32;
-        Numbers(lists.get(word)).map_while(move |distance| {
+        VarintNumbers(lists.get(word)).map_while(move |distance| {
             let entry = next.checked_add(distance).filter(|&entry| entry < self.entry_count())?;
             next = entry + 1;
             Some(entry)
@@ -187,9 +187,9 @@ impl Suggestions {
 }
 
 /// Decodes numbers that are stored with seven bits per byte.
-struct Numbers<'s>(&'s [u8]);
+struct VarintNumbers<'s>(&'s [u8]);
 
-impl Iterator for Numbers<'_> {
+impl Iterator for VarintNumbers<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {

@@ -55,7 +55,7 @@ pub(super) fn all_words_of(text: &str) -> Vec<String> {
     let folded = text.chars().take(TEXT_CHARS_MAX).nfkd().filter(|c| !is_combining_mark(*c));
     let signs: Vec<char> = folded.flat_map(char::to_lowercase).collect();
     let mut words: Vec<String> = Vec::new();
-    let mut word = Word::default();
+    let mut word = SuggestWord::default();
     let mut at = 0;
     while let Some(&c) = signs.get(at) {
         at += 1;
@@ -81,7 +81,7 @@ pub(super) fn all_words_of(text: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Word {
+struct SuggestWord {
     text: String,
     chars: usize,
     /// Letters since the last dot.
@@ -90,7 +90,7 @@ struct Word {
     has_digit: bool,
 }
 
-impl Word {
+impl SuggestWord {
     fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

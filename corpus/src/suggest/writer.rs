@@ -16,11 +16,11 @@ pub struct SuggestWriter {
     vocabulary: HashMap<Box<str>, u32>,
     /// The index of each entry, by a hash of what all texts of the entry have in common.
     places: HashMap<[u8; 16], usize>,
-    entries: Vec<Entry>,
+    entries: Vec<SuggestionEntry>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct SuggestionEntry {
     rank: Rank,
     words: Box<[u32]>,
     nodes: Vec<u32>,
@@ -58,7 +58,7 @@ impl SuggestWriter {
             let chars = text.chars().count() as u32;
             let rank = Rank { is_dead: true, is_citation, chars, first: node.0 };
             let words = words.iter().take(WORDS_MAX).map(|word| self.word(word)).collect();
-            self.entries.push(Entry { rank, words, nodes: Vec::with_capacity(1) });
+            self.entries.push(SuggestionEntry { rank, words, nodes: Vec::with_capacity(1) });
         }
         let entry = &mut self.entries[place];
         entry.nodes.push(node.0);
@@ -90,7 +90,7 @@ impl SuggestWriter {
     }
 }
 
-fn write(dir: &Path, words: &[(Box<str>, u32)], entries: &[Entry]) -> Result<(), SectionFileError> {
+fn write(dir: &Path, words: &[(Box<str>, u32)], entries: &[SuggestionEntry]) -> Result<(), SectionFileError> {
     let path = dir.join(FILE_NAME);
     let too_long = || SectionFileError::Io {
         path: path.clone(),
@@ -99,7 +99,7 @@ fn write(dir: &Path, words: &[(Box<str>, u32)], entries: &[Entry]) -> Result<(),
     };
     let mut out = SectionWriter::create(&path, KIND, 11)?;
     let group = |is_dead, is_citation| {
-        let inside = |entry: &&Entry| entry.rank.is_dead == is_dead && entry.rank.is_citation == is_citation;
+        let inside = |entry: &&SuggestionEntry| entry.rank.is_dead == is_dead && entry.rank.is_citation == is_citation;
         entries.iter().filter(inside).count() as u32
     };
     out.section("groups", &[group(false, false), group(false, true), group(true, false), group(true, true)])?;
@@ -127,7 +127,7 @@ fn write(dir: &Path, words: &[(Box<str>, u32)], entries: &[Entry]) -> Result<(),
 
 /// For every word, the list of the entries that begin with it (`is_first`) or contain it later. Each entry is
 /// stored as its distance from the previous one.
-fn lists_of(words: usize, entries: &[Entry], is_first: bool) -> Vec<Vec<u8>> {
+fn lists_of(words: usize, entries: &[SuggestionEntry], is_first: bool) -> Vec<Vec<u8>> {
     let mut lists = vec![(Vec::new(), 0); words];
     for (number, entry) in (0..).zip(entries) {
         let (first, later) = entry.words.split_at(1);

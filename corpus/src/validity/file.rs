@@ -33,7 +33,7 @@ struct Dated {
 /// A wording. Days are numbers such as 20260131; 0 means no day.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Row {
+struct WordingRow {
     from: u32,
     to: u32,
     first_chunk: u32,
@@ -44,7 +44,7 @@ struct Row {
     zero: u8,
 }
 
-impl Row {
+impl WordingRow {
     fn of(validity: &Validity, chunks: OrdinalRange) -> Self {
         let number = |day: Option<Day>| day.map_or(0, Day::number);
         Self {
@@ -84,7 +84,7 @@ impl Row {
 #[derive(Debug, Default)]
 pub struct ValidityWriter {
     nodes: Vec<Dated>,
-    rows: Vec<Row>,
+    rows: Vec<WordingRow>,
     days: Vec<u32>,
 }
 
@@ -99,7 +99,7 @@ impl ValidityWriter {
         }
         self.nodes.push(Dated { node: node.0, first: self.rows.len() as u32, count: wordings.len() as u32, zero: 0 });
         for (validity, chunks) in wordings {
-            self.rows.push(Row::of(validity, *chunks));
+            self.rows.push(WordingRow::of(validity, *chunks));
             self.days.extend(change_days(std::slice::from_ref(validity)).map(Day::number));
         }
     }
@@ -119,7 +119,7 @@ impl ValidityWriter {
 #[derive(Clone, Debug)]
 pub struct ValidityIndex {
     nodes: Column<Dated>,
-    rows: Column<Row>,
+    rows: Column<WordingRow>,
     days: Column<u32>,
 }
 
@@ -161,7 +161,7 @@ impl ValidityIndex {
         let mut wordings = Vec::new();
         self.standings(|_, rows| {
             wordings.clear();
-            wordings.extend(rows.iter().map(Row::validity));
+            wordings.extend(rows.iter().map(WordingRow::validity));
             let standing = state_on(&wordings, day);
             (standing.wording, standing.status)
         })
@@ -173,7 +173,7 @@ impl ValidityIndex {
         self.standings(|node, _| (0, status(node)))
     }
 
-    fn standings(&self, mut of: impl FnMut(NodeOrdinal, &[Row]) -> (usize, Status)) -> StatesOnDay {
+    fn standings(&self, mut of: impl FnMut(NodeOrdinal, &[WordingRow]) -> (usize, Status)) -> StatesOnDay {
         let shown = self.nodes.iter().map(|dated| {
             let node = NodeOrdinal(dated.node);
             let rows = &self.rows[dated.first as usize..(dated.first + dated.count) as usize];

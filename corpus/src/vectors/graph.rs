@@ -22,7 +22,7 @@ const KIND: FileKind = FileKind { magic: *b"HBVGRAPH", version: 2 };
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Meta {
+struct GraphMeta {
     space: [u8; NAME_LEN_MAX],
     dims: u32,
     chunks: u32,
@@ -79,7 +79,7 @@ impl From<SectionFileError> for GraphWriteError {
 #[derive(Debug)]
 pub struct GraphWriter {
     path: PathBuf,
-    meta: Meta,
+    meta: GraphMeta,
     out: SectionWriter,
     graphs: Vec<GraphRecord>,
     entries: Vec<u32>,
@@ -115,7 +115,7 @@ impl GraphWriter {
         out.begin("links")?;
         Ok(Self {
             path,
-            meta: Meta { space: rows.space().padded(), dims: rows.dims() as u32, chunks: rows.chunk_count() },
+            meta: GraphMeta { space: rows.space().padded(), dims: rows.dims() as u32, chunks: rows.chunk_count() },
             out,
             graphs: Vec::new(),
             entries: Vec::new(),
@@ -219,7 +219,7 @@ impl GraphFile {
     /// Maps the graph of the vectors and checks that it has the same space and length.
     pub fn open(rows: &VectorRows) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&rows.directory().join(rows.space().graph_file()), KIND)?;
-        let meta = *single_meta::<Meta>(&file)?;
+        let meta = *single_meta::<GraphMeta>(&file)?;
         check_space(&file, &meta.space, rows.space())?;
         if (meta.dims as usize, meta.chunks) != (rows.dims(), rows.chunk_count()) {
             return Err(file.damaged(format!(

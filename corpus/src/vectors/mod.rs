@@ -37,10 +37,10 @@ pub use view::{Graph, GraphView, NEAR_MAX};
 pub use within::ChunkFilter;
 
 pub(crate) use arch::prefetch;
-use plan::{Step, plan};
-use quantise::Query;
+use plan::{PlanStep, plan};
+use quantise::QuantisedQuery;
 use ranked::{Ranked, TopResults};
-use scan::{Request, ScanScratch, best_estimated, scan};
+use scan::{ScanScratch, VectorRequest, best_estimated, scan};
 use search::{WalkScratch, walk};
 
 use crate::ids::{ChunkOrdinal, OrdinalRange};
@@ -150,7 +150,8 @@ impl VectorIndex {
             let rows = self.rows.view();
             let whole = OrdinalRange { start: 0, end: self.rows.chunk_count() };
             let within = ChunkFilter { ranges: &[whole], admits: None };
-            let request = Request { kernel: self.kernel, rows, query: &scratch.query, range: whole, within: &within };
+            let request =
+                VectorRequest { kernel: self.kernel, rows, query: &scratch.query, range: whole, within: &within };
             let best = |(place, &range): (usize, &OrdinalRange)| {
                 if let Some(ahead) = ranges.get(place + PREFETCHED_AHEAD) {
                     // In a longer range, the processor itself prefetches the rest.
@@ -168,8 +169,8 @@ impl VectorIndex {
         plan(view, self.rows.chunk_count(), within, effort, steps);
         walk_scratch.restart(effort.ef.max(k));
         let mut work = Work::default();
-        for &Step { range, graph } in steps.iter() {
-            let request = Request { kernel: self.kernel, rows, query, range, within };
+        for &PlanStep { range, graph } in steps.iter() {
+            let request = VectorRequest { kernel: self.kernel, rows, query, range, within };
             match graph.and_then(|place| view.graph(place)) {
                 None => {
                     scan(&request, k, scan_scratch, found);
@@ -192,17 +193,17 @@ thread_local! {
 /// The buffers that a thread reuses for its queries.
 #[derive(Debug, Default)]
 struct Scratch {
-    query: Query,
+    query: QuantisedQuery,
     scan: ScanScratch,
     walk: WalkScratch,
     found: TopResults,
     sorted: Vec<Ranked>,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
 }
 
 /// Expands points to the chunks that they represent.
 struct Expansion<'a> {
-    request: Request<'a>,
+    request: VectorRequest<'a>,
     graph: Graph<'a>,
 }
 

@@ -19,13 +19,19 @@ const SAMPLED: u32 = 64;
 
 /// A part of a range, and the index of the graph to walk, or `None` to scan the part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct PlanStep {
     pub(super) range: OrdinalRange,
     pub(super) graph: Option<usize>,
 }
 
 /// Writes the steps of a search to `steps`.
-pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &ChunkFilter<'_>, effort: Effort, steps: &mut Vec<Step>) {
+pub(super) fn plan(
+    view: GraphView<'_>,
+    chunks: u32,
+    within: &ChunkFilter<'_>,
+    effort: Effort,
+    steps: &mut Vec<PlanStep>,
+) {
     steps.clear();
     let clipped = within.ranges.iter().map(|range| OrdinalRange { start: range.start, end: range.end.min(chunks) });
     let ranges = || clipped.clone().filter(|range| !range.is_empty());
@@ -35,7 +41,7 @@ pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &ChunkFilter<'_>, e
     let cost = further + dearest * (1.0 / FURTHER_WALK_COST - 1.0);
     if ranges().map(|range| f64::from(range.len())).sum::<f64>() <= cost {
         steps.clear();
-        steps.extend(ranges().map(|range| Step { range, graph: None }));
+        steps.extend(ranges().map(|range| PlanStep { range, graph: None }));
     }
 }
 
@@ -62,7 +68,7 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// Adds the steps for a range. Returns their cost, with every walk counted as a further one.
-    fn cover(&self, range: OrdinalRange, steps: &mut Vec<Step>) -> f64 {
+    fn cover(&self, range: OrdinalRange, steps: &mut Vec<PlanStep>) -> f64 {
         let first = steps.len();
         let mut by_parts = 0.0;
         let mut at = range.start;
@@ -89,7 +95,7 @@ impl Planner<'_> {
     }
 
     /// The same for a range that contains no whole graph.
-    fn cover_gap(&self, gap: OrdinalRange, steps: &mut Vec<Step>) -> f64 {
+    fn cover_gap(&self, gap: OrdinalRange, steps: &mut Vec<PlanStep>) -> f64 {
         let mut cost = 0.0;
         for (_, shard) in self.graphs().take(self.view.shards) {
             let part = OrdinalRange { start: gap.start.max(shard.start), end: gap.end.min(shard.end) };
@@ -113,8 +119,8 @@ impl Planner<'_> {
     }
 
     /// The cheaper step for a range, a scan or a walk, with its cost.
-    fn cheaper(&self, range: OrdinalRange, graph: Option<usize>) -> (Step, f64) {
-        let (scan, walk) = (Step { range, graph: None }, Step { range, graph });
+    fn cheaper(&self, range: OrdinalRange, graph: Option<usize>) -> (PlanStep, f64) {
+        let (scan, walk) = (PlanStep { range, graph: None }, PlanStep { range, graph });
         match self.further_walk(&walk) {
             cost if graph.is_some() && cost < f64::from(range.len()) => (walk, cost),
             _ => (scan, f64::from(range.len())),
@@ -122,7 +128,7 @@ impl Planner<'_> {
     }
 
     /// The cost of a step as a further walk. Zero if the step is a scan.
-    fn further_walk(&self, step: &Step) -> f64 {
+    fn further_walk(&self, step: &PlanStep) -> f64 {
         let chunks = step.graph.and_then(|place| self.view.chunks().nth(place));
         chunks.map_or(0.0, |chunks| {
             let share = f64::from(step.range.len()) / f64::from(chunks.len());

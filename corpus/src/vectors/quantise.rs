@@ -16,7 +16,7 @@ const QUERY_STEPS_SUM_MAX: f64 = (i32::MAX / 128) as f64;
 
 /// One vector, quantised.
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct QuantisedRow {
     pub(super) scale: f32,
     pub(super) codes: Vec<i8>,
     /// Two dimensions per byte: in each group of 32, byte b contains dimension b in its low half and dimension b +
@@ -26,7 +26,7 @@ pub(super) struct Row {
     pub(super) residual_norm: f32,
 }
 
-impl Row {
+impl QuantisedRow {
     /// Replaces this row with that of a vector, whose values must be finite.
     pub(super) fn set(&mut self, vector: &[f32]) {
         let largest = vector.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
@@ -70,7 +70,7 @@ fn split(sixteenths: i32) -> (i8, i32) {
 
 /// A query in the form that the inner loops take. Its buffers are reused for other queries.
 #[derive(Debug, Default)]
-pub(super) struct Query {
+pub(super) struct QuantisedQuery {
     pub(super) exact: Vec<f32>,
     /// The query in integer steps, as fine as 32-bit sums allow: about 15 bits.
     pub(super) steps: Vec<i16>,
@@ -81,7 +81,7 @@ pub(super) struct Query {
     lost_norm: f64,
 }
 
-impl Query {
+impl QuantisedQuery {
     pub(super) fn set(&mut self, query: &[f32]) {
         self.exact.clear();
         self.exact.extend_from_slice(query);
@@ -139,10 +139,10 @@ mod tests {
         ) {
             let factor = 2.0f32.powi(magnitude);
             let asked: Vec<f32> = asked.iter().map(|value| value * factor).collect();
-            let mut query = Query::default();
+            let mut query = QuantisedQuery::default();
             query.set(&asked);
             for vector in &rows {
-                let mut row = Row::default();
+                let mut row = QuantisedRow::default();
                 row.set(vector);
                 let kernel = Kernel::detect();
                 let score = kernel.score(&query.exact, &row.codes, &row.residuals) * (row.scale / 16.0);
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     fn extreme_queries_do_not_overflow() {
-        let mut query = Query::default();
+        let mut query = QuantisedQuery::default();
         for value in [0.0, f32::NAN, f32::INFINITY, f32::MAX, 1e-42, 1.0] {
             query.set(&[value; 2048]);
             let sum: i64 = query.steps.iter().map(|&step| i64::from(step).abs()).sum();
             assert!(sum * 128 <= i64::from(i32::MAX), "{value}");
         }
-        assert_eq!(Row::default().residual_norm, 0.0);
+        assert_eq!(QuantisedRow::default().residual_norm, 0.0);
     }
 }

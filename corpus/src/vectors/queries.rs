@@ -19,7 +19,7 @@ pub type EncoderHash = [u8; 32];
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Meta {
+struct QueriesMeta {
     space: [u8; NAME_LEN_MAX],
     encoder: EncoderHash,
     dims: u32,
@@ -76,8 +76,12 @@ pub fn write_queries(
     let mut out = SectionWriter::create(&directory.join(space.queries_file()), KIND, 3)?;
     out.section("codes", rows.codes)?;
     out.section("scales", rows.scales)?;
-    let meta =
-        Meta { space: space.padded(), encoder: *encoder, dims: rows.dims as u32, tokens: rows.scales.len() as u32 };
+    let meta = QueriesMeta {
+        space: space.padded(),
+        encoder: *encoder,
+        dims: rows.dims as u32,
+        tokens: rows.scales.len() as u32,
+    };
     out.section("meta", &[meta])?;
     out.finish()
 }
@@ -98,7 +102,7 @@ impl QueryTable {
             return Ok(None);
         }
         let file = SectionFile::open(&path, KIND)?;
-        let meta = *single_meta::<Meta>(&file)?;
+        let meta = *single_meta::<QueriesMeta>(&file)?;
         check_space(&file, &meta.space, space)?;
         if meta.encoder != *encoder {
             return Err(

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use bytemuck::{Pod, Zeroable};
 
 use super::arch::{LANES, prefetch};
-use super::quantise::{Row, residual_norm};
+use super::quantise::{QuantisedRow, residual_norm};
 use super::space::{NAME_LEN_MAX, SpaceName};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
@@ -21,7 +21,7 @@ const COPY_BUFFER_LEN: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Meta {
+struct RowsMeta {
     space: [u8; NAME_LEN_MAX],
     dims: u32,
     chunks: u32,
@@ -102,7 +102,7 @@ pub struct VectorWriter {
     scales: Vec<f32>,
     residuals: BufWriter<File>,
     residual_norm_max: f32,
-    row: Row,
+    row: QuantisedRow,
 }
 
 impl VectorWriter {
@@ -124,7 +124,7 @@ impl VectorWriter {
             scales: Vec::new(),
             residuals: BufWriter::with_capacity(COPY_BUFFER_LEN, spool),
             residual_norm_max: 0.0,
-            row: Row::default(),
+            row: QuantisedRow::default(),
         })
     }
 
@@ -171,7 +171,7 @@ impl VectorWriter {
         self.out.section("scales", &self.scales)?;
         self.out.begin("residual")?;
         self.copy_residuals()?;
-        let meta = Meta {
+        let meta = RowsMeta {
             space: self.space.padded(),
             dims: self.dims as u32,
             chunks: self.scales.len() as u32,
@@ -211,7 +211,7 @@ pub fn is_supported_dims(dims: usize) -> bool {
 pub struct VectorRows {
     space: SpaceName,
     directory: PathBuf,
-    meta: Meta,
+    meta: RowsMeta,
     codes: Column<i8>,
     scales: Column<f32>,
     residuals: Column<u8>,
@@ -221,7 +221,7 @@ impl VectorRows {
     /// Maps the file of the space and checks that its columns have the lengths that its `meta` states.
     pub fn open(directory: &Path, space: &SpaceName) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&directory.join(space.vectors_file()), KIND)?;
-        let meta = *single_meta::<Meta>(&file)?;
+        let meta = *single_meta::<RowsMeta>(&file)?;
         check_space(&file, &meta.space, space)?;
         let (dims, chunks) = (meta.dims as usize, meta.chunks as usize);
         if !is_supported_dims(dims) {

@@ -6,7 +6,7 @@
 //! scan the threshold only rises, so nothing is lost by applying it early.
 
 use super::arch::Kernel;
-use super::quantise::Query;
+use super::quantise::QuantisedQuery;
 use super::ranked::{Neighbour, Ranked, TopResults};
 use super::rows::RowsView;
 use super::within::ChunkFilter;
@@ -28,15 +28,15 @@ pub(super) struct ScanScratch {
 
 /// A query, the chunks to search, and the kernel that computes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request<'a> {
+pub(super) struct VectorRequest<'a> {
     pub(super) kernel: Kernel,
     pub(super) rows: RowsView<'a>,
-    pub(super) query: &'a Query,
+    pub(super) query: &'a QuantisedQuery,
     pub(super) range: OrdinalRange,
     pub(super) within: &'a ChunkFilter<'a>,
 }
 
-impl Request<'_> {
+impl VectorRequest<'_> {
     /// The score of a chunk: the dot product of the query with its twelve-bit row.
     #[inline]
     pub(super) fn score(&self, chunk: u32) -> f32 {
@@ -46,7 +46,7 @@ impl Request<'_> {
 }
 
 /// Offers to `found` every chunk of the range that is among its best `k`, with its score.
-pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, found: &mut TopResults) {
+pub(super) fn scan(request: &VectorRequest<'_>, k: usize, scratch: &mut ScanScratch, found: &mut TopResults) {
     gather_candidates(request, k, scratch);
     // Best first, so that the scan can stop early: once a candidate is below the worst result, all the rest are too.
     let bar = scratch.lower.score_to_reach();
@@ -62,8 +62,8 @@ pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, f
 }
 
 /// The chunk of the range with the highest estimate (the first of equal ones), with its score.
-pub(super) fn best_estimated(request: &Request<'_>, range: OrdinalRange) -> Option<Neighbour> {
-    let Request { kernel, rows, query, range: whole, .. } = *request;
+pub(super) fn best_estimated(request: &VectorRequest<'_>, range: OrdinalRange) -> Option<Neighbour> {
+    let VectorRequest { kernel, rows, query, range: whole, .. } = *request;
     let end = range.end.min(whole.end) as usize;
     let mut best: Option<(f32, usize)> = None;
     let mut dots = [0; BLOCK_LEN];
@@ -86,8 +86,8 @@ pub(super) fn best_estimated(request: &Request<'_>, range: OrdinalRange) -> Opti
     Some(Neighbour { chunk: ChunkOrdinal(chunk), score: request.score(chunk) })
 }
 
-fn gather_candidates(request: &Request<'_>, k: usize, scratch: &mut ScanScratch) {
-    let Request { kernel, rows, query, range, within } = *request;
+fn gather_candidates(request: &VectorRequest<'_>, k: usize, scratch: &mut ScanScratch) {
+    let VectorRequest { kernel, rows, query, range, within } = *request;
     let ScanScratch { lower, candidates } = scratch;
     lower.restart(k);
     candidates.clear();

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::arch::prefetch;
 use super::ranked::{Ranked, TopResults};
-use super::scan::Request;
+use super::scan::VectorRequest;
 use super::view::Graph;
 use crate::ids::OrdinalRange;
 
@@ -75,8 +75,8 @@ impl Visited {
 
 /// Walks through a graph. Leaves in `scratch.found` the points that represent chunks that may be found and that are
 /// among the `ef` best since the restart, most similar first. Returns the number of points compared.
-pub(super) fn walk(request: &Request<'_>, graph: &Graph<'_>, scratch: &mut WalkScratch) -> u64 {
-    let mut walk = Walk { request, graph, compared: 0, scratch };
+pub(super) fn walk(request: &VectorRequest<'_>, graph: &Graph<'_>, scratch: &mut WalkScratch) -> u64 {
+    let mut walk = GraphWalk { request, graph, compared: 0, scratch };
     walk.start();
     // Every step takes a point from `open`, and every point enters it at most once, so the walk ends.
     while let Some(point) = walk.scratch.open.pop() {
@@ -89,21 +89,21 @@ pub(super) fn walk(request: &Request<'_>, graph: &Graph<'_>, scratch: &mut WalkS
         }
         walk.follow(graph.links(point.ordinal()));
     }
-    let Walk { compared, scratch: WalkScratch { nearest, found, .. }, .. } = walk;
+    let GraphWalk { compared, scratch: WalkScratch { nearest, found, .. }, .. } = walk;
     let bar = nearest.score_to_reach();
     found.retain(|point| point.score() >= bar);
     found.sort_unstable_by(|a, b| b.cmp(a));
     compared
 }
 
-struct Walk<'a> {
-    request: &'a Request<'a>,
+struct GraphWalk<'a> {
+    request: &'a VectorRequest<'a>,
     graph: &'a Graph<'a>,
     compared: u64,
     scratch: &'a mut WalkScratch,
 }
 
-impl Walk<'_> {
+impl GraphWalk<'_> {
     fn start(&mut self) {
         self.scratch.visited.restart(self.graph.chunks);
         self.scratch.open.clear();
@@ -180,7 +180,7 @@ impl Walk<'_> {
 
     /// Whether the point, a chunk near it, or a chunk equal to any of these may be found.
     fn represents_admitted_chunk(&self, point: u32) -> bool {
-        let Request { range, within, .. } = *self.request;
+        let VectorRequest { range, within, .. } = *self.request;
         let stands = |chunk| {
             (range.contains(chunk) && within.admits(chunk))
                 || self.graph.equal_in(chunk, range).iter().any(|&equal| within.admits(equal))

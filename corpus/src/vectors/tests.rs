@@ -69,10 +69,11 @@ fn write_full_graphs(
 }
 
 fn brute_force(rows: &VectorRows, query: &[f32], range: OrdinalRange, k: usize) -> Vec<Neighbour> {
-    let mut prepared = Query::default();
+    let mut prepared = QuantisedQuery::default();
     prepared.set(query);
     let within = ChunkFilter { ranges: &[range], admits: None };
-    let request = Request { kernel: Kernel::scalar(), rows: rows.view(), query: &prepared, range, within: &within };
+    let request =
+        VectorRequest { kernel: Kernel::scalar(), rows: rows.view(), query: &prepared, range, within: &within };
     let mut all: Vec<Neighbour> = range
         .iter()
         .take_while(|&chunk| chunk < rows.chunk_count())
@@ -145,7 +146,7 @@ proptest! {
         let index = VectorIndex::open(dir.path(), &space()).unwrap();
         let ranges: Vec<OrdinalRange> = ends.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))).collect();
         let error = {
-            let mut prepared = Query::default();
+            let mut prepared = QuantisedQuery::default();
             prepared.set(&query);
             let scale_max = rows.view().scales.iter().copied().fold(0.0, f32::max);
             2.0 * prepared.error_in_scales(rows.view().residual_norm_max) * scale_max

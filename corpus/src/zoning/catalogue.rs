@@ -30,13 +30,13 @@ const CATALOGUE_BYTES_MAX: u64 = 64 << 20;
 
 /// An encoding in which a body is stored, ready to send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Encoding {
+pub enum StoredEncoding {
     Identity,
     Zstd,
     Gzip,
 }
 
-impl Encoding {
+impl StoredEncoding {
     pub const ALL: [Self; 3] = [Self::Identity, Self::Zstd, Self::Gzip];
 
     /// The file of a layer's body in this encoding, inside the folder.
@@ -86,11 +86,11 @@ pub struct BodySizes {
 }
 
 impl BodySizes {
-    pub const fn of(&self, encoding: Encoding) -> u64 {
+    pub const fn of(&self, encoding: StoredEncoding) -> u64 {
         match encoding {
-            Encoding::Identity => self.identity,
-            Encoding::Zstd => self.zstd,
-            Encoding::Gzip => self.gzip,
+            StoredEncoding::Identity => self.identity,
+            StoredEncoding::Zstd => self.zstd,
+            StoredEncoding::Gzip => self.gzip,
         }
     }
 }
@@ -283,16 +283,16 @@ impl CatalogueWriter {
         }
         let body = layer.body();
         let sizes = BodySizes {
-            identity: self.write_body(layer, Encoding::Identity, &body)?,
-            zstd: self.write_body(layer, Encoding::Zstd, &body)?,
-            gzip: self.write_body(layer, Encoding::Gzip, &body)?,
+            identity: self.write_body(layer, StoredEncoding::Identity, &body)?,
+            zstd: self.write_body(layer, StoredEncoding::Zstd, &body)?,
+            gzip: self.write_body(layer, StoredEncoding::Gzip, &body)?,
         };
         let place = self.entries.partition_point(|entry| entry.short_code < *layer.short_code());
         self.entries.insert(place, LayerEntry::new(layer, sizes));
         Ok(&self.entries[place])
     }
 
-    fn write_body(&self, layer: &Layer, encoding: Encoding, body: &[u8]) -> Result<u64, ZoningCatalogueError> {
+    fn write_body(&self, layer: &Layer, encoding: StoredEncoding, body: &[u8]) -> Result<u64, ZoningCatalogueError> {
         let path = self.dir.join(encoding.file_name(layer.short_code()));
         let bytes = encoding.encode(body).map_err(|source| io_error(&path, "compress", source))?;
         write_new(&path, &bytes)?;
@@ -385,7 +385,8 @@ impl ZoningLayer {
             return Err(ZoningCatalogueError::Damaged { path: dir.join(CATALOGUE_NAME), what });
         }
         let map = |encoding| map_body(dir, &entry, encoding);
-        let (identity, zstd, gzip) = (map(Encoding::Identity)?, map(Encoding::Zstd)?, map(Encoding::Gzip)?);
+        let (identity, zstd, gzip) =
+            (map(StoredEncoding::Identity)?, map(StoredEncoding::Zstd)?, map(StoredEncoding::Gzip)?);
         Ok(Self { entry, identity, zstd, gzip, places: OnceLock::new(), legend: OnceLock::new() })
     }
 
@@ -394,22 +395,22 @@ impl ZoningLayer {
     }
 
     /// The complete response of the zoning endpoint in an encoding.
-    pub fn body(&self, encoding: Encoding) -> &[u8] {
+    pub fn body(&self, encoding: StoredEncoding) -> &[u8] {
         match encoding {
-            Encoding::Identity => &self.identity,
-            Encoding::Zstd => &self.zstd,
-            Encoding::Gzip => &self.gzip,
+            StoredEncoding::Identity => &self.identity,
+            StoredEncoding::Zstd => &self.zstd,
+            StoredEncoding::Gzip => &self.gzip,
         }
     }
 
     /// Its features, for lookups by position.
     pub fn places(&self) -> Result<&LayerFeatures, LayerReadError> {
-        let read = || LayerFeatures::read(self.body(Encoding::Identity)).map_err(|error| error.of(self.file()));
+        let read = || LayerFeatures::read(self.body(StoredEncoding::Identity)).map_err(|error| error.of(self.file()));
         self.places.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
     fn file(&self) -> String {
-        Encoding::Identity.file_name(&self.entry.short_code)
+        StoredEncoding::Identity.file_name(&self.entry.short_code)
     }
 
     /// The zones and categories of its features, for maps.
@@ -422,7 +423,7 @@ impl ZoningLayer {
     }
 }
 
-fn map_body(dir: &Path, entry: &LayerEntry, encoding: Encoding) -> Result<Mmap, ZoningCatalogueError> {
+fn map_body(dir: &Path, entry: &LayerEntry, encoding: StoredEncoding) -> Result<Mmap, ZoningCatalogueError> {
     let path = dir.join(encoding.file_name(&entry.short_code));
     let map = map_file(&path).map_err(ZoningCatalogueError::Body)?;
     let listed = entry.sizes.of(encoding);
@@ -480,11 +481,11 @@ mod tests {
         assert_eq!(codes, ["XA-PORT-ARDEN", "XB-LOWER"]);
         assert!(layers.layer(&"XA-NOWHERE".parse().unwrap()).is_none());
         let arden = layers.layer(&"XA-PORT-ARDEN".parse().unwrap()).unwrap();
-        let body = arden.body(Encoding::Identity);
+        let body = arden.body(StoredEncoding::Identity);
         assert_eq!(body, layer("XA-PORT-ARDEN", true).body());
-        assert_eq!(zstd::decode_all(arden.body(Encoding::Zstd)).unwrap(), body);
+        assert_eq!(zstd::decode_all(arden.body(StoredEncoding::Zstd)).unwrap(), body);
         let mut unzipped = Vec::new();
-        flate2::read::GzDecoder::new(arden.body(Encoding::Gzip)).read_to_end(&mut unzipped).unwrap();
+        flate2::read::GzDecoder::new(arden.body(StoredEncoding::Gzip)).read_to_end(&mut unzipped).unwrap();
         assert_eq!(unzipped, body);
         assert_eq!(arden.entry().citation_quality, CitationQuality::Linked);
         assert!(arden.entry().placeholders.is_empty());

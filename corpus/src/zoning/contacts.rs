@@ -9,7 +9,7 @@ use geo::{Coord, Line};
 
 /// The number of elementary steps that the checks may still take. All features of a layer share it.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct StepBudget {
     steps_left: u64,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct Budget {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Exhausted;
 
-impl Budget {
+impl StepBudget {
     pub(crate) const fn new(steps: u64) -> Self {
         Self { steps_left: steps }
     }
@@ -74,24 +74,24 @@ impl Rect {
 /// Calls `visit` with every pair of segments (first index lower) that have a point in common, in a fixed order.
 pub(crate) fn each_contact(
     segments: &[Segment],
-    budget: &mut Budget,
+    budget: &mut StepBudget,
     visit: &mut impl FnMut(usize, usize, LineIntersection<f64>),
 ) -> Result<(), Exhausted> {
     if segments.is_empty() {
         return Ok(());
     }
-    let tree = Tree::new(segments);
+    let tree = BoundingBoxTree::new(segments);
     let top = tree.levels.len() - 1;
     tree.join(top, 0, 0, budget, visit)
 }
 
-struct Tree<'a> {
+struct BoundingBoxTree<'a> {
     segments: &'a [Segment],
     /// `levels[0]` has a box per segment, each next level one per pair of the level below, the last a single one.
     levels: Vec<Vec<Rect>>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> BoundingBoxTree<'a> {
     fn new(segments: &'a [Segment]) -> Self {
         let mut levels = vec![segments.iter().map(|segment| Rect::of(&segment.line)).collect::<Vec<_>>()];
         while let Some(below) = levels.last()
@@ -109,7 +109,7 @@ impl<'a> Tree<'a> {
         level: usize,
         a: usize,
         b: usize,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
         visit: &mut impl FnMut(usize, usize, LineIntersection<f64>),
     ) -> Result<(), Exhausted> {
         budget.spend(1)?;
@@ -167,7 +167,7 @@ mod tests {
                 })
                 .collect();
             let mut found = Vec::new();
-            each_contact(&segments, &mut Budget::new(1 << 20), &mut |a, b, _| found.push((a, b))).unwrap();
+            each_contact(&segments, &mut StepBudget::new(1 << 20), &mut |a, b, _| found.push((a, b))).unwrap();
             found.sort_unstable();
             prop_assert_eq!(found, naive(&segments));
         }
@@ -181,6 +181,6 @@ mod tests {
                 Segment { line: Line::new(Coord { x, y: 0.0 }, Coord { x: x + 1.0, y: 1.0 }), ring: 0 }
             })
             .collect();
-        assert_eq!(each_contact(&teeth, &mut Budget::new(1_000_000), &mut |_, _, _| ()), Err(Exhausted));
+        assert_eq!(each_contact(&teeth, &mut StepBudget::new(1_000_000), &mut |_, _, _| ()), Err(Exhausted));
     }
 }

@@ -203,7 +203,7 @@ impl Layer {
 
     /// The response of the zoning endpoint, byte for byte.
     pub fn body(&self) -> Vec<u8> {
-        let body = Body {
+        let body = LayerJson {
             short_code: &self.short_code,
             status: self.status,
             citation_quality: self.citation_quality(),
@@ -216,7 +216,7 @@ impl Layer {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
+struct LayerJson<'a> {
     short_code: &'a ShortCode,
     status: LayerStatus,
     citation_quality: CitationQuality,
@@ -229,7 +229,8 @@ struct Collection<'a>(&'a Layer);
 impl Serialize for Collection<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(layer) = self;
-        let features: Vec<Feature<'_>> = layer.features.iter().map(|feature| Feature::new(layer, feature)).collect();
+        let features: Vec<GeoJsonFeature<'_>> =
+            layer.features.iter().map(|feature| GeoJsonFeature::new(layer, feature)).collect();
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("type", "FeatureCollection")?;
         map.serialize_entry("features", &features)?;
@@ -238,7 +239,7 @@ impl Serialize for Collection<'_> {
 }
 
 #[derive(Serialize)]
-struct Feature<'a> {
+struct GeoJsonFeature<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     id: &'a FeatureId,
@@ -258,7 +259,7 @@ struct Properties<'a> {
     source: &'a Map<String, Value>,
 }
 
-impl<'a> Feature<'a> {
+impl<'a> GeoJsonFeature<'a> {
     fn new(layer: &'a Layer, feature: &'a ZonedFeature) -> Self {
         let zone = layer.zone_of(feature);
         let properties = Properties {

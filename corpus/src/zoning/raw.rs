@@ -34,7 +34,7 @@ pub(crate) enum Nested {
 
 /// The other members of the collection. They may come before or after its features.
 #[derive(Default)]
-pub(crate) struct Header {
+pub(crate) struct CollectionHeader {
     pub kind: Option<Value>,
     pub crs: Option<Value>,
     pub has_features_member: bool,
@@ -51,7 +51,7 @@ pub(crate) enum FeatureStep {
 /// reason the caller knows.
 pub(crate) fn each_feature(
     text: &str,
-    header: &mut Header,
+    header: &mut CollectionHeader,
     each: &mut dyn FnMut(RawFeature) -> FeatureStep,
 ) -> Result<(), serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -60,7 +60,7 @@ pub(crate) fn each_feature(
 }
 
 struct Collection<'a> {
-    header: &'a mut Header,
+    header: &'a mut CollectionHeader,
     each: &'a mut dyn FnMut(RawFeature) -> FeatureStep,
 }
 
@@ -89,7 +89,7 @@ impl<'de> Visitor<'de> for Collection<'_> {
                 }
                 "features" => {
                     self.header.has_features_member = true;
-                    map.next_value_seed(Features { each: self.each })?;
+                    map.next_value_seed(FeaturesVisitor { each: self.each })?;
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -100,11 +100,11 @@ impl<'de> Visitor<'de> for Collection<'_> {
     }
 }
 
-struct Features<'a> {
+struct FeaturesVisitor<'a> {
     each: &'a mut dyn FnMut(RawFeature) -> FeatureStep,
 }
 
-impl<'de> DeserializeSeed<'de> for Features<'_> {
+impl<'de> DeserializeSeed<'de> for FeaturesVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -112,7 +112,7 @@ impl<'de> DeserializeSeed<'de> for Features<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Features<'_> {
+impl<'de> Visitor<'de> for FeaturesVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

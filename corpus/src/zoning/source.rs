@@ -9,16 +9,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::zoning::contacts::Budget;
+use crate::zoning::contacts::StepBudget;
 use crate::zoning::problem::{FeaturePlace, LayerRejected, Problem, ProblemKind};
-use crate::zoning::raw::{FeatureStep, Header, RawFeature, RawGeometry, each_feature};
+use crate::zoning::raw::{CollectionHeader, FeatureStep, RawFeature, RawGeometry, each_feature};
 use crate::zoning::rings::{Repairs, RingReader};
 use crate::zoning::shape::{Position, Ring, Shape};
 use crate::zoning::topology;
 
 /// Limits for a layer. The defaults allow several times the size of the largest US cities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct LayerLimits {
     pub bytes_max: u64,
     pub features_max: usize,
     pub feature_vertices_max: usize,
@@ -29,7 +29,7 @@ pub struct Limits {
     pub warned_features_max: usize,
 }
 
-impl Default for Limits {
+impl Default for LayerLimits {
     fn default() -> Self {
         Self {
             bytes_max: 256 << 20,
@@ -94,10 +94,10 @@ pub struct SourceLayer {
 }
 
 /// Reads and checks a whole file; `file` is its name in messages.
-pub fn read_layer(bytes: &[u8], file: &str, limits: &Limits) -> Result<SourceLayer, LayerRejected> {
+pub fn read_layer(bytes: &[u8], file: &str, limits: &LayerLimits) -> Result<SourceLayer, LayerRejected> {
     let refuse = |errors| LayerRejected { file: file.to_owned(), errors };
     let text = decode(bytes, limits).map_err(|kind| refuse(vec![Problem::of_layer(kind)]))?;
-    let mut header = Header::default();
+    let mut header = CollectionHeader::default();
     let mut reading = LayerReader::new(limits);
     let parsed = each_feature(text, &mut header, &mut |raw| reading.add(raw));
     let mut errors = reading.layer_errors(&header, parsed);
@@ -109,7 +109,7 @@ pub fn read_layer(bytes: &[u8], file: &str, limits: &Limits) -> Result<SourceLay
     Ok(SourceLayer { features: reading.features, warnings })
 }
 
-fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, ProblemKind> {
+fn decode<'a>(bytes: &'a [u8], limits: &LayerLimits) -> Result<&'a str, ProblemKind> {
     if bytes.len() as u64 > limits.bytes_max {
         return Err(ProblemKind::TooManyBytes { bytes_max: limits.bytes_max });
     }
@@ -120,7 +120,7 @@ fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, ProblemKind> 
 
 /// The state of a read in progress.
 struct LayerReader<'a> {
-    limits: &'a Limits,
+    limits: &'a LayerLimits,
     features_seen: usize,
     features: Vec<SourceFeature>,
     errors: Vec<Problem>,
@@ -131,7 +131,7 @@ struct LayerReader<'a> {
 }
 
 impl<'a> LayerReader<'a> {
-    fn new(limits: &'a Limits) -> Self {
+    fn new(limits: &'a LayerLimits) -> Self {
         Self {
             limits,
             features_seen: 0,
@@ -208,7 +208,7 @@ impl<'a> LayerReader<'a> {
     }
 
     /// Errors of the whole layer, reported before those of a feature.
-    fn layer_errors(&mut self, header: &Header, parsed: Result<(), serde_json::Error>) -> Vec<Problem> {
+    fn layer_errors(&mut self, header: &CollectionHeader, parsed: Result<(), serde_json::Error>) -> Vec<Problem> {
         let mut errors = Vec::new();
         match parsed {
             Err(_) if self.was_stopped => {}
@@ -221,7 +221,7 @@ impl<'a> LayerReader<'a> {
         errors
     }
 
-    fn parse_problem(&self, header: &Header, error: &serde_json::Error) -> Problem {
+    fn parse_problem(&self, header: &CollectionHeader, error: &serde_json::Error) -> Problem {
         let (line, column) = (error.line(), error.column());
         let what = error.to_string();
         // Remove the position, because our messages put it before the text.
@@ -233,7 +233,7 @@ impl<'a> LayerReader<'a> {
         Problem { feature: place, kind: ProblemKind::NotAsExpected { line, column, what } }
     }
 
-    fn kind_error(&self, header: &Header) -> Option<ProblemKind> {
+    fn kind_error(&self, header: &CollectionHeader) -> Option<ProblemKind> {
         match type_name(header.kind.as_ref()) {
             "FeatureCollection" => (self.features_seen == 0).then_some(ProblemKind::NoFeatures),
             found => Some(ProblemKind::NotFeatureCollection { found: found.to_owned() }),
@@ -249,7 +249,7 @@ impl<'a> LayerReader<'a> {
         ];
         let mut warnings: Vec<Problem> =
             repaired.into_iter().filter(|(count, _)| *count > 0).map(|(_, kind)| Problem::of_layer(kind)).collect();
-        let mut budget = Budget::new(self.limits.check_steps_max);
+        let mut budget = StepBudget::new(self.limits.check_steps_max);
         let mut warned_features = 0;
         for feature in &self.features {
             let problems = topology::check(&feature.shape, &mut budget);

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::problem::{LayerRejected, Severity};
-use super::source::{Limits, SourceLayer, read_layer};
+use super::source::{LayerLimits, SourceLayer, read_layer};
 
 fn read(text: &str) -> Result<SourceLayer, LayerRejected> {
-    read_layer(text.as_bytes(), "zones.geojson", &Limits::default())
+    read_layer(text.as_bytes(), "zones.geojson", &LayerLimits::default())
 }
 
 fn collection(features: &[String]) -> String {
@@ -101,7 +101,7 @@ fn what_cannot_be_served_is_refused_with_its_place() {
 
 #[test]
 fn bytes_that_are_no_text_are_told_by_offset() {
-    let error = read_layer(b"{\"type\":\"\xff\"}", "zones.geojson", &Limits::default()).unwrap_err().to_string();
+    let error = read_layer(b"{\"type\":\"\xff\"}", "zones.geojson", &LayerLimits::default()).unwrap_err().to_string();
     assert!(error.contains("byte 9 is not UTF-8"), "{error}");
 }
 
@@ -112,7 +112,7 @@ fn all_errors_are_told_up_to_a_limit() {
     assert_eq!(error.errors.len(), 3);
     assert!(error.to_string().ends_with("(and 2 more errors)"), "{error}");
     let error = read(&collection(&vec![bad; 1_000])).unwrap_err();
-    assert_eq!(error.errors.len(), Limits::default().errors_listed_max + 1);
+    assert_eq!(error.errors.len(), LayerLimits::default().errors_listed_max + 1);
     assert!(error.errors.iter().all(|problem| problem.severity() == Severity::Error));
 }
 
@@ -120,19 +120,19 @@ fn all_errors_are_told_up_to_a_limit() {
 fn every_limit_is_kept_on_both_sides() {
     let one = feature("Polygon", &format!("[{}]", square(0.0, 0.0, 1.0)));
     let text = collection(&[one.clone(), one]);
-    let exact = Limits {
+    let exact = LayerLimits {
         bytes_max: text.len() as u64,
         features_max: 2,
         feature_vertices_max: 5,
         layer_vertices_max: 10,
-        ..Limits::default()
+        ..LayerLimits::default()
     };
     assert!(read_layer(text.as_bytes(), "z", &exact).is_ok());
     let below = [
-        (Limits { bytes_max: exact.bytes_max - 1, ..exact }, "bytes"),
-        (Limits { features_max: 1, ..exact }, "more than 1 features"),
-        (Limits { feature_vertices_max: 4, ..exact }, "more than 4 vertices, the limit of one feature"),
-        (Limits { layer_vertices_max: 9, ..exact }, "more than 9 vertices, the limit of one layer"),
+        (LayerLimits { bytes_max: exact.bytes_max - 1, ..exact }, "bytes"),
+        (LayerLimits { features_max: 1, ..exact }, "more than 1 features"),
+        (LayerLimits { feature_vertices_max: 4, ..exact }, "more than 4 vertices, the limit of one feature"),
+        (LayerLimits { layer_vertices_max: 9, ..exact }, "more than 9 vertices, the limit of one layer"),
     ];
     for (limits, fragment) in below {
         let error = read_layer(text.as_bytes(), "z", &limits).unwrap_err().to_string();
@@ -216,7 +216,7 @@ fn a_shape_made_to_be_slow_is_said_to_be_unchecked() {
     let teeth: Vec<String> =
         (0..4_000).map(|tooth| format!("[{},{}]", f64::from(tooth) * 1e-3, tooth % 2 * 10)).collect();
     let text = polygon(&format!("[[{}]]", teeth.join(",")));
-    let limits = Limits { check_steps_max: 1_000_000, ..Limits::default() };
+    let limits = LayerLimits { check_steps_max: 1_000_000, ..LayerLimits::default() };
     let warnings = read_layer(text.as_bytes(), "z", &limits).unwrap().warnings;
     assert!(warnings.iter().any(|problem| problem.to_string().contains("too complex")), "{warnings:?}");
 }
@@ -224,7 +224,7 @@ fn a_shape_made_to_be_slow_is_said_to_be_unchecked() {
 #[test]
 fn warnings_beyond_the_limit_are_counted() {
     let odd = feature("Polygon", "[[[0,0],[1,1],[2,2],[0,0]]]");
-    let limits = Limits { warned_features_max: 2, ..Limits::default() };
+    let limits = LayerLimits { warned_features_max: 2, ..LayerLimits::default() };
     let layer = read_layer(collection(&vec![odd; 5]).as_bytes(), "z", &limits).unwrap();
     let last = layer.warnings.last().unwrap().to_string();
     assert_eq!((layer.warnings.len(), last.as_str()), (3, "3 more features have warnings that are not listed"));

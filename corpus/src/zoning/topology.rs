@@ -10,12 +10,12 @@ use geo::coordinate_position::{CoordPos, coord_pos_relative_to_ring};
 use geo::line_intersection::LineIntersection;
 use geo::{Coord, Line};
 
-use crate::zoning::contacts::{Budget, Exhausted, Rect, Segment, each_contact};
+use crate::zoning::contacts::{Exhausted, Rect, Segment, StepBudget, each_contact};
 use crate::zoning::problem::{Contact, Places, ProblemKind};
 use crate::zoning::shape::{Polygon, Ring, Shape};
 
 /// The problems of one shape, in a fixed order, at most `PROBLEMS_MAX`.
-pub(crate) fn check(shape: &Shape, budget: &mut Budget) -> Vec<ProblemKind> {
+pub(crate) fn check(shape: &Shape, budget: &mut StepBudget) -> Vec<ProblemKind> {
     let rings = NumberedRing::all(shape);
     let mut problems: Vec<ProblemKind> = rings.iter().filter_map(NumberedRing::without_area).collect();
     if check_contacts(shape, &rings, &mut problems, budget).is_err() {
@@ -54,7 +54,7 @@ fn check_contacts(
     shape: &Shape,
     rings: &[NumberedRing<'_>],
     problems: &mut Vec<ProblemKind>,
-    budget: &mut Budget,
+    budget: &mut StepBudget,
 ) -> Result<(), Exhausted> {
     let contacts = Contacts::find(rings, budget)?;
     contacts.report(rings, problems);
@@ -73,7 +73,7 @@ struct Contacts {
 }
 
 impl Contacts {
-    fn find(rings: &[NumberedRing<'_>], budget: &mut Budget) -> Result<Self, Exhausted> {
+    fn find(rings: &[NumberedRing<'_>], budget: &mut StepBudget) -> Result<Self, Exhausted> {
         let (segments, spans) = segments_of(rings);
         let mut found = Self { by_rings: BTreeMap::new(), by_parts: BTreeMap::new() };
         each_contact(&segments, budget, &mut |a, b, meeting| {
@@ -152,7 +152,7 @@ fn check_holes(
     shell: usize,
     contacts: &Contacts,
     problems: &mut Vec<ProblemKind>,
-    budget: &mut Budget,
+    budget: &mut StepBudget,
 ) -> Result<(), Exhausted> {
     let rings = polygon.rings();
     let rects: Vec<Rect> = rings.iter().map(rect_of).collect();
@@ -182,7 +182,7 @@ fn check_parts(
     parts: &[Polygon],
     contacts: &Contacts,
     problems: &mut Vec<ProblemKind>,
-    budget: &mut Budget,
+    budget: &mut StepBudget,
 ) -> Result<(), Exhausted> {
     let rects: Vec<Rect> = parts.iter().map(|part| rect_of(&part.rings()[0])).collect();
     for second in 1..parts.len() {
@@ -225,7 +225,7 @@ impl Meeting {
         unwanted: CoordPos,
         ring: &Ring,
         area: Area<'_>,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Option<Coord<f64>>, Exhausted> {
         let lines = ring.line().lines();
         let checked = match self {

@@ -19,7 +19,7 @@ const HTML_RAW: [&str; 2] = ["script", "style"];
 /// Adds the words of a document. Words in the elements `set_aside`, each with its reason, are
 /// counted separately.
 pub(super) fn count(markup: &str, is_html: bool, set_aside: &[(&str, &'static str)], words: &mut SourceWords) {
-    let mut reader = Reader { run: String::new(), aside: None, words };
+    let mut reader = MarkupReader { run: String::new(), aside: None, words };
     let mut rest = markup;
     while let Some(start) = rest.find('<') {
         reader.run.push_str(&decoded(&rest[..start]));
@@ -99,7 +99,7 @@ impl Tag {
     }
 }
 
-struct Reader<'w> {
+struct MarkupReader<'w> {
     /// Text that no element has ended yet.
     run: String,
     /// The element whose words are set aside: its name, how many of it are open, and the reason.
@@ -107,7 +107,7 @@ struct Reader<'w> {
     words: &'w mut SourceWords,
 }
 
-impl Reader<'_> {
+impl MarkupReader<'_> {
     fn pass(&mut self, tag: &Tag, is_html: bool, set_aside: &[(&str, &'static str)]) {
         if !INLINE.contains(&tag.name.as_str()) {
             self.end_run();

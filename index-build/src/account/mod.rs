@@ -85,11 +85,11 @@ fn balance_source(name: String, source: SourceWords, held: &SnapshotWords) -> Wo
 
 #[cfg(test)]
 mod tests {
-    use super::words::Words;
+    use super::words::WordMultiset;
     use super::*;
 
     fn held(law: &str, names: &str) -> SnapshotWords {
-        let (words, names) = (Words::of(law), Words::of(names));
+        let (words, names) = (WordMultiset::of(law), WordMultiset::of(names));
         SnapshotWords { law: words.total(), words, names, ..SnapshotWords::default() }
     }
 

@@ -30,15 +30,16 @@ const LINE_MIN: usize = 40;
 /// context shows a repetition.
 pub(super) fn pieces_of(text: &str) -> Vec<ParagraphPart<'_>> {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-    let paragraphs = text.split('\n').map(|paragraph| Paragraph { text: paragraph, letters: letters(paragraph) });
-    let paragraphs: Vec<Paragraph<'_>> = paragraphs.filter(|paragraph| !paragraph.letters.is_empty()).collect();
+    let paragraphs =
+        text.split('\n').map(|paragraph| ParagraphLetters { text: paragraph, letters: letters(paragraph) });
+    let paragraphs: Vec<ParagraphLetters<'_>> = paragraphs.filter(|paragraph| !paragraph.letters.is_empty()).collect();
     let search = PartFinder::over(text);
     let mut pieces = Vec::with_capacity(paragraphs.len());
     // The last paragraph that counts, and the last one that does not count because its parts follow it.
     let (mut whole, mut parent) = ("", "");
     // Whether the parent contains the paragraph that equals `whole` only once.
     let mut is_once = None;
-    for (place, Paragraph { text, letters }) in paragraphs.iter().enumerate() {
+    for (place, ParagraphLetters { text, letters }) in paragraphs.iter().enumerate() {
         let following = &paragraphs[place + 1..];
         if is_all_of(letters, following) {
             pieces.push(ParagraphPart::Repeated { reason: PARTS_FOLLOW, text: Cow::Borrowed(*text) });
@@ -73,7 +74,7 @@ pub(super) fn pieces_of(text: &str) -> Vec<ParagraphPart<'_>> {
     pieces
 }
 
-struct Paragraph<'t> {
+struct ParagraphLetters<'t> {
     text: &'t str,
     letters: String,
 }
@@ -106,7 +107,7 @@ impl PartFinder {
     }
 
     /// Where the following parts of a paragraph begin and end in it, in bytes of letters and digits.
-    fn ends_of_parts(&self, whole: &str, following: &[Paragraph<'_>]) -> HashSet<usize> {
+    fn ends_of_parts(&self, whole: &str, following: &[ParagraphLetters<'_>]) -> HashSet<usize> {
         /// A shorter part is found only directly after the part before it.
         const FOUND_MIN: usize = 8;
         let parts = following.iter().map(|paragraph| paragraph.letters.as_str());
@@ -150,7 +151,7 @@ impl PartFinder {
 }
 
 /// Whether the following paragraphs are the parts of this one, from the first word to the last.
-fn is_all_of(whole: &str, following: &[Paragraph<'_>]) -> bool {
+fn is_all_of(whole: &str, following: &[ParagraphLetters<'_>]) -> bool {
     let mut rest = whole;
     for part in following {
         match rest.strip_prefix(part.letters.as_str()).filter(|_| part.letters.len() < whole.len()) {
@@ -195,7 +196,7 @@ fn divided<'t>(paragraph: &'t str, ends: &HashSet<usize>) -> Cow<'t, str> {
 #[cfg(test)]
 mod tests {
     use super::super::source::SourceWords;
-    use super::super::words::Words;
+    use super::super::words::WordMultiset;
     use super::*;
 
     fn counted(text: &str) -> SourceWords {
@@ -206,7 +207,7 @@ mod tests {
 
     /// The words of a text that another text lacks, and the words that only the other text has.
     fn beyond(text: &str, other: &str) -> [Vec<String>; 2] {
-        counted(text).law.word_difference(&Words::of(other)).examples(10)
+        counted(text).law.word_difference(&WordMultiset::of(other)).examples(10)
     }
 
     fn nothing() -> [Vec<String>; 2] {
@@ -236,7 +237,7 @@ mod tests {
         let shown = format!("Law of ten words. {line}\nLaw of ten words.\n{line}\n{line}");
         assert_eq!(beyond(&shown, &format!("Law of ten words. {line}")), nothing());
         let of_a_form = format!("{line}\n{line}");
-        assert_eq!(counted(&of_a_form).law.total(), 2 * Words::of(line).total());
+        assert_eq!(counted(&of_a_form).law.total(), 2 * WordMultiset::of(line).total());
     }
 
     #[test]

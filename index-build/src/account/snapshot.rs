@@ -10,7 +10,7 @@ use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::texts::{TextDamaged, Texts};
 use rayon::prelude::*;
 
-use super::words::Words;
+use super::words::WordMultiset;
 use crate::effect;
 
 /// Words before source credits that only announce a credit.
@@ -28,13 +28,13 @@ pub(super) fn capitalized(word: &str) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotWords {
     /// Words of texts, headings, notes and credits.
-    pub(super) words: Words,
+    pub(super) words: WordMultiset,
     pub(super) law: u64,
     pub(super) headings: u64,
     pub(super) notes: u64,
     pub(super) credits: u64,
     /// Words of numbers, citations, topics, remarks and statuses. The source contains some of them as words.
-    pub(super) names: Words,
+    pub(super) names: WordMultiset,
 }
 
 impl SnapshotWords {
@@ -76,7 +76,7 @@ impl From<TextDamaged> for ReadBackError {
 
 /// Reads back every node of the snapshot in `dir`, by the number of its source.
 pub(super) fn read(dir: &Path) -> Result<HashMap<u16, SnapshotWords>, ReadBackError> {
-    let law = Law { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)? };
+    let law = SnapshotLaw { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)? };
     let total = law.outline.len();
     // One part per thread: merging many small parts takes longer than counting.
     let part = total.div_ceil(rayon::current_num_threads() as u32).max(1);
@@ -90,13 +90,13 @@ pub(super) fn read(dir: &Path) -> Result<HashMap<u16, SnapshotWords>, ReadBackEr
     })
 }
 
-struct Law {
+struct SnapshotLaw {
     outline: Outline,
     nodes: Nodes,
     texts: Texts,
 }
 
-impl Law {
+impl SnapshotLaw {
     fn part(&self, start: u32, end: u32) -> Result<HashMap<u16, SnapshotWords>, ReadBackError> {
         let mut by_source: HashMap<u16, SnapshotWords> = HashMap::new();
         for node in start..end {

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::parts::{ParagraphPart, pieces_of};
-use super::words::Words;
+use super::words::WordMultiset;
 
 /// All words of a source. Words that are set aside may or may not be in the snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct SourceWords {
-    pub(super) law: Words,
-    pub(super) aside: Words,
+    pub(super) law: WordMultiset,
+    pub(super) aside: WordMultiset,
     pub(super) aside_by_reason: BTreeMap<String, u64>,
     /// The words of divided paragraphs as printed, without blanks between some of them.
-    pub(super) glued: Words,
+    pub(super) glued: WordMultiset,
     /// Words that an importer left out on purpose, by reason.
-    pub(super) left_out: BTreeMap<&'static str, Words>,
+    pub(super) left_out: BTreeMap<&'static str, WordMultiset>,
 }
 
 impl SourceWords {

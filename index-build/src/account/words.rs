@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub struct WordMultiset {
     counts: HashMap<Box<str>, i64, FxBuildHasher>,
     total: u64,
 }
 
-impl Words {
+impl WordMultiset {
     pub fn of(text: &str) -> Self {
         let mut words = Self::default();
         words.add(text);
@@ -69,14 +69,14 @@ impl Words {
 /// `FeeAmount`, which importers divide.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
-    runs.flat_map(|run| Parts { rest: run })
+    runs.flat_map(|run| WordSplitter { rest: run })
 }
 
-struct Parts<'t> {
+struct WordSplitter<'t> {
     rest: &'t str,
 }
 
-impl<'t> Iterator for Parts<'t> {
+impl<'t> Iterator for WordSplitter<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
@@ -109,17 +109,17 @@ pub(super) struct WordDifference {
 
 impl WordDifference {
     /// Settles surplus words that `with` also contains, and returns how many were settled.
-    pub(super) fn settle_beyond(&mut self, with: &Words) -> u64 {
+    pub(super) fn settle_beyond(&mut self, with: &WordMultiset) -> u64 {
         self.settle(with, 1)
     }
 
     /// Settles missing words in the same way.
-    pub(super) fn settle_missing(&mut self, with: &Words) -> u64 {
+    pub(super) fn settle_missing(&mut self, with: &WordMultiset) -> u64 {
         self.settle(with, -1)
     }
 
     /// Settles surplus words with words that were left out.
-    pub(super) fn settle_left_out(&mut self, with: &Words) -> u64 {
+    pub(super) fn settle_left_out(&mut self, with: &WordMultiset) -> u64 {
         for (word, count) in &with.counts {
             let beyond = self.counts.get(word).copied().unwrap_or_default().max(0);
             if *count > beyond {
@@ -129,7 +129,7 @@ impl WordDifference {
         self.settle(with, 1)
     }
 
-    fn settle(&mut self, with: &Words, sign: i64) -> u64 {
+    fn settle(&mut self, with: &WordMultiset, sign: i64) -> u64 {
         let mut settled = 0;
         for (word, open) in &mut self.counts {
             let most = with.counts.get(word).copied().unwrap_or_default();
@@ -144,7 +144,7 @@ impl WordDifference {
     /// Settles surplus words that consist of several missing or left-out words written without a
     /// blank, and returns how many were settled. A word that also occurs elsewhere in the snapshot,
     /// such as `cannot`, is one word and is not divided into left-out words.
-    pub(super) fn settle_joined(&mut self, held: &Words) -> u64 {
+    pub(super) fn settle_joined(&mut self, held: &WordMultiset) -> u64 {
         let beyond = self.counts.iter().filter(|(word, count)| **count > 0 && word.len() <= WORD_BYTES_MAX);
         let mut joined: Vec<Box<str>> = beyond.map(|(word, _)| word.clone()).collect();
         // Long words first: their parts are rarely in other words.
@@ -211,7 +211,7 @@ impl WordDifference {
     /// Settles surplus words that the snapshot contains within a longer word, if the source prints
     /// that longer word too (`printed`), and returns how many were settled. The other parts of the
     /// longer word must be words of the source.
-    pub(super) fn settle_glued(&mut self, printed: &Words, source: [&Words; 2]) -> u64 {
+    pub(super) fn settle_glued(&mut self, printed: &WordMultiset, source: [&WordMultiset; 2]) -> u64 {
         let is_known = |word: &str| source.iter().any(|words| words.counts.get(word).is_some_and(|count| *count > 0));
         let is_printed = |word: &str| printed.counts.contains_key(word) && word.len() <= WORD_BYTES_MAX;
         let missing = self.counts.iter().filter(|(word, count)| **count < 0 && is_printed(word));

@@ -23,7 +23,7 @@ const TOKENS_MIN: usize = 16;
 
 /// The fields of `config.json` that the computation depends on.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Config {
+pub(super) struct EncoderConfig {
     pub(super) model_type: String,
     pub(super) vocab_size: usize,
     pub(super) hidden_size: usize,
@@ -56,7 +56,7 @@ struct SentenceConfig {
 /// The files of an encoder, checked.
 #[derive(Debug)]
 pub(super) struct EncoderFolder {
-    config: Config,
+    config: EncoderConfig,
     pub(super) config_text: Vec<u8>,
     pub(super) weights: TensorFile,
     /// The maximum length of a passage in tokens, including its sentence marks.
@@ -68,7 +68,7 @@ impl EncoderFolder {
     pub(super) fn open(folder: &Path, sha256: &str) -> Result<Self, EncoderError> {
         let config_path = folder.join("config.json");
         let config_text = read(&config_path)?;
-        let config: Config = parse(&config_path, &config_text)?;
+        let config: EncoderConfig = parse(&config_path, &config_text)?;
         check_config(&config).map_err(|what| invalid_file(&config_path, what))?;
         check_vocabulary(&folder.join("vocab.txt"))?;
         check_pooling(&folder.join("1_Pooling").join("config.json"))?;
@@ -136,7 +136,7 @@ impl EncoderFolder {
     }
 }
 
-fn check_config(config: &Config) -> Result<(), String> {
+fn check_config(config: &EncoderConfig) -> Result<(), String> {
     let expect = |name: &str, found: &str, wanted: &str| match found == wanted {
         true => Ok(()),
         false => Err(format!("{name} is '{found}'; only encoders with '{wanted}' can be used")),
@@ -205,7 +205,7 @@ fn check_pooling(path: &Path) -> Result<(), EncoderError> {
     }
 }
 
-fn tokens_max(path: &Path, config: &Config) -> Result<usize, EncoderError> {
+fn tokens_max(path: &Path, config: &EncoderConfig) -> Result<usize, EncoderError> {
     let stated = match read_optional(path)? {
         Some(text) => parse::<SentenceConfig>(path, &text)?.max_seq_length,
         None => None,

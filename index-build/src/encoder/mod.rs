@@ -26,7 +26,7 @@ use crate::error::BuildError;
 use crate::graph::Probes;
 use crate::opened_source::first_existing;
 use crate::plan::PlannedEncoder;
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 
 use folder::EncoderFolder;
 use query_table::PlannedQueries;
@@ -92,7 +92,7 @@ impl Encoder {
         dir: &Path,
         earlier: Option<&Path>,
         index_headings: bool,
-        progress: Progress,
+        progress: ProgressDisplay,
     ) -> Result<(u32, Probes), BuildError> {
         if let Some(queries) = &self.queries {
             write_queries(dir, &self.space, &self.hash, &queries.rows())?;

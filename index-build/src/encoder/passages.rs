@@ -23,7 +23,7 @@ use super::query_table::PlannedQueries;
 use crate::compile::PROBES_MAX;
 use crate::error::BuildError;
 use crate::graph::Probes;
-use crate::progress::{Progress, Stage};
+use crate::progress::{ProgressDisplay, ProgressStage};
 use crate::report::Report;
 use crate::reuse::{compatible_manifest, verified_hash};
 
@@ -41,9 +41,9 @@ pub(super) fn write(
     dir: &Path,
     earlier: Option<&Path>,
     index_headings: bool,
-    progress: Progress,
+    progress: ProgressDisplay,
 ) -> Result<(u32, Probes), BuildError> {
-    let law = Law::open(dir, index_headings)?;
+    let law = PassageFiles::open(dir, index_headings)?;
     let earlier = earlier.and_then(|earlier| EarlierPassages::open(earlier, encoder, index_headings));
     let dims = encoder.dims();
     let mut writer = VectorWriter::create(dir, &encoder.space, dims)?;
@@ -89,7 +89,7 @@ impl EmbeddedPassages<'_> {
 fn embed_all<'p>(
     encoder: &Encoder,
     read: &'p [PassageSource<'_>],
-    stage: &Mutex<Stage>,
+    stage: &Mutex<ProgressStage>,
 ) -> Result<EmbeddedPassages<'p>, BuildError> {
     let new = read.iter().filter_map(|passage| match passage {
         PassageSource::New(tokens) => Some(tokens.as_slice()),
@@ -151,7 +151,7 @@ impl Passage<'_> {
 }
 
 /// The files that the passages of a snapshot are read from.
-struct Law {
+struct PassageFiles {
     outline: Outline,
     cards: Cards,
     texts: Texts,
@@ -159,7 +159,7 @@ struct Law {
     index_headings: bool,
 }
 
-impl Law {
+impl PassageFiles {
     fn open(dir: &Path, index_headings: bool) -> Result<Self, SectionFileError> {
         Ok(Self {
             outline: Outline::open(dir)?,
@@ -214,7 +214,7 @@ impl Law {
 
 /// The passages of an earlier snapshot with their vectors.
 struct EarlierPassages {
-    law: Law,
+    law: PassageFiles,
     rows: VectorRows,
 }
 
@@ -232,7 +232,10 @@ impl EarlierPassages {
         for name in [outline::FILE_NAME, cards::FILE_NAME, texts::FILE_NAME, CHUNKS_FILE_NAME, vectors.as_str()] {
             verified_hash(dir, &manifest, name)?;
         }
-        Some(Self { law: Law::open(dir, index_headings).ok()?, rows: VectorRows::open(dir, &encoder.space).ok()? })
+        Some(Self {
+            law: PassageFiles::open(dir, index_headings).ok()?,
+            rows: VectorRows::open(dir, &encoder.space).ok()?,
+        })
     }
 
     /// The row of the same passage of the same node.

@@ -7,8 +7,8 @@ use crate::content::Content;
 
 fn node(name: &str, parent: Option<&str>, number: &str, is_provision: bool) -> NewNode {
     NewNode {
-        handle: Handle::new("b", name),
-        parent: parent.map(|parent| Handle::new("b", parent)),
+        handle: NodeHandle::new("b", name),
+        parent: parent.map(|parent| NodeHandle::new("b", parent)),
         key: format!("b/{name}"),
         sort: if is_provision { SortKey::of_number(number) } else { SortKey::default() },
         on_repeat: OnRepeat::Refuse,

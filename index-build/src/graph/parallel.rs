@@ -98,7 +98,7 @@ impl<'a> GraphProgress<'a> {
 }
 
 /// The graphs that no worker has taken yet, and how many more chunks may be in work.
-struct Queue {
+struct GraphQueue {
     waiting: Vec<usize>,
     room: u32,
     in_work: u32,
@@ -106,12 +106,12 @@ struct Queue {
 
 struct Jobs<'a> {
     sizes: &'a [u32],
-    queue: Mutex<Queue>,
+    queue: Mutex<GraphQueue>,
     room_made: Condvar,
 }
 
 impl Jobs<'_> {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, GraphQueue> {
         // The queue is consistent between any two statements that change it.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,7 +175,7 @@ pub(super) fn build_in_parallel(
     mut take: impl FnMut(usize, BuiltGraph) -> Result<(), GraphBuildError>,
     mut progress: impl FnMut(u32),
 ) -> Result<(), GraphBuildError> {
-    let queue = Queue { waiting: (0..sizes.len()).collect(), room: chunks_at_once, in_work: 0 };
+    let queue = GraphQueue { waiting: (0..sizes.len()).collect(), room: chunks_at_once, in_work: 0 };
     let jobs = Jobs { sizes, queue: Mutex::new(queue), room_made: Condvar::new() };
     let done = AtomicU32::new(0);
     let (finished, incoming) = sync_channel(0);

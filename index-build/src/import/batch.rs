@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::account::{SourceWords, TextFormat};
 use crate::import::document::{Document, ParseDocument, Parsed};
 use crate::import::intake::{ImportError, Intake};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::source_files::{SourceError, SourceFile};
 
 /// The maximum size of a document: three times the largest title of the United States Code.
@@ -19,12 +19,12 @@ const BATCH_DOCUMENTS: usize = 4_096;
 
 /// Documents that wait to be parsed together.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
+pub(crate) struct DocumentBatch {
     documents: Vec<Document>,
     bytes: usize,
 }
 
-impl Batch {
+impl DocumentBatch {
     /// Reads a file into memory.
     pub(crate) fn read(&mut self, file: SourceFile<'_>) -> Result<(), SourceError> {
         let SourceFile { place, reader } = file;
@@ -73,7 +73,7 @@ impl Batch {
     pub(crate) fn parse(
         &mut self,
         parse: ParseDocument,
-        target: Target<'_>,
+        target: ImportTarget<'_>,
         form: TextFormat,
         intake: &mut Intake<'_>,
         words: &mut SourceWords,

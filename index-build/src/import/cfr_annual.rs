@@ -7,19 +7,19 @@
 use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, VOCABULARY, run_of};
-use crate::import::cfr::names::{Level, Numbers};
-use crate::import::cfr::place::{CfrReader, Container, Place};
+use crate::import::cfr::names::{CfrLevel, CfrNumbers};
+use crate::import::cfr::place::{CfrContainer, CfrPlace, CfrReader};
 use crate::import::document::{Document, Parsed};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::import::{unknown, xml};
 use crate::report::WarningKind;
 
 /// Parses one volume.
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
     xml::read(document, |tree| read_tree(tree, document, target))
 }
 
-fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
+fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> Parsed {
     let root = tree.root_element();
     let refuse = |what: &str| Parsed::refused(document.position(xml::line_of(tree, root)), what);
     if root.tag_name().name() != "CFRDOC" {
@@ -43,8 +43,8 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
         _ => elements.child(child),
     });
     let is_whole = below.is_empty();
-    let container = Container { level: Level::Title, number: None, heading: &heading, elements, is_whole };
-    let place = reading.enter(&Place::default(), container, root);
+    let container = CfrContainer { level: CfrLevel::Title, number: None, heading: &heading, elements, is_whole };
+    let place = reading.enter(&CfrPlace::default(), container, root);
     below.into_iter().for_each(|child| read(&mut reading, child, &place));
     let mut parsed = reading.parsed;
     unknown::warn(root, &VOCABULARY, document, &mut parsed);
@@ -62,17 +62,17 @@ fn title_heading(root: Node<'_, '_>) -> Option<String> {
     let head = head.and_then(|head| head.children().find(|node| node.tag_name().name() == "HD"));
     let number = root.descendants().find(|node| node.tag_name().name() == "TITLENUM");
     let headings = [head, number].into_iter().flatten().map(|node| run_of(node, &[]).text);
-    headings.into_iter().find(|heading| Level::Title.number_in(heading).is_some())
+    headings.into_iter().find(|heading| CfrLevel::Title.number_in(heading).is_some())
 }
 
-fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
+fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &CfrPlace) {
     let level = match node.tag_name().name() {
-        "SUBTITLE" => Level::Subtitle,
-        "CHAPTER" => Level::Chapter,
-        "SUBCHAP" => Level::Subchapter,
-        "PART" => Level::Part,
-        "SUBPART" => Level::Subpart,
-        "SUBJGRP" => Level::Group,
+        "SUBTITLE" => CfrLevel::Subtitle,
+        "CHAPTER" => CfrLevel::Chapter,
+        "SUBCHAP" => CfrLevel::Subchapter,
+        "PART" => CfrLevel::Part,
+        "SUBPART" => CfrLevel::Subpart,
+        "SUBJGRP" => CfrLevel::Group,
         "SECTION" => return section(reading, node, place),
         "APPENDIX" => return appendix(reading, node, place),
         _ => return,
@@ -91,7 +91,7 @@ fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
         _ => elements.child(child),
     });
     let misplaced = std::mem::take(&mut elements.misplaced);
-    let inner = reading.enter(place, Container { level, number: None, heading, elements, is_whole }, node);
+    let inner = reading.enter(place, CfrContainer { level, number: None, heading, elements, is_whole }, node);
     below.into_iter().for_each(|child| read(reading, child, &inner));
     put_back(reading, misplaced, &inner);
 }
@@ -108,13 +108,13 @@ fn head_of<'a>(node: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
 
 /// The heading text of a container. A chapter has its heading only in its table of contents; a
 /// reserved container has a remark.
-fn heading_of(node: Node<'_, '_>, head: Option<Node<'_, '_>>, level: Level, elements: &Elements<'_, '_>) -> String {
+fn heading_of(node: Node<'_, '_>, head: Option<Node<'_, '_>>, level: CfrLevel, elements: &Elements<'_, '_>) -> String {
     let direct = |name: &'static str| node.children().find(move |child| child.tag_name().name() == name);
     let in_contents = || {
         let contents = direct("TOC")?.children().find(|child| child.tag_name().name() == "TOCHD")?;
         contents.children().find(|child| child.tag_name().name() == "HD")
     };
-    let heading = head.or_else(|| Some(level).filter(|level| *level == Level::Chapter).and_then(|_| in_contents()));
+    let heading = head.or_else(|| Some(level).filter(|level| *level == CfrLevel::Chapter).and_then(|_| in_contents()));
     heading.map(|heading| elements.run(heading).text).unwrap_or_default()
 }
 
@@ -125,7 +125,7 @@ fn without_continued(heading: &str) -> (&str, &str) {
     (plain.trim_end(), continued)
 }
 
-fn section<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
+fn section<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &CfrPlace) {
     let (mut label, mut heading, mut is_reserved, mut rest) = (None, None, false, Vec::new());
     for child in node.children() {
         match child.tag_name().name() {
@@ -139,7 +139,7 @@ fn section<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
         }
     }
     let label = label.unwrap_or_default();
-    let mut elements = Elements::new(node, Numbers::of(&label).map(|numbers| numbers.first));
+    let mut elements = Elements::new(node, CfrNumbers::of(&label).map(|numbers| numbers.first));
     let heading = heading.map(|heading| elements.run(heading).text).unwrap_or_default();
     elements.is_reserved = is_reserved;
     elements.parts(rest.into_iter(), &mut Elements::child);
@@ -148,7 +148,7 @@ fn section<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
     put_back(reading, misplaced, place);
 }
 
-fn appendix<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
+fn appendix<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &CfrPlace) {
     let first = node.children().find(|child| child.tag_name().name() == "HD");
     let heading = first.map(|heading| run_of(heading, &[]).text).unwrap_or_default();
     let mut elements = Elements::new(node, None);
@@ -161,7 +161,7 @@ fn appendix<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) 
 }
 
 /// Imports law that was inside a note at the place where it belongs.
-fn put_back<'a>(reading: &mut CfrReader<'_>, misplaced: Vec<Node<'a, 'a>>, place: &Place) {
+fn put_back<'a>(reading: &mut CfrReader<'_>, misplaced: Vec<Node<'a, 'a>>, place: &CfrPlace) {
     if let Some(first) = misplaced.first() {
         let what = format!(
             "{} elements of law stand within the revised text of a note; they are put after it",

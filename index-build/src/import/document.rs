@@ -4,7 +4,7 @@
 //! all cores, and a fuzzer can call it. The results are processed in file order.
 
 use crate::content::NewNode;
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::includes::Include;
 use crate::report::{SourcePosition, WarningKind};
 
@@ -12,7 +12,7 @@ use crate::report::{SourcePosition, WarningKind};
 pub(crate) const REPEATED_HEADING: &str = "headings that repeat those of the same container";
 
 /// Parses one document.
-pub type ParseDocument = fn(&Document, Target<'_>) -> Parsed;
+pub type ParseDocument = fn(&Document, ImportTarget<'_>) -> Parsed;
 
 /// A file of a source, in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,21 +3,22 @@
 use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, VOCABULARY};
-use crate::import::cfr::names::{Level, Numbers};
-use crate::import::cfr::place::{CfrReader, Container, Place};
+use crate::import::cfr::names::{CfrLevel, CfrNumbers};
+use crate::import::cfr::place::{CfrContainer, CfrPlace, CfrReader};
 use crate::import::document::{Document, Parsed};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::import::unknown::{self, has_words};
 use crate::import::xml;
 
 /// Parses one title, or a part of one.
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
     xml::read(document, |tree| read_tree(tree, document, target))
 }
 
-fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
+fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> Parsed {
     let root = tree.root_element();
-    let Some(title) = root.descendants().find(|node| level_of(*node) == Some(Kind::Container(Level::Title))) else {
+    let Some(title) = root.descendants().find(|node| level_of(*node) == Some(DivisionKind::Container(CfrLevel::Title)))
+    else {
         let what = format!(
             "the document is <{}> and has no division of TYPE=\"TITLE\", so it is no title of the electronic Code of Federal \
              Regulations; leave this file out or choose another format",
@@ -28,7 +29,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     let mut reading = CfrReader::new(document, target);
     let siblings = title.parent().into_iter().flat_map(|parent| parent.children());
     for division in siblings.filter(|node| is_division(*node)) {
-        read(&mut reading, division, &Place::default());
+        read(&mut reading, division, &CfrPlace::default());
     }
     let mut words = Vec::new();
     outside(root, &mut words);
@@ -49,26 +50,26 @@ fn outside<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Container(Level),
+enum DivisionKind {
+    Container(CfrLevel),
     Section,
     Appendix,
 }
 
-fn level_of(node: Node<'_, '_>) -> Option<Kind> {
+fn level_of(node: Node<'_, '_>) -> Option<DivisionKind> {
     if !is_division(node) {
         return None;
     }
     Some(match node.attribute("TYPE")?.to_ascii_uppercase().as_str() {
-        "TITLE" => Kind::Container(Level::Title),
-        "SUBTITLE" => Kind::Container(Level::Subtitle),
-        "CHAPTER" => Kind::Container(Level::Chapter),
-        "SUBCHAP" | "SUBCHAPTER" => Kind::Container(Level::Subchapter),
-        "PART" => Kind::Container(Level::Part),
-        "SUBPART" => Kind::Container(Level::Subpart),
-        "SUBJGRP" => Kind::Container(Level::Group),
-        "SECTION" => Kind::Section,
-        "APPENDIX" => Kind::Appendix,
+        "TITLE" => DivisionKind::Container(CfrLevel::Title),
+        "SUBTITLE" => DivisionKind::Container(CfrLevel::Subtitle),
+        "CHAPTER" => DivisionKind::Container(CfrLevel::Chapter),
+        "SUBCHAP" | "SUBCHAPTER" => DivisionKind::Container(CfrLevel::Subchapter),
+        "PART" => DivisionKind::Container(CfrLevel::Part),
+        "SUBPART" => DivisionKind::Container(CfrLevel::Subpart),
+        "SUBJGRP" => DivisionKind::Container(CfrLevel::Group),
+        "SECTION" => DivisionKind::Section,
+        "APPENDIX" => DivisionKind::Appendix,
         _ => return None,
     })
 }
@@ -79,17 +80,17 @@ fn is_division(node: Node<'_, '_>) -> bool {
     digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
+fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &CfrPlace) {
     let heading = head_of(node).map(|head| Elements::new(node, None).run(head).text).unwrap_or_default();
     // A division of unknown type is a container if it contains divisions, and is otherwise read as an appendix.
     let kind = level_of(node).unwrap_or_else(|| match node.children().any(is_division) {
-        true => Kind::Container(Level::Group),
-        false => Kind::Appendix,
+        true => DivisionKind::Container(CfrLevel::Group),
+        false => DivisionKind::Appendix,
     });
     match kind {
-        Kind::Container(level) => {
+        DivisionKind::Container(level) => {
             let elements = elements_of(node, None);
-            let number = node.attribute("N").map(str::trim).filter(|_| level < Level::Group);
+            let number = node.attribute("N").map(str::trim).filter(|_| level < CfrLevel::Group);
             let number = number.filter(|number| !number.is_empty()).map(|number| number.replace(['–', '—'], "-"));
             // Volumes belong to the printed edition, not to the code.
             let (heading, volume) = heading.split_once("--Volume").unwrap_or((&heading, ""));
@@ -98,20 +99,20 @@ fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &Place) {
             }
             let heading = heading.trim_end();
             let is_whole = !node.children().any(is_division);
-            let container = Container { level, number: number.as_deref(), heading, elements, is_whole };
+            let container = CfrContainer { level, number: number.as_deref(), heading, elements, is_whole };
             let below = reading.enter(place, container, node);
             for child in node.children().filter(|child| is_division(*child)) {
                 read(reading, child, &below);
             }
         }
-        Kind::Section => {
-            let printed = Numbers::label_in(&heading);
+        DivisionKind::Section => {
+            let printed = CfrNumbers::label_in(&heading);
             let label = node.attribute("N").map(str::trim).filter(|label| !label.is_empty()).unwrap_or(printed);
-            let number = Numbers::of(label).map(|numbers| numbers.first);
+            let number = CfrNumbers::of(label).map(|numbers| numbers.first);
             let text = elements_of(node, number).into_text(reference_of(node));
             reading.section(place, label, heading[printed.len()..].trim_start(), text, node);
         }
-        Kind::Appendix => {
+        DivisionKind::Appendix => {
             let text = elements_of(node, None).into_text(reference_of(node));
             reading.add_appendix(place, &heading, text, node);
         }

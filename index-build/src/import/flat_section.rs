@@ -10,14 +10,14 @@ use std::collections::HashSet;
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::Effect;
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::levels::Label;
 use crate::import::remark::{REMARK_BYTES_MAX, named_status};
 use crate::import::slug::slug;
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::order::SortKey;
 use crate::report::WarningKind;
 
@@ -66,7 +66,7 @@ pub(crate) struct FlatContainer {
 }
 
 /// The nodes of the sections of a document and of their containers.
-pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target: Target<'_>) -> Parsed {
+pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target: ImportTarget<'_>) -> Parsed {
     let mut parsed = Parsed::default();
     let is_empty = |section: &FlatSection| section.text.is_empty() && section.credit.is_none();
     let set: HashSet<String> =
@@ -84,7 +84,7 @@ pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target
         }
         let parent = infer_containers(&section.path, document, target, &mut parsed);
         let reference = format!("{}#{}", document.path().rsplit('/').next().unwrap_or_default(), section.number);
-        let handle = Handle::new(target.key, &format!("section\n{}\n{place}", document.place));
+        let handle = NodeHandle::new(target.key, &format!("section\n{}\n{place}", document.place));
         let (content, key, sort) = into_content(section, reference, target);
         parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat: OnRepeat::Reconcile, content, position });
     }
@@ -96,7 +96,7 @@ pub(crate) fn add_container_without_sections(
     number: &str,
     path: &[FlatContainer],
     document: &Document,
-    target: Target<'_>,
+    target: ImportTarget<'_>,
     parsed: &mut Parsed,
 ) {
     infer_containers(path, document, target, parsed);
@@ -108,9 +108,9 @@ pub(crate) fn add_container_without_sections(
 fn infer_containers(
     path: &[FlatContainer],
     document: &Document,
-    target: Target<'_>,
+    target: ImportTarget<'_>,
     parsed: &mut Parsed,
-) -> Option<Handle> {
+) -> Option<NodeHandle> {
     let (mut key, mut citation, mut parent) = (target.key.to_owned(), target.code_body.to_owned(), None);
     let mut name = String::from("path");
     for container in path {
@@ -121,7 +121,7 @@ fn infer_containers(
         // Lists of contents and running heads write headings in capitals, so containers are
         // identified by number.
         name = format!("{name}\n{}", label.key_part(heading));
-        let handle = Handle::new(target.key, &name);
+        let handle = NodeHandle::new(target.key, &name);
         let content = Content {
             citation: citation.clone(),
             heading: heading.to_owned(),
@@ -139,7 +139,7 @@ fn infer_containers(
     parent
 }
 
-fn into_content(section: FlatSection, reference: String, target: Target<'_>) -> (Content, String, SortKey) {
+fn into_content(section: FlatSection, reference: String, target: ImportTarget<'_>) -> (Content, String, SortKey) {
     let citation = flat_text::citation(&section.number, target);
     let key = format!("{}/s{}", target.key, slug(&section.number));
     let sort = SortKey::of_citation(&citation);

@@ -6,7 +6,7 @@ use hornbook_corpus::layout::Layout;
 
 use crate::content::ContentNote;
 use crate::import::labels::{self, Scheme};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::pattern::Pattern;
 
 /// Joins paragraphs into a text with its layout. Their labels decide how they nest.
@@ -40,7 +40,7 @@ pub(crate) fn begins_with_label(line: &str) -> bool {
 }
 
 /// The citation of a number, made with the template of the plan.
-pub(crate) fn citation(number: &str, target: Target<'_>) -> String {
+pub(crate) fn citation(number: &str, target: ImportTarget<'_>) -> String {
     match target.citation {
         Some(template) => template.replace("{number}", number),
         None => format!("{} § {number}", target.code_body),

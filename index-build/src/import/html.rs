@@ -10,7 +10,7 @@ use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::{ParseOpts, Parser, parse_document};
 
 use crate::import::document::{Document, DocumentError, Parsed};
-use crate::import::html_sink::{DEPTH_MAX, Node, Sink};
+use crate::import::html_sink::{DEPTH_MAX, HtmlNode, Sink};
 use crate::import::xml::text_of;
 use crate::report::WarningKind;
 
@@ -27,20 +27,20 @@ pub(crate) fn wants(path: &str) -> bool {
 
 /// An HTML document.
 #[derive(Debug)]
-pub(crate) struct Tree {
-    nodes: Vec<Node>,
+pub(crate) struct HtmlTree {
+    nodes: Vec<HtmlNode>,
     /// The elements that are not HTML, by name, with the line of the first one.
     unknown: BTreeMap<String, u32>,
 }
 
 /// A part of an element: an element or words.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part<'t> {
+pub(crate) enum HtmlPart<'t> {
     Element(Element<'t>),
     Words(&'t str),
 }
 
-impl Part<'_> {
+impl HtmlPart<'_> {
     /// The element name; empty for words.
     pub(crate) fn name(&self) -> &str {
         match self {
@@ -60,12 +60,12 @@ impl Part<'_> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'t> {
-    tree: &'t Tree,
+    tree: &'t HtmlTree,
     node: usize,
 }
 
 /// Parses a document. An error contains the reason and position.
-pub(crate) fn parse(document: &Document) -> Result<Tree, DocumentError> {
+pub(crate) fn parse(document: &Document) -> Result<HtmlTree, DocumentError> {
     let text = text_of(document)?;
     let mut options = ParseOpts::default();
     // Text for browsers without scripts counts as text.
@@ -78,7 +78,7 @@ pub(crate) fn parse(document: &Document) -> Result<Tree, DocumentError> {
         check_size(&parser, text.len()).map_err(|(line, what)| (document.position(line), what))?;
         rest = after;
     }
-    let mut tree = Tree { nodes: parser.finish(), unknown: BTreeMap::new() };
+    let mut tree = HtmlTree { nodes: parser.finish(), unknown: BTreeMap::new() };
     match tree.normalise_words() {
         Some(line) => Err((document.position(line), too_deep())),
         None => Ok(tree),
@@ -86,7 +86,7 @@ pub(crate) fn parse(document: &Document) -> Result<Tree, DocumentError> {
 }
 
 /// Warns once for each unknown element name. The words of such elements are kept, but their meaning is unknown.
-pub(crate) fn warn_of_unknown(tree: &Tree, document: &Document, parsed: &mut Parsed) {
+pub(crate) fn warn_of_unknown(tree: &HtmlTree, document: &Document, parsed: &mut Parsed) {
     for (name, line) in tree.unknown_elements() {
         let what = format!("HTML has no element '{name}'; its words are kept as text");
         parsed.warn(WarningKind::UnknownElement, document.position(line), what);
@@ -108,7 +108,7 @@ fn too_deep() -> String {
     format!("elements are nested more than {DEPTH_MAX} levels deep")
 }
 
-impl Tree {
+impl HtmlTree {
     pub(crate) fn root(&self) -> Element<'_> {
         Element { tree: self, node: 0 }
     }
@@ -162,7 +162,7 @@ struct InlineRun {
 }
 
 impl InlineRun {
-    fn words(&mut self, nodes: &mut [Node], place: usize) {
+    fn words(&mut self, nodes: &mut [HtmlNode], place: usize) {
         let bare = nodes[place].words.trim_start();
         if bare.is_empty() {
             if !self.places.is_empty() {
@@ -244,7 +244,7 @@ pub(crate) fn flow(name: &str) -> DisplayKind {
 }
 
 impl<'t> Element<'t> {
-    fn node(self) -> &'t Node {
+    fn node(self) -> &'t HtmlNode {
         &self.tree.nodes[self.node]
     }
 
@@ -261,17 +261,17 @@ impl<'t> Element<'t> {
         self.node().line
     }
 
-    pub(crate) fn parts(self) -> impl DoubleEndedIterator<Item = Part<'t>> {
+    pub(crate) fn parts(self) -> impl DoubleEndedIterator<Item = HtmlPart<'t>> {
         self.node().children.iter().filter_map(move |&child| match &self.tree.nodes[child] {
-            Node { name: Some(_), .. } => Some(Part::Element(Element { tree: self.tree, node: child })),
-            node => Some(Part::Words(&node.words)).filter(|_| !node.words.is_empty()),
+            HtmlNode { name: Some(_), .. } => Some(HtmlPart::Element(Element { tree: self.tree, node: child })),
+            node => Some(HtmlPart::Words(&node.words)).filter(|_| !node.words.is_empty()),
         })
     }
 
     pub(crate) fn elements(self) -> impl DoubleEndedIterator<Item = Element<'t>> {
         self.parts().filter_map(|part| match part {
-            Part::Element(element) => Some(element),
-            Part::Words(_) => None,
+            HtmlPart::Element(element) => Some(element),
+            HtmlPart::Words(_) => None,
         })
     }
 
@@ -285,8 +285,8 @@ impl<'t> Element<'t> {
     fn gather(self, words: &mut String) {
         for part in self.parts() {
             match part {
-                Part::Words(own) => words.push_str(own),
-                Part::Element(element) => {
+                HtmlPart::Words(own) => words.push_str(own),
+                HtmlPart::Element(element) => {
                     let is_block = flow(element.name()) == DisplayKind::Block;
                     if is_block {
                         words.push(' ');
@@ -307,13 +307,13 @@ mod tests {
 
     fn shape(element: Element<'_>) -> String {
         let parts = element.parts().map(|part| match part {
-            Part::Words(words) => words.trim().to_owned(),
-            Part::Element(element) => format!("{}({})", element.name(), shape(element)),
+            HtmlPart::Words(words) => words.trim().to_owned(),
+            HtmlPart::Element(element) => format!("{}({})", element.name(), shape(element)),
         });
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    fn parsed(html: &str) -> Tree {
+    fn parsed(html: &str) -> HtmlTree {
         parse(&Document { place: "a.html".into(), bytes: html.into() }).unwrap()
     }
 

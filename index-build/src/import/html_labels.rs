@@ -3,7 +3,7 @@
 //! of the item's `id`, after the id of the parent item: `…35-8-301ol1a` contains `…35-8-301ol1ai`.
 //! The ids are used if they are consistent.
 
-use crate::import::html::{Element, Part};
+use crate::import::html::{Element, HtmlPart};
 use crate::pattern::Pattern;
 
 /// The labels of the items of a list, in order; empty if the list is not ordered.
@@ -146,8 +146,8 @@ fn roman_value(label: &str) -> Option<u32> {
 /// The last label of an item such as `(a) through (d) Repealed by Laws 2019`.
 fn last_of_range(item: Element<'_>) -> Option<String> {
     let first = item.parts().find_map(|part| match part {
-        Part::Words(words) => Some(words.trim_start()).filter(|words| !words.is_empty()).map(str::to_owned),
-        Part::Element(element) => Some(element.text()).filter(|words| !words.is_empty()),
+        HtmlPart::Words(words) => Some(words.trim_start()).filter(|words| !words.is_empty()).map(str::to_owned),
+        HtmlPart::Element(element) => Some(element.text()).filter(|words| !words.is_empty()),
     })?;
     let form = Pattern::fixed(r"^(?:and|through|to) \(([[:alnum:]]{1,6})\) [Rr]epealed");
     form.captures(&first).map(|found| found[1].to_owned())

@@ -14,7 +14,7 @@ pub(super) const DEPTH_MAX: usize = 200;
 
 /// An element or words. The document and comments are neither.
 #[derive(Debug, Default)]
-pub(super) struct Node {
+pub(super) struct HtmlNode {
     pub(super) name: Option<Rc<QualName>>,
     pub(super) words: StrTendril,
     pub(super) attributes: Vec<Attribute>,
@@ -25,7 +25,7 @@ pub(super) struct Node {
     pub(super) line: u32,
 }
 
-impl Node {
+impl HtmlNode {
     pub(super) fn name(&self) -> &str {
         self.name.as_ref().map_or("", |name| &name.local)
     }
@@ -40,7 +40,7 @@ pub(super) struct Handle {
 
 /// The nodes so far; the first is the document.
 pub(super) struct Sink {
-    nodes: RefCell<Vec<Node>>,
+    nodes: RefCell<Vec<HtmlNode>>,
     /// The name of comments and of the document.
     no_name: Rc<QualName>,
     line: Cell<u32>,
@@ -51,7 +51,7 @@ pub(super) struct Sink {
 impl Sink {
     pub(super) fn new() -> Self {
         let no_name = Rc::new(QualName::new(None, ns!(), local_name!("")));
-        let nodes = RefCell::new(vec![Node::default()]);
+        let nodes = RefCell::new(vec![HtmlNode::default()]);
         Self { nodes, no_name, line: Cell::new(1), too_deep: Cell::new(None) }
     }
 
@@ -68,7 +68,7 @@ impl Sink {
     }
 
     /// Adds a node without a parent.
-    fn add(&self, node: Node, name: Rc<QualName>) -> Handle {
+    fn add(&self, node: HtmlNode, name: Rc<QualName>) -> Handle {
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(node);
         Handle { place: nodes.len() - 1, name }
@@ -88,7 +88,7 @@ impl Sink {
                     nodes[before].words.push_tendril(&words);
                     return;
                 }
-                nodes.push(Node { words, ..Node::default() });
+                nodes.push(HtmlNode { words, ..HtmlNode::default() });
                 nodes.len() - 1
             }
         };
@@ -111,16 +111,16 @@ impl Sink {
 }
 
 /// The index of a child among its siblings. The search starts at the end, where it usually is.
-fn index_in(nodes: &[Node], parent: usize, child: usize) -> Option<usize> {
+fn index_in(nodes: &[HtmlNode], parent: usize, child: usize) -> Option<usize> {
     nodes[parent].children.iter().rposition(|&own| own == child)
 }
 
 impl TreeSink for Sink {
     type Handle = Handle;
-    type Output = Vec<Node>;
+    type Output = Vec<HtmlNode>;
     type ElemName<'a> = ExpandedName<'a>;
 
-    fn finish(self) -> Vec<Node> {
+    fn finish(self) -> Vec<HtmlNode> {
         self.nodes.into_inner()
     }
 
@@ -136,17 +136,17 @@ impl TreeSink for Sink {
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Handle {
         let name = Rc::new(name);
-        let node = Node { name: Some(name.clone()), attributes, line: self.line(), ..Node::default() };
+        let node = HtmlNode { name: Some(name.clone()), attributes, line: self.line(), ..HtmlNode::default() };
         self.add(node, name)
     }
 
     /// A comment becomes a node without a name and words, which is never shown.
     fn create_comment(&self, _: StrTendril) -> Handle {
-        self.add(Node::default(), self.no_name.clone())
+        self.add(HtmlNode::default(), self.no_name.clone())
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> Handle {
-        self.add(Node::default(), self.no_name.clone())
+        self.add(HtmlNode::default(), self.no_name.clone())
     }
 
     fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {

@@ -7,9 +7,9 @@
 
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 
-use crate::import::html::{DisplayKind, Element, Part, flow};
+use crate::import::html::{DisplayKind, Element, HtmlPart, flow};
 use crate::import::html_labels::ListLabels;
-use crate::import::table_spans::{Span, TableRows};
+use crate::import::table_spans::{CellSpan, TableRows};
 use crate::import::text_builder::TextBuilder;
 
 /// Adds parts of a document one after the other.
@@ -44,7 +44,7 @@ impl<'l> HtmlSetter<'l> {
     }
 
     /// Adds a part, either between paragraphs or within one.
-    pub(crate) fn part(&mut self, part: Part<'_>) {
+    pub(crate) fn part(&mut self, part: HtmlPart<'_>) {
         self.part_within(part, 0, "");
     }
 
@@ -55,12 +55,12 @@ impl<'l> HtmlSetter<'l> {
     }
 
     /// `item` is the id of the list item that contains the part.
-    fn part_within(&mut self, part: Part<'_>, depth: usize, item: &str) {
+    fn part_within(&mut self, part: HtmlPart<'_>, depth: usize, item: &str) {
         match part {
-            Part::Words(words) => self.words(words, depth),
-            Part::Element(element) if element.name() == "br" => self.builder.space(),
-            Part::Element(element) if is_block(element.name()) => self.block(element, depth, item),
-            Part::Element(element) => self.inline(element, depth, item),
+            HtmlPart::Words(words) => self.words(words, depth),
+            HtmlPart::Element(element) if element.name() == "br" => self.builder.space(),
+            HtmlPart::Element(element) if is_block(element.name()) => self.block(element, depth, item),
+            HtmlPart::Element(element) => self.inline(element, depth, item),
         }
     }
 
@@ -137,7 +137,7 @@ impl<'l> HtmlSetter<'l> {
         let form = self.labels.get(depth).or(self.labels.last()).map_or("{}", String::as_str);
         for part in list.parts() {
             match part {
-                Part::Element(item) if item.name() == "li" => {
+                HtmlPart::Element(item) if item.name() == "li" => {
                     let label = labels.next().map(|label| form.replace("{}", &label));
                     self.begin(LineKind::Paragraph, depth, label.as_deref().unwrap_or_default());
                     self.line = LineState::Label;
@@ -145,7 +145,7 @@ impl<'l> HtmlSetter<'l> {
                     self.end_line();
                 }
                 // A list directly within a list belongs to the item before it.
-                Part::Element(inner) if is_list(inner.name()) => self.block(inner, depth + 1, item),
+                HtmlPart::Element(inner) if is_list(inner.name()) => self.block(inner, depth + 1, item),
                 part => self.part_within(part, depth, item),
             }
         }
@@ -156,14 +156,14 @@ impl<'l> HtmlSetter<'l> {
     fn definitions(&mut self, list: Element<'_>, depth: usize, item: &str) {
         for part in list.parts() {
             match part {
-                Part::Element(term) if term.name() == "dt" => {
+                HtmlPart::Element(term) if term.name() == "dt" => {
                     self.end_line();
                     self.begin(LineKind::Paragraph, depth, "");
                     self.inline(term, depth, item);
                     self.builder.space();
                     self.line = LineState::Label;
                 }
-                Part::Element(group) if group.name() == "div" => self.definitions(group, depth, item),
+                HtmlPart::Element(group) if group.name() == "div" => self.definitions(group, depth, item),
                 part => self.part_within(part, depth, item),
             }
         }
@@ -174,13 +174,13 @@ impl<'l> HtmlSetter<'l> {
         self.end_line();
         let form = self.labels.first().map_or("{}", String::as_str);
         let mut rows = TableRows::begin(depth, &mut self.builder);
-        let mut open: Vec<Part<'_>> = table.parts().rev().collect();
+        let mut open: Vec<HtmlPart<'_>> = table.parts().rev().collect();
         while let Some(part) = open.pop() {
             let element = match part {
-                Part::Element(element) => element,
-                Part::Words(words) if words.trim().is_empty() => continue,
+                HtmlPart::Element(element) => element,
+                HtmlPart::Words(words) if words.trim().is_empty() => continue,
                 // Words between rows are not valid HTML. They are treated as a remark.
-                Part::Words(words) => {
+                HtmlPart::Words(words) => {
                     rows.begin_line(LineKind::TableNote, &mut self.builder);
                     self.builder.push(words);
                     self.builder.end_line();
@@ -227,7 +227,7 @@ fn set_row(row: Element<'_>, form: &str, rows: &mut TableRows, builder: &mut Tex
     let is_head = row.elements().next().is_some() && row.elements().all(|cell| cell.name() == "th");
     rows.begin_line(if is_head { LineKind::TableHead } else { LineKind::TableRow }, builder);
     for cell in row.elements() {
-        let span = Span::of_html(|name| cell.attribute(name));
+        let span = CellSpan::of_html(|name| cell.attribute(name));
         rows.cell(span, builder, |builder| set_cell(cell, form, builder));
     }
     rows.end_row(builder);
@@ -238,11 +238,11 @@ fn set_cell(cell: Element<'_>, form: &str, builder: &mut TextBuilder) {
     let mut labels = ListLabels::of(cell, "").labels.into_iter();
     for part in cell.parts() {
         let inner = match part {
-            Part::Words(words) => {
+            HtmlPart::Words(words) => {
                 builder.push(words);
                 continue;
             }
-            Part::Element(inner) => inner,
+            HtmlPart::Element(inner) => inner,
         };
         let is_apart = flow(inner.name()) == DisplayKind::Block;
         let mark = mark_of(inner.name());

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     name: &'static str,
-    shape: Shape,
+    shape: FieldShape,
     presence: Presence,
 }
 
 /// The allowed values of a field.
 #[derive(Clone, Copy)]
-pub(crate) enum Shape {
+pub(crate) enum FieldShape {
     Text,
     TextOrNumber,
     Choice(&'static [&'static str]),
@@ -33,15 +33,15 @@ enum Presence {
     Nullable,
 }
 
-pub(crate) const fn required(name: &'static str, shape: Shape) -> Field {
+pub(crate) const fn required(name: &'static str, shape: FieldShape) -> Field {
     Field { name, shape, presence: Presence::Required }
 }
 
-pub(crate) const fn optional(name: &'static str, shape: Shape) -> Field {
+pub(crate) const fn optional(name: &'static str, shape: FieldShape) -> Field {
     Field { name, shape, presence: Presence::Optional }
 }
 
-pub(crate) const fn nullable(name: &'static str, shape: Shape) -> Field {
+pub(crate) const fn nullable(name: &'static str, shape: FieldShape) -> Field {
     Field { name, shape, presence: Presence::Nullable }
 }
 
@@ -85,21 +85,21 @@ fn check_object(object: &Map<String, Value>, fields: &[Field], within: &str, mis
     }
 }
 
-fn check_value(value: &Value, shape: Shape, name: &str, mistakes: &mut Vec<String>) {
+fn check_value(value: &Value, shape: FieldShape, name: &str, mistakes: &mut Vec<String>) {
     match (shape, value) {
-        (Shape::Text, Value::String(_)) => {}
-        (Shape::TextOrNumber, Value::String(_)) => {}
-        (Shape::TextOrNumber, Value::Number(number)) if number.is_u64() => {}
-        (Shape::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {}
-        (Shape::Choice(_), Value::String(text)) => {
+        (FieldShape::Text, Value::String(_)) => {}
+        (FieldShape::TextOrNumber, Value::String(_)) => {}
+        (FieldShape::TextOrNumber, Value::Number(number)) if number.is_u64() => {}
+        (FieldShape::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {}
+        (FieldShape::Choice(_), Value::String(text)) => {
             mistakes.push(format!("field '{name}': expected {}, found '{text}'", expected(shape)));
         }
-        (Shape::Texts, Value::Array(values)) => {
+        (FieldShape::Texts, Value::Array(values)) => {
             for (place, value) in values.iter().enumerate() {
-                check_value(value, Shape::Text, &format!("{name}[{place}]"), mistakes);
+                check_value(value, FieldShape::Text, &format!("{name}[{place}]"), mistakes);
             }
         }
-        (Shape::Objects(fields), Value::Array(values)) => {
+        (FieldShape::Objects(fields), Value::Array(values)) => {
             for (place, value) in values.iter().enumerate() {
                 let name = format!("{name}[{place}]");
                 match value {
@@ -112,13 +112,13 @@ fn check_value(value: &Value, shape: Shape, name: &str, mistakes: &mut Vec<Strin
     }
 }
 
-fn expected(shape: Shape) -> String {
+fn expected(shape: FieldShape) -> String {
     match shape {
-        Shape::Text => "a text in quotes".to_owned(),
-        Shape::TextOrNumber => "a text in quotes or a whole number".to_owned(),
-        Shape::Choice(choices) => format!("one of '{}'", choices.join("', '")),
-        Shape::Texts => "a list of texts".to_owned(),
-        Shape::Objects(fields) => {
+        FieldShape::Text => "a text in quotes".to_owned(),
+        FieldShape::TextOrNumber => "a text in quotes or a whole number".to_owned(),
+        FieldShape::Choice(choices) => format!("one of '{}'", choices.join("', '")),
+        FieldShape::Texts => "a list of texts".to_owned(),
+        FieldShape::Objects(fields) => {
             let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
             format!("a list of objects with {}", names.join(", "))
         }

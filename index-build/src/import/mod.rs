@@ -47,10 +47,10 @@ use crate::account::TextFormat;
 use crate::source_files::SourceFile;
 use document::ParseDocument;
 use intake::{ImportError, Intake};
-use target::Target;
+use target::ImportTarget;
 
 /// Reads one file of a source of law and returns its number of nodes.
-pub type ReadLines = fn(SourceFile<'_>, Target<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;
+pub type ReadLines = fn(SourceFile<'_>, ImportTarget<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;
 
 /// How the files of a source are read.
 #[derive(Clone, Copy)]
@@ -199,7 +199,7 @@ pub static IMPORTERS: [Importer; 12] = [
         content: SourceContent::Law {
             read: ReadMode::Documents { parse: state_json::parse, wants: state_json::wants },
             words: TextFormat::JsonInParts(&["text", "history"]),
-            check_options: options::check::<state_json::Settings>,
+            check_options: options::check::<state_json::StateJsonSettings>,
             canonical_citations: true,
             own_tags: false,
         },
@@ -209,7 +209,7 @@ pub static IMPORTERS: [Importer; 12] = [
         content: SourceContent::Law {
             read: ReadMode::Documents { parse: state_html::parse, wants: html::wants },
             words: HTML_PAGE,
-            check_options: options::check::<state_html::Settings>,
+            check_options: options::check::<state_html::StateHtmlSettings>,
             canonical_citations: true,
             own_tags: false,
         },
@@ -219,7 +219,7 @@ pub static IMPORTERS: [Importer; 12] = [
         content: SourceContent::Law {
             read: ReadMode::Documents { parse: municipal_html::parse, wants: html::wants },
             words: HTML_PAGE,
-            check_options: options::check::<municipal_html::Options>,
+            check_options: options::check::<municipal_html::MunicipalHtmlOptions>,
             canonical_citations: true,
             own_tags: false,
         },
@@ -229,7 +229,7 @@ pub static IMPORTERS: [Importer; 12] = [
         content: SourceContent::Law {
             read: ReadMode::Documents { parse: plain_text::parse, wants: plain_text::wants },
             words: TextFormat::Text,
-            check_options: options::check::<plain_text::Options>,
+            check_options: options::check::<plain_text::PlainTextOptions>,
             canonical_citations: true,
             own_tags: false,
         },

@@ -14,16 +14,16 @@ use serde::Deserialize;
 
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
-use crate::import::html::{self, Element, Part};
+use crate::import::html::{self, Element, HtmlPart};
 use crate::import::html_text::HtmlSetter;
 use crate::import::options::{self, FromOptions};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Options {
+pub(crate) struct MunicipalHtmlOptions {
     /// Matches number and heading of a section, in two groups.
     #[serde(default = "section")]
     section: Pattern,
@@ -56,7 +56,7 @@ fn label() -> String {
     "{}.".into()
 }
 
-impl FromOptions for Options {
+impl FromOptions for MunicipalHtmlOptions {
     fn from_options(table: &toml::Table) -> Result<Self, String> {
         let options: Self = options::read(table)?;
         if options.section.captures_len() < 3 {
@@ -73,8 +73,8 @@ impl FromOptions for Options {
     }
 }
 
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    options::read_by(document, target, |options: &Options| {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
+    options::read_by(document, target, |options: &MunicipalHtmlOptions| {
         let tree = html::parse(document)?;
         let mut title = Vec::new();
         let mut elements = Vec::new();
@@ -123,14 +123,14 @@ struct RawSection<'t> {
     line: u32,
     number: String,
     heading: String,
-    blocks: Vec<Part<'t>>,
+    blocks: Vec<HtmlPart<'t>>,
     title: Vec<FlatContainer>,
 }
 
 impl<'t> RawSection<'t> {
-    fn of(element: Element<'t>, title: Vec<FlatContainer>, options: &Options) -> Result<Self, String> {
-        let mut blocks: Vec<Part<'_>> = element.parts().filter(|part| !part.text().is_empty()).collect();
-        let Some(Part::Element(first)) = blocks.first().filter(|first| first.name() == "h3") else {
+    fn of(element: Element<'t>, title: Vec<FlatContainer>, options: &MunicipalHtmlOptions) -> Result<Self, String> {
+        let mut blocks: Vec<HtmlPart<'_>> = element.parts().filter(|part| !part.text().is_empty()).collect();
+        let Some(HtmlPart::Element(first)) = blocks.first().filter(|first| first.name() == "h3") else {
             return Err("this section does not begin with an h3, which has its number and heading".into());
         };
         let name = first.text();
@@ -142,9 +142,14 @@ impl<'t> RawSection<'t> {
         Ok(Self { line: element.line(), number, heading, blocks, title })
     }
 
-    fn read(self, place: usize, containers: &mut Containers, options: &Options) -> (FlatSection, Vec<(u32, String)>) {
+    fn read(
+        self,
+        place: usize,
+        containers: &mut Containers,
+        options: &MunicipalHtmlOptions,
+    ) -> (FlatSection, Vec<(u32, String)>) {
         let path = containers.path(&self.title, &self.number);
-        let is_heading = |block: &Part<'_>| containers.heading(*block, &self.number, place);
+        let is_heading = |block: &HtmlPart<'_>| containers.heading(*block, &self.number, place);
         let headings: Vec<Heading> = self.blocks.iter().rev().map_while(is_heading).collect();
         let (blocks, _) = self.blocks.split_at(self.blocks.len() - headings.len());
         headings.into_iter().rev().for_each(|heading| containers.open(heading, &self.title));
@@ -191,7 +196,7 @@ impl Containers {
 
     /// Reads a paragraph that only contains the heading of a part or chapter. One of its sections
     /// must follow, or the heading must state that it is repealed or reserved.
-    fn heading(&self, block: Part<'_>, section: &str, place: usize) -> Option<Heading> {
+    fn heading(&self, block: HtmlPart<'_>, section: &str, place: usize) -> Option<Heading> {
         let heading = block.text();
         let form = Pattern::fixed(r"^(?:(?P<number>\d+(?:\.\d+)+)|Part (?P<part>\d+)) [A-Z][^.;:]{2,100}$");
         let found = form.captures(&heading).filter(|_| matches!(block.name(), "p" | "h4"))?;
@@ -206,7 +211,7 @@ impl Containers {
             Some(last) => *last > place,
             None => is_repealed_or_reserved(&heading),
         };
-        let Part::Element(element) = block else { return None };
+        let HtmlPart::Element(element) = block else { return None };
         (is_another && is_heading)
             .then(|| Heading { number, container: FlatContainer { line: element.line(), heading } })
     }
@@ -243,13 +248,16 @@ fn is_repealed_or_reserved(heading: &str) -> bool {
 
 /// Splits the blocks into the law and the history. The history is everything under its heading, and
 /// the paragraphs before it that name ordinances.
-fn split_history<'s, 't>(blocks: &'s [Part<'t>], options: &Options) -> (&'s [Part<'t>], Option<String>) {
-    let is_history = |block: &Part<'_>| {
+fn split_history<'s, 't>(
+    blocks: &'s [HtmlPart<'t>],
+    options: &MunicipalHtmlOptions,
+) -> (&'s [HtmlPart<'t>], Option<String>) {
+    let is_history = |block: &HtmlPart<'_>| {
         let may_be = block.name().starts_with('h') || block.name() == "p";
         may_be && block.text().eq_ignore_ascii_case(&options.history)
     };
     let end = blocks.iter().rposition(is_history).unwrap_or(blocks.len());
-    let is_law = |block: &Part<'_>| !options.credit.is_match(&block.text());
+    let is_law = |block: &HtmlPart<'_>| !options.credit.is_match(&block.text());
     let first = blocks[..end].iter().rposition(is_law).map_or(0, |last| last + 1);
     let (law, rest) = blocks.split_at(first);
     let acts: Vec<String> = rest.iter().filter(|block| !is_history(block)).map(|block| block.text()).collect();

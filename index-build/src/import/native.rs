@@ -7,12 +7,12 @@
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
-use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{self, Effect};
 use crate::import::intake::{ImportError, Intake};
-use crate::import::json_line::{self, Field, Shape, nullable, optional, required};
+use crate::import::json_line::{self, Field, FieldShape, nullable, optional, required};
 use crate::import::labels::{Scheme, layout_of};
-use crate::import::target::{LINE_BYTES_MAX, Target};
+use crate::import::target::{ImportTarget, LINE_BYTES_MAX};
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind};
 use crate::source_files::{SourceFile, parse_lines};
@@ -20,7 +20,7 @@ use crate::values::{is_date, is_source_key};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Line {
+struct NativeLine {
     key: String,
     #[serde(default)]
     parent: Option<String>,
@@ -52,7 +52,7 @@ struct Line {
     #[serde(default)]
     validity_remark: Option<String>,
     #[serde(default)]
-    validity: Option<Validity>,
+    validity: Option<DateCertainty>,
     #[serde(default)]
     wordings: Vec<LineWording>,
     #[serde(default)]
@@ -60,13 +60,13 @@ struct Line {
     #[serde(default)]
     current_through: Option<String>,
     #[serde(default)]
-    order: Option<Order>,
+    order: Option<SiblingPosition>,
 }
 
 /// The position of a node among its siblings: a number such as 3 or a text such as "3a".
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Order {
+enum SiblingPosition {
     Number(u64),
     Text(String),
 }
@@ -91,7 +91,7 @@ struct LineWording {
     #[serde(default)]
     effective_to: Option<String>,
     #[serde(default)]
-    validity: Option<Validity>,
+    validity: Option<DateCertainty>,
     text: String,
     #[serde(default)]
     notes: Vec<LineNote>,
@@ -102,62 +102,62 @@ struct LineWording {
 /// Whether the dates of a wording are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Validity {
+enum DateCertainty {
     Certain,
     Uncertain,
 }
 
-const STATUSES: Shape =
-    Shape::Choice(&["in force", "repealed", "reserved", "omitted", "transferred", "renumbered", "expired"]);
+const STATUSES: FieldShape =
+    FieldShape::Choice(&["in force", "repealed", "reserved", "omitted", "transferred", "renumbered", "expired"]);
 
-const NOTE_FIELDS: &[Field] = &[required("topic", Shape::Text), required("text", Shape::Text)];
+const NOTE_FIELDS: &[Field] = &[required("topic", FieldShape::Text), required("text", FieldShape::Text)];
 
-const VALIDITIES: Shape = Shape::Choice(&["certain", "uncertain"]);
+const VALIDITIES: FieldShape = FieldShape::Choice(&["certain", "uncertain"]);
 
 const WORDING_FIELDS: &[Field] = &[
-    required("label", Shape::Text),
-    nullable("heading", Shape::Text),
+    required("label", FieldShape::Text),
+    nullable("heading", FieldShape::Text),
     nullable("status", STATUSES),
-    nullable("effectiveFrom", Shape::Text),
-    nullable("effectiveTo", Shape::Text),
+    nullable("effectiveFrom", FieldShape::Text),
+    nullable("effectiveTo", FieldShape::Text),
     nullable("validity", VALIDITIES),
-    required("text", Shape::Text),
-    optional("notes", Shape::Objects(NOTE_FIELDS)),
-    nullable("sourceCredit", Shape::Text),
+    required("text", FieldShape::Text),
+    optional("notes", FieldShape::Objects(NOTE_FIELDS)),
+    nullable("sourceCredit", FieldShape::Text),
 ];
 
 /// The fields of a line, for messages.
 const FIELDS: &[Field] = &[
-    required("key", Shape::Text),
-    nullable("parent", Shape::Text),
-    required("level", Shape::Text),
-    nullable("number", Shape::Text),
-    optional("heading", Shape::Text),
-    nullable("citation", Shape::Text),
-    nullable("text", Shape::Text),
+    required("key", FieldShape::Text),
+    nullable("parent", FieldShape::Text),
+    required("level", FieldShape::Text),
+    nullable("number", FieldShape::Text),
+    optional("heading", FieldShape::Text),
+    nullable("citation", FieldShape::Text),
+    nullable("text", FieldShape::Text),
     nullable("status", STATUSES),
-    optional("notes", Shape::Objects(NOTE_FIELDS)),
-    nullable("sourceCredit", Shape::Text),
-    optional("tags", Shape::Texts),
-    optional("formerCitations", Shape::Texts),
-    optional("parallelCitations", Shape::Texts),
-    nullable("effectiveFrom", Shape::Text),
-    nullable("effectiveTo", Shape::Text),
-    nullable("validityRemark", Shape::Text),
+    optional("notes", FieldShape::Objects(NOTE_FIELDS)),
+    nullable("sourceCredit", FieldShape::Text),
+    optional("tags", FieldShape::Texts),
+    optional("formerCitations", FieldShape::Texts),
+    optional("parallelCitations", FieldShape::Texts),
+    nullable("effectiveFrom", FieldShape::Text),
+    nullable("effectiveTo", FieldShape::Text),
+    nullable("validityRemark", FieldShape::Text),
     nullable("validity", VALIDITIES),
-    optional("wordings", Shape::Objects(WORDING_FIELDS)),
-    nullable("sourceUrl", Shape::Text),
-    nullable("currentThrough", Shape::Text),
-    nullable("order", Shape::TextOrNumber),
+    optional("wordings", FieldShape::Objects(WORDING_FIELDS)),
+    nullable("sourceUrl", FieldShape::Text),
+    nullable("currentThrough", FieldShape::Text),
+    nullable("order", FieldShape::TextOrNumber),
 ];
 
 /// Reads one file of the native format.
-pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
+pub fn import(file: SourceFile<'_>, target: ImportTarget<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
     let name = file.place.clone();
     let mut count = 0;
     let position = |number| SourcePosition { file: name.clone(), line: Some(number) };
     let parse = |number: u32, text: &str| {
-        let line: Line = json_line::parse(text, FIELDS)?;
+        let line: NativeLine = json_line::parse(text, FIELDS)?;
         node_of(line, target, position(number))
     };
     parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| match parsed {
@@ -172,7 +172,7 @@ pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>)
     Ok(count)
 }
 
-fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<NewNode, Vec<String>> {
+fn node_of(line: NativeLine, target: ImportTarget<'_>, position: SourcePosition) -> Result<NewNode, Vec<String>> {
     let mut mistakes = check(&line);
     let citation = match (&line.citation, target.citation, &line.number) {
         (Some(own), ..) => own.clone(),
@@ -192,8 +192,8 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
         return Err(mistakes);
     }
     let sort = match (&line.order, line.text.is_some()) {
-        (Some(Order::Number(order)), _) => SortKey::of_number(&order.to_string()),
-        (Some(Order::Text(order)), _) => SortKey::of_number(order),
+        (Some(SiblingPosition::Number(order)), _) => SortKey::of_number(&order.to_string()),
+        (Some(SiblingPosition::Text(order)), _) => SortKey::of_number(order),
         (None, true) => SortKey::of_citation(&citation),
         (None, false) => SortKey::default(),
     };
@@ -221,8 +221,8 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
         })
         .collect();
     Ok(NewNode {
-        handle: Handle::new(target.key, &line.key),
-        parent: line.parent.as_ref().map(|parent| Handle::new(target.key, parent)),
+        handle: NodeHandle::new(target.key, &line.key),
+        parent: line.parent.as_ref().map(|parent| NodeHandle::new(target.key, parent)),
         key: format!("{}/{}", target.key, line.key),
         sort,
         on_repeat: OnRepeat::Refuse,
@@ -252,11 +252,16 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
     })
 }
 
-fn effect_of(from: Option<String>, to: Option<String>, remark: Option<String>, validity: Option<Validity>) -> Effect {
-    Effect { from, to, then: None, remark, uncertain: validity == Some(Validity::Uncertain) }
+fn effect_of(
+    from: Option<String>,
+    to: Option<String>,
+    remark: Option<String>,
+    validity: Option<DateCertainty>,
+) -> Effect {
+    Effect { from, to, then: None, remark, uncertain: validity == Some(DateCertainty::Uncertain) }
 }
 
-fn check(line: &Line) -> Vec<String> {
+fn check(line: &NativeLine) -> Vec<String> {
     let mut mistakes = Vec::new();
     for (field, key) in [("key", Some(&line.key)), ("parent", line.parent.as_ref())] {
         if let Some(key) = key.filter(|key| !is_source_key(key)) {
@@ -348,7 +353,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (mut gatherer, mut warnings, mut mistakes) =
             (Gatherer::new(dir.path()).unwrap(), Warnings::default(), Mistakes::default());
-        let target = Target {
+        let target = ImportTarget {
             jurisdiction: "XA",
             code_body: "Arden Code",
             key: "xa/code",
@@ -499,7 +504,7 @@ mod tests {
 
     #[test]
     fn the_statuses_in_messages_are_all_there_are() {
-        let Shape::Choice(known) = STATUSES else { panic!("statuses are a choice") };
+        let FieldShape::Choice(known) = STATUSES else { panic!("statuses are a choice") };
         assert_eq!(known, Status::STATED.map(Status::as_str));
     }
 }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::import::document::{Document, DocumentError, Parsed};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::pattern::Pattern;
 
 /// Reads the options of a format. An error message names the option.
@@ -36,7 +36,7 @@ pub(crate) fn check<S: FromOptions>(options: &toml::Table) -> Result<(), String>
 /// Runs `read` on a document with these settings, unless they skip the document. `read` may refuse it.
 pub(crate) fn read_by<S: FromOptions>(
     document: &Document,
-    target: Target<'_>,
+    target: ImportTarget<'_>,
     read: impl FnOnce(&S) -> Result<Parsed, DocumentError>,
 ) -> Parsed {
     let settings = match S::from_options(target.options) {

@@ -11,13 +11,13 @@ use crate::import::flat_section::{self, FlatContainer, FlatSection};
 use crate::import::flat_text;
 use crate::import::levels;
 use crate::import::options::{self, FromOptions};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Options {
+pub(crate) struct PlainTextOptions {
     /// Matches the first line of a section. Its groups are number and heading. A group can also be
     /// named `heading`. The group `remark` states when the wording is law.
     section: Pattern,
@@ -77,7 +77,7 @@ pub fn wants(path: &str) -> bool {
     end.eq_ignore_ascii_case("txt") || end.eq_ignore_ascii_case("text")
 }
 
-impl FromOptions for Options {
+impl FromOptions for PlainTextOptions {
     fn from_options(table: &toml::Table) -> Result<Self, String> {
         let options: Self = options::read(table)?;
         if options.section.captures_len() < 2 {
@@ -114,10 +114,10 @@ impl FromOptions for Options {
     }
 }
 
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    options::read_by(document, target, |options: &Options| {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
+    options::read_by(document, target, |options: &PlainTextOptions| {
         let text = encoding::decoded(document, options.encoding)?;
-        let mut reader = Reader::new(options);
+        let mut reader = PlainTextReader::new(options);
         let mut stray = None;
         let begin = first_line(options, &text).map_err(|what| (document.position(1), what))?;
         reader.left_out.before_law(begin - 1, &text);
@@ -131,7 +131,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
             }
         }
         reader.end_section();
-        let Reader { sections, left_out, long_credits, .. } = reader;
+        let PlainTextReader { sections, left_out, long_credits, .. } = reader;
         if sections.is_empty() {
             let what = "no line begins a section as the option 'section' says; correct the pattern, or leave the file out with 'skip'";
             return Err((document.position(1), what.into()));
@@ -153,7 +153,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
 }
 
 /// The number of the line that the law begins with.
-fn first_line(options: &Options, text: &str) -> Result<u32, String> {
+fn first_line(options: &PlainTextOptions, text: &str) -> Result<u32, String> {
     let Some(begin) = &options.begin else { return Ok(1) };
     let found = (1..).zip(text.lines()).find(|(_, line)| begin.is_match(line.trim()));
     found.map(|(number, _)| number).ok_or_else(|| {
@@ -193,7 +193,7 @@ impl LeftOut {
         }
     }
 
-    fn report(self, options: &Options, document: &Document, parsed: &mut Parsed) {
+    fn report(self, options: &PlainTextOptions, document: &Document, parsed: &mut Parsed) {
         parsed.left_out.extend(self.lines);
         if self.before_law > 0 {
             let what = format!("{} lines before the one that the option 'begin' names were left out", self.before_law);
@@ -211,8 +211,8 @@ impl LeftOut {
     }
 }
 
-struct Reader<'o> {
-    options: &'o Options,
+struct PlainTextReader<'o> {
+    options: &'o PlainTextOptions,
     /// The open container of each level.
     path: Vec<Option<FlatContainer>>,
     open: Option<(FlatSection, Vec<String>)>,
@@ -221,8 +221,8 @@ struct Reader<'o> {
     long_credits: Vec<(u32, String)>,
 }
 
-impl<'o> Reader<'o> {
-    fn new(options: &'o Options) -> Self {
+impl<'o> PlainTextReader<'o> {
+    fn new(options: &'o PlainTextOptions) -> Self {
         let left_out = LeftOut { furniture: vec![None; options.furniture.len()], ..LeftOut::default() };
         let path = vec![None; options.container.len()];
         Self { options, path, open: None, sections: Vec::new(), left_out, long_credits: Vec::new() }

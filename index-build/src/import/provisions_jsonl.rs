@@ -8,22 +8,22 @@
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
-use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect;
 use crate::import::intake::{ImportError, Intake};
-use crate::import::json_line::{self, Field, Shape, nullable, required};
+use crate::import::json_line::{self, Field, FieldShape, nullable, required};
 use crate::import::labels::{Scheme, layout_of};
 use crate::import::levels::Label;
 use crate::import::remark::{REMARK_BYTES_MAX, named_status};
 use crate::import::slug::slug;
-use crate::import::target::{LINE_BYTES_MAX, Target};
+use crate::import::target::{ImportTarget, LINE_BYTES_MAX};
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::source_files::{SourceFile, parse_lines};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Line {
+struct ProvisionLine {
     jurisdiction: String,
     code_body: String,
     path: Vec<String>,
@@ -39,23 +39,23 @@ struct Line {
 
 /// The fields of a line, for messages.
 const FIELDS: &[Field] = &[
-    required("jurisdiction", Shape::Text),
-    required("codeBody", Shape::Text),
-    required("path", Shape::Texts),
-    required("citation", Shape::Text),
-    required("heading", Shape::Text),
-    required("text", Shape::Text),
-    required("ref", Shape::Text),
-    required("status", Shape::Text),
-    nullable("note", Shape::Text),
+    required("jurisdiction", FieldShape::Text),
+    required("codeBody", FieldShape::Text),
+    required("path", FieldShape::Texts),
+    required("citation", FieldShape::Text),
+    required("heading", FieldShape::Text),
+    required("text", FieldShape::Text),
+    required("ref", FieldShape::Text),
+    required("status", FieldShape::Text),
+    nullable("note", FieldShape::Text),
 ];
 
 /// Reads one file of flat provisions.
-pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
+pub fn import(file: SourceFile<'_>, target: ImportTarget<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
     let name = file.place.clone();
     let mut count = 0;
     let parse = |_: u32, text: &str| {
-        let line: Line = json_line::parse(text, FIELDS)?;
+        let line: ProvisionLine = json_line::parse(text, FIELDS)?;
         check(&line, target).map_err(|mistake| vec![mistake])?;
         let layout = layout_of(&line.text, &Scheme::found());
         Ok::<_, Vec<String>>((line, layout))
@@ -77,7 +77,7 @@ pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>)
     Ok(count)
 }
 
-fn check(line: &Line, target: Target<'_>) -> Result<(), String> {
+fn check(line: &ProvisionLine, target: ImportTarget<'_>) -> Result<(), String> {
     if line.jurisdiction != target.jurisdiction {
         return Err(format!(
             "field 'jurisdiction': this line is of '{}', the plan's source of '{}'; give each jurisdiction its own source",
@@ -95,11 +95,11 @@ fn check(line: &Line, target: Target<'_>) -> Result<(), String> {
 
 /// Makes sure that every container on the path exists, and returns the innermost.
 fn add_containers(
-    line: &Line,
-    target: Target<'_>,
+    line: &ProvisionLine,
+    target: ImportTarget<'_>,
     intake: &mut Intake<'_>,
     position: &SourcePosition,
-) -> Result<Option<Handle>, ImportError> {
+) -> Result<Option<NodeHandle>, ImportError> {
     let mut parent = None;
     let mut key = target.key.to_owned();
     let mut citation = target.code_body.to_owned();
@@ -110,7 +110,7 @@ fn add_containers(
         path = format!("{path}\n{heading}");
         key = format!("{key}/{}", label.key_part(heading));
         citation = format!("{citation}, {}", label.citation_part(heading));
-        let handle = Handle::new(target.key, &path);
+        let handle = NodeHandle::new(target.key, &path);
         if !intake.gatherer.has(handle) {
             let content = Content {
                 citation: citation.clone(),
@@ -131,9 +131,9 @@ fn add_containers(
 }
 
 fn provision(
-    line: Line,
-    parent: Option<Handle>,
-    target: Target<'_>,
+    line: ProvisionLine,
+    parent: Option<NodeHandle>,
+    target: ImportTarget<'_>,
     position: &SourcePosition,
     warnings: &mut Warnings,
 ) -> NewNode {
@@ -145,7 +145,7 @@ fn provision(
     }
     let number = number_of(&citation).to_owned();
     // The line number keeps handles distinct. Keys, from which ids are made, depend only on citations.
-    let handle = Handle::new(target.key, &format!("line\n{position}"));
+    let handle = NodeHandle::new(target.key, &format!("line\n{position}"));
     let is_url = line.reference.starts_with("https://") || line.reference.starts_with("http://");
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
@@ -280,7 +280,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (mut gatherer, mut warnings, mut mistakes) =
             (Gatherer::new(dir.path()).unwrap(), Warnings::default(), Mistakes::default());
-        let target = Target {
+        let target = ImportTarget {
             jurisdiction: "XA",
             code_body: "Arden Code",
             key: "xa/code",

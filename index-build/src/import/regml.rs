@@ -10,23 +10,23 @@ use hornbook_corpus::layout::{LineKind, MarkKind};
 use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, run_of};
-use crate::import::cfr::names::{Level, Numbers};
-use crate::import::cfr::place::{CfrReader, Comment, Container, Place};
-use crate::import::cfr::text::Text;
+use crate::import::cfr::names::{CfrLevel, CfrNumbers};
+use crate::import::cfr::place::{CfrContainer, CfrPlace, CfrReader, Comment};
+use crate::import::cfr::text::CfrText;
 use crate::import::document::{Document, Parsed};
-use crate::import::table_spans::{Span, TableRows};
-use crate::import::target::Target;
+use crate::import::table_spans::{CellSpan, TableRows};
+use crate::import::target::ImportTarget;
 use crate::import::text_builder::TextBuilder;
-use crate::import::unknown::{self, Vocabulary, is_words};
+use crate::import::unknown::{self, KnownElements, is_words};
 use crate::import::xml;
 use crate::values::is_date;
 
 /// Parses one part.
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
     xml::read(document, |tree| read_tree(tree, document, target))
 }
 
-fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
+fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> Parsed {
     let root = tree.root_element();
     let refuse = |what: &str| Parsed::refused(document.position(xml::line_of(tree, root)), what);
     let part = child(root, "part").filter(|_| root.tag_name().name() == "regulation");
@@ -47,9 +47,9 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     }
     let mut reading = CfrReader::new(document, target);
     let heading = format!("Title {title}—{}", facts("cfrTitleText"));
-    let place = enter(&mut reading, &Place::default(), Level::Title, &title, &heading, root);
+    let place = enter(&mut reading, &CfrPlace::default(), CfrLevel::Title, &title, &heading, root);
     let heading = format!("PART {label}—{}", facts("title"));
-    let place = enter(&mut reading, &place, Level::Part, label, &heading, part);
+    let place = enter(&mut reading, &place, CfrLevel::Part, label, &heading, part);
     let mut own = TextBuilder::default();
     let beside = root.children().filter(|node| *node != part && !is_left_out(*node));
     beside.for_each(|node| loose(&mut own, node, 0));
@@ -71,7 +71,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     parsed
 }
 
-const VOCABULARY: Vocabulary = Vocabulary {
+const VOCABULARY: KnownElements = KnownElements {
     names: "altText appendix appendixLetter appendixSection appendixSubject appendixTitle callout cell column \
     columnHeaderRow content dash date def em footnote graphic header interpParagraph interpSection \
     interpTitle interpretations label line paragraph part ref regLetter regulation reserved row section \
@@ -86,7 +86,7 @@ fn is_left_out(node: Node<'_, '_>) -> bool {
 }
 
 /// Reads the content of a container. Words outside sections and appendices are its own text.
-fn below(reading: &mut CfrReader<'_>, content: Node<'_, '_>, place: &Place, part: &str) {
+fn below(reading: &mut CfrReader<'_>, content: Node<'_, '_>, place: &CfrPlace, part: &str) {
     let mut own = TextBuilder::default();
     for node in content.children().filter(|node| !is_left_out(*node)) {
         match node.tag_name().name() {
@@ -97,10 +97,10 @@ fn below(reading: &mut CfrReader<'_>, content: Node<'_, '_>, place: &Place, part
     introduce(reading, place, own, content);
 }
 
-fn introduce(reading: &mut CfrReader<'_>, place: &Place, own: TextBuilder, node: Node<'_, '_>) {
+fn introduce(reading: &mut CfrReader<'_>, place: &CfrPlace, own: TextBuilder, node: Node<'_, '_>) {
     if !own.is_empty() {
         let (text, layout) = own.finish();
-        reading.introduction(place, None, Text { text, layout, ..Text::default() }, node);
+        reading.introduction(place, None, CfrText { text, layout, ..CfrText::default() }, node);
     }
 }
 
@@ -117,24 +117,24 @@ fn loose(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
 
 fn enter(
     reading: &mut CfrReader<'_>,
-    place: &Place,
-    level: Level,
+    place: &CfrPlace,
+    level: CfrLevel,
     number: &str,
     heading: &str,
     node: Node<'_, '_>,
-) -> Place {
+) -> CfrPlace {
     let elements = Elements::default();
-    reading.enter(place, Container { level, number: Some(number), heading, elements, is_whole: false }, node)
+    reading.enter(place, CfrContainer { level, number: Some(number), heading, elements, is_whole: false }, node)
 }
 
-fn read(reading: &mut CfrReader<'_>, node: Node<'_, '_>, place: &Place, part: &str) {
+fn read(reading: &mut CfrReader<'_>, node: Node<'_, '_>, place: &CfrPlace, part: &str) {
     let heading = |name: &str| child(node, name).map(words_of).unwrap_or_default();
     match node.tag_name().name() {
         "subpart" => {
             // A part without subparts has one subpart without a title.
             let heading = heading("title");
             let letter = node.attribute("subpartLetter").filter(|_| !heading.is_empty());
-            let inner = letter.map(|letter| enter(reading, place, Level::Subpart, letter, &heading, node));
+            let inner = letter.map(|letter| enter(reading, place, CfrLevel::Subpart, letter, &heading, node));
             let inner = inner.as_ref().unwrap_or(place);
             let mut own = TextBuilder::default();
             for node in node.children().filter(|node| !is_left_out(*node)) {
@@ -148,7 +148,7 @@ fn read(reading: &mut CfrReader<'_>, node: Node<'_, '_>, place: &Place, part: &s
         }
         "section" => {
             let heading = heading("subject");
-            let printed = Numbers::label_in(&heading);
+            let printed = CfrNumbers::label_in(&heading);
             let stated = format!("§ {part}.{}", node.attribute("sectionNum").unwrap_or_default());
             let label = if printed.is_empty() { &stated } else { printed };
             reading.section(place, label, heading[printed.len()..].trim_start(), text_of(node), node);
@@ -172,7 +172,7 @@ fn read(reading: &mut CfrReader<'_>, node: Node<'_, '_>, place: &Place, part: &s
 }
 
 /// The official interpretations of one section or appendix.
-fn comments(reading: &mut CfrReader<'_>, section: Node<'_, '_>, place: &Place, part: &str) {
+fn comments(reading: &mut CfrReader<'_>, section: Node<'_, '_>, place: &CfrPlace, part: &str) {
     let heading = child(section, "title").map(words_of).unwrap_or_default();
     let label = section.attribute("label").unwrap_or_default();
     let number = section.attribute("sectionNum").map(|number| format!("§ {part}.{number}"));
@@ -182,14 +182,18 @@ fn comments(reading: &mut CfrReader<'_>, section: Node<'_, '_>, place: &Place, p
 
 /// The supplement that contains interpretations. Interpretations of appendices have their own
 /// heading within it.
-fn supplement(reading: &mut CfrReader<'_>, place: &Place, heading: &str, node: Node<'_, '_>) -> Place {
+fn supplement(reading: &mut CfrReader<'_>, place: &CfrPlace, heading: &str, node: Node<'_, '_>) -> CfrPlace {
     let words: Vec<&str> = heading.split_whitespace().collect();
     if let ["Supplement", number, ..] = words.as_slice() {
-        return enter(reading, place, Level::Supplement, number, heading, node);
+        return enter(reading, place, CfrLevel::Supplement, number, heading, node);
     }
-    let around = enter(reading, place, Level::Supplement, "I", "Supplement I", node);
+    let around = enter(reading, place, CfrLevel::Supplement, "I", "Supplement I", node);
     let elements = Elements::default();
-    reading.enter(&around, Container { level: Level::Group, number: None, heading, elements, is_whole: false }, node)
+    reading.enter(
+        &around,
+        CfrContainer { level: CfrLevel::Group, number: None, heading, elements, is_whole: false },
+        node,
+    )
 }
 
 fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
@@ -201,7 +205,7 @@ fn words_of(node: Node<'_, '_>) -> String {
 }
 
 /// The paragraphs of a section, an appendix or an interpretation.
-fn text_of(node: Node<'_, '_>) -> Text {
+fn text_of(node: Node<'_, '_>) -> CfrText {
     let mut builder = TextBuilder::default();
     let mut is_reserved = false;
     for part in node.children().filter(|part| !is_left_out(*part)) {
@@ -227,7 +231,7 @@ fn text_of(node: Node<'_, '_>) -> Text {
     }
     let (text, layout) = builder.finish();
     let reference = node.attribute("label").unwrap_or_default().to_owned();
-    Text { text, layout, is_reserved, reference, ..Text::default() }
+    CfrText { text, layout, is_reserved, reference, ..CfrText::default() }
 }
 
 fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
@@ -358,7 +362,7 @@ fn is_frame(node: Node<'_, '_>) -> bool {
 fn row(rows: &mut TableRows, row: Node<'_, '_>, kind: LineKind, builder: &mut TextBuilder) {
     rows.begin_line(kind, builder);
     for cell in row.children().filter(|cell| cell.is_element() || is_words(*cell)) {
-        let span = Span::of_html(|name| cell.attribute(name));
+        let span = CellSpan::of_html(|name| cell.attribute(name));
         let words = if cell.is_text() { cell.text().unwrap_or_default().to_owned() } else { words_of(cell) };
         rows.cell(span, builder, |builder| builder.push(&words));
     }

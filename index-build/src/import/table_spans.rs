@@ -16,14 +16,14 @@ const COLUMNS_MAX: usize = 500;
 
 /// The columns and rows that a cell spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct CellSpan {
     /// Its first column, if the cell names it; otherwise the first free one.
     pub(crate) column: Option<usize>,
     pub(crate) columns: usize,
     pub(crate) rows: usize,
 }
 
-impl Span {
+impl CellSpan {
     pub(crate) const ONE: Self = Self { column: None, columns: 1, rows: 1 };
 
     /// Reads `colspan` and `rowspan` of HTML.
@@ -80,15 +80,15 @@ impl<'a> Columns<'a> {
     }
 
     /// The columns and rows that a cell spans.
-    pub(crate) fn span(&self, cell: Node<'a, '_>) -> Span {
+    pub(crate) fn span(&self, cell: Node<'a, '_>) -> CellSpan {
         if cell.tag_name().name() != "entry" {
-            return Span::of_html(|name| attribute(cell, name));
+            return CellSpan::of_html(|name| attribute(cell, name));
         }
         let named = attribute(cell, "spanname").and_then(|name| self.spans.get(name).copied());
         let between = named.or_else(|| self.between(cell));
         let rows = attribute(cell, "morerows").and_then(number).unwrap_or(0).saturating_add(1);
         let columns = between.map_or(1, |(first, last)| last.saturating_sub(first).min(SPAN_MAX - 1) + 1);
-        Span { column: between.map(|(first, _)| first), columns, rows }
+        CellSpan { column: between.map(|(first, _)| first), columns, rows }
     }
 }
 
@@ -114,7 +114,7 @@ impl TableRows {
     }
 
     /// Adds a cell to the current row. `set` writes its words.
-    pub(crate) fn cell(&mut self, span: Span, builder: &mut TextBuilder, set: impl FnOnce(&mut TextBuilder)) {
+    pub(crate) fn cell(&mut self, span: CellSpan, builder: &mut TextBuilder, set: impl FnOnce(&mut TextBuilder)) {
         self.spans.before(span, |filler| builder.empty_cell(filler));
         builder.begin_cell();
         set(builder);
@@ -143,7 +143,7 @@ pub(crate) struct Spans {
 
 impl Spans {
     /// Called before a cell: fills the columns before it.
-    pub(crate) fn before(&mut self, span: Span, mut fill: impl FnMut(Filler)) {
+    pub(crate) fn before(&mut self, span: CellSpan, mut fill: impl FnMut(Filler)) {
         let named = span.column.filter(|column| *column < COLUMNS_MAX).unwrap_or(0);
         while self.is_covered() || self.column < named {
             self.fill(&mut fill);
@@ -151,7 +151,7 @@ impl Spans {
     }
 
     /// Called after a cell: fills the columns that it covers.
-    pub(crate) fn after(&mut self, span: Span, mut fill: impl FnMut(Filler)) {
+    pub(crate) fn after(&mut self, span: CellSpan, mut fill: impl FnMut(Filler)) {
         let room = COLUMNS_MAX.saturating_sub(self.column).max(1);
         let end = self.column + span.columns.min(room);
         self.below.resize(self.below.len().max(end), 0);

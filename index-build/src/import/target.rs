@@ -5,7 +5,7 @@ pub(crate) const LINE_BYTES_MAX: usize = hornbook_corpus::texts::TEXT_BYTES_MAX;
 
 /// The code body that an importer fills, from the plan.
 #[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
+pub struct ImportTarget<'a> {
     pub jurisdiction: &'a str,
     pub code_body: &'a str,
     pub key: &'a str,

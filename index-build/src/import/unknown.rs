@@ -13,7 +13,7 @@ use crate::import::document::{Document, Parsed};
 use crate::report::WarningKind;
 
 /// The elements that an importer knows.
-pub(crate) struct Vocabulary {
+pub(crate) struct KnownElements {
     /// Element names, separated by spaces.
     pub(crate) names: &'static str,
     /// Whether a part is not law for a stated reason, such as a table of contents. Nothing within
@@ -22,17 +22,17 @@ pub(crate) struct Vocabulary {
 }
 
 /// The first element with a name, and the number of them.
-struct Found {
+struct ElementTally {
     start: usize,
     count: usize,
 }
 
 /// Warns about every unknown element name that occurs with words.
-pub(crate) fn warn(root: Node<'_, '_>, vocabulary: &Vocabulary, document: &Document, parsed: &mut Parsed) {
+pub(crate) fn warn(root: Node<'_, '_>, vocabulary: &KnownElements, document: &Document, parsed: &mut Parsed) {
     let known: HashSet<&str> = vocabulary.names.split_whitespace().collect();
     let mut found = BTreeMap::new();
     look(root, &known, vocabulary.is_left_out, &mut found);
-    for (name, Found { start, count }) in found {
+    for (name, ElementTally { start, count }) in found {
         let position = document.position(root.document().text_pos_at(start).row);
         let times = if count == 1 { String::new() } else { format!(" ({count} in this file)") };
         let what = format!("<{name}> is not known; its words are kept as text{times}");
@@ -44,12 +44,12 @@ fn look<'a>(
     node: Node<'a, '_>,
     known: &HashSet<&str>,
     is_left_out: fn(Node<'_, '_>) -> bool,
-    found: &mut BTreeMap<&'a str, Found>,
+    found: &mut BTreeMap<&'a str, ElementTally>,
 ) {
     for child in node.children().filter(|child| child.is_element() && !is_left_out(*child)) {
         let name = child.tag_name().name();
         if !known.contains(name) && has_words(child) {
-            found.entry(name).or_insert(Found { start: child.range().start, count: 0 }).count += 1;
+            found.entry(name).or_insert(ElementTally { start: child.range().start, count: 0 }).count += 1;
         }
         look(child, known, is_left_out, found);
     }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn each_kind_with_words_is_named_once_with_its_first_line() {
-        let vocabulary = Vocabulary { names: "a b toc", is_left_out: |node| node.tag_name().name() == "toc" };
+        let vocabulary = KnownElements { names: "a b toc", is_left_out: |node| node.tag_name().name() == "toc" };
         let text =
             "<a>\n<b>x</b><empty><b/></empty><toc><odd>y</odd></toc>\n<odd>z</odd><odd><b>z</b></odd><new>w</new></a>";
         let document = Document { place: "x.xml".into(), bytes: text.into() };

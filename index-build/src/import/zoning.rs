@@ -18,13 +18,13 @@ use hornbook_corpus::zoning::layer::{
     Layer, LayerSource, PlaceholderReason, Zone, ZoneCitation, ZoneIndex, ZonedFeature, assign_ids,
 };
 use hornbook_corpus::zoning::problem::{LayerRejected, Problem, ProblemKind};
-use hornbook_corpus::zoning::source::{FeatureId, Limits, SourceFeature, read_layer};
+use hornbook_corpus::zoning::source::{FeatureId, LayerLimits, SourceFeature, read_layer};
 use serde_json::Value;
 
-pub use input::{Resolve, ResolvedProvision, ZoneTableFile, ZoningImportError};
+pub use input::{ProvisionResolver, ResolvedProvision, ZoneTableFile, ZoningImportError};
 use options::{CitationTemplate, Normaliser};
 pub use options::{NormaliseRule, ZoneRow, ZoningOptions};
-use table::{Lookup, ZoneTable};
+use table::{ZoneLookup, ZoneTable};
 
 /// An opened zoning source of the plan.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +49,14 @@ pub struct ImportedLayer {
 pub fn import_layer(
     input: impl Read,
     source: ZoningSource<'_>,
-    resolve: &Resolve<'_>,
+    resolve: &ProvisionResolver<'_>,
 ) -> Result<ImportedLayer, ZoningImportError> {
     let ZoningSource { options, provenance, .. } = source;
     let file = provenance.file.as_str();
     let normaliser = Normaliser::new(options, file)?;
     let citing = CitationTemplate::new(options, file)?;
     let table = ZoneTable::new(options, source.table, file)?;
-    let limits = Limits::default();
+    let limits = LayerLimits::default();
     let bytes = read_bounded(input, &limits, file)?;
     let read = read_layer(&bytes, file, &limits).map_err(ZoningImportError::Refused)?;
     drop(bytes);
@@ -73,7 +73,7 @@ pub fn import_layer(
     Ok(ImportedLayer { layer, warnings })
 }
 
-fn read_bounded(input: impl Read, limits: &Limits, file: &str) -> Result<Vec<u8>, ZoningImportError> {
+fn read_bounded(input: impl Read, limits: &LayerLimits, file: &str) -> Result<Vec<u8>, ZoningImportError> {
     let mut bytes = Vec::new();
     // One byte more than allowed distinguishes a file at the limit from a larger one.
     let read = input.take(limits.bytes_max + 1).read_to_end(&mut bytes);
@@ -135,12 +135,12 @@ impl Zones {
         let mut zones: BTreeMap<String, Zone> = BTreeMap::new();
         for code in counts.keys() {
             let zone = match table.look_up(code) {
-                Lookup::Known(row) => row.zone(cite),
-                Lookup::SimilarCodes(rows) if is_lenient && rows.len() == 1 => {
+                ZoneLookup::Known(row) => row.zone(cite),
+                ZoneLookup::SimilarCodes(rows) if is_lenient && rows.len() == 1 => {
                     read_as.push((code.clone(), rows[0].zone.clone()));
                     rows[0].zone(cite)
                 }
-                Lookup::SimilarCodes(rows) => unknown_zone(code, rows.iter().map(|row| row.zone.clone()).collect()),
+                ZoneLookup::SimilarCodes(rows) => unknown_zone(code, rows.iter().map(|row| row.zone.clone()).collect()),
             };
             zones.insert(zone.code.clone(), zone);
         }

@@ -9,7 +9,7 @@ pub enum Compression {
 
 /// An archive format that stores several files in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Container {
+pub enum ArchiveFormat {
     Tar,
     Zip,
 }
@@ -18,21 +18,21 @@ pub enum Container {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Packing {
     pub compression: Option<Compression>,
-    pub container: Option<Container>,
+    pub container: Option<ArchiveFormat>,
 }
 
 /// Suffixes in lower case. The first match counts, so longer suffixes come before shorter ones.
 const PACKINGS: [(&str, Packing); 7] = [
-    (".tar.gz", packing(Some(Compression::Gzip), Some(Container::Tar))),
-    (".tgz", packing(Some(Compression::Gzip), Some(Container::Tar))),
-    (".tar.zst", packing(Some(Compression::Zstd), Some(Container::Tar))),
+    (".tar.gz", packing(Some(Compression::Gzip), Some(ArchiveFormat::Tar))),
+    (".tgz", packing(Some(Compression::Gzip), Some(ArchiveFormat::Tar))),
+    (".tar.zst", packing(Some(Compression::Zstd), Some(ArchiveFormat::Tar))),
     (".gz", packing(Some(Compression::Gzip), None)),
     (".zst", packing(Some(Compression::Zstd), None)),
-    (".tar", packing(None, Some(Container::Tar))),
-    (".zip", packing(None, Some(Container::Zip))),
+    (".tar", packing(None, Some(ArchiveFormat::Tar))),
+    (".zip", packing(None, Some(ArchiveFormat::Zip))),
 ];
 
-const fn packing(compression: Option<Compression>, container: Option<Container>) -> Packing {
+const fn packing(compression: Option<Compression>, container: Option<ArchiveFormat>) -> Packing {
     Packing { compression, container }
 }
 
@@ -63,10 +63,10 @@ mod tests {
     #[test]
     fn the_longest_end_counts_in_any_letters() {
         for (name, rest, expected) in [
-            ("code.tar.gz", "code", packing(Some(Compression::Gzip), Some(Container::Tar))),
-            ("CODE.TGZ", "CODE", packing(Some(Compression::Gzip), Some(Container::Tar))),
+            ("code.tar.gz", "code", packing(Some(Compression::Gzip), Some(ArchiveFormat::Tar))),
+            ("CODE.TGZ", "CODE", packing(Some(Compression::Gzip), Some(ArchiveFormat::Tar))),
             ("a.xml.gz", "a.xml", packing(Some(Compression::Gzip), None)),
-            ("a.ZIP", "a", packing(None, Some(Container::Zip))),
+            ("a.ZIP", "a", packing(None, Some(ArchiveFormat::Zip))),
             ("zip", "zip", Packing::default()),
             ("§gz", "§gz", Packing::default()),
             ("", "", Packing::default()),

@@ -10,7 +10,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::content::NewNode;
 use hornbook_index_build::import::document::{Document, ParseDocument, Parsed};
-use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::import::{cfr_annual, ecfr, regml};
 use hornbook_index_build::report::WarningKind;
 
@@ -18,7 +18,7 @@ use crate::common::build_at;
 
 pub(crate) fn parse_bytes(parse: ParseDocument, place: &str, bytes: Vec<u8>) -> Parsed {
     let options = toml::Table::new();
-    let target = Target {
+    let target = ImportTarget {
         jurisdiction: "US",
         code_body: "Code of Federal Regulations",
         key: "us/cfr",

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::error::BuildError;
 use hornbook_index_build::import::document::Document;
-use hornbook_index_build::import::target::Target;
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::import::target::ImportTarget;
+use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::source_files::{SourceError, SourceFile, for_each};
 
 /// The sample corpus of the project.
@@ -25,7 +25,7 @@ pub(crate) fn options(plan: &Path, out: &Path) -> BuildOptions {
         replace: false,
         accept_loss: false,
         fresh: false,
-        progress: Progress::Silent,
+        progress: ProgressDisplay::Silent,
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn documents_in(source: &Path, wants: fn(&str) -> bool) -> Vec<Docume
 }
 
 /// A code body for parsers that are called directly.
-pub(crate) fn target(code_body: &'static str, key: &'static str) -> Target<'static> {
+pub(crate) fn target(code_body: &'static str, key: &'static str) -> ImportTarget<'static> {
     static OPTIONS: LazyLock<toml::Table> = LazyLock::new(toml::Table::new);
-    Target { jurisdiction: "US", code_body, key, citation: None, source: 0, tags: &[], options: &OPTIONS }
+    ImportTarget { jurisdiction: "US", code_body, key, citation: None, source: 0, tags: &[], options: &OPTIONS }
 }

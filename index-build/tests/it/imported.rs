@@ -7,7 +7,7 @@ use hornbook_index_build::content::Content;
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::import::intake::{ImportError, Intake};
-use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::import::{IMPORTERS, ReadMode, SourceContent};
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::{Warning, WarningKind, Warnings};
@@ -121,8 +121,8 @@ pub(crate) fn check_damaged(document: &Document, source: &Source<'_>) {
     }
 }
 
-pub(crate) fn target<'a>(source: &'a Source<'a>) -> Target<'a> {
-    Target {
+pub(crate) fn target<'a>(source: &'a Source<'a>) -> ImportTarget<'a> {
+    ImportTarget {
         jurisdiction: "XA",
         code_body: source.code_body,
         key: source.key,

@@ -10,7 +10,7 @@ use hornbook_index_build::content::Content;
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::intake::Intake;
 use hornbook_index_build::import::provisions_jsonl;
-use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::{WarningKind, Warnings};
 use hornbook_index_build::source_files;
@@ -65,7 +65,7 @@ fn of_lines(plan: &OpenLawSource) -> Provisions {
     let jurisdiction = if plan.key.starts_with("dc") { "DC" } else { "MD" };
     source_files::for_each(&path, None, |file| {
         let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
-        provisions_jsonl::import(file, Target { jurisdiction, ..plan.target() }, &mut intake).map(drop)
+        provisions_jsonl::import(file, ImportTarget { jurisdiction, ..plan.target() }, &mut intake).map(drop)
     })
     .unwrap();
     let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();

@@ -6,7 +6,7 @@ use hornbook_index_build::content::{Content, ContentNote};
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::{Document, Parsed};
 use hornbook_index_build::import::intake::{ImportError, Intake};
-use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::import::{open_law, xml};
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
@@ -87,8 +87,8 @@ pub(crate) fn turtle_mountain() -> OpenLawSource {
 }
 
 impl OpenLawSource {
-    pub(crate) fn target(&self) -> Target<'_> {
-        Target {
+    pub(crate) fn target(&self) -> ImportTarget<'_> {
+        ImportTarget {
             jurisdiction: "XA",
             code_body: self.code_body,
             key: self.key,

@@ -9,7 +9,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::validity::{self, Validity};
 use hornbook_corpus::vectors::Effort;
-use hornbook_corpus::zoning::catalogue::Encoding;
+use hornbook_corpus::zoning::catalogue::StoredEncoding;
 use hornbook_corpus::zoning::layer::CitationQuality;
 use sha2::{Digest, Sha256};
 
@@ -143,8 +143,8 @@ fn one_zoning_layer_is_linked_and_one_pending_with_its_placeholders_listed() {
         let codes: Vec<&str> =
             pending.entry().placeholders.iter().map(|placeholder| placeholder.code.as_str()).collect();
         assert_eq!(codes, ["HC", "PRD", "R-2O"]);
-        let plain = linked.body(Encoding::Identity);
-        assert_eq!(zstd::decode_all(linked.body(Encoding::Zstd)).unwrap(), plain);
+        let plain = linked.body(StoredEncoding::Identity);
+        assert_eq!(zstd::decode_all(linked.body(StoredEncoding::Zstd)).unwrap(), plain);
         let body: serde_json::Value = serde_json::from_slice(plain).unwrap();
         let collection: geojson::FeatureCollection = body["geojson"].to_string().parse().unwrap();
         assert_eq!(body["featureCount"], collection.features.len());

@@ -8,7 +8,7 @@ use hornbook_index_build::content::Content;
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::intake::Intake;
 use hornbook_index_build::import::provisions_jsonl;
-use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
 use hornbook_index_build::source_files;
@@ -28,7 +28,7 @@ fn flat_keys(path: &Path, key: &str) -> BTreeSet<String> {
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let (jurisdiction, code_body) = first_line(path);
     let options = toml::Table::new();
-    let target = Target {
+    let target = ImportTarget {
         jurisdiction: &jurisdiction,
         code_body: &code_body,
         key,

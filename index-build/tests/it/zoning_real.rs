@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::ids::{NodeId, ShortCode};
-use hornbook_corpus::zoning::catalogue::{CatalogueWriter, Encoding, LayerEntry, ZoningLayers};
+use hornbook_corpus::zoning::catalogue::{CatalogueWriter, LayerEntry, StoredEncoding, ZoningLayers};
 use hornbook_corpus::zoning::layer::{CitationQuality, LayerSource, PlaceholderReason, Zone};
 use hornbook_corpus::zoning::problem::{Problem, ProblemKind};
-use hornbook_corpus::zoning::source::{Limits, read_layer};
+use hornbook_corpus::zoning::source::{LayerLimits, read_layer};
 use hornbook_index_build::import::zoning::{
     ImportedLayer, ResolvedProvision, ZoneTableFile, ZoningOptions, ZoningSource, import_layer,
 };
@@ -90,7 +90,7 @@ fn store(layer: &ImportedLayer) -> (LayerEntry, Vec<Vec<u8>>) {
     writer.finish().unwrap();
     let layers = ZoningLayers::open(&folder).unwrap();
     let opened = layers.layer(layer.layer.short_code()).unwrap();
-    let bodies = Encoding::ALL.iter().map(|encoding| opened.body(*encoding).to_vec()).collect();
+    let bodies = StoredEncoding::ALL.iter().map(|encoding| opened.body(*encoding).to_vec()).collect();
     (opened.entry().clone(), bodies)
 }
 
@@ -143,7 +143,7 @@ fn geometry_faults_are_reported_and_the_stored_layer_is_clean() {
         "17975 rings had the wrong winding; outer rings now run counter-clockwise and holes clockwise"
     );
     let reply: Value = serde_json::from_slice(&imported.layer.body()).unwrap();
-    let again = read_layer(reply["geojson"].to_string().as_bytes(), "stored", &Limits::default()).unwrap();
+    let again = read_layer(reply["geojson"].to_string().as_bytes(), "stored", &LayerLimits::default()).unwrap();
     let kinds = |warnings: &[Problem]| -> Vec<ProblemKind> {
         warnings.iter().filter(geometry).map(|problem| problem.kind.clone()).collect()
     };

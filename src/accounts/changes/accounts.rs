@@ -19,7 +19,7 @@ use crate::accounts::records::{AccountRecord, AccountStatus, CounterRecord, LAST
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::Tier;
 use crate::clock::UnixMillis;
-use crate::state::Table;
+use crate::state::StateTable;
 
 impl Accounts {
     pub fn create_account(&self, name: String, act: &ActContext) -> Result<AccountRecord, ChangeError> {
@@ -136,7 +136,7 @@ pub(super) fn new_account(
         signed_up: false,
         approved_at: None,
     };
-    put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
+    put_json(&mut poster.writing, StateTable::Meta, LAST_IDS_KEY, &ids)?;
     put_account(poster, &record)?;
     Ok(record)
 }

@@ -2,7 +2,7 @@
 
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::Credits;
-use crate::accounts::ledger::entry::Note;
+use crate::accounts::ledger::entry::EntryNote;
 use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::AuditRecord;
 use crate::clock::UnixMillis;
@@ -43,10 +43,10 @@ pub(in crate::accounts) fn audit(
 }
 
 /// The actor and the reason, for the ledger.
-pub(super) fn note(act: &ActContext, reason: String) -> Result<Note, ChangeError> {
+pub(super) fn note(act: &ActContext, reason: String) -> Result<EntryNote, ChangeError> {
     check_text("actor", &act.actor)?;
     check_text("reason", &reason)?;
-    Ok(Note { actor: act.actor.clone(), reason })
+    Ok(EntryNote { actor: act.actor.clone(), reason })
 }
 
 pub(super) fn check_amount(credits: u64) -> Result<Credits, ChangeError> {

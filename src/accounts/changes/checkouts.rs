@@ -11,7 +11,7 @@ use crate::accounts::ids::{AccountId, CheckoutId, OrderId};
 use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{CheckoutPage, CheckoutRecord, OrderRecord, Payable, get_json, owned_json, put_json};
 use crate::clock::UnixMillis;
-use crate::state::{Index, Table};
+use crate::state::{Index, StateTable};
 
 /// A provider's page is open for a day; an older page than this is not handed out any more.
 const PAGE_USED_MILLIS: i64 = 23 * 3_600_000;
@@ -28,7 +28,7 @@ impl Accounts {
     ) -> Result<CheckoutRecord, ChangeError> {
         let fresh = new_checkout_id(entropy)?;
         self.change(move |poster| {
-            let found: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
+            let found: Option<OrderRecord> = get_json(&poster.writing, StateTable::Orders, id.0.as_bytes())?;
             let ordered = found.ok_or_else(|| ChangeError::not_found("order", id))?;
             if let Some(payment) = &ordered.payment {
                 return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
@@ -119,9 +119,9 @@ pub(super) fn open_checkout(
 }
 
 pub(super) fn checkout(poster: &LedgerTransaction<'_>, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {
-    Ok(get_json(&poster.writing, Table::Checkouts, id.0.as_bytes())?)
+    Ok(get_json(&poster.writing, StateTable::Checkouts, id.0.as_bytes())?)
 }
 
 pub(super) fn put_checkout(poster: &mut LedgerTransaction<'_>, record: &CheckoutRecord) -> Result<(), ChangeError> {
-    Ok(put_json(&mut poster.writing, Table::Checkouts, record.id.0.as_bytes(), record)?)
+    Ok(put_json(&mut poster.writing, StateTable::Checkouts, record.id.0.as_bytes(), record)?)
 }

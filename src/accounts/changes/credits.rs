@@ -10,7 +10,7 @@ use crate::accounts::directory::AccountState;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, EntryNumber};
 use crate::accounts::job::AfterCommit;
-use crate::accounts::ledger::entry::{Draft, EntryKind, Note, Reference};
+use crate::accounts::ledger::entry::{Draft, EntryKind, EntryNote, Reference};
 use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::clock::UnixMillis;
 
@@ -143,7 +143,7 @@ pub(super) fn correction(
     credits: i64,
     at: UnixMillis,
     reference: Reference,
-    note: Note,
+    note: EntryNote,
 ) -> Draft {
     let (month, note) = (at.month(), Some(note));
     Draft { at, kind, account, key: None, operation: None, credits, from_allotment: 0, month, reference, note }

@@ -18,7 +18,7 @@ use crate::accounts::sealing::{Owner, SealKey};
 use crate::accounts::{Accounts, formation};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::hex;
-use crate::state::{Index, StateError, StateReader, StateWriter, Table};
+use crate::state::{Index, StateError, StateReader, StateTable, StateWriter};
 
 /// The maximum number of open drafts of an account: more than people review in two weeks.
 pub const OPEN_DRAFTS_MAX: usize = 100;
@@ -121,7 +121,7 @@ impl Accounts {
         let digest = token.digest();
         let kept = self.change(move |poster| {
             account(poster, owner)?;
-            let known: Option<DraftRecord> = get_json(&poster.writing, Table::Drafts, digest.bytes())?;
+            let known: Option<DraftRecord> = get_json(&poster.writing, StateTable::Drafts, digest.bytes())?;
             if let Some(known) = known {
                 if at < known.expires_at {
                     let is_the_same = known.request == record.request;
@@ -129,7 +129,7 @@ impl Accounts {
                 }
                 // The known draft expired. The cleanup that would find it by its age must not
                 // remove the new draft.
-                poster.writing.remove(Table::DraftAges, &age_key(known.expires_at, &digest))?;
+                poster.writing.remove(StateTable::DraftAges, &age_key(known.expires_at, &digest))?;
             }
             let open = open_drafts(&poster.writing, owner)?;
             if open >= OPEN_DRAFTS_MAX {
@@ -138,8 +138,8 @@ impl Accounts {
                      their links, or wait until they expire"
                 )));
             }
-            put_json(&mut poster.writing, Table::Drafts, digest.bytes(), &record)?;
-            poster.writing.put(Table::DraftAges, &age_key(expires_at, &digest), &owner.to_key())?;
+            put_json(&mut poster.writing, StateTable::Drafts, digest.bytes(), &record)?;
+            poster.writing.put(StateTable::DraftAges, &age_key(expires_at, &digest), &owner.to_key())?;
             Ok((Some((id, expires_at)), no_memory_effect()))
         })?;
         Ok(kept.map(|(id, expires_at)| OpenedDraft { id, token, expires_at }))
@@ -207,7 +207,7 @@ impl Accounts {
         token: &LinkToken,
         entropy: &mut dyn Entropy,
     ) -> Result<DraftContent, ChangeError> {
-        let damaged = || StateError::bad_record(Table::Drafts.name(), token.digest().bytes());
+        let damaged = || StateError::bad_record(StateTable::Drafts.name(), token.digest().bytes());
         let DraftState::Open(sealed) = &draft.state else { return Err(damaged().into()) };
         let content = self.shared.seal_key(entropy)?.open(owner_of_draft(draft.id, token), sealed)?;
         serde_json::from_slice(&content).map_err(|_| damaged().into())
@@ -250,12 +250,12 @@ impl Accounts {
     ) -> Result<Option<(OrderRecord, UnixMillis, bool)>, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
-            let found: Option<DraftRecord> = get_json(&poster.writing, Table::Drafts, digest.bytes())?;
+            let found: Option<DraftRecord> = get_json(&poster.writing, StateTable::Drafts, digest.bytes())?;
             let Some(mut draft) = found.filter(|draft| act.at < draft.expires_at) else {
                 return Ok((None, no_memory_effect()));
             };
             if let DraftState::Accepted { order, at } = draft.state {
-                let first: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, order.0.as_bytes())?;
+                let first: Option<OrderRecord> = get_json(&poster.writing, StateTable::Orders, order.0.as_bytes())?;
                 return Ok((first.map(|first| (first, at, false)), no_memory_effect()));
             }
             let unpaid = unpaid_orders(poster, draft.account)?;
@@ -266,9 +266,9 @@ impl Accounts {
                 )));
             }
             draft.state = DraftState::Accepted { order: order.id, at: act.at };
-            put_json(&mut poster.writing, Table::Drafts, digest.bytes(), &draft)?;
+            put_json(&mut poster.writing, StateTable::Drafts, digest.bytes(), &draft)?;
             // The draft is no longer open, so it is no longer counted as open.
-            poster.writing.put(Table::DraftAges, &age_key(draft.expires_at, &digest), &[])?;
+            poster.writing.put(StateTable::DraftAges, &age_key(draft.expires_at, &digest), &[])?;
             put_order(poster, &order)?;
             audit(poster, &act, "order accept", format!("{} of {}", order.id, order.account))?;
             Ok((Some((order, act.at, true)), no_memory_effect()))
@@ -279,7 +279,7 @@ impl Accounts {
     pub fn open_draft_count(&self) -> Result<usize, ChangeError> {
         Ok(self.shared.with_reading(|reading| {
             let mut open = 0;
-            reading.scan(Table::DraftAges, &[], &mut |_, account| {
+            reading.scan(StateTable::DraftAges, &[], &mut |_, account| {
                 open += usize::from(!account.is_empty());
                 Ok(true)
             })?;
@@ -289,11 +289,11 @@ impl Accounts {
 }
 
 fn to_json(content: &impl Serialize) -> Result<Vec<u8>, ChangeError> {
-    serde_json::to_vec(content).map_err(|_| StateError::bad_record(Table::Drafts.name(), b"").into())
+    serde_json::to_vec(content).map_err(|_| StateError::bad_record(StateTable::Drafts.name(), b"").into())
 }
 
 fn live_draft(reading: &StateReader, digest: &KeyDigest, now: UnixMillis) -> Result<Option<DraftRecord>, StateError> {
-    let found: Option<DraftRecord> = read_json(reading, Table::Drafts, digest.bytes())?;
+    let found: Option<DraftRecord> = read_json(reading, StateTable::Drafts, digest.bytes())?;
     Ok(found.filter(|draft| now < draft.expires_at))
 }
 
@@ -303,8 +303,8 @@ fn open_drafts(writing: &StateWriter, owner: AccountId) -> Result<usize, StateEr
 
 /// Removes a draft and its entry in the table of expiry times.
 pub(super) fn remove_draft(writing: &mut StateWriter, digest: &[u8], expires_at: UnixMillis) -> Result<(), StateError> {
-    writing.remove(Table::DraftAges, &[&age(expires_at)[..], digest].concat())?;
-    writing.remove(Table::Drafts, digest)
+    writing.remove(StateTable::DraftAges, &[&age(expires_at)[..], digest].concat())?;
+    writing.remove(StateTable::Drafts, digest)
 }
 
 const AGE_BYTES: usize = 8;
@@ -321,10 +321,10 @@ fn age(at: UnixMillis) -> [u8; AGE_BYTES] {
 /// Removes up to `most` drafts that expired by `now`. Returns true if more may be left.
 pub(in crate::accounts) fn expire(writing: &mut StateWriter, now: UnixMillis, most: usize) -> Result<bool, StateError> {
     let end = [&age(now)[..], &[0xff; 64]].concat();
-    let expired = writing.keys_before(Table::DraftAges, &end, most)?;
+    let expired = writing.keys_before(StateTable::DraftAges, &end, most)?;
     for key in &expired {
-        writing.remove(Table::DraftAges, key)?;
-        writing.remove(Table::Drafts, key.get(AGE_BYTES..).unwrap_or_default())?;
+        writing.remove(StateTable::DraftAges, key)?;
+        writing.remove(StateTable::Drafts, key.get(AGE_BYTES..).unwrap_or_default())?;
     }
     Ok(expired.len() == most)
 }

@@ -12,7 +12,7 @@ use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{CounterRecord, KeyRecord, LAST_IDS_KEY, get_json, put_json};
 use crate::accounts::scope::ScopeSet;
 use crate::clock::UnixMillis;
-use crate::state::Table;
+use crate::state::StateTable;
 
 /// A new key, as handed to its owner. Its text exists only here.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Accounts {
             audit(poster, &act, "key rotate", format!("{id} of {}, replaced by {}", record.account, record.id))?;
             // The overlap never extends the life of the old key.
             old.expires_at = Some(old.expires_at.map_or(ends_at, |expires_at| expires_at.min(ends_at)));
-            put_json(&mut poster.writing, Table::Keys, &id.to_key(), &old)?;
+            put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &old)?;
             let added = record.clone();
             let after = move |directory: &mut Directory| {
                 replace_key(directory, old);
@@ -105,7 +105,7 @@ impl Accounts {
             refuse_web_key(&record)?;
             record.revoked_at.get_or_insert(act.at);
             audit(poster, &act, "key revoke", format!("{id} of {}", record.account))?;
-            put_json(&mut poster.writing, Table::Keys, &id.to_key(), &record)?;
+            put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &record)?;
             let revoked = record.clone();
             let after = move |directory: &mut Directory| replace_key(directory, revoked);
             Ok((record, Box::new(after)))
@@ -136,13 +136,13 @@ pub(super) fn new_key(
         revoked_at: None,
         replaces,
     };
-    put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
-    put_json(&mut poster.writing, Table::Keys, &record.id.to_key(), &record)?;
+    put_json(&mut poster.writing, StateTable::Meta, LAST_IDS_KEY, &ids)?;
+    put_json(&mut poster.writing, StateTable::Keys, &record.id.to_key(), &record)?;
     Ok(record)
 }
 
 fn key(poster: &LedgerTransaction<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
-    get_json(&poster.writing, Table::Keys, &id.to_key())?.ok_or_else(|| ChangeError::not_found("key", id))
+    get_json(&poster.writing, StateTable::Keys, &id.to_key())?.ok_or_else(|| ChangeError::not_found("key", id))
 }
 
 /// Refuses the key of an account's web pages, which ends only with the account.

@@ -18,7 +18,7 @@ use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, Role, StoredPassword};
 use crate::accounts::records::{from_json, get_json, put_json, read_json};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
-use crate::state::{Index, StateError, StateWriter, Table};
+use crate::state::{Index, StateError, StateTable, StateWriter};
 
 /// The purpose of the first operator's link, as stored.
 const FIRST_OPERATOR: &str = "firstOperator";
@@ -93,7 +93,7 @@ impl Accounts {
     /// The purpose of a link. None for a link that is unknown, used or expired.
     pub fn link(&self, token: &LinkToken, now: UnixMillis) -> Result<Option<LinkView>, ChangeError> {
         let found: Option<LinkRecord> =
-            self.shared.with_reading(|reading| read_json(reading, Table::Links, token.digest().bytes()))?;
+            self.shared.with_reading(|reading| read_json(reading, StateTable::Links, token.digest().bytes()))?;
         let Some(link) = found.filter(|link| now < link.expires_at) else { return Ok(None) };
         let LinkPurpose::SignIn { account, .. } = link.purpose else {
             return Ok(Some(LinkView::FirstOperator).filter(|_| !self.has_operator()));
@@ -124,11 +124,11 @@ impl Accounts {
         let no_key = KeyDigest::random(entropy).map_err(ChangeError::Entropy)?;
         let (digest, grant, act) = (token.digest(), self.grant_on_approval()?, act.clone());
         self.change(move |poster| {
-            let found: Option<LinkRecord> = get_json(&poster.writing, Table::Links, digest.bytes())?;
+            let found: Option<LinkRecord> = get_json(&poster.writing, StateTable::Links, digest.bytes())?;
             let Some(link) = found.filter(|link| act.at < link.expires_at) else {
                 return Ok((None, no_memory_effect()));
             };
-            poster.writing.remove(Table::Links, digest.bytes())?;
+            poster.writing.remove(StateTable::Links, digest.bytes())?;
             let login = login.ok_or_else(|| ChangeError::Refused("choose a name to sign in with".to_owned()));
             let chosen = StoredChoice { login, password, no_key };
             let (person, after) = match link.purpose {
@@ -146,8 +146,8 @@ impl Accounts {
     pub(in crate::accounts) fn expire_links(&self, now: UnixMillis) -> Result<(), ChangeError> {
         let mut expired: Vec<Vec<u8>> = Vec::new();
         self.shared.with_reading(|reading| {
-            reading.scan(Table::Links, &[], &mut |key, payload| {
-                let link: LinkRecord = from_json(Table::Links, key, payload)?;
+            reading.scan(StateTable::Links, &[], &mut |key, payload| {
+                let link: LinkRecord = from_json(StateTable::Links, key, payload)?;
                 expired.extend((link.expires_at <= now).then(|| key.to_vec()));
                 Ok(true)
             })
@@ -157,7 +157,7 @@ impl Accounts {
         }
         self.change(move |poster| {
             for key in &expired {
-                poster.writing.remove(Table::Links, key)?;
+                poster.writing.remove(StateTable::Links, key)?;
             }
             Ok(((), no_memory_effect()))
         })
@@ -205,7 +205,7 @@ fn set_sign_in(
     if !account(poster, id)?.status.is_open() {
         return Err(ChangeError::Refused("this account is shut out; ask the operator".to_owned()));
     }
-    if let Some(person) = get_json::<PersonRecord>(&poster.writing, Table::People, &id.to_key())? {
+    if let Some(person) = get_json::<PersonRecord>(&poster.writing, StateTable::People, &id.to_key())? {
         audit(poster, &act, "password reset", id.to_string())?;
         // A link never takes the operator role away.
         let role = if person.role == Role::Operator { Role::Operator } else { role };
@@ -223,11 +223,11 @@ fn put_link(
     at: UnixMillis,
 ) -> Result<(), StateError> {
     let link = LinkRecord { purpose, created_at: at, expires_at: at.plus_millis(LINK_MILLIS) };
-    put_json(&mut poster.writing, Table::Links, digest.bytes(), &link)
+    put_json(&mut poster.writing, StateTable::Links, digest.bytes(), &link)
 }
 
 /// Removes the links that an index has for an owner.
 fn remove_links(writing: &mut StateWriter, index: Index, owner: &str) -> Result<(), StateError> {
     let links = writing.owned_by(index, owner)?;
-    links.iter().try_for_each(|(key, _)| writing.remove(Table::Links, key))
+    links.iter().try_for_each(|(key, _)| writing.remove(StateTable::Links, key))
 }

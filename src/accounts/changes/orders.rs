@@ -16,7 +16,7 @@ use crate::accounts::records::{
     OrderPayment, OrderRecord, OrderStage, Payable, StageReached, get_json, owned_json, put_json,
 };
 use crate::accounts::sealing::Owner;
-use crate::state::{Index, StateError, Table};
+use crate::state::{Index, StateError, StateTable};
 
 /// The details of a formation order that the operator opens.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl Accounts {
                     record.stage().name()
                 )));
             }
-            poster.writing.remove(Table::Orders, id.0.as_bytes())?;
+            poster.writing.remove(StateTable::Orders, id.0.as_bytes())?;
             audit(poster, &act, "order discard", format!("{id} of {}", record.account))?;
             Ok((record, no_memory_effect()))
         })
@@ -144,7 +144,7 @@ impl Accounts {
         let Some(sealed) = &record.intake else { return Ok(None) };
         let json = self.shared.seal_key(entropy)?.open(owner_of_order(&id), sealed)?;
         let intake = serde_json::from_slice(&json);
-        let intake = intake.map_err(|_| StateError::bad_record(Table::Orders.name(), id.0.as_bytes()))?;
+        let intake = intake.map_err(|_| StateError::bad_record(StateTable::Orders.name(), id.0.as_bytes()))?;
         self.record_act(act, "order show --intake", format!("{id} of {}", record.account))?;
         Ok(Some(intake))
     }
@@ -187,12 +187,12 @@ pub(super) fn tracking_token(entropy: &mut dyn Entropy) -> Result<String, Change
 }
 
 fn order(poster: &LedgerTransaction<'_>, id: OrderId) -> Result<OrderRecord, ChangeError> {
-    let found = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
+    let found = get_json(&poster.writing, StateTable::Orders, id.0.as_bytes())?;
     found.ok_or_else(|| ChangeError::not_found("order", id))
 }
 
 pub(super) fn put_order(poster: &mut LedgerTransaction<'_>, record: &OrderRecord) -> Result<(), ChangeError> {
-    Ok(put_json(&mut poster.writing, Table::Orders, record.id.0.as_bytes(), record)?)
+    Ok(put_json(&mut poster.writing, StateTable::Orders, record.id.0.as_bytes(), record)?)
 }
 
 /// Removes the intake of an order; the order stays.

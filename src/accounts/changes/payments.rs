@@ -3,11 +3,11 @@
 use crate::accounts::error::ChangeError;
 use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{Payable, get_json, put_json};
-use crate::state::Table;
+use crate::state::StateTable;
 
 /// What a payment has already paid for.
 pub(super) fn paid_by(poster: &LedgerTransaction<'_>, reference: &str) -> Result<Option<Payable>, ChangeError> {
-    Ok(get_json(&poster.writing, Table::Payments, reference.as_bytes())?)
+    Ok(get_json(&poster.writing, StateTable::Payments, reference.as_bytes())?)
 }
 
 /// Records what a payment pays for, and refuses a payment that already paid for something. All code
@@ -21,7 +21,7 @@ pub(super) fn count(
     if let Some(paid) = paid_by(poster, reference)? {
         return Err(ChangeError::Refused(already_paid(reference, paid)));
     }
-    Ok(put_json(&mut poster.writing, Table::Payments, reference.as_bytes(), &pays)?)
+    Ok(put_json(&mut poster.writing, StateTable::Payments, reference.as_bytes(), &pays)?)
 }
 
 pub(super) fn already_paid(reference: &str, paid: Payable) -> String {

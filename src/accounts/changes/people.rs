@@ -22,7 +22,7 @@ use crate::accounts::people::{Login, Password, PersonRecord, Role, StoredPasswor
 use crate::accounts::records::{AccountStatus, CounterRecord, KeyRecord, owned_json, put_json};
 use crate::accounts::scope::ScopeSet;
 use crate::clock::UnixMillis;
-use crate::state::{Index, StateError, Table};
+use crate::state::{Index, StateError, StateTable};
 
 /// A person who requests an account.
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ impl Accounts {
         self.change(move |poster| {
             let mut person = person_of(poster, id)?;
             person.role = role;
-            put_json(&mut poster.writing, Table::People, &id.to_key(), &person)?;
+            put_json(&mut poster.writing, StateTable::People, &id.to_key(), &person)?;
             audit(poster, &act, "account role", format!("{id}, {role:?}").to_lowercase())?;
             let after: AfterCommit = Box::new(move |directory| directory.register.put_person(person));
             Ok(((), after))
@@ -210,7 +210,7 @@ pub(super) fn new_person(
     no_key: KeyDigest,
     act: &ActContext,
 ) -> Result<(PersonRecord, KeyRecord), ChangeError> {
-    if poster.writing.get(Table::Logins, login.as_str().as_bytes())?.is_some() {
+    if poster.writing.get(StateTable::Logins, login.as_str().as_bytes())?.is_some() {
         return Err(ChangeError::Refused(format!("the name {login} is taken; choose another")));
     }
     let (name, scopes) = (WEB_PREFIX.to_owned(), ScopeSet::ALL);
@@ -218,8 +218,8 @@ pub(super) fn new_person(
     let key = new_key(poster, &wish, no_key, WEB_PREFIX.to_owned(), act.at, None)?;
     let (passwords, password_changed_at, web_key) = (1, act.at, key.id);
     let person = PersonRecord { account: id, login, role, password, passwords, password_changed_at, web_key };
-    poster.writing.put(Table::Logins, person.login.as_str().as_bytes(), &id.to_key())?;
-    put_json(&mut poster.writing, Table::People, &id.to_key(), &person)?;
+    poster.writing.put(StateTable::Logins, person.login.as_str().as_bytes(), &id.to_key())?;
+    put_json(&mut poster.writing, StateTable::People, &id.to_key(), &person)?;
     audit(poster, act, "person create", format!("{id}, {role:?}").to_lowercase())?;
     Ok((person, key))
 }
@@ -239,7 +239,7 @@ pub(super) fn replace_password(
     person.password = password;
     person.passwords = person.passwords.wrapping_add(1);
     person.password_changed_at = act.at;
-    put_json(&mut poster.writing, Table::People, &person.account.to_key(), &person)?;
+    put_json(&mut poster.writing, StateTable::People, &person.account.to_key(), &person)?;
     let ended = end_sessions_of(poster, person.account)?;
     let changed = person.clone();
     let after = move |directory: &mut Directory| {
@@ -259,7 +259,7 @@ fn revoke_keys(
     for key in &mut keys {
         key.revoked_at.get_or_insert(at);
         key.name = DELETED_NAME.to_owned();
-        put_json(&mut poster.writing, Table::Keys, &key.id.to_key(), key)?;
+        put_json(&mut poster.writing, StateTable::Keys, &key.id.to_key(), key)?;
     }
     Ok(keys)
 }

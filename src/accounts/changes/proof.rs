@@ -5,7 +5,7 @@ use crate::accounts::ids::AccountId;
 use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::PersonRecord;
 use crate::accounts::records::get_json;
-use crate::state::Table;
+use crate::state::StateTable;
 
 /// Proof that somebody is the person of an account: by the password, a link, or signing up. It
 /// opens a session, unless the password was changed since.
@@ -26,7 +26,7 @@ impl AuthProof {
 }
 
 pub(super) fn person_of(poster: &LedgerTransaction<'_>, id: AccountId) -> Result<PersonRecord, ChangeError> {
-    get_json(&poster.writing, Table::People, &id.to_key())?.ok_or_else(|| ChangeError::not_found("person", id))
+    get_json(&poster.writing, StateTable::People, &id.to_key())?.ok_or_else(|| ChangeError::not_found("person", id))
 }
 
 /// The person of a proof. Refused if the password was changed since.

@@ -20,7 +20,7 @@ use crate::accounts::records::{
 use crate::accounts::tier::{Pack, PackName};
 use crate::clock::UnixMillis;
 use crate::hex;
-use crate::state::{Index, Table};
+use crate::state::{Index, StateTable};
 
 /// The maximum number of purchases of an account that wait for their payment.
 pub const OPEN_PURCHASES_MAX: usize = 10;
@@ -177,7 +177,7 @@ impl Accounts {
         reason: String,
         act: &ActContext,
     ) -> Result<EntryNumber, ChangeError> {
-        let found = self.shared.with_reading(|reading| read_json(reading, Table::Purchases, &id.to_key()))?;
+        let found = self.shared.with_reading(|reading| read_json(reading, StateTable::Purchases, &id.to_key()))?;
         let record: PurchaseRecord = found.ok_or_else(|| ChangeError::not_found("purchase", id))?;
         let reference = Reference::Purchase(id);
         self.debit(record.account, EntryKind::Refund, record.credits, reference, reason, act, move |poster| {
@@ -211,7 +211,7 @@ fn new_purchase(
     account(poster, owner)?;
     let mut ids = last_ids(poster)?;
     ids.purchase += 1;
-    put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
+    put_json(&mut poster.writing, StateTable::Meta, LAST_IDS_KEY, &ids)?;
     let record = PurchaseRecord {
         id: PurchaseId(ids.purchase),
         account: owner,
@@ -270,11 +270,12 @@ pub(super) fn credit(
 }
 
 pub(super) fn purchase(poster: &LedgerTransaction<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
-    get_json(&poster.writing, Table::Purchases, &id.to_key())?.ok_or_else(|| ChangeError::not_found("purchase", id))
+    get_json(&poster.writing, StateTable::Purchases, &id.to_key())?
+        .ok_or_else(|| ChangeError::not_found("purchase", id))
 }
 
 pub(super) fn put_purchase(poster: &mut LedgerTransaction<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {
-    Ok(put_json(&mut poster.writing, Table::Purchases, &record.id.to_key(), record)?)
+    Ok(put_json(&mut poster.writing, StateTable::Purchases, &record.id.to_key(), record)?)
 }
 
 fn refuse_purchase(id: PurchaseId, status: PurchaseStatus, wanted: &str) -> ChangeError {

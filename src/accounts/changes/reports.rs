@@ -22,7 +22,7 @@ use crate::accounts::records::{
     Payable, PaymentEvent, PurchaseStatus, from_json, get_json, owned_json, put_json,
 };
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
-use crate::state::{Index, Table};
+use crate::state::{Index, StateTable};
 
 /// A report of a payment provider. Amounts are in the smallest unit of the currency.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ const EARLY_MILLIS: i64 = 30 * MILLIS_PER_DAY;
 const CURRENCY: &str = "usd";
 
 /// The effect of a change in memory: the account and the credits it gained or lost, if any.
-type Effect = Option<(AccountRecord, i64)>;
+type AccountEffect = Option<(AccountRecord, i64)>;
 
 impl Accounts {
     /// Merges a report of the payment provider into what is known about the payment.
@@ -106,8 +106,8 @@ impl Accounts {
     pub(in crate::accounts) fn expire_early_reports(&self, now: UnixMillis) -> Result<(), ChangeError> {
         let mut expired: Vec<Vec<u8>> = Vec::new();
         self.shared.with_reading(|reading| {
-            reading.scan(Table::EarlyReports, &[], &mut |key, payload| {
-                let early: EarlyReports = from_json(Table::EarlyReports, key, payload)?;
+            reading.scan(StateTable::EarlyReports, &[], &mut |key, payload| {
+                let early: EarlyReports = from_json(StateTable::EarlyReports, key, payload)?;
                 expired.extend((early.at.plus_millis(EARLY_MILLIS) <= now).then(|| key.to_vec()));
                 Ok(true)
             })
@@ -117,7 +117,7 @@ impl Accounts {
         }
         self.change(move |poster| {
             for key in &expired {
-                poster.writing.remove(Table::EarlyReports, key)?;
+                poster.writing.remove(StateTable::EarlyReports, key)?;
             }
             Ok(((), no_memory_effect()))
         })
@@ -129,7 +129,7 @@ fn apply(
     record: &mut CheckoutRecord,
     report: PaymentReport,
     act: &ActContext,
-) -> Result<(ReportResult, Effect), ChangeError> {
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
     match report {
         PaymentReport::Paid { session, payment, amount, currency, .. } => {
             if !is_of_page(record, &session) {
@@ -262,20 +262,20 @@ fn keep_early(
     at: UnixMillis,
 ) -> Result<(), ChangeError> {
     check_text("payment reference", payment)?;
-    let known: Option<EarlyReports> = get_json(&poster.writing, Table::EarlyReports, payment.as_bytes())?;
+    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
     let mut early = known.unwrap_or(EarlyReports { at, reports: Vec::new() });
     if early.reports.contains(&event) || early.reports.len() >= EARLY_REPORTS_MAX {
         return Ok(());
     }
     early.at = at;
     early.reports.push(event);
-    Ok(put_json(&mut poster.writing, Table::EarlyReports, payment.as_bytes(), &early)?)
+    Ok(put_json(&mut poster.writing, StateTable::EarlyReports, payment.as_bytes(), &early)?)
 }
 
 fn take_early(poster: &mut LedgerTransaction<'_>, payment: &str) -> Result<Vec<PaymentEvent>, ChangeError> {
-    let known: Option<EarlyReports> = get_json(&poster.writing, Table::EarlyReports, payment.as_bytes())?;
+    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
     let Some(early) = known else { return Ok(Vec::new()) };
-    poster.writing.remove(Table::EarlyReports, payment.as_bytes())?;
+    poster.writing.remove(StateTable::EarlyReports, payment.as_bytes())?;
     Ok(early.reports)
 }
 
@@ -290,7 +290,7 @@ fn problem(
     record: &mut CheckoutRecord,
     act: &ActContext,
     text: String,
-) -> Result<(ReportResult, Effect), ChangeError> {
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
     if record.problems.contains(&text) {
         return Ok((ReportResult::Known, None));
     }
@@ -303,7 +303,7 @@ fn paid(
     poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
     act: &ActContext,
-) -> Result<(ReportResult, Effect), ChangeError> {
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
     if let Some(result) = already_counted(poster, record, act)? {
         return Ok(result);
     }
@@ -333,8 +333,8 @@ fn order_paid(
     record: &mut CheckoutRecord,
     id: OrderId,
     act: &ActContext,
-) -> Result<(ReportResult, Effect), ChangeError> {
-    let found: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
+    let found: Option<OrderRecord> = get_json(&poster.writing, StateTable::Orders, id.0.as_bytes())?;
     let Some(mut ordered) = found else {
         let text = format!("it was paid by {}, though the order was discarded; refund it", payment_of(record));
         return problem(poster, record, act, text);
@@ -356,7 +356,7 @@ fn already_counted(
     poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
     act: &ActContext,
-) -> Result<Option<(ReportResult, Effect)>, ChangeError> {
+) -> Result<Option<(ReportResult, AccountEffect)>, ChangeError> {
     let Some(payment) = record.payment.clone() else { return Ok(None) };
     match payments::paid_by(poster, &payment)? {
         None => Ok(None),
@@ -375,7 +375,7 @@ fn not_paid(
     poster: &mut LedgerTransaction<'_>,
     record: &CheckoutRecord,
     act: &ActContext,
-) -> Result<(ReportResult, Effect), ChangeError> {
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
     let Payable::Purchase(id) = record.pays else { return Ok((ReportResult::Known, None)) };
     let mut wanted = purchase(poster, id)?;
     if wanted.status != PurchaseStatus::Requested {
@@ -394,7 +394,7 @@ fn reversed(
     record: &mut CheckoutRecord,
     act: &ActContext,
     why: &str,
-) -> Result<(ReportResult, Effect), ChangeError> {
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
     let Payable::Purchase(id) = record.pays else { return problem(poster, record, act, why.to_owned()) };
     let credits = reverse(poster, record, id, act, why)?;
     let effect = if credits == 0 { None } else { Some((account(poster, record.account)?, credits)) };

@@ -10,9 +10,9 @@ use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::PersonRecord;
 use crate::accounts::records::{AccountRecord, LAST_IDS_KEY, LastIds, get_json, put_json};
 use crate::accounts::reply::reply_channel;
-use crate::accounts::shared::Shared;
+use crate::accounts::shared::SharedAccounts;
 use crate::accounts::{Accounts, blocking};
-use crate::state::{StateError, StateWriter, Table};
+use crate::state::{StateError, StateTable, StateWriter};
 
 impl Accounts {
     pub(crate) fn change<T: Send + Sync + 'static>(
@@ -23,7 +23,7 @@ impl Accounts {
     }
 }
 
-impl Shared {
+impl SharedAccounts {
     /// Runs a change on the writer's thread and waits until it is durable and in effect.
     pub(crate) fn change<T: Send + Sync + 'static>(
         &self,
@@ -47,15 +47,15 @@ impl Shared {
 }
 
 pub(super) fn last_ids(poster: &LedgerTransaction<'_>) -> Result<LastIds, ChangeError> {
-    Ok(get_json(&poster.writing, Table::Meta, LAST_IDS_KEY)?.unwrap_or_default())
+    Ok(get_json(&poster.writing, StateTable::Meta, LAST_IDS_KEY)?.unwrap_or_default())
 }
 
 pub(super) fn account(poster: &LedgerTransaction<'_>, id: AccountId) -> Result<AccountRecord, ChangeError> {
-    get_json(&poster.writing, Table::Accounts, &id.to_key())?.ok_or_else(|| ChangeError::not_found("account", id))
+    get_json(&poster.writing, StateTable::Accounts, &id.to_key())?.ok_or_else(|| ChangeError::not_found("account", id))
 }
 
 pub(super) fn put_account(poster: &mut LedgerTransaction<'_>, record: &AccountRecord) -> Result<(), ChangeError> {
-    Ok(put_json(&mut poster.writing, Table::Accounts, &record.id.to_key(), record)?)
+    Ok(put_json(&mut poster.writing, StateTable::Accounts, &record.id.to_key(), record)?)
 }
 
 /// Updates the account's record and purse in memory after the commit.
@@ -74,8 +74,8 @@ pub(in crate::accounts) fn no_memory_effect() -> AfterCommit {
 
 /// Removes the name and password of an account, if it has a person.
 pub(crate) fn remove_stored_person(writing: &mut StateWriter, id: AccountId) -> Result<(), StateError> {
-    let person: Option<PersonRecord> = get_json(writing, Table::People, &id.to_key())?;
+    let person: Option<PersonRecord> = get_json(writing, StateTable::People, &id.to_key())?;
     let Some(person) = person else { return Ok(()) };
-    writing.remove(Table::Logins, person.login.as_str().as_bytes())?;
-    writing.remove(Table::People, &id.to_key())
+    writing.remove(StateTable::Logins, person.login.as_str().as_bytes())?;
+    writing.remove(StateTable::People, &id.to_key())
 }

@@ -17,7 +17,7 @@ use crate::accounts::people::{Login, Role, SessionRecord};
 use crate::accounts::records::{AccountStatus, from_json, put_json};
 use crate::clock::{Now, UnixMillis};
 use crate::hex;
-use crate::state::{Index, StateError, StateWriter, Table};
+use crate::state::{Index, StateError, StateTable, StateWriter};
 
 /// The maximum number of sessions of a person. One more ends the session that was unused for the longest time.
 pub const SESSIONS_MAX: usize = 20;
@@ -100,7 +100,7 @@ impl Accounts {
             }
             let superfluous = least_recently_used(&poster.writing, account, SESSIONS_MAX - 1)?;
             end(poster, &superfluous)?;
-            put_json(&mut poster.writing, Table::Sessions, digest.bytes(), &record)?;
+            put_json(&mut poster.writing, StateTable::Sessions, digest.bytes(), &record)?;
             audit(poster, &act, "sign in", account.to_string())?;
             let after: AfterCommit = Box::new(move |directory| {
                 directory.register.end_sessions(&superfluous);
@@ -183,8 +183,8 @@ impl Accounts {
             let mut seen = Vec::new();
             for (session, record) in due {
                 // The session may have ended since the list was made.
-                if poster.writing.get(Table::Sessions, session.digest.bytes())?.is_some() {
-                    put_json(&mut poster.writing, Table::Sessions, session.digest.bytes(), &record)?;
+                if poster.writing.get(StateTable::Sessions, session.digest.bytes())?.is_some() {
+                    put_json(&mut poster.writing, StateTable::Sessions, session.digest.bytes(), &record)?;
                     seen.push((session, record.last_seen_at));
                 }
             }
@@ -211,8 +211,9 @@ pub(super) fn sessions_of(
     account: AccountId,
 ) -> Result<Vec<(KeyDigest, SessionRecord)>, StateError> {
     let found = writing.owned_by(Index::Sessions, &account.to_string())?;
-    let read =
-        |(key, payload): &(Vec<u8>, Vec<u8>)| Ok((session_digest(key)?, from_json(Table::Sessions, key, payload)?));
+    let read = |(key, payload): &(Vec<u8>, Vec<u8>)| {
+        Ok((session_digest(key)?, from_json(StateTable::Sessions, key, payload)?))
+    };
     found.iter().map(read).collect()
 }
 
@@ -228,7 +229,7 @@ pub(super) fn end_sessions_of(
 }
 
 fn end(poster: &mut LedgerTransaction<'_>, sessions: &[KeyDigest]) -> Result<(), StateError> {
-    sessions.iter().try_for_each(|digest| poster.writing.remove(Table::Sessions, digest.bytes()))
+    sessions.iter().try_for_each(|digest| poster.writing.remove(StateTable::Sessions, digest.bytes()))
 }
 
 /// All sessions of the account except the `keep` most recently used ones.

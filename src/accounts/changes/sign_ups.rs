@@ -12,7 +12,7 @@ use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::records::{AccountRecord, AccountStatus, KeyRecord, all_from_json, owned_json};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
-use crate::state::{Index, StateError, Table};
+use crate::state::{Index, StateError, StateTable};
 
 /// The maximum number of waiting sign-ups; nobody looks through more.
 pub const PENDING_SIGN_UPS_MAX: usize = 1000;
@@ -55,10 +55,10 @@ impl Accounts {
             let sessions = end_sessions_of(poster, id)?;
             remove_stored_person(&mut poster.writing, id)?;
             for key in &keys {
-                poster.writing.remove(Table::Keys, &key.id.to_key())?;
-                poster.writing.remove(Table::Counters, &key.id.to_key())?;
+                poster.writing.remove(StateTable::Keys, &key.id.to_key())?;
+                poster.writing.remove(StateTable::Counters, &key.id.to_key())?;
             }
-            poster.writing.remove(Table::Accounts, &id.to_key())?;
+            poster.writing.remove(StateTable::Accounts, &id.to_key())?;
             audit(poster, &act, "account expire", id.to_string())?;
             let after = move |directory: &mut Directory| {
                 directory.register.end_sessions(&sessions);
@@ -73,7 +73,7 @@ impl Accounts {
 /// Whether the account was used since it was created: it has a wallet, a key, a purchase or an order.
 fn is_used(poster: &LedgerTransaction<'_>, id: AccountId, keys: &[KeyRecord]) -> Result<bool, StateError> {
     let (writing, owner) = (&poster.writing, id.to_string());
-    Ok(writing.get(Table::Wallets, &id.to_key())?.is_some()
+    Ok(writing.get(StateTable::Wallets, &id.to_key())?.is_some()
         || keys.iter().any(|key| key.kind != KeyKind::Web)
         || writing.count_owned_by(Index::Purchases, &owner, 1)? > 0
         || writing.count_owned_by(Index::Orders, &owner, 1)? > 0)

@@ -7,7 +7,7 @@
 
 use crate::accounts::ids::EntryNumber;
 use crate::clock::UnixMillis;
-use crate::state::codec::{Decoder, Encoder, Malformed};
+use crate::state::codec::{Decoder, Malformed, RecordEncoder};
 
 use super::entry::Entry;
 
@@ -38,7 +38,7 @@ impl TailBlock {
 
     /// Adds the next entry. Returns false if the block is full.
     pub(crate) fn push(&mut self, entry: &Entry, hash: [u8; 32]) -> bool {
-        let mut encoder = Encoder::default();
+        let mut encoder = RecordEncoder::default();
         let first_at = if self.is_empty() { entry.draft.at } else { self.first_at };
         let after = if self.is_empty() { first_at } else { self.last_at };
         entry.encode(after, &mut encoder);
@@ -54,7 +54,7 @@ impl TailBlock {
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+        let mut encoder = RecordEncoder::default();
         encoder.raw(&self.count.to_le_bytes());
         encoder.raw(&self.first_at.0.to_le_bytes());
         encoder.raw(&self.hash);
@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
     use crate::accounts::ids::{AccountId, KeyId, PurchaseId};
-    use crate::accounts::ledger::entry::{Draft, EntryKind, Note, OperationCode, Reference};
+    use crate::accounts::ledger::entry::{Draft, EntryKind, EntryNote, OperationCode, Reference};
     use crate::clock::Month;
 
     fn entries() -> impl Strategy<Value = Draft> {
@@ -130,7 +130,7 @@ mod tests {
             any::<u64>().prop_map(|number| Reference::Entry(EntryNumber(number))),
             any::<u32>().prop_map(|id| Reference::Purchase(PurchaseId(id))),
         ];
-        let note = prop::option::of((".{0,20}", ".{0,300}").prop_map(|(actor, reason)| Note { actor, reason }));
+        let note = prop::option::of((".{0,20}", ".{0,300}").prop_map(|(actor, reason)| EntryNote { actor, reason }));
         let amounts = (any::<i32>(), any::<i32>(), -9000i32..9000);
         (kinds, any::<u32>(), any::<Option<u32>>(), any::<Option<u16>>(), any::<i64>(), amounts, references, note)
             .prop_map(|(kind, account, key, operation, at, (credits, free, month), reference, note)| Draft {
@@ -210,7 +210,7 @@ mod tests {
             |e| e.draft.credits += 1,
             |e| e.draft.from_allotment += 1,
             |e| e.draft.month.0 += 1,
-            |e| e.draft.note = Some(Note { actor: String::new(), reason: String::new() }),
+            |e| e.draft.note = Some(EntryNote { actor: String::new(), reason: String::new() }),
         ];
         let mut hashes: Vec<_> = changes
             .iter()

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::codec::{Decoder, Encoder, Malformed};
+use crate::state::codec::{Decoder, Malformed, RecordEncoder};
 
 use super::entry::{Draft, EntryKind, Reference};
 
@@ -43,7 +43,7 @@ impl Books {
         [self.granted, self.sold, self.adjusted, self.allotted, self.spent, self.wallets]
     }
 
-    pub(crate) fn encode(&self, to: &mut Encoder) {
+    pub(crate) fn encode(&self, to: &mut RecordEncoder) {
         for book in self.all() {
             to.raw(&book.to_le_bytes());
         }

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::accounts::ids::{AccountId, EntryNumber, KeyId, PurchaseId};
 use crate::clock::{Month, UnixMillis};
-use crate::state::codec::{Decoder, Encoder, Malformed};
+use crate::state::codec::{Decoder, Malformed, RecordEncoder};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -42,7 +42,7 @@ pub(crate) enum Reference {
 
 /// The actor and the reason of an entry; usage needs neither.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Note {
+pub(crate) struct EntryNote {
     pub(crate) actor: String,
     pub(crate) reason: String,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Draft {
     /// The month of that allotment.
     pub(crate) month: Month,
     pub(crate) reference: Reference,
-    pub(crate) note: Option<Note>,
+    pub(crate) note: Option<EntryNote>,
 }
 
 impl Draft {
@@ -77,7 +77,10 @@ impl Draft {
             credits: -self.credits,
             from_allotment: -self.from_allotment,
             reference: Reference::Entry(debit),
-            note: Some(Note { actor: "system".to_owned(), reason: "the call was not answered with 200".to_owned() }),
+            note: Some(EntryNote {
+                actor: "system".to_owned(),
+                reason: "the call was not answered with 200".to_owned(),
+            }),
             ..self
         }
     }
@@ -155,7 +158,7 @@ impl Entry {
     }
 
     /// Encodes the entry in compact form. The time is the difference from the entry before it in its block.
-    pub(crate) fn encode(&self, after: UnixMillis, to: &mut Encoder) {
+    pub(crate) fn encode(&self, after: UnixMillis, to: &mut RecordEncoder) {
         let draft = &self.draft;
         let mut flags = draft.kind as u8;
         flags |= if draft.key.is_some() { HAS_KEY } else { 0 };
@@ -214,7 +217,7 @@ impl Entry {
             _ => return Err(Malformed),
         };
         let note = if flags & HAS_NOTE != 0 {
-            Some(Note { actor: from.text()?.to_owned(), reason: from.text()?.to_owned() })
+            Some(EntryNote { actor: from.text()?.to_owned(), reason: from.text()?.to_owned() })
         } else {
             None
         };

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::accounts::ids::{AccountId, EntryNumber, KeyId};
 use crate::clock::{Month, UnixMillis};
 pub(crate) use crate::state::check::HEAD_KEY;
-use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{Mark, StateError, StateReader, Table};
+use crate::state::codec::{Decoder, Malformed, RecordEncoder};
+use crate::state::{LedgerMark, StateError, StateReader, StateTable};
 
 use super::block::{Block, TailBlock};
 use super::books::Books;
@@ -17,20 +17,20 @@ pub(crate) const CHECKPOINT_KEY: &[u8] = b"checkpoint";
 
 /// The end of the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Head {
+pub(crate) struct LedgerHead {
     pub(crate) entries: u64,
     pub(crate) hash: [u8; 32],
     pub(crate) tail_first: u64,
     pub(crate) books: Books,
 }
 
-impl Head {
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { entries: self.entries, hash: self.hash }
+impl LedgerHead {
+    pub(crate) fn mark(&self) -> LedgerMark {
+        LedgerMark { entries: self.entries, hash: self.hash }
     }
 
     pub(crate) fn to_bytes(self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+        let mut encoder = RecordEncoder::default();
         encoder.raw(&self.entries.to_le_bytes());
         encoder.raw(&self.hash);
         encoder.raw(&self.tail_first.to_le_bytes());
@@ -49,8 +49,8 @@ impl Head {
     }
 
     pub(crate) fn read(reading: &StateReader) -> Result<Self, StateError> {
-        let Some(bytes) = reading.get(Table::Meta, HEAD_KEY)? else { return Ok(Self::default()) };
-        Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Meta.name(), HEAD_KEY))
+        let Some(bytes) = reading.get(StateTable::Meta, HEAD_KEY)? else { return Ok(Self::default()) };
+        Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(StateTable::Meta.name(), HEAD_KEY))
     }
 }
 
@@ -87,7 +87,7 @@ impl Wallet {
 
 /// Everything posted so far.
 pub(crate) struct LedgerState {
-    pub(crate) head: Head,
+    pub(crate) head: LedgerHead,
     pub(crate) tail: TailBlock,
     pub(crate) wallets: HashMap<AccountId, Wallet>,
     pub(crate) allotments: BTreeMap<(AccountId, Month), u32>,
@@ -96,7 +96,7 @@ pub(crate) struct LedgerState {
 
 impl LedgerState {
     pub(crate) fn load(reading: &StateReader) -> Result<Self, StateError> {
-        let head = Head::read(reading)?;
+        let head = LedgerHead::read(reading)?;
         let operations = read_operations(reading)?.into_iter().map(|(code, name)| (name, code)).collect();
         Ok(Self {
             tail: load_tail(reading, &head)?,
@@ -114,18 +114,18 @@ impl LedgerState {
     }
 }
 
-fn load_tail(reading: &StateReader, head: &Head) -> Result<TailBlock, StateError> {
+fn load_tail(reading: &StateReader, head: &LedgerHead) -> Result<TailBlock, StateError> {
     let first = EntryNumber(head.tail_first);
-    let Some(bytes) = reading.get(Table::Ledger, &first.to_key())? else {
+    let Some(bytes) = reading.get(StateTable::Ledger, &first.to_key())? else {
         return Ok(TailBlock::empty(EntryNumber(head.entries + 1)));
     };
-    TailBlock::resume(first, &bytes).map_err(|_| StateError::bad_record(Table::Ledger.name(), &first.to_key()))
+    TailBlock::resume(first, &bytes).map_err(|_| StateError::bad_record(StateTable::Ledger.name(), &first.to_key()))
 }
 
 pub(crate) fn read_wallets(reading: &StateReader) -> Result<HashMap<AccountId, Wallet>, StateError> {
     let mut wallets = HashMap::new();
-    reading.scan(Table::Wallets, &[], &mut |key, payload| {
-        let damaged = || StateError::bad_record(Table::Wallets.name(), key);
+    reading.scan(StateTable::Wallets, &[], &mut |key, payload| {
+        let damaged = || StateError::bad_record(StateTable::Wallets.name(), key);
         let account = AccountId::from_key(key).ok_or_else(damaged)?;
         wallets.insert(account, Wallet::from_bytes(payload).map_err(|_| damaged())?);
         Ok(true)
@@ -143,10 +143,10 @@ pub(crate) fn allotment_key(account: AccountId, month: Month) -> [u8; 8] {
 
 pub(crate) fn read_allotments(reading: &StateReader) -> Result<BTreeMap<(AccountId, Month), u32>, StateError> {
     let mut allotments = BTreeMap::new();
-    reading.scan(Table::Allotments, &[], &mut |key, payload| {
+    reading.scan(StateTable::Allotments, &[], &mut |key, payload| {
         let parts = key.split_first_chunk::<4>().zip(key.last_chunk::<4>()).zip(payload.try_into().ok());
         let Some((((account, _), month), used)) = parts else {
-            return Err(StateError::bad_record(Table::Allotments.name(), key));
+            return Err(StateError::bad_record(StateTable::Allotments.name(), key));
         };
         let month = Month((u32::from_be_bytes(*month) ^ 1 << 31) as i32);
         allotments.insert((AccountId(u32::from_be_bytes(*account)), month), u32::from_le_bytes(used));
@@ -157,8 +157,8 @@ pub(crate) fn read_allotments(reading: &StateReader) -> Result<BTreeMap<(Account
 
 pub(crate) fn read_operations(reading: &StateReader) -> Result<BTreeMap<OperationCode, String>, StateError> {
     let mut names = BTreeMap::new();
-    reading.scan(Table::Operations, &[], &mut |key, payload| {
-        let damaged = || StateError::bad_record(Table::Operations.name(), key);
+    reading.scan(StateTable::Operations, &[], &mut |key, payload| {
+        let damaged = || StateError::bad_record(StateTable::Operations.name(), key);
         let code = u16::from_be_bytes(key.try_into().map_err(|_| damaged())?);
         let name = std::str::from_utf8(payload).map_err(|_| damaged())?;
         names.insert(OperationCode(code), name.to_owned());
@@ -169,7 +169,7 @@ pub(crate) fn read_operations(reading: &StateReader) -> Result<BTreeMap<Operatio
 
 /// The entries of one stored block.
 pub(crate) fn block_entries(key: &[u8], payload: &[u8]) -> Result<Vec<Entry>, StateError> {
-    let damaged = || StateError::bad_record(Table::Ledger.name(), key);
+    let damaged = || StateError::bad_record(StateTable::Ledger.name(), key);
     let block = parse_block(key, payload)?;
     let mut entries = Vec::new();
     block.each(&mut |entry| entries.push(entry)).map_err(|_| damaged())?;
@@ -177,7 +177,7 @@ pub(crate) fn block_entries(key: &[u8], payload: &[u8]) -> Result<Vec<Entry>, St
 }
 
 pub(crate) fn parse_block<'b>(key: &[u8], payload: &'b [u8]) -> Result<Block<'b>, StateError> {
-    let damaged = || StateError::bad_record(Table::Ledger.name(), key);
+    let damaged = || StateError::bad_record(StateTable::Ledger.name(), key);
     let first = EntryNumber(u64::from_be_bytes(key.try_into().map_err(|_| damaged())?));
     Block::parse(first, payload).map_err(|_| damaged())
 }
@@ -198,9 +198,9 @@ pub(crate) fn entries_after(
     after: EntryNumber,
     count: usize,
 ) -> Result<Vec<Entry>, StateError> {
-    let bytes = reading.get(Table::Wallets, &account.to_key())?;
+    let bytes = reading.get(StateTable::Wallets, &account.to_key())?;
     let wallet = bytes.as_deref().map(Wallet::from_bytes).transpose();
-    let wallet = wallet.map_err(|_| StateError::bad_record(Table::Wallets.name(), &account.to_key()))?;
+    let wallet = wallet.map_err(|_| StateError::bad_record(StateTable::Wallets.name(), &account.to_key()))?;
     match wallet.and_then(|wallet| wallet.newest) {
         Some(newest) => follow(reading, account, newest, after, count),
         None => Ok(Vec::new()),
@@ -230,7 +230,7 @@ fn follow(
     let mut block: Vec<Entry> = Vec::new();
     while let Some(number) = next.filter(|number| *number > after && found.len() < count) {
         if block.first().is_none_or(|first| first.number > number) {
-            let Some((key, payload)) = reading.at_or_before(Table::Ledger, &number.to_key())? else { break };
+            let Some((key, payload)) = reading.at_or_before(StateTable::Ledger, &number.to_key())? else { break };
             block = block_entries(&key, &payload)?;
         }
         // Entries before the last roll-up are no longer stored one by one.
@@ -253,7 +253,7 @@ const RECENT_MAX: usize = 1_000_000;
 pub(crate) fn calls_since(reading: &StateReader, since: UnixMillis) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
     let mut found = Vec::new();
     let mut before = u64::MAX;
-    while let Some((key, payload)) = reading.at_or_before(Table::Ledger, &before.to_be_bytes())? {
+    while let Some((key, payload)) = reading.at_or_before(StateTable::Ledger, &before.to_be_bytes())? {
         let mut recent = false;
         let block = parse_block(&key, &payload)?;
         let visited = block.each(&mut |entry| {
@@ -264,7 +264,7 @@ pub(crate) fn calls_since(reading: &StateReader, since: UnixMillis) -> Result<Ve
                 found.push((entry.draft.at, key));
             }
         });
-        visited.map_err(|_| StateError::bad_record(Table::Ledger.name(), &key))?;
+        visited.map_err(|_| StateError::bad_record(StateTable::Ledger.name(), &key))?;
         if !recent || block.first.0 <= 1 || found.len() >= RECENT_MAX {
             break;
         }

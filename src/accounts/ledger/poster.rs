@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use crate::accounts::ids::{AccountId, EntryNumber};
 use crate::accounts::records::{AuditRecord, get_json, put_json};
 use crate::clock::Month;
-use crate::state::{StateError, StateWriter, Table};
+use crate::state::{StateError, StateTable, StateWriter};
 
 use super::block::TailBlock;
 use super::entry::{Draft, Entry, OperationCode};
-use super::load::{HEAD_KEY, Head, LedgerState, Wallet, allotment_key};
+use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, allotment_key};
 
 /// The number of acts recorded so far.
 const ACTS_KEY: &[u8] = b"acts";
@@ -24,7 +24,7 @@ pub(crate) struct LedgerTransaction<'p> {
 
 /// The changes to the posted state, applied once the poster's commit is durable.
 pub(crate) struct Changes {
-    head: Head,
+    head: LedgerHead,
     tail: TailBlock,
     wallets: HashMap<AccountId, Wallet>,
     allotments: BTreeMap<(AccountId, Month), u32>,
@@ -115,7 +115,7 @@ impl<'p> LedgerTransaction<'p> {
         self.changes.acts.push(act);
     }
 
-    pub(crate) fn head(&self) -> &Head {
+    pub(crate) fn head(&self) -> &LedgerHead {
         &self.changes.head
     }
 
@@ -134,29 +134,30 @@ impl<'p> LedgerTransaction<'p> {
             return Ok(());
         }
         let writing = &mut self.writing;
-        let mut number: u64 = get_json(writing, Table::Meta, ACTS_KEY)?.unwrap_or(0);
+        let mut number: u64 = get_json(writing, StateTable::Meta, ACTS_KEY)?.unwrap_or(0);
         for act in &self.changes.acts {
             number += 1;
-            put_json(writing, Table::Acts, &number.to_be_bytes(), act)?;
+            put_json(writing, StateTable::Acts, &number.to_be_bytes(), act)?;
         }
-        put_json(writing, Table::Meta, ACTS_KEY, &number)
+        put_json(writing, StateTable::Meta, ACTS_KEY, &number)
     }
 
     fn write_entries(&mut self) -> Result<(), StateError> {
         let (writing, changes) = (&mut self.writing, &self.changes);
         let blocks = self.full_blocks.iter().chain([&changes.tail]);
-        writing.put_all(Table::Ledger, blocks.map(|block| (block.first.to_key(), block.to_bytes())))?;
-        writing.put(Table::Meta, HEAD_KEY, &changes.head.to_bytes())?;
+        writing.put_all(StateTable::Ledger, blocks.map(|block| (block.first.to_key(), block.to_bytes())))?;
+        writing.put(StateTable::Meta, HEAD_KEY, &changes.head.to_bytes())?;
         let wallets = changes.wallets.iter();
-        writing.put_all(Table::Wallets, wallets.map(|(account, wallet)| (account.to_key(), wallet.to_bytes())))?;
+        writing.put_all(StateTable::Wallets, wallets.map(|(account, wallet)| (account.to_key(), wallet.to_bytes())))?;
         if !changes.allotments.is_empty() {
             let used = changes.allotments.iter();
             let records = used.map(|((account, month), used)| (allotment_key(*account, *month), used.to_le_bytes()));
-            writing.put_all(Table::Allotments, records)?;
+            writing.put_all(StateTable::Allotments, records)?;
         }
         if !changes.operations.is_empty() {
             let names = changes.operations.iter();
-            writing.put_all(Table::Operations, names.map(|(name, code)| (code.0.to_be_bytes(), name.as_bytes())))?;
+            writing
+                .put_all(StateTable::Operations, names.map(|(name, code)| (code.0.to_be_bytes(), name.as_bytes())))?;
         }
         Ok(())
     }

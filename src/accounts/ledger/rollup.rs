@@ -11,12 +11,12 @@ use sha2::{Digest, Sha256};
 
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, EntryNumber};
-use crate::clock::{Day, UnixMillis};
+use crate::clock::{UnixDay, UnixMillis};
 use crate::hex;
-use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{StateError, StateReader, StateWriter, Table};
+use crate::state::codec::{Decoder, Malformed, RecordEncoder};
+use crate::state::{StateError, StateReader, StateTable, StateWriter};
 
-use super::entry::{Draft, Entry, EntryKind, Note, Reference};
+use super::entry::{Draft, Entry, EntryKind, EntryNote, Reference};
 use super::load::{CHECKPOINT_KEY, block_entries, parse_block};
 use super::poster::LedgerTransaction;
 
@@ -37,7 +37,7 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     fn to_bytes(self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+        let mut encoder = RecordEncoder::default();
         encoder.unsigned(self.step.into());
         encoder.unsigned(self.through);
         encoder.raw(&self.hash);
@@ -53,11 +53,11 @@ impl Checkpoint {
 
     fn parse(bytes: Option<Vec<u8>>) -> Result<Self, StateError> {
         let Some(bytes) = bytes else { return Ok(Self::default()) };
-        Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Meta.name(), CHECKPOINT_KEY))
+        Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(StateTable::Meta.name(), CHECKPOINT_KEY))
     }
 
     pub(crate) fn read(reading: &StateReader) -> Result<Self, StateError> {
-        Self::parse(reading.get(Table::Meta, CHECKPOINT_KEY)?)
+        Self::parse(reading.get(StateTable::Meta, CHECKPOINT_KEY)?)
     }
 }
 
@@ -77,7 +77,7 @@ impl DaySums {
     }
 
     fn to_bytes(self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+        let mut encoder = RecordEncoder::default();
         encoder.unsigned(self.calls);
         encoder.signed(self.credits);
         encoder.signed(self.from_allotment);
@@ -95,7 +95,7 @@ impl DaySums {
 /// Moves the oldest blocks whose entries are all older than `before` into the archive. Returns the
 /// number of entries moved.
 pub(crate) fn step(poster: &mut LedgerTransaction<'_>, before: UnixMillis, at: UnixMillis) -> Result<u64, ChangeError> {
-    let mut checkpoint = Checkpoint::parse(poster.writing.get(Table::Meta, CHECKPOINT_KEY)?)?;
+    let mut checkpoint = Checkpoint::parse(poster.writing.get(StateTable::Meta, CHECKPOINT_KEY)?)?;
     let tail = EntryNumber(poster.head().tail_first);
     let due = due_blocks(&poster.writing, before, tail)?;
     let Some((last_key, last_payload)) = due.last() else { return Ok(0) };
@@ -105,7 +105,7 @@ pub(crate) fn step(poster: &mut LedgerTransaction<'_>, before: UnixMillis, at: U
     checkpoint.through = last.end().0 - 1;
     checkpoint.hash = last.hash;
 
-    let mut days: BTreeMap<(Day, AccountId), DaySums> = BTreeMap::new();
+    let mut days: BTreeMap<(UnixDay, AccountId), DaySums> = BTreeMap::new();
     let mut kept = Vec::new();
     for (key, payload) in &due {
         for entry in block_entries(key, payload)? {
@@ -115,7 +115,7 @@ pub(crate) fn step(poster: &mut LedgerTransaction<'_>, before: UnixMillis, at: U
                 kept.push((entry_key(checkpoint.step, entry.number), encode_standalone(&entry)));
             }
         }
-        poster.writing.remove(Table::Ledger, key)?;
+        poster.writing.remove(StateTable::Ledger, key)?;
     }
     let days: Vec<_> = days
         .into_iter()
@@ -125,9 +125,9 @@ pub(crate) fn step(poster: &mut LedgerTransaction<'_>, before: UnixMillis, at: U
     days.iter().for_each(|(key, payload)| digest.row(key, payload));
     kept.iter().for_each(|(key, payload)| digest.row(key, payload));
     checkpoint.archive = digest.finish();
-    poster.writing.put_all(Table::ArchivedDays, days)?;
-    poster.writing.put_all(Table::ArchivedEntries, kept)?;
-    poster.writing.put(Table::Meta, CHECKPOINT_KEY, &checkpoint.to_bytes())?;
+    poster.writing.put_all(StateTable::ArchivedDays, days)?;
+    poster.writing.put_all(StateTable::ArchivedEntries, kept)?;
+    poster.writing.put(StateTable::Meta, CHECKPOINT_KEY, &checkpoint.to_bytes())?;
     poster.append(rollup_entry(&checkpoint, at));
     Ok(entries)
 }
@@ -136,7 +136,7 @@ type StoredBlock = (Vec<u8>, Vec<u8>);
 
 fn due_blocks(writing: &StateWriter, before: UnixMillis, tail: EntryNumber) -> Result<Vec<StoredBlock>, StateError> {
     let mut due = Vec::new();
-    writing.scan(Table::Ledger, &[], &mut |key, payload| {
+    writing.scan(StateTable::Ledger, &[], &mut |key, payload| {
         let is_tail = key == tail.to_key();
         let old = !is_tail && block_entries(key, payload)?.iter().all(|entry| entry.draft.at < before);
         if old {
@@ -160,7 +160,7 @@ fn rollup_entry(checkpoint: &Checkpoint, at: UnixMillis) -> Draft {
         from_allotment: 0,
         month: at.month(),
         reference: Reference::None,
-        note: Some(Note { actor: "system".to_owned(), reason }),
+        note: Some(EntryNote { actor: "system".to_owned(), reason }),
     }
 }
 
@@ -184,7 +184,7 @@ impl ArchiveDigest {
     }
 }
 
-fn day_key(step: u32, day: Day, account: AccountId) -> [u8; 12] {
+fn day_key(step: u32, day: UnixDay, account: AccountId) -> [u8; 12] {
     let mut key = [0; 12];
     key[..4].copy_from_slice(&step.to_be_bytes());
     key[4..8].copy_from_slice(&((day.0 as u32) ^ 1 << 31).to_be_bytes());
@@ -200,14 +200,14 @@ fn entry_key(step: u32, number: EntryNumber) -> [u8; 12] {
 }
 
 fn encode_standalone(entry: &Entry) -> Vec<u8> {
-    let mut encoder = Encoder::default();
+    let mut encoder = RecordEncoder::default();
     entry.encode(UnixMillis(0), &mut encoder);
     encoder.bytes
 }
 
 /// One row of the archive.
 pub(crate) enum Archived {
-    Day { day: Day, account: AccountId, sums: DaySums },
+    Day { day: UnixDay, account: AccountId, sums: DaySums },
     Entry(Entry),
 }
 
@@ -217,7 +217,7 @@ pub(crate) type VisitRow<'v> = dyn FnMut(&[u8], &[u8], Archived) + 'v;
 /// Visits the rows of one step in the order of the digest.
 pub(crate) fn each_row(reading: &StateReader, step: u32, visit: &mut VisitRow<'_>) -> Result<(), StateError> {
     let prefix = step.to_be_bytes();
-    for table in [Table::ArchivedDays, Table::ArchivedEntries] {
+    for table in [StateTable::ArchivedDays, StateTable::ArchivedEntries] {
         reading.scan(table, &prefix, &mut |key, payload| {
             if !key.starts_with(&prefix) {
                 return Ok(false);
@@ -230,14 +230,14 @@ pub(crate) fn each_row(reading: &StateReader, step: u32, visit: &mut VisitRow<'_
     Ok(())
 }
 
-fn parse_row(table: Table, key: &[u8], payload: &[u8]) -> Result<Archived, Malformed> {
+fn parse_row(table: StateTable, key: &[u8], payload: &[u8]) -> Result<Archived, Malformed> {
     let mut decoder = Decoder::new(key);
     let _step: [u8; 4] = decoder.array()?;
-    if table == Table::ArchivedEntries {
+    if table == StateTable::ArchivedEntries {
         let number = EntryNumber(u64::from_be_bytes(decoder.array()?));
         return Entry::decode(number, UnixMillis(0), &mut Decoder::new(payload)).map(Archived::Entry);
     }
-    let day = Day((u32::from_be_bytes(decoder.array()?) ^ 1 << 31) as i32);
+    let day = UnixDay((u32::from_be_bytes(decoder.array()?) ^ 1 << 31) as i32);
     let account = AccountId(u32::from_be_bytes(decoder.array()?));
     Ok(Archived::Day { day, account, sums: DaySums::from_bytes(payload)? })
 }

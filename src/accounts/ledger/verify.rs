@@ -12,11 +12,11 @@ use crate::accounts::records::{
 };
 use crate::clock::Month;
 use crate::hex;
-use crate::state::{State, StateError, StateReader, Table};
+use crate::state::{State, StateError, StateReader, StateTable};
 
 use super::books::Books;
 use super::entry::{Draft, Entry, EntryKind, Reference};
-use super::load::{Head, block_entries, parse_block, read_allotments, read_operations, read_wallets};
+use super::load::{LedgerHead, block_entries, parse_block, read_allotments, read_operations, read_wallets};
 use super::rollup::{ArchiveDigest, Archived, Checkpoint, SERVICE_ACCOUNT, each_row};
 
 /// The result of a successful verification, in numbers.
@@ -138,7 +138,7 @@ fn walk_archive(reading: &StateReader, checkpoint: &Checkpoint, walk: &mut Verif
         archive = digest.finish();
     }
     ensure(archive == checkpoint.archive, || "the archive of rolled-up entries was changed".to_owned())?;
-    let stored = reading.count(Table::ArchivedDays)? + reading.count(Table::ArchivedEntries)?;
+    let stored = reading.count(StateTable::ArchivedDays)? + reading.count(StateTable::ArchivedEntries)?;
     ensure(stored == rows, || format!("the archive has {stored} rows, {rows} of them belong to a roll-up"))?;
     ensure(entries == checkpoint.through, || {
         format!("{} entries were rolled up, the archive accounts for {entries}", checkpoint.through)
@@ -147,7 +147,7 @@ fn walk_archive(reading: &StateReader, checkpoint: &Checkpoint, walk: &mut Verif
 
 fn walk_entries(reading: &StateReader, checkpoint: &Checkpoint, walk: &mut VerifyTotals) -> Result<(), VerifyError> {
     let mut found = Ok(());
-    reading.scan(Table::Ledger, &[], &mut |key, payload| {
+    reading.scan(StateTable::Ledger, &[], &mut |key, payload| {
         found = walk_block(key, payload, checkpoint, walk)?;
         Ok(found.is_ok())
     })?;
@@ -239,7 +239,7 @@ impl VerifyTotals {
 }
 
 fn compare_sums(reading: &StateReader, walk: &VerifyTotals) -> Result<(), VerifyError> {
-    let head = Head::read(reading)?;
+    let head = LedgerHead::read(reading)?;
     ensure((head.entries, head.hash) == (walk.number, walk.hash), || {
         format!("the head is at entry {}, but the last entry is {}", head.entries, walk.number)
     })?;
@@ -275,7 +275,7 @@ fn compare_sums(reading: &StateReader, walk: &VerifyTotals) -> Result<(), Verify
 }
 
 fn check_purchases(reading: &StateReader, walk: &VerifyTotals) -> Result<(), VerifyError> {
-    let records: Vec<PurchaseRecord> = read_all_json(reading, Table::Purchases)?;
+    let records: Vec<PurchaseRecord> = read_all_json(reading, StateTable::Purchases)?;
     for record in &records {
         let drafts = walk.purchases.get(&record.id).map_or(&[][..], Vec::as_slice);
         let is_paid = matches!(record.status, PurchaseStatus::Paid | PurchaseStatus::Refunded);
@@ -312,9 +312,9 @@ fn entries_match_record(record: &PurchaseRecord, drafts: &[Draft]) -> bool {
 fn check_idempotency(reading: &StateReader, walk: &VerifyTotals) -> Result<(), VerifyError> {
     let mut seen = HashSet::new();
     let mut wrong = None;
-    reading.scan(Table::Idempotency, &[], &mut |key, payload| {
+    reading.scan(StateTable::Idempotency, &[], &mut |key, payload| {
         let record = IdempotencyRecord::from_bytes(payload);
-        let record = record.map_err(|_| StateError::bad_record(Table::Idempotency.name(), key))?;
+        let record = record.map_err(|_| StateError::bad_record(StateTable::Idempotency.name(), key))?;
         if record.entry.0 > walk.number || !seen.insert(record.entry) || walk.refunded.contains(&record.entry) {
             wrong = Some(record.entry);
         }
@@ -324,11 +324,11 @@ fn check_idempotency(reading: &StateReader, walk: &VerifyTotals) -> Result<(), V
 }
 
 fn check_owners(reading: &StateReader, walk: &VerifyTotals) -> Result<(u64, u64), VerifyError> {
-    let accounts: Vec<AccountRecord> = read_all_json(reading, Table::Accounts)?;
+    let accounts: Vec<AccountRecord> = read_all_json(reading, StateTable::Accounts)?;
     let ids: HashSet<AccountId> = accounts.iter().map(|account| account.id).collect();
     let stranger = walk.balances.keys().find(|account| **account != SERVICE_ACCOUNT && !ids.contains(account));
     ensure(stranger.is_none(), || format!("entries belong to {stranger:?}, which does not exist"))?;
-    let keys: Vec<KeyRecord> = read_all_json(reading, Table::Keys)?;
+    let keys: Vec<KeyRecord> = read_all_json(reading, StateTable::Keys)?;
     let orphan = keys.iter().find(|key| !ids.contains(&key.account));
     ensure(orphan.is_none(), || format!("key {:?} has no account", orphan.map(|key| key.id)))?;
     read_operations(reading)?;

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::block::TailBlock;
-use super::entry::{Draft, Entry, EntryKind, Note, Reference};
-use super::load::{HEAD_KEY, Head, block_entries, parse_block};
+use super::entry::{Draft, Entry, EntryKind, EntryNote, Reference};
+use super::load::{HEAD_KEY, LedgerHead, block_entries, parse_block};
 use super::verify::{VerifyError, VerifyReport, verify_state};
 use crate::accounts::admission::Reserved;
 use crate::accounts::changes::{ActContext, NewKey};
@@ -17,15 +17,15 @@ use crate::accounts::records::{PurchaseRecord, PurchaseStatus, get_json, put_jso
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::{PackName, Tariff};
 use crate::accounts::{Accounts, Durability, Settings};
-use crate::clock::{Clock, Day, ManualClock, Month};
-use crate::state::{State, StateError, StateWriter, Table};
+use crate::clock::{Clock, ManualClock, Month, UnixDay};
+use crate::state::{State, StateError, StateTable, StateWriter};
 
 const CALLS: u64 = 1000;
 const OWNER: AccountId = AccountId(1);
 
 /// Creates calls with and without idempotency keys, a purchase, refunds, and a roll-up of the older calls.
 fn history(data: &Path) -> VerifyReport {
-    let clock = ManualClock::at(Day::from_civil(2026, 5, 14).start());
+    let clock = ManualClock::at(UnixDay::from_civil(2026, 5, 14).start());
     let mut tariff = Tariff::CONTRACT;
     tariff.free.limits = tariff.packs[2].limits;
     tariff.free.monthly_units = 100;
@@ -67,20 +67,24 @@ fn every_forgery_is_named() {
     assert!(proof.rolled_up > 0 && proof.entries > proof.rolled_up);
     let forgeries: [(&str, Forge, &str); 15] = [
         ("nothing", |_| Ok(()), ""),
-        ("a wallet", |w| change_record(w, Table::Wallets, 0, |bytes| bytes[0] += 1), "the wallet of acct-1 has"),
-        ("no wallet", |w| remove_first(w, Table::Wallets, 1), "has entries and no wallet"),
-        ("the allotment", |w| change_record(w, Table::Allotments, 0, |bytes| bytes[0] += 1), "the allotment used by"),
+        ("a wallet", |w| change_record(w, StateTable::Wallets, 0, |bytes| bytes[0] += 1), "the wallet of acct-1 has"),
+        ("no wallet", |w| remove_first(w, StateTable::Wallets, 1), "has entries and no wallet"),
+        (
+            "the allotment",
+            |w| change_record(w, StateTable::Allotments, 0, |bytes| bytes[0] += 1),
+            "the allotment used by",
+        ),
         ("the books", |w| change_head(w, |head| head.books.granted += 1), "the books say"),
         ("the head's hash", |w| change_head(w, |head| head.hash[0] ^= 1), "the head is at"),
         ("an entry's time", |w| change_entry(w, |draft| draft.at.0 += 1), "was changed"),
         ("an entry's credits", |w| change_entry(w, |draft| draft.credits += 1), "the entries say"),
-        ("an entry gone", |w| remove_first(w, Table::Ledger, 0), "follows entry"),
-        ("an archived sum", |w| change_record(w, Table::ArchivedDays, 0, |bytes| bytes[0] += 1), "the archive of"),
-        ("an archived entry gone", |w| remove_first(w, Table::ArchivedEntries, 0), "the archive of"),
-        ("a row added to the archive", |w| w.put(Table::ArchivedDays, &[9; 12], &[1, 0, 0]), "the archive has"),
+        ("an entry gone", |w| remove_first(w, StateTable::Ledger, 0), "follows entry"),
+        ("an archived sum", |w| change_record(w, StateTable::ArchivedDays, 0, |bytes| bytes[0] += 1), "the archive of"),
+        ("an archived entry gone", |w| remove_first(w, StateTable::ArchivedEntries, 0), "the archive of"),
+        ("a row added to the archive", |w| w.put(StateTable::ArchivedDays, &[9; 12], &[1, 0, 0]), "the archive has"),
         ("a purchase", unpaid, "purchase buy-1 is Requested"),
-        ("an idempotency record", |w| copy_first(w, Table::Idempotency), "an idempotency record names"),
-        ("an account gone", |w| remove_first(w, Table::Accounts, 0), "which does not exist"),
+        ("an idempotency record", |w| copy_first(w, StateTable::Idempotency), "an idempotency record names"),
+        ("an account gone", |w| remove_first(w, StateTable::Accounts, 0), "which does not exist"),
     ];
     for (what, forge, expected) in forgeries {
         let found = forged(original.path(), forge);
@@ -106,7 +110,7 @@ fn forged(original: &Path, forge: Forge) -> Result<VerifyReport, VerifyError> {
 }
 
 /// Record number `at` of a table.
-fn record(writing: &StateWriter, table: Table, at: usize) -> (Vec<u8>, Vec<u8>) {
+fn record(writing: &StateWriter, table: StateTable, at: usize) -> (Vec<u8>, Vec<u8>) {
     let mut records = Vec::new();
     let collect = &mut |key: &[u8], payload: &[u8]| {
         records.push((key.to_vec(), payload.to_vec()));
@@ -118,50 +122,50 @@ fn record(writing: &StateWriter, table: Table, at: usize) -> (Vec<u8>, Vec<u8>) 
 
 fn change_record(
     writing: &mut StateWriter,
-    table: Table,
+    table: StateTable,
     at: usize,
     change: impl FnOnce(&mut [u8]),
 ) -> Result<(), StateError> {
     // The first wallet is that of the service, without a balance.
-    let at = if table == Table::Wallets { at + 1 } else { at };
+    let at = if table == StateTable::Wallets { at + 1 } else { at };
     let (key, mut payload) = record(writing, table, at);
     change(&mut payload);
     writing.put(table, &key, &payload)
 }
 
-fn remove_first(writing: &mut StateWriter, table: Table, at: usize) -> Result<(), StateError> {
+fn remove_first(writing: &mut StateWriter, table: StateTable, at: usize) -> Result<(), StateError> {
     let (key, _) = record(writing, table, at);
     writing.remove(table, &key)
 }
 
-fn copy_first(writing: &mut StateWriter, table: Table) -> Result<(), StateError> {
+fn copy_first(writing: &mut StateWriter, table: StateTable) -> Result<(), StateError> {
     let (mut key, payload) = record(writing, table, 0);
     key[10] ^= 1;
     writing.put(table, &key, &payload)
 }
 
-fn change_head(writing: &mut StateWriter, change: impl FnOnce(&mut Head)) -> Result<(), StateError> {
-    let mut head = Head::from_bytes(&writing.get(Table::Meta, HEAD_KEY)?.unwrap()).unwrap();
+fn change_head(writing: &mut StateWriter, change: impl FnOnce(&mut LedgerHead)) -> Result<(), StateError> {
+    let mut head = LedgerHead::from_bytes(&writing.get(StateTable::Meta, HEAD_KEY)?.unwrap()).unwrap();
     change(&mut head);
-    writing.put(Table::Meta, HEAD_KEY, &head.to_bytes())
+    writing.put(StateTable::Meta, HEAD_KEY, &head.to_bytes())
 }
 
 /// Changes the second entry that is not rolled up, and keeps the hash stored in its block.
 fn change_entry(writing: &mut StateWriter, change: impl FnOnce(&mut Draft)) -> Result<(), StateError> {
-    let (key, payload) = record(writing, Table::Ledger, 0);
+    let (key, payload) = record(writing, StateTable::Ledger, 0);
     let hash = parse_block(&key, &payload)?.hash;
     let mut entries: Vec<Entry> = block_entries(&key, &payload)?;
     change(&mut entries[1].draft);
     let mut block = TailBlock::empty(entries[0].number);
     assert!(entries.iter().all(|entry| block.push(entry, hash)));
-    writing.put(Table::Ledger, &key, &block.to_bytes())
+    writing.put(StateTable::Ledger, &key, &block.to_bytes())
 }
 
 fn unpaid(writing: &mut StateWriter) -> Result<(), StateError> {
     let key = PurchaseId(1).to_key();
-    let mut record: PurchaseRecord = get_json(writing, Table::Purchases, &key)?.unwrap();
+    let mut record: PurchaseRecord = get_json(writing, StateTable::Purchases, &key)?.unwrap();
     record.status = PurchaseStatus::Requested;
-    put_json(writing, Table::Purchases, &key, &record)
+    put_json(writing, StateTable::Purchases, &key, &record)
 }
 
 #[test]
@@ -169,7 +173,7 @@ fn a_debit_given_back_twice_is_found_even_across_a_roll_up() {
     for roll_up in [false, true] {
         let data = tempfile::tempdir().unwrap();
         history(data.path());
-        let clock = ManualClock::at(Day::from_civil(2026, 5, 15).start());
+        let clock = ManualClock::at(UnixDay::from_civil(2026, 5, 15).start());
         let accounts = Accounts::open(data.path(), Settings::default(), clock.now()).unwrap();
         let refund = |at| {
             let refund = Draft {
@@ -182,7 +186,7 @@ fn a_debit_given_back_twice_is_found_even_across_a_roll_up() {
                 from_allotment: 0,
                 month: Month(0),
                 reference: Reference::Entry(EntryNumber(20)),
-                note: Some(Note { actor: "test".to_owned(), reason: "x".repeat(200) }),
+                note: Some(EntryNote { actor: "test".to_owned(), reason: "x".repeat(200) }),
             };
             let done = accounts.change(move |poster| {
                 poster.append(refund);

@@ -9,7 +9,7 @@ use crate::accounts::ids::AccountId;
 use crate::accounts::key::KeyDigest;
 use crate::accounts::records::{from_json, read_all_json};
 use crate::clock::UnixMillis;
-use crate::state::{StateError, StateReader, Table};
+use crate::state::{StateError, StateReader, StateTable};
 
 /// The stored time of last use is at most this far behind.
 const LAST_SEEN_EVERY_MILLIS: i64 = 60_000;
@@ -128,14 +128,14 @@ pub(crate) struct StoredPeople {
 impl StoredPeople {
     pub(crate) fn read(reading: &StateReader) -> Result<Self, StateError> {
         let mut sessions = Vec::new();
-        reading.scan(Table::Sessions, &[], &mut |key, payload| {
-            sessions.push((session_digest(key)?, from_json(Table::Sessions, key, payload)?));
+        reading.scan(StateTable::Sessions, &[], &mut |key, payload| {
+            sessions.push((session_digest(key)?, from_json(StateTable::Sessions, key, payload)?));
             Ok(true)
         })?;
-        Ok(Self { people: read_all_json(reading, Table::People)?, sessions })
+        Ok(Self { people: read_all_json(reading, StateTable::People)?, sessions })
     }
 }
 
 pub(crate) fn session_digest(key: &[u8]) -> Result<KeyDigest, StateError> {
-    KeyDigest::from_bytes(key).ok_or_else(|| StateError::bad_record(Table::Sessions.name(), key))
+    KeyDigest::from_bytes(key).ok_or_else(|| StateError::bad_record(StateTable::Sessions.name(), key))
 }

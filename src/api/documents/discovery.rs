@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{DOCS_PATH, Document, DocumentContext};
+use super::{ApiDocument, DOCS_PATH, DocumentContext};
 use crate::accounts::scope::Scope;
 use crate::api::openapi::OPENAPI_VERSION;
 use crate::api::operation::{API_VERSION, CHECKOUT_PATH, CostUnit, Operation, Route};
@@ -13,13 +13,13 @@ use crate::api::parameters::{Location, Need, Parameter};
 /// Endpoints, parameters, scopes and costs.
 pub(super) fn document(setting: &DocumentContext<'_>) -> Value {
     let base = setting.base_url;
-    let at = |document: Document| format!("{base}{}", document.paths()[0]);
+    let at = |document: ApiDocument| format!("{base}{}", document.paths()[0]);
     json!({
         "name": "Hornbook",
         "description": "US federal and state law as uniform, citable records.",
         "version": API_VERSION,
         "baseUrl": base,
-        "openapi": at(Document::OpenApi),
+        "openapi": at(ApiDocument::OpenApi),
         "openapiVersion": OPENAPI_VERSION,
         "authentication": {
             "scheme": "bearer",

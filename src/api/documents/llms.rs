@@ -3,7 +3,7 @@
 use super::super::operation::Operation;
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter};
-use super::{DOCS_PATH, Document, DocumentContext, markdown};
+use super::{ApiDocument, DOCS_PATH, DocumentContext, markdown};
 
 pub(super) fn text(setting: &DocumentContext<'_>) -> String {
     let base = setting.base_url;
@@ -29,10 +29,10 @@ pub(super) fn text(setting: &DocumentContext<'_>) -> String {
     out.extend(OPERATIONS.iter().filter_map(|operation| described(operation, setting)));
     out += "## Documents\n\n";
     for (path, what) in [
-        (Document::OpenApi.paths()[0], "OpenAPI 3.1, with the schema of every response"),
+        (ApiDocument::OpenApi.paths()[0], "OpenAPI 3.1, with the schema of every response"),
         (DOCS_PATH, "documentation for people"),
-        (Document::Discovery.paths()[0], "endpoints, parameters, scopes and costs as JSON"),
-        (Document::Catalog.paths()[0], "the API catalog of RFC 9727"),
+        (ApiDocument::Discovery.paths()[0], "endpoints, parameters, scopes and costs as JSON"),
+        (ApiDocument::Catalog.paths()[0], "the API catalog of RFC 9727"),
     ] {
         out += &format!("- [{path}]({base}{path}): {what}\n");
     }

@@ -30,7 +30,7 @@ pub struct DocumentContext<'s> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Document {
+pub enum ApiDocument {
     /// What a program reads first to learn about the service.
     Discovery,
     OpenApi,
@@ -40,7 +40,7 @@ pub enum Document {
     Catalog,
 }
 
-impl Document {
+impl ApiDocument {
     pub const ALL: [Self; 4] = [Self::Discovery, Self::OpenApi, Self::Llms, Self::Catalog];
 
     /// The paths at which it is served.

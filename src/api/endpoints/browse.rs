@@ -10,7 +10,7 @@ use super::filters::code_body;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared, WorkClass};
+use crate::api::operation::{LawCall, PreparedWork, WorkClass};
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Pages, Reply};
 use crate::search::LawOnDay;
@@ -52,7 +52,7 @@ struct Child<'s> {
     child_count: usize,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let corpus = call.corpus;
     let body = code_body(corpus, call.get(&CODE_BODY_ID), CODE_BODY_ID.rule.name);
     let body = body.map_err(|violation| ApiError::invalid(vec![violation]))?;
@@ -71,7 +71,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let weight = if children.len() > CHILDREN_LIGHT { WorkClass::Heavy } else { WorkClass::Light };
     let last = u32::try_from(total.div_ceil(limit as usize)).unwrap_or(u32::MAX).max(1);
     let (corpus, law) = (Arc::clone(corpus), RequestedDay::of(call).law);
-    Ok(Prepared::new(weight, move |cancellation| {
+    Ok(PreparedWork::new(weight, move |cancellation| {
         let shown = |node| {
             cancellation.check()?;
             child(&corpus, &law, node)

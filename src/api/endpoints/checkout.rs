@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::accounts::tier::{PackName, Tariff};
 use crate::api::error::ApiError;
-use crate::api::operation::{OpenCall, Prepared};
+use crate::api::operation::{OpenCall, PreparedWork};
 use crate::api::reply::Reply;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -41,10 +41,10 @@ pub(super) const HOW_TO_PAY_AN_OPERATOR: &str = "Pay the operator of this servic
                                                  purchase. As soon as they confirm the payment, every key of the \
                                                  account can use the credits.";
 
-pub(in crate::api) fn prepare(call: &OpenCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &OpenCall<'_>) -> Result<PreparedWork, ApiError> {
     let tariff = call.accounts.settings().tariff;
     let how_to_buy = if call.cards.is_some() { HOW_TO_BUY_BY_CARD } else { HOW_TO_BUY };
-    Ok(Prepared::light(move || {
+    Ok(PreparedWork::light(move || {
         Reply::json(&CheckoutReply { packs: PackName::ALL.map(|name| pack(&tariff, name)), how_to_buy })
     }))
 }

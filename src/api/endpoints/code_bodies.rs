@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Body, Format, Reply};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -31,9 +31,9 @@ struct CodeBodyReply<'s> {
     provision_count: u32,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let corpus = Arc::clone(call.corpus);
-    Ok(Prepared::light(move || match corpus.code_bodies.get() {
+    Ok(PreparedWork::light(move || match corpus.code_bodies.get() {
         Some(written) => Ok(Reply::of(Format::Json, written.clone())),
         None => write(&corpus),
     }))

@@ -14,12 +14,12 @@ use super::node_id::node_url;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{Charge, MeteredCall, Prepared};
-use crate::api::parameters::{Param, Text};
+use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
+use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 use crate::search::QUERY_CHARS_MAX;
 
-pub(in crate::api) const ID: Param<Text<QUERY_CHARS_MAX>> =
+pub(in crate::api) const ID: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("id", "id of a search result, a citation, or an address of this service");
 
 /// Maximum number of characters of a text. These connectors cannot ask for another part.
@@ -53,16 +53,16 @@ struct ConnectorMetadata<'s> {
     total_chars: usize,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let asked = RequestedDay::today(call);
-    let work = Prepared::heavy(move |_| {
+    let work = PreparedWork::heavy(move |_| {
         let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
         Reply::json(&document(&node, &corpus, &base_url))
     });
     // Only the lookup shows whether the citation names a provision.
-    Ok(Prepared { charge: Charge::AfterWork, ..work })
+    Ok(PreparedWork { charge: ChargeTiming::AfterWork, ..work })
 }
 
 fn document<'s>(node: &'s NodeReply<'s>, corpus: &Corpus, base_url: &str) -> ConnectorDocument<'s> {

@@ -10,12 +10,12 @@ use serde::Serialize;
 use super::node_id::node_url;
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
-use crate::api::parameters::{Param, Text};
+use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 use crate::search::{CancelCheck, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
 
-pub(in crate::api) const QUERY: Param<Text<QUERY_CHARS_MAX>> =
+pub(in crate::api) const QUERY: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");
 
 /// Number of results. These connectors read all of them.
@@ -36,13 +36,13 @@ struct ConnectorResult {
     url: String,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let query = call.get(&QUERY).to_owned();
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let day = Some(RequestedDay::today(call).day);
     let depth = call.deep.depth_of(call.corpus.engine(), None, &query, Mode::Hybrid)?;
-    Ok(Prepared::search(depth, move |cancellation| {
+    Ok(PreparedWork::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = CancelCheck::when(&is_cancelled);
         let request =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
-use hornbook_corpus::jurisdictions::Level;
+use hornbook_corpus::jurisdictions::GovernmentLevel;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::gis;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Body, Format, Reply};
 use crate::search::{BodyParts, LawOnDay};
 
@@ -39,7 +39,7 @@ struct JurisdictionReply<'s> {
     short_code: &'s ShortCode,
     name: &'s str,
     #[schemars(with = "String")]
-    level: Level,
+    level: GovernmentLevel,
     /// The number of its own nodes, without those of its sub-jurisdictions.
     node_count: u32,
     searchable_chunks: u32,
@@ -71,9 +71,9 @@ struct CodeBodyReply<'s> {
     parts: &'s BodyParts,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
-    Ok(Prepared::light(move || match corpus.coverage.get(asked.day) {
+    Ok(PreparedWork::light(move || match corpus.coverage.get(asked.day) {
         Some(written) => Ok(Reply::of(Format::Json, written)),
         None => write(&corpus, &asked),
     }))

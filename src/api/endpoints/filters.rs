@@ -11,7 +11,7 @@ use hornbook_corpus::ranges::OrdinalRanges;
 use crate::api::corpus::Corpus;
 use crate::api::error::Violation;
 use crate::api::operation::LawCall;
-use crate::api::parameters::{AnyOf, Choice, Ids, Param, ShortCodes, Texts, UnitFraction};
+use crate::api::parameters::{AnyOf, BoundedTexts, Choice, Ids, Param, ShortCodes, UnitFraction};
 use crate::search::{FILTER_VALUES_MAX, Filter};
 
 pub(in crate::api) const JURISDICTION: Param<Option<ShortCode>> =
@@ -26,7 +26,7 @@ pub(in crate::api) const CODE_BODIES: Param<Option<Ids<FILTER_VALUES_MAX>>> =
 pub(in crate::api) const SUBTREE: Param<Option<NodeId>> =
     Param::optional("subtree", "id of a node: only what lies in it");
 
-pub(in crate::api) const TAGS: Param<Option<Texts<FILTER_VALUES_MAX, 100>>> =
+pub(in crate::api) const TAGS: Param<Option<BoundedTexts<FILTER_VALUES_MAX, 100>>> =
     Param::optional("tag", "up to 10 subjects, as facets name them");
 
 pub(in crate::api) const STATUSES: Param<Option<AnyOf<StatusChoice>>> =

@@ -12,7 +12,7 @@ use crate::accounts::changes::DraftContent;
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::{ChangeError, Refusal};
 use crate::api::error::{ApiError, ErrorCode, Violation};
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::reply::Reply;
 use crate::formation::REVIEW_PATH;
 use crate::formation::intake::{self, FieldError, Intake, IntakeContext};
@@ -44,7 +44,7 @@ pub(in crate::api) const EXAMPLE: &str = r#"{"state": "DE", "entityType": "llc",
 const NEXT: &str = "Give reviewUrl to the person who orders, and to nobody else. Nothing is ordered until they accept it there. The \
                     page then shows an order id and a tracking token, with which the status of the order can be asked for.";
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;
     let of = |state, entity_type| book.of(state)?.of(entity_type);
     let known = IntakeContext {
@@ -58,7 +58,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let (accounts, account, at) = (Arc::clone(call.accounts), call.caller.account, call.now.wall);
     let review_page = format!("{}{REVIEW_PATH}", call.base_url);
     let retry = call.idempotency_key.map(str::to_owned);
-    Ok(Prepared::heavy(move |_| {
+    Ok(PreparedWork::heavy(move |_| {
         let opened = accounts.open_draft(account, &content, retry.as_deref(), at, &mut SystemEntropy);
         let opened = opened.map_err(draft_error)?.ok_or_else(|| ApiError::from(&Refusal::OtherRequest))?;
         Reply::json(&HandoffReply {

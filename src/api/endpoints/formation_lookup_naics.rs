@@ -4,15 +4,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
-use crate::api::parameters::{BoundedInteger, Param, Text};
+use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::parameters::{BoundedInteger, BoundedText, Param};
 use crate::api::reply::Reply;
-use crate::formation::naics::{EDITION, Found, FoundBy, Hit, Industry, Level, lookup};
+use crate::formation::naics::{EDITION, FoundBy, Industry, IndustryHit, IndustryLevel, LookupResult, lookup};
 
 /// A description of a business is short. Each of its words may have to be compared with every known word.
 const QUERY_CHARS_MAX: usize = 256;
 
-pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
+pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "a NAICS code, its first digits, or a plain description of the business");
 
 pub(in crate::api) const LIMIT: Param<BoundedInteger<1, 50>> =
@@ -37,7 +37,7 @@ struct FoundIndustry {
     /// The NAICS code. Forms ask for six digits, which is the level `national_industry`.
     code: &'static str,
     title: &'static str,
-    level: Level,
+    level: IndustryLevel,
     found_by: FoundBy,
     /// The levels from the sector down to the industry itself.
     hierarchy: Vec<IndustryReply>,
@@ -48,11 +48,11 @@ struct FoundIndustry {
 struct IndustryReply {
     code: &'static str,
     title: &'static str,
-    level: Level,
+    level: IndustryLevel,
 }
 
-impl From<Hit> for FoundIndustry {
-    fn from(Hit { industry, found_by }: Hit) -> Self {
+impl From<IndustryHit> for FoundIndustry {
+    fn from(IndustryHit { industry, found_by }: IndustryHit) -> Self {
         let hierarchy = industry.path().into_iter().map(IndustryReply::from).collect();
         Self { code: industry.code, title: industry.title, level: industry.level(), found_by, hierarchy }
     }
@@ -64,11 +64,11 @@ impl From<&'static Industry> for IndustryReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (query, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
     // The first lookup builds the index, which takes tens of milliseconds.
-    Ok(Prepared::heavy(move |_| {
-        let Found { hits, did_you_mean } = lookup(&query, limit);
+    Ok(PreparedWork::heavy(move |_| {
+        let LookupResult { hits, did_you_mean } = lookup(&query, limit);
         let industries = hits.into_iter().map(FoundIndustry::from).collect();
         Reply::json(&NaicsReply { edition: EDITION, industries, did_you_mean })
     }))

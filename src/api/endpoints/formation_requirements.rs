@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, NODE_PATH, Prepared};
+use crate::api::operation::{MeteredCall, NODE_PATH, PreparedWork};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
 use crate::formation::entity_type::EntityType;
@@ -109,12 +109,12 @@ struct FactReply {
     meaning: &'static str,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (state, wanted) = (call.get(&STATE), call.get(&ENTITY_TYPE));
     let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;
     let recorded = book.of(state).ok_or_else(|| ApiError::internal(format!("{state} has no requirements")))?;
     let corpus = Arc::clone(call.corpus);
-    Ok(Prepared::heavy(move |_| {
+    Ok(PreparedWork::heavy(move |_| {
         let types = recorded.types.iter().filter(|one| wanted.is_none_or(|wanted| wanted == one.entity_type));
         let mut figures = FigureCounts::default();
         let mut entity_types = Vec::new();
@@ -200,7 +200,7 @@ mod tests {
 
     use hornbook_corpus::snapshot::Snapshot;
     use hornbook_index_build::build::{BuildOptions, Destination, build};
-    use hornbook_index_build::progress::Progress;
+    use hornbook_index_build::progress::ProgressDisplay;
 
     use super::*;
 
@@ -247,7 +247,7 @@ mod tests {
             replace: false,
             accept_loss: false,
             fresh: false,
-            progress: Progress::Silent,
+            progress: ProgressDisplay::Silent,
         })
         .unwrap();
         Corpus::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap()

@@ -10,13 +10,13 @@ use crate::accounts::ids::OrderId;
 use crate::accounts::records::OrderStage;
 use crate::accounts::tracking::{OrderView, StageStatus, StageView};
 use crate::api::error::ApiError;
-use crate::api::operation::{Charge, MeteredCall, Prepared};
-use crate::api::parameters::{Param, Text};
+use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
+use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
 pub(in crate::api) const ORDER_ID: Param<OrderId> = Param::in_path("orderId", "id of the order");
 
-pub(in crate::api) const TOKEN: Param<Text<256>> =
+pub(in crate::api) const TOKEN: Param<BoundedText<256>> =
     Param::required("token", "the order's tracking token, issued when it was created");
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -55,11 +55,11 @@ enum StatusReply {
     Pending,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let order = call.get(&ORDER_ID);
     let token = call.get(&TOKEN).to_owned();
     let accounts = Arc::clone(call.accounts);
-    let work = Prepared::heavy(move |_| {
+    let work = PreparedWork::heavy(move |_| {
         let tracked = accounts.track_order(order, &token).map_err(|error| accounts_error(&error))?;
         // The same message for a wrong token and an unknown order, so that guessing reveals nothing.
         let order = tracked.ok_or_else(|| {
@@ -68,7 +68,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
         Reply::json(&OrderReply::from(order))
     });
     // Charged only if the order is found. Most failed lookups are mistakes, and they cost nothing.
-    Ok(Prepared { charge: Charge::AfterWork, ..work })
+    Ok(PreparedWork { charge: ChargeTiming::AfterWork, ..work })
 }
 
 impl From<OrderView> for OrderReply {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::Param;
 use crate::api::reply::{Reply, StoredLayer};
 
@@ -70,13 +70,13 @@ struct FeatureProperties {
     source: Map<String, Value>,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     published_or_not_found(call.corpus, &short_code)?;
     let corpus = Arc::clone(call.corpus);
     let version = format!("{}-{short_code}", corpus.id());
     let work = move || Ok(Reply::stored(StoredLayer { corpus, short_code }));
-    Ok(Prepared { version: Some(version), ..Prepared::light(work) })
+    Ok(PreparedWork { version: Some(version), ..PreparedWork::light(work) })
 }
 
 /// The published layer of a jurisdiction, or the error if there is none.

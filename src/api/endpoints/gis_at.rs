@@ -15,13 +15,13 @@ use crate::accounts::scope::{Scope, ScopeSet};
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
-use crate::api::parameters::{Degrees, Param};
+use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::parameters::{BoundedDegrees, Param};
 use crate::api::reply::Reply;
 
-pub(in crate::api) const LAT: Param<Degrees<90>> = Param::required("lat", "latitude in degrees, WGS 84");
+pub(in crate::api) const LAT: Param<BoundedDegrees<90>> = Param::required("lat", "latitude in degrees, WGS 84");
 
-pub(in crate::api) const LON: Param<Degrees<180>> =
+pub(in crate::api) const LON: Param<BoundedDegrees<180>> =
     Param::required("lon", "longitude in degrees, WGS 84; west is negative");
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,7 +65,7 @@ struct ZoneReply<'s> {
 /// A key needs one of these scopes to get the texts of provisions.
 const TEXT_SCOPES: ScopeSet = ScopeSet::of(&[Scope::Node]);
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     let point = Position { lon: call.get(&LON), lat: call.get(&LAT) };
     let extent = published_or_not_found(call.corpus, &short_code)?.bbox;
@@ -87,7 +87,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         true => format!("{}-{short_code}-{}_{}-{form}-{}", corpus.id(), point.lat, point.lon, asked.day),
         false => format!("{}-{short_code}-{}_{}-{form}", corpus.id(), point.lat, point.lon),
     };
-    let work = Prepared::heavy(move |cancellation| {
+    let work = PreparedWork::heavy(move |cancellation| {
         let layer = corpus.snapshot().zoning.layer(&short_code);
         let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is gone")))?;
         let places = layer.places().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
@@ -102,7 +102,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
             zones,
         })
     });
-    Ok(Prepared { version: Some(version), ..work })
+    Ok(PreparedWork { version: Some(version), ..work })
 }
 
 fn zone<'s>(found: &FeatureAtPoint<'s>) -> ZoneReply<'s> {

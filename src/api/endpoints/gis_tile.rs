@@ -16,7 +16,7 @@ use super::gis::{SHORT_CODE, published_or_not_found};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Reply, json};
 
@@ -59,7 +59,7 @@ pub(in crate::api) struct TileReply<'s> {
     names: BTreeMap<usize, &'s str>,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     published_or_not_found(call.corpus, &short_code)?;
     let (z, x, y) = (call.get(&Z), call.get(&X), call.get(&Y));
@@ -71,10 +71,10 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let version = Some(format!("{}-{short_code}-{z}_{x}_{y}", corpus.id()));
     let part = MapPart::Tile(short_code.clone(), tile);
     if let Some(made) = corpus.maps.get(&part) {
-        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::cached(made))) });
+        return Ok(PreparedWork { version, ..PreparedWork::light(move || Ok(Reply::cached(made))) });
     }
     let makes = Some(part.clone());
-    let work = Prepared::heavy(move |cancellation| {
+    let work = PreparedWork::heavy(move |cancellation| {
         if let Some(made) = corpus.maps.get(&part) {
             return Ok(Reply::cached(made));
         }
@@ -89,7 +89,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         corpus.maps.put(part, made.clone());
         Ok(Reply::cached(made))
     });
-    Ok(Prepared { version, map_part: makes, ..work })
+    Ok(PreparedWork { version, map_part: makes, ..work })
 }
 
 pub(super) fn layer_of<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Result<&'s ZoningLayer, ApiError> {

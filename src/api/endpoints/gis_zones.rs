@@ -17,7 +17,7 @@ use super::gis_tile::layer_of;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Reply, json};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -92,17 +92,17 @@ struct ZoneReply<'s> {
     bbox: [f64; 4],
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     published_or_not_found(call.corpus, &short_code)?;
     let corpus = Arc::clone(call.corpus);
     let version = Some(format!("{}-{short_code}-zones", corpus.id()));
     let part = MapPart::Zones(short_code.clone());
     if let Some(made) = corpus.maps.get(&part) {
-        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::cached(made))) });
+        return Ok(PreparedWork { version, ..PreparedWork::light(move || Ok(Reply::cached(made))) });
     }
     let makes = Some(part.clone());
-    let work = Prepared::heavy(move |cancellation| {
+    let work = PreparedWork::heavy(move |cancellation| {
         if let Some(made) = corpus.maps.get(&part) {
             return Ok(Reply::cached(made));
         }
@@ -113,7 +113,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         corpus.maps.put(part, made.clone());
         Ok(Reply::cached(made))
     });
-    Ok(Prepared { version, map_part: makes, ..work })
+    Ok(PreparedWork { version, map_part: makes, ..work })
 }
 
 fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> ZonesReply<'s> {

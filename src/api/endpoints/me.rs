@@ -10,7 +10,7 @@ use crate::accounts::ledger::entry::EntryKind;
 use crate::accounts::tier::{PackName, Tariff, Tier};
 use crate::accounts::views::{AccountView, EntryView};
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::reply::Reply;
 
 /// Number of ledger entries shown.
@@ -62,10 +62,10 @@ struct UpgradeOption {
     credits: u32,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (account, now) = (call.caller.account, call.now);
     let accounts = Arc::clone(call.accounts);
-    Ok(Prepared::heavy(move |_| {
+    Ok(PreparedWork::heavy(move |_| {
         let view = accounts.account(account, now).map_err(|error| accounts_error(&error))?;
         let entries = accounts.recent_entries(account, ENTRIES).map_err(|error| accounts_error(&error))?;
         Reply::json(&AccountReply::of(&view, entries, &accounts.settings().tariff))

@@ -19,7 +19,7 @@ use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Format, Reply};
 use crate::hex;
 use crate::search::LawOnDay;
@@ -148,7 +148,7 @@ const fn format_version(format: Format) -> u32 {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
     let asked = RequestedDay::of(call);
@@ -167,7 +167,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
             Format::Text => Ok(Reply::of(format, reply.as_text().into())),
         }
     };
-    Ok(Prepared { version: Some(version), ..Prepared::light(work) })
+    Ok(PreparedWork { version: Some(version), ..PreparedWork::light(work) })
 }
 
 impl<'s> NodeReply<'s> {

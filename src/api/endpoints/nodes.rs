@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::node::NodeReply;
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{Ids, Param};
 use crate::api::reply::Reply;
 
@@ -25,7 +25,7 @@ pub(in crate::api) struct NodesReply<'s> {
     missing: Vec<NodeId>,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let mut found: Vec<NodeOrdinal> = Vec::new();
     let mut missing: Vec<NodeId> = Vec::new();
     for id in call.get(&IDS).iter().copied().map(NodeId) {
@@ -41,7 +41,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let units = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
-    let work = Prepared::heavy(move |cancellation| {
+    let work = PreparedWork::heavy(move |cancellation| {
         let node = |node: &NodeOrdinal| {
             cancellation.check()?;
             NodeReply::of(&corpus, *node, &asked)
@@ -49,5 +49,5 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         let nodes = found.iter().map(node).collect::<Result<_, _>>()?;
         Reply::json(&NodesReply { nodes, missing })
     });
-    Ok(Prepared { units, ..work })
+    Ok(PreparedWork { units, ..work })
 }

@@ -17,7 +17,7 @@ use crate::accounts::tier::PackName;
 use crate::api::cards::{CHECKOUT_CANCELLED_PATH, CardError, CardPayments, CheckoutItem, PAID_PATH};
 use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::json::JsonObject;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::reply::Reply;
 
 /// What to buy.
@@ -51,7 +51,7 @@ const HOW_TO_PAY_BY_CARD: &str = "Open checkoutUrl in a browser and pay there wi
 
 const NOTHING_TO_PAY: &str = "Nothing is to be paid for this purchase any more.";
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let cards = call.cards.cloned();
     let wish = NewPurchase {
         account: call.caller.account,
@@ -60,7 +60,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
         by_card: cards.is_some(),
     };
     let (accounts, act) = (Arc::clone(call.accounts), ActContext { actor: "customer".to_owned(), at: call.now.wall });
-    Ok(Prepared::external(move || buy(&accounts, cards.as_deref(), wish, &act)))
+    Ok(PreparedWork::external(move || buy(&accounts, cards.as_deref(), wish, &act)))
 }
 
 /// Reads the name of the pack. The error lists everything that is wrong with the body.

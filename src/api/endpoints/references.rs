@@ -12,7 +12,7 @@ use super::paging::Paging;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
 use crate::search::LawOnDay;
@@ -99,16 +99,16 @@ pub(in crate::api) struct ReferencesReply<'s> {
     nodes: Vec<NodeLink<'s>>,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let id = call.get(&ID);
     let node = call.corpus.node(id)?;
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;
     let direction = call.get(&DIRECTION);
     let corpus = Arc::clone(call.corpus);
     let law = RequestedDay::of(call).law;
-    Ok(Prepared::light(move || {
+    Ok(PreparedWork::light(move || {
         let references = &corpus.snapshot().references;
-        let page = Page { id, direction, paging, law: &law };
+        let page = ReferencesPage { id, direction, paging, law: &law };
         match direction {
             Direction::Out => page.of(&corpus, references.outgoing(node)),
             Direction::In => page.of(&corpus, references.incoming(node)),
@@ -116,14 +116,14 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     }))
 }
 
-struct Page<'l> {
+struct ReferencesPage<'l> {
     id: NodeId,
     direction: Direction,
     paging: Paging,
     law: &'l LawOnDay,
 }
 
-impl Page<'_> {
+impl ReferencesPage<'_> {
     fn of(self, corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> Result<Reply, ApiError> {
         let Self { id, direction, paging, law } = self;
         let total = nodes.len();

@@ -16,15 +16,15 @@ use crate::api::corpus::Corpus;
 use crate::api::deep_search::DEPTH;
 use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::{ApiError, Violation};
-use crate::api::operation::{LawCall, Prepared};
-use crate::api::parameters::{Param, Text, choice};
+use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::parameters::{BoundedText, Param, choice};
 use crate::api::reply::Reply;
 use crate::search::{
     AnswerKind, CancelCheck, CitationAnswer, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest,
     SearchResponse, ShownHit, UnderstoodPlace, check_query,
 };
 
-pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
+pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "a question, keywords, \"a phrase\", -excluded words, or a citation");
 
 choice!(Mode, name);
@@ -149,7 +149,7 @@ struct TagCount<'s> {
     count: u32,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let mut violations = Vec::new();
     let paging = Paging::of(call).map_err(|violation| violations.push(violation));
     let filter = filter(call, &mut violations);
@@ -164,7 +164,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
     let depth = call.deep.depth_of(call.corpus.engine(), call.get(&DEPTH), &query, mode)?;
-    Ok(Prepared::search(depth, move |cancellation| {
+    Ok(PreparedWork::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = CancelCheck::when(&is_cancelled);
         let wanted = SearchRequest { mode, depth, page, limit, facets, exact, ..SearchRequest::new(&query) };

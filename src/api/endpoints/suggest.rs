@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::filters::{JURISDICTION, subtree};
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, Prepared};
-use crate::api::parameters::{BoundedInteger, Param, Text};
+use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::parameters::{BoundedInteger, BoundedText, Param};
 use crate::api::reply::Reply;
 use crate::search::{CancelCheck, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse, Suggestion};
 
-pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
+pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");
 
 /// At most 20, because nobody reads more while typing.
@@ -78,13 +78,13 @@ impl From<Suggestion> for SuggestionReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let range = call.get(&JURISDICTION).map(|code| subtree(call.corpus, code)).transpose();
     let range = range.map_err(|violation| ApiError::invalid(vec![violation]))?;
     let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
     let corpus = Arc::clone(call.corpus);
     let day = Some(RequestedDay::of(call).day);
-    Ok(Prepared::heavy(move |cancellation| {
+    Ok(PreparedWork::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let request = SuggestRequest { text: &typed, limit, range, day, abandoned: CancelCheck::when(&is_cancelled) };
         let SuggestResponse { suggestions, did_you_mean } = corpus.engine().suggest(&request)?;

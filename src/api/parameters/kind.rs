@@ -5,7 +5,7 @@ use hornbook_corpus::ids::ShortCode;
 use uuid::Uuid;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ParameterKind {
     /// Not only white space, and no control characters.
     Text {
         chars_max: usize,
@@ -44,7 +44,7 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl ParameterKind {
     /// The rule in words, for messages and documents.
     pub fn rule(self) -> String {
         match self {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn numbers_with_a_fraction_are_plain_and_finite() {
-        let latitude = Kind::Number { min: -90, max: 90 };
+        let latitude = ParameterKind::Number { min: -90, max: 90 };
         for (text, expected) in [("41.8781", 41.8781), ("-90", -90.0), ("1e1", 10.0), ("0.0", 0.0), ("9e-1", 0.9)] {
             assert_eq!(latitude.read(&[text]), Some(Value::Number(expected)), "{text}");
         }
@@ -184,27 +184,27 @@ mod tests {
 
     #[test]
     fn short_codes_and_ids_have_no_white_space_around_them() {
-        assert_eq!(Kind::ShortCode.read(&["va"]), "VA".parse().ok().map(Value::ShortCode));
+        assert_eq!(ParameterKind::ShortCode.read(&["va"]), "VA".parse().ok().map(Value::ShortCode));
         for bad in [" VA", "VA\n", "V A", ""] {
-            assert_eq!(Kind::ShortCode.read(&[bad]), None, "{bad:?}");
+            assert_eq!(ParameterKind::ShortCode.read(&[bad]), None, "{bad:?}");
         }
-        assert!(Kind::Uuids { count_max: 2 }.read(&[&format!("{SOME_ID}, {SOME_ID}")]).is_some());
+        assert!(ParameterKind::Uuids { count_max: 2 }.read(&[&format!("{SOME_ID}, {SOME_ID}")]).is_some());
         for bad in [format!("{SOME_ID},\n{SOME_ID}"), format!("{SOME_ID},"), [SOME_ID; 3].join(",")] {
-            assert_eq!(Kind::Uuids { count_max: 2 }.read(&[&bad]), None, "{bad:?}");
+            assert_eq!(ParameterKind::Uuids { count_max: 2 }.read(&[&bad]), None, "{bad:?}");
         }
     }
 
     #[test]
     fn dates_are_days_of_the_calendar() {
-        assert_eq!(Kind::Date.read(&["2024-02-29"]), Day::from_parts(2024, 2, 29).map(Value::Date));
+        assert_eq!(ParameterKind::Date.read(&["2024-02-29"]), Day::from_parts(2024, 2, 29).map(Value::Date));
         for bad in ["2023-02-29", "2024-2-29", "today", "", "2024-02-29 "] {
-            assert_eq!(Kind::Date.read(&[bad]), None, "{bad:?}");
+            assert_eq!(ParameterKind::Date.read(&[bad]), None, "{bad:?}");
         }
     }
 
     #[test]
     fn a_list_is_comma_separated_or_repeated_up_to_its_maximum() {
-        let codes = Kind::ShortCodes { most: 3 };
+        let codes = ParameterKind::ShortCodes { most: 3 };
         let read = |given: &[&str]| match codes.read(given) {
             Some(Value::ShortCodes(codes)) => codes.iter().map(ShortCode::to_string).collect(),
             _ => Vec::new(),
@@ -215,10 +215,10 @@ mod tests {
             assert_eq!(read(bad), [""; 0], "{bad:?}");
         }
         assert!(codes.rule().contains("1 to 3 "), "{}", codes.rule());
-        let texts = Kind::Texts { most: 2, chars_max: 4 };
+        let texts = ParameterKind::Texts { most: 2, chars_max: 4 };
         assert_eq!(texts.read(&["ab,cd"]), Some(Value::Texts(vec!["ab", "cd"])));
         assert_eq!(texts.read(&["ab", "cdefg"]), None);
-        let choices = Kind::Choices { of: &["one", "two"] };
+        let choices = ParameterKind::Choices { of: &["one", "two"] };
         assert_eq!(choices.read(&["two", "one"]), Some(Value::Choices(vec![1, 0])));
         assert_eq!(choices.read(&["three"]), None);
         assert_eq!(choices.read(&["one,one,one"]), None);

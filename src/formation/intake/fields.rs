@@ -65,14 +65,14 @@ impl Length {
 }
 
 /// The fields of one object, and the path to the object.
-pub(super) struct Fields<'a> {
+pub(super) struct ObjectFields<'a> {
     object: &'a Map<String, Value>,
     path: String,
     faults: &'a FieldErrors,
     known: RefCell<Vec<&'static str>>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> ObjectFields<'a> {
     pub(super) fn root_fields(object: &'a Map<String, Value>, faults: &'a FieldErrors) -> Self {
         Self { object, path: String::new(), faults, known: RefCell::default() }
     }
@@ -220,18 +220,22 @@ impl<'a> Fields<'a> {
         &self,
         name: &'static str,
         most: usize,
-        read: impl Fn(&Fields<'_>) -> Option<T>,
+        read: impl Fn(&ObjectFields<'_>) -> Option<T>,
     ) -> Vec<Option<T>> {
         let entries = self.list(name, most).iter().enumerate();
         entries.map(|(at, value)| self.object_at(value, &format!("{name}[{at}]"), &read)).collect()
     }
 
     /// Reads an object. The outer None means that it was not given; the inner None means that it is invalid.
-    pub(super) fn object<T>(&self, name: &'static str, read: impl Fn(&Fields<'_>) -> Option<T>) -> Option<Option<T>> {
+    pub(super) fn object<T>(
+        &self,
+        name: &'static str,
+        read: impl Fn(&ObjectFields<'_>) -> Option<T>,
+    ) -> Option<Option<T>> {
         self.value(name).map(|value| self.object_at(value, name, &read))
     }
 
-    fn object_at<T>(&self, value: &'a Value, name: &str, read: &impl Fn(&Fields<'_>) -> Option<T>) -> Option<T> {
+    fn object_at<T>(&self, value: &'a Value, name: &str, read: &impl Fn(&ObjectFields<'_>) -> Option<T>) -> Option<T> {
         let Some(object) = value.as_object() else {
             self.fault(name, "must be an object");
             return None;

@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 use super::entity_type::EntityType;
 use super::requirements::Requirements;
 use super::us_state::UsState;
-use crate::clock::Day;
+use crate::clock::UnixDay;
 pub use fields::{FAULTS_MAX, FieldError};
-use fields::{FieldErrors, Fields, Length};
+use fields::{FieldErrors, Length, ObjectFields};
 
 /// The maximum number of names, which are given in order of preference.
 pub const NAMES_MAX: usize = 5;
@@ -256,13 +256,13 @@ const PARAGRAPH: Length = Length::paragraph(2000);
 pub struct IntakeContext<'k> {
     pub requirements: &'k dyn Fn(UsState, EntityType) -> Option<&'static Requirements>,
     pub is_naics_code: &'k dyn Fn(&str) -> bool,
-    pub today: Day,
+    pub today: UnixDay,
 }
 
 /// Reads an intake, or lists everything that is wrong with it.
 pub fn read(body: &Map<String, Value>, known: &IntakeContext<'_>) -> Result<Intake, Vec<FieldError>> {
     let faults = FieldErrors::default();
-    let intake = read_all(&Fields::root_fields(body, &faults), known);
+    let intake = read_all(&ObjectFields::root_fields(body, &faults), known);
     let found = faults.into_list();
     match intake {
         Some(intake) if found.is_empty() => Ok(intake),
@@ -271,7 +271,7 @@ pub fn read(body: &Map<String, Value>, known: &IntakeContext<'_>) -> Result<Inta
 }
 
 /// None if a part that no intake can do without is missing or invalid.
-fn read_all(fields: &Fields<'_>, known: &IntakeContext<'_>) -> Option<Intake> {
+fn read_all(fields: &ObjectFields<'_>, known: &IntakeContext<'_>) -> Option<Intake> {
     // All fields are read before a missing one is reported, so that the caller gets all faults at once.
     let state = fields.choice("state", &UsState::ALL, UsState::code);
     let entity_type = fields.choice("entityType", &EntityType::ALL, EntityType::name);

@@ -1,6 +1,6 @@
 //! The parts of an intake: people, addresses, the registered agent, shares, the contact.
 
-use super::fields::{Fields, Length};
+use super::fields::{Length, ObjectFields};
 use super::{Address, Contact, LINE, NAME, Person, RegisteredAgent, Role, ShareClass};
 use crate::formation::entity_type::EntityType;
 use crate::formation::us_state::UsState;
@@ -24,7 +24,7 @@ pub(super) const fn roles(entity_type: EntityType) -> &'static [Role] {
 const OWNERS: [Role; 5] = [Role::Member, Role::Shareholder, Role::GeneralPartner, Role::LimitedPartner, Role::Manager];
 
 /// Reads a person. While the entity type is unknown, every role is accepted.
-pub(super) fn person(fields: &Fields<'_>, entity_type: Option<EntityType>) -> Option<Person> {
+pub(super) fn person(fields: &ObjectFields<'_>, entity_type: Option<EntityType>) -> Option<Person> {
     let name = fields.needed_text("name", NAME);
     let allowed = entity_type.map_or(&Role::ALL[..], roles);
     let roles = fields.choices("roles", allowed, Role::name);
@@ -42,7 +42,7 @@ pub(super) fn person(fields: &Fields<'_>, entity_type: Option<EntityType>) -> Op
     Some(Person { name: name?, roles, address: address??, title, email, ownership_percent })
 }
 
-pub(super) fn address(fields: &Fields<'_>) -> Option<Address> {
+pub(super) fn address(fields: &ObjectFields<'_>) -> Option<Address> {
     let street = fields.needed_text("street", LINE);
     let street2 = fields.text("street2", LINE);
     let city = fields.needed_text("city", LINE);
@@ -61,7 +61,7 @@ pub(super) fn address(fields: &Fields<'_>) -> Option<Address> {
     Some(Address { street: street?, street2, city: city?, state, zip, country })
 }
 
-fn domestic_state(fields: &Fields<'_>, state: Option<String>) -> Option<String> {
+fn domestic_state(fields: &ObjectFields<'_>, state: Option<String>) -> Option<String> {
     let state = fields.needed("state", state)?.to_ascii_uppercase();
     let is_known =
         UsState::ALL.iter().any(|known| known.code() == state) || OTHER_POSTAL_CODES.contains(&state.as_str());
@@ -71,7 +71,7 @@ fn domestic_state(fields: &Fields<'_>, state: Option<String>) -> Option<String> 
     Some(state)
 }
 
-fn check_zip(fields: &Fields<'_>, zip: Option<&str>) {
+fn check_zip(fields: &ObjectFields<'_>, zip: Option<&str>) {
     let Some(zip) = fields.needed("zip", zip) else { return };
     let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_good = match zip.split_once('-') {
@@ -83,7 +83,7 @@ fn check_zip(fields: &Fields<'_>, zip: Option<&str>) {
     }
 }
 
-pub(super) fn registered_agent(fields: &Fields<'_>) -> Option<RegisteredAgent> {
+pub(super) fn registered_agent(fields: &ObjectFields<'_>) -> Option<RegisteredAgent> {
     let name = fields.needed_text("name", NAME);
     let address = fields.object("address", address);
     let address = fields.needed("address", address);
@@ -91,7 +91,7 @@ pub(super) fn registered_agent(fields: &Fields<'_>) -> Option<RegisteredAgent> {
     Some(RegisteredAgent { name: name?, address: address??, consents })
 }
 
-pub(super) fn share_class(fields: &Fields<'_>) -> Option<ShareClass> {
+pub(super) fn share_class(fields: &ObjectFields<'_>) -> Option<ShareClass> {
     let class = fields.needed_text("class", LINE);
     let count = fields.whole_number("count", SHARES_MAX);
     let count = fields.needed("count", count);
@@ -108,7 +108,7 @@ fn is_amount(text: &str) -> bool {
     digits(whole, 9) && digits(decimals, 6)
 }
 
-pub(super) fn contact(fields: &Fields<'_>) -> Option<Contact> {
+pub(super) fn contact(fields: &ObjectFields<'_>) -> Option<Contact> {
     let name = fields.needed_text("name", NAME);
     let email = email(fields, "email");
     let email = fields.needed("email", email);
@@ -121,7 +121,7 @@ pub(super) fn contact(fields: &Fields<'_>) -> Option<Contact> {
     Some(Contact { name: name?, email: email?, phone })
 }
 
-fn email(fields: &Fields<'_>, name: &'static str) -> Option<String> {
+fn email(fields: &ObjectFields<'_>, name: &'static str) -> Option<String> {
     let text = fields.text(name, Length::line(EMAIL_CHARS_MAX))?;
     let is_good = text.split_once('@').is_some_and(|(user, domain)| {
         let labels: Vec<&str> = domain.split('.').collect();

@@ -1,9 +1,9 @@
 //! The rules for an intake as a whole: what the state requires of this entity type, and what
 //! contradicts itself.
 
-use super::fields::Fields;
+use super::fields::ObjectFields;
 use super::{IntakeContext, Management, Person, RegisteredAgent, Role};
-use crate::clock::Day;
+use crate::clock::UnixDay;
 use crate::formation::entity_type::EntityType;
 use crate::formation::requirements::{Fact, Requirements};
 use crate::formation::us_state::UsState;
@@ -13,7 +13,7 @@ const DAYS_AHEAD_MAX: i32 = 366;
 
 /// The valid parts of what was read.
 pub(super) struct ReadParts<'g> {
-    pub(super) fields: &'g Fields<'g>,
+    pub(super) fields: &'g ObjectFields<'g>,
     pub(super) names: &'g [(usize, String)],
     pub(super) purpose: Option<&'g str>,
     pub(super) naics: Option<&'g str>,
@@ -61,7 +61,7 @@ fn check_naics(given: &ReadParts<'_>, known: &IntakeContext<'_>) {
     }
 }
 
-fn check_date(given: &ReadParts<'_>, today: Day) {
+fn check_date(given: &ReadParts<'_>, today: UnixDay) {
     let Some(text) = given.effective_date else { return };
     let Some(day) = day(text) else {
         given.fields.fault("effectiveDate", "must be a day as YYYY-MM-DD");
@@ -76,7 +76,7 @@ fn check_date(given: &ReadParts<'_>, today: Day) {
 }
 
 /// Parses a day that exists in the calendar.
-fn day(text: &str) -> Option<Day> {
+fn day(text: &str) -> Option<UnixDay> {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts.as_slice() else { return None };
     let number = |text: &str, digits: usize| {
@@ -88,7 +88,7 @@ fn day(text: &str) -> Option<Day> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    let found = Day::from_civil(year, month, day);
+    let found = UnixDay::from_civil(year, month, day);
     (found.civil() == (year, month, day)).then_some(found)
 }
 
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn only_days_that_there_are_count() {
-        assert_eq!(day("2028-02-29"), Some(Day::from_civil(2028, 2, 29)));
+        assert_eq!(day("2028-02-29"), Some(UnixDay::from_civil(2028, 2, 29)));
         for wrong in ["2027-02-29", "2027-13-01", "2027-00-10", "2027-1-1", "20270101", "2027-01-01T00", "+027-01-01"] {
             assert_eq!(day(wrong), None, "{wrong}");
         }

@@ -11,7 +11,7 @@ fn check(intake: &Value) -> Result<Intake, Vec<FieldError>> {
     let known = IntakeContext {
         requirements: &|state, entity_type| book.of(state)?.of(entity_type),
         is_naics_code: &|code| code.len() == 6 && naics::find(code).is_some(),
-        today: Day::from_civil(2026, 5, 14),
+        today: UnixDay::from_civil(2026, 5, 14),
     };
     read(intake.as_object().unwrap(), &known)
 }

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 
 use hornbook_corpus::embed::{DIMS, Vector, embedder};
 
-use super::phrases::{self, Phrase};
-use super::spelling::Vocabulary;
+use super::phrases::{self, IndustryPhrase};
+use super::spelling::TermVocabulary;
 use super::terms::words_of;
 
 /// The number of a term in the index.
 pub(super) type TermNumber = usize;
 
-pub(super) struct Index {
-    pub(super) vocabulary: Vocabulary,
+pub(super) struct IndustryIndex {
+    pub(super) vocabulary: TermVocabulary,
     terms: HashMap<String, TermNumber>,
     postings: Vec<Postings>,
     pub(super) phrases: Vec<IndexedPhrase>,
@@ -40,14 +40,14 @@ pub(super) struct IndexedPhrase {
 
 pub(super) struct Topic {
     pub(super) industry: u32,
-    pub(super) direction: Direction,
+    pub(super) direction: UnitVector,
 }
 
 /// A unit vector in whole numbers. A lookup compares it with 1,400 others, in a tenth of the time
 /// that floats take.
-pub(super) struct Direction([i16; DIMS]);
+pub(super) struct UnitVector([i16; DIMS]);
 
-impl Direction {
+impl UnitVector {
     /// The integer for 1.0. The sum of the products of two directions is at most its square, which fits.
     const ONE: f32 = 8192.0;
 
@@ -61,11 +61,11 @@ impl Direction {
     }
 }
 
-impl Index {
+impl IndustryIndex {
     pub(super) fn new(plain_words: &str) -> Self {
         let phrases = phrases::phrases(plain_words);
         let mut index = Self {
-            vocabulary: Vocabulary::default(),
+            vocabulary: TermVocabulary::default(),
             terms: HashMap::new(),
             postings: Vec::new(),
             phrases: Vec::with_capacity(phrases.len()),
@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// Adds a phrase and returns its distinct terms.
-    fn add(&mut self, phrase: &Phrase<'_>) -> Vec<TermNumber> {
+    fn add(&mut self, phrase: &IndustryPhrase<'_>) -> Vec<TermNumber> {
         let number = self.phrases.len() as u32;
         let text = if phrase.is_title { phrases::without_exceptions(phrase.text) } else { phrase.text.to_owned() };
         let mut terms = Vec::new();
@@ -126,7 +126,7 @@ impl Index {
 }
 
 /// The mean direction of each industry's phrases.
-fn topics(phrases: &[Phrase<'_>]) -> Vec<Topic> {
+fn topics(phrases: &[IndustryPhrase<'_>]) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
     for phrases in phrases.chunk_by(|one, next| one.industry == next.industry) {
         let mut tokens = Vec::new();
@@ -134,7 +134,7 @@ fn topics(phrases: &[Phrase<'_>]) -> Vec<Topic> {
             let text = if phrase.is_title { &phrases::without_exceptions(phrase.text) } else { phrase.text };
             embedder().tokenize(text, &mut tokens);
         }
-        let direction = Direction::of(&embedder().embed_tokens(&tokens));
+        let direction = UnitVector::of(&embedder().embed_tokens(&tokens));
         topics.push(Topic { industry: phrases[0].industry as u32, direction });
     }
     topics

@@ -26,7 +26,7 @@ pub struct Industry {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "NaicsLevel")]
-pub enum Level {
+pub enum IndustryLevel {
     Sector,
     Subsector,
     IndustryGroup,
@@ -36,25 +36,25 @@ pub enum Level {
     NationalIndustry,
 }
 
-impl Level {
+impl IndustryLevel {
     pub const ALL: [Self; 5] =
         [Self::Sector, Self::Subsector, Self::IndustryGroup, Self::NaicsIndustry, Self::NationalIndustry];
 }
 
 impl Industry {
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> IndustryLevel {
         match self.code.len() {
-            3 => Level::Subsector,
-            4 => Level::IndustryGroup,
-            5 if !self.is_several_sectors() => Level::NaicsIndustry,
-            6 => Level::NationalIndustry,
-            _ => Level::Sector,
+            3 => IndustryLevel::Subsector,
+            4 => IndustryLevel::IndustryGroup,
+            5 if !self.is_several_sectors() => IndustryLevel::NaicsIndustry,
+            6 => IndustryLevel::NationalIndustry,
+            _ => IndustryLevel::Sector,
         }
     }
 
     /// The industries above this one and itself, the sector first.
     pub fn path(&self) -> Vec<&'static Industry> {
-        let mut path: Vec<&'static Self> = Vec::with_capacity(Level::ALL.len());
+        let mut path: Vec<&'static Self> = Vec::with_capacity(IndustryLevel::ALL.len());
         path.extend(INDUSTRIES.binary_search_by(|industry| industry.code.cmp(self.code)).map(|at| &INDUSTRIES[at]));
         while let Some(parent) = path.last().and_then(|industry| industry.parent) {
             path.push(&INDUSTRIES[parent]);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn all_codes_of_2022_are_known_at_every_level() {
         let count = |level| INDUSTRIES.iter().filter(|industry| industry.level() == level).count();
-        assert_eq!(Level::ALL.map(count), [20, 96, 308, 689, 1012]);
+        assert_eq!(IndustryLevel::ALL.map(count), [20, 96, 308, 689, 1012]);
         assert!(INDUSTRIES.is_sorted_by(|one, next| one.code < next.code));
         for industry in INDUSTRIES.iter() {
             assert_eq!(find(industry.code).map(|found| found.title), Some(industry.title));
@@ -122,8 +122,8 @@ mod tests {
     fn every_industry_but_a_sector_has_one_of_each_level_above_it() {
         for industry in INDUSTRIES.iter() {
             let path = industry.path();
-            let levels: Vec<Level> = path.iter().map(|industry| industry.level()).collect();
-            assert_eq!(levels, Level::ALL[..levels.len()], "{}", industry.code);
+            let levels: Vec<IndustryLevel> = path.iter().map(|industry| industry.level()).collect();
+            assert_eq!(levels, IndustryLevel::ALL[..levels.len()], "{}", industry.code);
             assert_eq!(path.last().map(|last| last.code), Some(industry.code));
             assert!(path.windows(2).all(|pair| pair[0].contains(pair[1].code)), "{}", industry.code);
         }

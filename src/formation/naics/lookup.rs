@@ -11,23 +11,23 @@ use hornbook_corpus::embed::embedder;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::index::{Direction, Index, IndexedPhrase, TermNumber};
+use super::index::{IndexedPhrase, IndustryIndex, TermNumber, UnitVector};
 use super::industries::{self, Industry};
 use super::phrases::PLAIN_WORDS;
-use super::spelling::Candidate;
+use super::spelling::SpellingCandidate;
 use super::terms::words_of;
 
 /// The result of a lookup.
 #[derive(Debug)]
-pub struct Found {
+pub struct LookupResult {
     /// Best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<IndustryHit>,
     /// The query with its unknown words corrected, if any could be corrected.
     pub did_you_mean: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Hit {
+pub struct IndustryHit {
     pub industry: &'static Industry,
     pub found_by: FoundBy,
 }
@@ -45,17 +45,17 @@ pub enum FoundBy {
 }
 
 /// The industries that a query names or describes, at most `limit`.
-pub fn lookup(query: &str, limit: usize) -> Found {
-    static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(PLAIN_WORDS));
+pub fn lookup(query: &str, limit: usize) -> LookupResult {
+    static INDEX: LazyLock<IndustryIndex> = LazyLock::new(|| IndustryIndex::new(PLAIN_WORDS));
     let query = query.trim();
     if is_code(query) {
-        return Found { hits: hits(by_code(query), FoundBy::Code).take(limit).collect(), did_you_mean: None };
+        return LookupResult { hits: hits(by_code(query), FoundBy::Code).take(limit).collect(), did_you_mean: None };
     }
     by_words(&INDEX, &TUNING, query, limit)
 }
 
-fn hits(industries: Vec<&'static Industry>, found_by: FoundBy) -> impl Iterator<Item = Hit> {
-    industries.into_iter().map(move |industry| Hit { industry, found_by })
+fn hits(industries: Vec<&'static Industry>, found_by: FoundBy) -> impl Iterator<Item = IndustryHit> {
+    industries.into_iter().map(move |industry| IndustryHit { industry, found_by })
 }
 
 fn is_code(query: &str) -> bool {
@@ -92,7 +92,7 @@ const UNKNOWN_MAX: usize = 10;
 /// The weights of the parts of a score. Chosen on `tests/naics/dev.jsonl` and on plain phrases that
 /// were held back.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tuning {
+pub(super) struct LookupTuning {
     pub(super) covered: f32,
     pub(super) topic: f32,
     /// The factor for each level, sectors first. Forms ask for the last level, six digits.
@@ -101,8 +101,8 @@ pub(super) struct Tuning {
     pub(super) topic_min: f32,
 }
 
-pub(super) const TUNING: Tuning =
-    Tuning { covered: 0.25, topic: 1.0, levels: [0.75, 0.8, 0.85, 0.9, 1.0], topic_min: 0.45 };
+pub(super) const TUNING: LookupTuning =
+    LookupTuning { covered: 0.25, topic: 1.0, levels: [0.75, 0.8, 0.85, 0.9, 1.0], topic_min: 0.45 };
 
 /// A term that a word of the query may stand for, and how likely that is.
 struct TermMatch {
@@ -113,10 +113,10 @@ struct TermMatch {
 /// The terms that one word of a query may stand for, the most likely first.
 type TermMatches = Vec<TermMatch>;
 
-pub(super) fn by_words(index: &Index, tuning: &Tuning, query: &str, limit: usize) -> Found {
+pub(super) fn by_words(index: &IndustryIndex, tuning: &LookupTuning, query: &str, limit: usize) -> LookupResult {
     let (wanted, did_you_mean) = read(index, query);
     let ranked = ranked(index, tuning, &wanted, did_you_mean.as_deref().unwrap_or(query), limit);
-    let mut hits: Vec<Hit> =
+    let mut hits: Vec<IndustryHit> =
         hits(codes_in(query), FoundBy::Code).chain(hits(by_exact_title(index, query), FoundBy::Words)).collect();
     for hit in ranked {
         if !hits.iter().any(|above| above.industry.code == hit.industry.code) {
@@ -124,15 +124,21 @@ pub(super) fn by_words(index: &Index, tuning: &Tuning, query: &str, limit: usize
         }
     }
     hits.truncate(limit);
-    Found { hits, did_you_mean }
+    LookupResult { hits, did_you_mean }
 }
 
 /// The best industries by their scores. Those that no word matches come last, and only if there are
 /// too few others: comparing a query with every topic would take longer than everything else.
-fn ranked(index: &Index, tuning: &Tuning, wanted: &[TermMatches], query: &str, limit: usize) -> Vec<Hit> {
+fn ranked(
+    index: &IndustryIndex,
+    tuning: &LookupTuning,
+    wanted: &[TermMatches],
+    query: &str,
+    limit: usize,
+) -> Vec<IndustryHit> {
     let by_words = scores_by_words(index, tuning, wanted);
     let named = by_words.iter().filter(|score| **score > 0.0).count();
-    let topic = Direction::of(&embedder().embed(query));
+    let topic = UnitVector::of(&embedder().embed(query));
     let mut scored: Vec<(bool, f32, usize)> = Vec::new();
     for candidate in &index.topics {
         let at = candidate.industry as usize;
@@ -154,8 +160,10 @@ fn ranked(index: &Index, tuning: &Tuning, wanted: &[TermMatches], query: &str, l
     }
     scored.sort_by(better);
     let found_by = |is_named| if is_named { FoundBy::Words } else { FoundBy::Meaning };
-    let hit =
-        |(is_named, _, at): (bool, f32, usize)| Hit { industry: &industries::all()[at], found_by: found_by(is_named) };
+    let hit = |(is_named, _, at): (bool, f32, usize)| IndustryHit {
+        industry: &industries::all()[at],
+        found_by: found_by(is_named),
+    };
     scored.into_iter().map(hit).collect()
 }
 
@@ -167,7 +175,7 @@ fn codes_in(query: &str) -> Vec<&'static Industry> {
 }
 
 /// The industries whose title is the query, those with six digits first.
-fn by_exact_title(index: &Index, query: &str) -> Vec<&'static Industry> {
+fn by_exact_title(index: &IndustryIndex, query: &str) -> Vec<&'static Industry> {
     let all = index.topics.iter().map(|topic| &industries::all()[topic.industry as usize]);
     let mut found: Vec<&Industry> = all.filter(|industry| industry.title.eq_ignore_ascii_case(query)).collect();
     found.sort_by_key(|industry| std::cmp::Reverse(industry.level()));
@@ -175,7 +183,7 @@ fn by_exact_title(index: &Index, query: &str) -> Vec<&'static Industry> {
 }
 
 /// The possible terms of each word of a query, and the query with corrections.
-fn read(index: &Index, query: &str) -> (Vec<TermMatches>, Option<String>) {
+fn read(index: &IndustryIndex, query: &str) -> (Vec<TermMatches>, Option<String>) {
     let mut words = words_of(query);
     words.truncate(WORDS_MAX);
     let mut wanted: Vec<TermMatches> = Vec::with_capacity(words.len());
@@ -194,8 +202,10 @@ fn read(index: &Index, query: &str) -> (Vec<TermMatches>, Option<String>) {
             if let Some(better) = candidates.first().filter(|first| first.is_correction) {
                 corrections.push((word.bytes.clone(), better.written));
             }
-            let meant =
-                |candidate: &Candidate<'_>| TermMatch { term: candidate.term, likeness: candidate.match_likelihood };
+            let meant = |candidate: &SpellingCandidate<'_>| TermMatch {
+                term: candidate.term,
+                likeness: candidate.match_likelihood,
+            };
             wanted.push(candidates.iter().map(meant).collect());
         }
     }
@@ -214,12 +224,12 @@ fn exact_match(term: TermNumber) -> TermMatches {
     vec![TermMatch { term, likeness: 1.0 }]
 }
 
-fn term_of(index: &Index, word: &str) -> Option<TermNumber> {
+fn term_of(index: &IndustryIndex, word: &str) -> Option<TermNumber> {
     words_of(word).first().and_then(|word| index.term(&word.term))
 }
 
 /// The part of each industry's score that comes from its phrases, by the position of the industry in the table.
-fn scores_by_words(index: &Index, tuning: &Tuning, wanted: &[TermMatches]) -> Vec<f32> {
+fn scores_by_words(index: &IndustryIndex, tuning: &LookupTuning, wanted: &[TermMatches]) -> Vec<f32> {
     let weight_of =
         |wanted: &TermMatches| wanted.first().map_or(index.weight_max(), |meant| index.postings(meant.term).weight);
     let asked: f32 = wanted.iter().map(|wanted| weight_of(wanted).powi(2)).sum();

@@ -13,5 +13,5 @@ mod quality;
 mod spelling;
 mod terms;
 
-pub use industries::{EDITION, Industry, Level, find};
-pub use lookup::{Found, FoundBy, Hit, lookup};
+pub use industries::{EDITION, Industry, IndustryLevel, find};
+pub use lookup::{FoundBy, IndustryHit, LookupResult, lookup};

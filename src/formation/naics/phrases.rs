@@ -7,7 +7,7 @@ use super::industries::{self, Industry};
 
 /// One name of an industry.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Phrase<'t> {
+pub(super) struct IndustryPhrase<'t> {
     /// The position of the industry in the table.
     pub(super) industry: usize,
     pub(super) text: &'t str,
@@ -20,15 +20,15 @@ pub(super) const PLAIN_WORDS: &str = include_str!("words.tsv");
 /// The titles and plain words of every industry that can be found by words, industry by industry.
 /// An industry whose only subdivision has the same title is left out, because the subdivision is
 /// more specific.
-pub(super) fn phrases<'t>(plain_words: &'t str) -> Vec<Phrase<'t>> {
+pub(super) fn phrases<'t>(plain_words: &'t str) -> Vec<IndustryPhrase<'t>> {
     let mut phrases = Vec::new();
     let mut plain = plain_words.lines().filter_map(|line| line.split_once('\t')).peekable();
     for (at, industry) in industries::all().iter().enumerate() {
         if !is_repeated_below(at, industry) {
-            phrases.push(Phrase { industry: at, text: industry.title, is_title: true });
+            phrases.push(IndustryPhrase { industry: at, text: industry.title, is_title: true });
         }
         if let Some((_, texts)) = plain.next_if(|(code, _)| *code == industry.code) {
-            phrases.extend(texts.split("; ").map(|text| Phrase { industry: at, text, is_title: false }));
+            phrases.extend(texts.split("; ").map(|text| IndustryPhrase { industry: at, text, is_title: false }));
         }
     }
     phrases
@@ -62,7 +62,7 @@ mod tests {
         for line in PLAIN_WORDS.lines() {
             let (code, texts) = line.split_once('\t').expect(line);
             let industry = industries::find(code).expect(code);
-            assert_eq!(industry.level(), industries::Level::NationalIndustry, "{code}");
+            assert_eq!(industry.level(), industries::IndustryLevel::NationalIndustry, "{code}");
             let texts: Vec<&str> = texts.split("; ").collect();
             assert!(texts.iter().all(|text| !text.is_empty() && *text == text.trim()), "{code}");
             assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len(), "{code} repeats a phrase");

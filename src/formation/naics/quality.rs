@@ -1,7 +1,7 @@
 //! The quality of the lookup: MRR@5 over judged descriptions, the mean of one over the rank of the
 //! first correct code. `tests/naics/README.md` explains the figures.
 
-use super::index::Index;
+use super::index::IndustryIndex;
 use super::lookup::{TUNING, by_words, lookup};
 use super::phrases::PLAIN_WORDS;
 
@@ -27,7 +27,7 @@ fn mrr(judged: &[Judged], find: impl Fn(&str) -> Vec<&'static str>) -> f64 {
     judged.iter().filter_map(rank).map(|before| 1.0 / (before + 1) as f64).sum::<f64>() / judged.len() as f64
 }
 
-fn found_in(index: &Index) -> impl Fn(&str) -> Vec<&'static str> {
+fn found_in(index: &IndustryIndex) -> impl Fn(&str) -> Vec<&'static str> {
     |query| by_words(index, &TUNING, query, 5).hits.iter().map(|hit| hit.industry.code).collect()
 }
 
@@ -45,7 +45,10 @@ fn judged_codes_are_national_industries_and_no_description_is_judged_twice() {
     let mut queries = std::collections::HashSet::new();
     for Judged { query, codes } in judged("judged.jsonl").into_iter().chain(judged("dev.jsonl")) {
         for code in &codes {
-            assert!(super::find(code).is_some_and(|found| found.level() == super::Level::NationalIndustry), "{query}");
+            assert!(
+                super::find(code).is_some_and(|found| found.level() == super::IndustryLevel::NationalIndustry),
+                "{query}"
+            );
         }
         assert!(!codes.is_empty() && queries.insert(query.clone()), "{query}");
     }
@@ -70,7 +73,7 @@ fn plain_phrases_that_are_held_back_find_their_codes() {
             kept += &format!("{code}\t{}\n", left.join("; "));
         }
     }
-    let figure = mrr(&held, found_in(&Index::new(&kept)));
+    let figure = mrr(&held, found_in(&IndustryIndex::new(&kept)));
     println!("MRR@5 of {} phrases that are held back: {figure:.3}", held.len());
     assert!(figure >= 0.55, "MRR@5 is {figure:.3}");
 }
@@ -78,7 +81,7 @@ fn plain_phrases_that_are_held_back_find_their_codes() {
 #[test]
 fn plain_words_find_what_titles_alone_do_not() {
     let judged = judged("judged.jsonl");
-    let titles = mrr(&judged, found_in(&Index::new("")));
+    let titles = mrr(&judged, found_in(&IndustryIndex::new("")));
     println!("MRR@5 of the judged descriptions by titles alone: {titles:.3}");
     assert!(titles < 0.5, "the plain words would be needless: {titles:.3}");
 }

@@ -16,8 +16,8 @@ const PREFIX_CHARS_MIN: usize = 3;
 
 /// Words in alphabetical order, each with the number of its term.
 #[derive(Default)]
-pub(super) struct Vocabulary {
-    words: Vec<KnownWord>,
+pub(super) struct TermVocabulary {
+    words: Vec<VocabularyWord>,
     /// The ASCII words, by their length.
     lengths: Vec<LetterSets>,
     /// The positions of the other words, which are few.
@@ -25,7 +25,7 @@ pub(super) struct Vocabulary {
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct KnownWord {
+struct VocabularyWord {
     written: String,
     term: usize,
 }
@@ -70,7 +70,7 @@ const fn has_two_at_most(bits: u32) -> bool {
 }
 
 /// A known word that may stand for an unknown one.
-pub(super) struct Candidate<'v> {
+pub(super) struct SpellingCandidate<'v> {
     pub(super) written: &'v str,
     pub(super) term: usize,
     /// How likely it is that this word is meant, up to 1.
@@ -79,9 +79,9 @@ pub(super) struct Candidate<'v> {
     pub(super) is_correction: bool,
 }
 
-impl Vocabulary {
+impl TermVocabulary {
     pub(super) fn add(&mut self, written: String, term: usize) {
-        self.words.push(KnownWord { written, term });
+        self.words.push(VocabularyWord { written, term });
     }
 
     /// Must be called after all words are added.
@@ -108,25 +108,25 @@ impl Vocabulary {
     }
 
     /// The known words that begin with the unknown one. If there are none, the known words nearest to it.
-    pub(super) fn candidates(&self, unknown: &str) -> Vec<Candidate<'_>> {
+    pub(super) fn candidates(&self, unknown: &str) -> Vec<SpellingCandidate<'_>> {
         let begun = self.completions(unknown);
         if begun.is_empty() { self.corrections(unknown) } else { begun }
     }
 
-    fn completions(&self, begun: &str) -> Vec<Candidate<'_>> {
+    fn completions(&self, begun: &str) -> Vec<SpellingCandidate<'_>> {
         if begun.chars().count() < PREFIX_CHARS_MIN {
             return Vec::new();
         }
         let start = self.words.partition_point(|word| word.written.as_str() < begun);
         let matching = self.words[start..].iter().take_while(|word| word.written.starts_with(begun));
-        let mut candidates: Vec<Candidate<'_>> = matching.map(|word| word.candidate(0.9, false)).collect();
+        let mut candidates: Vec<SpellingCandidate<'_>> = matching.map(|word| word.candidate(0.9, false)).collect();
         // The shortest have the fewest letters that were not typed.
         candidates.sort_by_key(|candidate| candidate.written.len());
         candidates.truncate(CANDIDATES_MAX);
         candidates
     }
 
-    fn corrections(&self, unknown: &str) -> Vec<Candidate<'_>> {
+    fn corrections(&self, unknown: &str) -> Vec<SpellingCandidate<'_>> {
         let length = unknown.chars().count();
         let edits_max = match length {
             0..4 => return Vec::new(),
@@ -176,9 +176,9 @@ impl Vocabulary {
     }
 }
 
-impl KnownWord {
-    fn candidate(&self, likeness: f32, is_correction: bool) -> Candidate<'_> {
-        Candidate { written: &self.written, term: self.term, match_likelihood: likeness, is_correction }
+impl VocabularyWord {
+    fn candidate(&self, likeness: f32, is_correction: bool) -> SpellingCandidate<'_> {
+        SpellingCandidate { written: &self.written, term: self.term, match_likelihood: likeness, is_correction }
     }
 }
 
@@ -192,17 +192,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::formation::naics::index::Index;
+    use crate::formation::naics::index::IndustryIndex;
     use crate::formation::naics::phrases::PLAIN_WORDS;
 
     /// Finds the corrections by comparing with every word.
-    fn brute_force_corrections(known: &[KnownWord], unknown: &str) -> Vec<String> {
+    fn brute_force_corrections(known: &[VocabularyWord], unknown: &str) -> Vec<String> {
         let edits_max = match unknown.chars().count() {
             0..4 => return Vec::new(),
             4..8 => 1,
             _ => 2,
         };
-        let mut near: Vec<(u8, bool, &KnownWord)> = known
+        let mut near: Vec<(u8, bool, &VocabularyWord)> = known
             .iter()
             .filter_map(|word| {
                 let edits = edit_distance(unknown, &word.written, edits_max)?;
@@ -213,14 +213,14 @@ mod tests {
         let nearest = near.first().map(|(edits, ..)| *edits);
         near.retain(|(edits, ..)| Some(*edits) == nearest);
         near.truncate(CANDIDATES_MAX);
-        let said = |(edits, _, word): (u8, bool, &KnownWord)| {
+        let said = |(edits, _, word): (u8, bool, &VocabularyWord)| {
             format!("{} {} {}", word.written, word.term, if edits == 1 { 0.9 } else { 0.8 })
         };
         near.into_iter().map(said).collect()
     }
 
-    fn said(candidates: Vec<Candidate<'_>>) -> Vec<String> {
-        let said = |one: Candidate<'_>| format!("{} {} {}", one.written, one.term, one.match_likelihood);
+    fn said(candidates: Vec<SpellingCandidate<'_>>) -> Vec<String> {
+        let said = |one: SpellingCandidate<'_>| format!("{} {} {}", one.written, one.term, one.match_likelihood);
         candidates.into_iter().map(said).collect()
     }
 
@@ -229,7 +229,7 @@ mod tests {
         fn corrections_are_those_of_comparing_with_every_word(
             known in prop::collection::vec("[a-dé]{0,12}|[ab]{4,9}", 0..60), unknown in "[a-dé]{0,12}|[ab]{4,9}|[a-d-]{60,70}",
         ) {
-            let mut vocabulary = Vocabulary::default();
+            let mut vocabulary = TermVocabulary::default();
             for (term, word) in known.into_iter().enumerate() {
                 vocabulary.add(word, term);
             }
@@ -241,7 +241,7 @@ mod tests {
     /// Every seventh known word, with letters changed in a way that depends only on its position.
     #[test]
     fn corrections_of_misspelt_known_words_are_those_of_comparing_with_every_word() {
-        let index = Index::new(PLAIN_WORDS);
+        let index = IndustryIndex::new(PLAIN_WORDS);
         let vocabulary = &index.vocabulary;
         let mut corrected = 0;
         for (number, word) in vocabulary.words.iter().enumerate().step_by(7) {

@@ -8,7 +8,7 @@ use hornbook_corpus::analyzer::{Analyzer, TokenRole};
 
 /// A word of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Word {
+pub(super) struct TermWord {
     /// The word as written, in lower case.
     pub(super) written: String,
     /// The stem, which other forms of the word share.
@@ -19,13 +19,13 @@ pub(super) struct Word {
 
 /// The words of a text without stop words, unless it has no others. The parts of a compound are
 /// separate words: `t-shirt` is also `tshirt`.
-pub(super) fn words_of(text: &str) -> Vec<Word> {
+pub(super) fn words_of(text: &str) -> Vec<TermWord> {
     let all = all_words_of(text);
-    let telling: Vec<Word> = all.iter().filter(|word| !STOP_TERMS.contains(&word.term)).cloned().collect();
+    let telling: Vec<TermWord> = all.iter().filter(|word| !STOP_TERMS.contains(&word.term)).cloned().collect();
     if telling.is_empty() { all } else { telling }
 }
 
-fn all_words_of(text: &str) -> Vec<Word> {
+fn all_words_of(text: &str) -> Vec<TermWord> {
     thread_local! {
         static ANALYZER: RefCell<Analyzer> = RefCell::new(Analyzer::new());
     }
@@ -38,7 +38,7 @@ fn all_words_of(text: &str) -> Vec<Word> {
                 TokenRole::Whole => token.text.to_owned(),
                 TokenRole::Word | TokenRole::Part => text[bytes.clone()].to_lowercase(),
             };
-            words.push(Word { written, term: token.text.to_owned(), bytes });
+            words.push(TermWord { written, term: token.text.to_owned(), bytes });
         });
     });
     words

@@ -41,7 +41,7 @@ pub(super) struct Suspect<'s> {
     /// The previous and the next word, if only a space or a hyphen is between.
     pub neighbours: [Option<String>; 2],
     /// The words that it may stand for, likeliest first.
-    pub candidates: Vec<Candidate<'s>>,
+    pub candidates: Vec<CorrectionCandidate<'s>>,
     /// There is no evidence that the word is right as it was typed.
     pub can_be_replaced: bool,
 }
@@ -57,7 +57,7 @@ impl Suspect<'_> {
 }
 
 /// A word that a misspelt one may stand for.
-pub(super) struct Candidate<'s> {
+pub(super) struct CorrectionCandidate<'s> {
     pub word: &'s str,
     pub stem: String,
     /// How likely it is, without the rest of the query.
@@ -120,7 +120,7 @@ impl Engine {
     /// How well a candidate goes with the other words. Stop words go with every word and count 0.
     fn cooccurrence_score(
         &self,
-        candidate: &Candidate<'_>,
+        candidate: &CorrectionCandidate<'_>,
         others: &[TermDocuments],
         ranges: &OrdinalRanges,
     ) -> Result<f32, SearchError> {
@@ -134,7 +134,7 @@ impl Engine {
     /// The score for standing in a row with the previous and the next word. Stop words count 0.
     fn adjacency_score(
         &self,
-        candidate: &Candidate<'_>,
+        candidate: &CorrectionCandidate<'_>,
         [before, behind]: &[Option<String>; 2],
         ranges: &OrdinalRanges,
     ) -> Result<f32, SearchError> {

@@ -27,7 +27,7 @@ use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
 use super::engine::Engine;
 use super::error::SearchError;
 use super::understand::{ParsedQuery, has_synonym_entry, is_quote, is_stop_word, term_of};
-use context::{COMPARED_CANDIDATES_MAX, COMPARED_SCORE_MARGIN, Candidate, Suspect};
+use context::{COMPARED_CANDIDATES_MAX, COMPARED_SCORE_MARGIN, CorrectionCandidate, Suspect};
 use typing_errors::{alternative_spellings, typing_error_cost};
 
 /// At most this many misspelt words of a query are looked up; later ones stay as typed. Each costs
@@ -165,7 +165,7 @@ impl Engine {
             let score = likelihood(choice, found as f32 * share, cost);
             let is_easy = cost <= EASY_SLIP;
             let least = if is_easy { 1 } else { HARD_SLIP_DOCUMENTS };
-            let candidate = Candidate { word: choice, stem, score, needs_adjacency: false };
+            let candidate = CorrectionCandidate { word: choice, stem, score, needs_adjacency: false };
             if found >= own.saturating_mul(RARE_RATIO).max(least).min(COUNTED_MAX) {
                 if is_easy { &mut easy } else { &mut hard }.push(candidate);
             } else if found == 0 && is_easy && is_english(choice) {

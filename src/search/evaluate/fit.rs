@@ -6,7 +6,7 @@
 //! the same weights.
 
 use super::judged::ReadyQuery;
-use crate::search::{Candidates, Engine, Feature, Features, Filter, QueryKind, SearchError, SearchRequest};
+use crate::search::{Candidates, Engine, FeatureVector, Filter, QueryKind, RankingFeature, SearchError, SearchRequest};
 
 /// Candidates beyond this rank do not affect any measure.
 const DEPTH: usize = 100;
@@ -26,7 +26,7 @@ const LEARNING_RATE: f32 = 0.05;
 #[derive(Clone, Debug)]
 pub struct TrainingExample {
     pub kind: QueryKind,
-    pairs: Vec<([f32; Feature::COUNT], f32)>,
+    pairs: Vec<([f32; RankingFeature::COUNT], f32)>,
 }
 
 /// Makes a training example of each query whose candidates include a judged provision.
@@ -36,7 +36,7 @@ pub fn training_examples(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<
         let filter = Filter::within(query.range);
         let request = SearchRequest { depth: query.depth, filter: &filter, ..SearchRequest::new(&query.query) };
         let Candidates { kind, found } = engine.candidates(&request)?;
-        let graded: Vec<(u8, Features)> =
+        let graded: Vec<(u8, FeatureVector)> =
             found.into_iter().take(DEPTH).map(|(node, features)| (query.grade(node), features)).collect();
         let pairs = pairs_of(&graded);
         if !pairs.is_empty() {
@@ -46,7 +46,7 @@ pub fn training_examples(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<
     Ok(examples)
 }
 
-fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
+fn pairs_of(graded: &[(u8, FeatureVector)]) -> Vec<([f32; RankingFeature::COUNT], f32)> {
     let gain = |grade: u8| f32::from(grade).exp2() - 1.0;
     let discount = |place: usize| 1.0 / (place as f32 + 2.0).log2();
     let mut pairs = Vec::new();
@@ -64,11 +64,12 @@ fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
 
 /// Fits the weights that order the pairs best. They are scaled so that similarity in both spaces and
 /// interaction sum to 1.
-pub fn fit(examples: &[&TrainingExample], start: Features) -> Features {
+pub fn fit(examples: &[&TrainingExample], start: FeatureVector) -> FeatureVector {
     let count = examples.len().max(1) as f32;
     let mut weights = start;
     for _ in 0..ITERATIONS {
-        let mut slope: [f32; Feature::COUNT] = std::array::from_fn(|f| REGULARIZATION * (start.0[f] - weights.0[f]));
+        let mut slope: [f32; RankingFeature::COUNT] =
+            std::array::from_fn(|f| REGULARIZATION * (start.0[f] - weights.0[f]));
         for (difference, weight) in examples.iter().flat_map(|example| &example.pairs) {
             let margin: f32 = difference.iter().zip(&weights.0).map(|(a, b)| a * b).sum();
             let pull = MARGIN_SCALE * weight / (1.0 + (MARGIN_SCALE * margin).exp()) / count;
@@ -80,20 +81,21 @@ pub fn fit(examples: &[&TrainingExample], start: Features) -> Features {
             .zip(slope)
             .for_each(|(weight, slope)| *weight = (*weight + LEARNING_RATE * slope).max(0.0));
     }
-    let semantic = [Feature::Similarity, Feature::Encoded, Feature::Interaction].map(|feature| weights.get(feature));
+    let semantic = [RankingFeature::Similarity, RankingFeature::Encoded, RankingFeature::Interaction]
+        .map(|feature| weights.get(feature));
     let semantic: f32 = semantic.iter().sum();
-    Features(weights.0.map(|weight| weight / semantic.max(1e-3)))
+    FeatureVector(weights.0.map(|weight| weight / semantic.max(1e-3)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn features(similarity: f32, interaction: f32, cited_by: f32) -> Features {
-        let mut features = Features::default();
-        features.0[Feature::Similarity as usize] = similarity;
-        features.0[Feature::Interaction as usize] = interaction;
-        features.0[Feature::CitedBy as usize] = cited_by;
+    fn features(similarity: f32, interaction: f32, cited_by: f32) -> FeatureVector {
+        let mut features = FeatureVector::default();
+        features.0[RankingFeature::Similarity as usize] = similarity;
+        features.0[RankingFeature::Interaction as usize] = interaction;
+        features.0[RankingFeature::CitedBy as usize] = cited_by;
         features
     }
 
@@ -103,10 +105,10 @@ mod tests {
         let lesson = TrainingExample { kind: QueryKind::Topic, pairs: pairs_of(&graded) };
         let start = features(0.6, 0.4, 0.0);
         let fitted = fit(&[&lesson], start);
-        assert!(fitted.get(Feature::CitedBy) > 0.1, "{fitted:?}");
-        assert!(fitted.get(Feature::Interaction) < 0.4, "{fitted:?}");
+        assert!(fitted.get(RankingFeature::CitedBy) > 0.1, "{fitted:?}");
+        assert!(fitted.get(RankingFeature::Interaction) < 0.4, "{fitted:?}");
         assert!(fitted.0.iter().all(|&weight| weight >= 0.0), "{fitted:?}");
-        let score = |of: &Features| of.0.iter().zip(&fitted.0).map(|(a, b)| a * b).sum::<f32>();
+        let score = |of: &FeatureVector| of.0.iter().zip(&fitted.0).map(|(a, b)| a * b).sum::<f32>();
         assert!(
             graded[1..].iter().chain(&graded[..1]).map(|(_, of)| score(of)).fold(0.0, f32::max) == score(&graded[1].1)
         );

@@ -1,7 +1,7 @@
 //! Collects the candidates of each window: counts the matches and keeps the top k.
 
 use super::pass::{KeywordFound, KeywordQuery, Scored, by_rank};
-use super::window::{Cell, Window};
+use super::window::{ScoreCell, ScoreWindow};
 use crate::search::bitmap::each_bit;
 
 /// Upper bounds of what the remaining words can still add, slightly increased to cover the rounding
@@ -84,7 +84,7 @@ impl<'q> Collector<'q> {
     }
 
     /// Collects the remaining candidates of a window once their scores are complete.
-    pub(super) fn collect_window(&mut self, window: &Window) {
+    pub(super) fn collect_window(&mut self, window: &ScoreWindow) {
         for (doc, cell) in window.iter() {
             if !window.is_certain_match(doc) {
                 if cell.mass < self.mass_required {
@@ -104,7 +104,7 @@ impl<'q> Collector<'q> {
     /// Prunes the candidates that need no further scoring: those that can no longer match, and
     /// those that match but can neither reach the top k nor are watched. The latter are counted
     /// unless they already were.
-    pub(super) fn prune_candidates(&mut self, window: &mut Window, rest: RemainingBounds) {
+    pub(super) fn prune_candidates(&mut self, window: &mut ScoreWindow, rest: RemainingBounds) {
         if !self.is_worth_pruning(window, rest) {
             return;
         }
@@ -132,9 +132,9 @@ impl<'q> Collector<'q> {
 
     /// Checks a sample of the candidates: whether enough of them can be pruned to pay for checking
     /// all.
-    fn is_worth_pruning(&self, window: &Window, rest: RemainingBounds) -> bool {
+    fn is_worth_pruning(&self, window: &ScoreWindow, rest: RemainingBounds) -> bool {
         let step = window.candidates.len().div_ceil(SAMPLED).max(1);
-        let is_settled = |&(doc, cell): &(u32, &Cell)| {
+        let is_settled = |&(doc, cell): &(u32, &ScoreCell)| {
             let is_counted = window.is_certain_match(doc);
             let cannot_match = !is_counted && cell.mass + rest.mass < self.mass_required;
             let is_match = is_counted || cell.mass >= self.mass_required;

@@ -14,23 +14,23 @@ const WORDS_MAX: usize = if cfg!(test) { 5 } else { 8 };
 #[derive(Debug, Default)]
 pub(super) struct DecisionDiagram {
     /// Each step comes after the steps it refers to.
-    steps: Vec<Step>,
-    result: Outcome,
+    steps: Vec<DiagramNode>,
+    result: DiagramEdge,
     /// The bitmap of each step, `groups` groups of 64 documents each.
     step_bitmaps: Vec<u64>,
     groups: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct DiagramNode {
     word: usize,
-    with: Outcome,
-    without: Outcome,
+    with: DiagramEdge,
+    without: DiagramEdge,
 }
 
 /// The decision over the words not yet tested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Outcome {
+enum DiagramEdge {
     All,
     #[default]
     None,
@@ -43,7 +43,7 @@ enum Outcome {
 struct CachedDecision {
     above: f32,
     up_to: f32,
-    outcome: Outcome,
+    outcome: DiagramEdge,
 }
 
 impl DecisionDiagram {
@@ -74,15 +74,17 @@ impl DecisionDiagram {
             let (out, has) = (&mut rest[..groups], &has(step.word)[..groups]);
             let of = |place: usize| &before[place * groups..][..groups];
             match (step.with, step.without) {
-                (Outcome::All, Outcome::None) => out.copy_from_slice(has),
-                (Outcome::All, Outcome::Of(without)) => combine(out, has, of(without), |has, without| has | without),
-                (Outcome::Of(with), Outcome::None) => combine(out, has, of(with), |has, with| has & with),
-                (Outcome::Of(with), Outcome::Of(without)) => {
+                (DiagramEdge::All, DiagramEdge::None) => out.copy_from_slice(has),
+                (DiagramEdge::All, DiagramEdge::Of(without)) => {
+                    combine(out, has, of(without), |has, without| has | without)
+                }
+                (DiagramEdge::Of(with), DiagramEdge::None) => combine(out, has, of(with), |has, with| has & with),
+                (DiagramEdge::Of(with), DiagramEdge::Of(without)) => {
                     let both = has.iter().zip(of(with)).zip(of(without));
                     out.iter_mut().zip(both).for_each(|(out, ((has, with), without))| *out = has & with | without);
                 }
                 // A document with one word more never needs more weight.
-                (Outcome::None, _) | (_, Outcome::All) => unreachable!("decided without the word"),
+                (DiagramEdge::None, _) | (_, DiagramEdge::All) => unreachable!("decided without the word"),
             }
         }
     }
@@ -91,9 +93,9 @@ impl DecisionDiagram {
     #[inline]
     pub(super) fn group(&self, group: usize) -> u64 {
         match self.result {
-            Outcome::All => !0,
-            Outcome::None => 0,
-            Outcome::Of(last) => self.step_bitmaps[last * self.groups + group],
+            DiagramEdge::All => !0,
+            DiagramEdge::None => 0,
+            DiagramEdge::Of(last) => self.step_bitmaps[last * self.groups + group],
         }
     }
 }
@@ -107,7 +109,7 @@ struct DiagramBuilder<'w> {
     weights: &'w [f32],
     /// For each word, the decisions already built from this word on.
     known: Vec<Vec<CachedDecision>>,
-    steps: Vec<Step>,
+    steps: Vec<DiagramNode>,
 }
 
 impl DiagramBuilder<'_> {
@@ -115,10 +117,10 @@ impl DiagramBuilder<'_> {
     /// it; `needed` is the weight still needed.
     fn decide(&mut self, word: usize, left: f32, needed: f32) -> CachedDecision {
         if needed <= 0.0 {
-            return CachedDecision { above: f32::NEG_INFINITY, up_to: 0.0, outcome: Outcome::All };
+            return CachedDecision { above: f32::NEG_INFINITY, up_to: 0.0, outcome: DiagramEdge::All };
         }
         let Some(&weight) = self.weights.get(word).filter(|_| needed <= left) else {
-            return CachedDecision { above: left.max(0.0), up_to: f32::INFINITY, outcome: Outcome::None };
+            return CachedDecision { above: left.max(0.0), up_to: f32::INFINITY, outcome: DiagramEdge::None };
         };
         if let Some(known) = self.known[word].iter().find(|known| known.above < needed && needed <= known.up_to) {
             return *known;
@@ -128,8 +130,8 @@ impl DiagramBuilder<'_> {
         let outcome = match with.outcome == without.outcome {
             true => with.outcome,
             false => {
-                self.steps.push(Step { word, with: with.outcome, without: without.outcome });
-                Outcome::Of(self.steps.len() - 1)
+                self.steps.push(DiagramNode { word, with: with.outcome, without: without.outcome });
+                DiagramEdge::Of(self.steps.len() - 1)
             }
         };
         let above = (with.above + weight).max(without.above);

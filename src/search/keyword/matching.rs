@@ -3,7 +3,7 @@
 use super::bit_sliced_sums::BitSlicedSums;
 use super::decision_diagram::DecisionDiagram;
 use super::planned_word::{BOUND_MARGIN, PlannedWord};
-use super::window::Window;
+use super::window::ScoreWindow;
 
 /// Decides which documents contain enough of the query to match.
 pub(super) enum Matching {
@@ -29,7 +29,7 @@ impl Matching {
     }
 
     /// Evaluates the documents of a marked window.
-    pub(super) fn decide(&mut self, words: &[PlannedWord<'_>], window: &Window) {
+    pub(super) fn decide(&mut self, words: &[PlannedWord<'_>], window: &ScoreWindow) {
         let groups = window.groups();
         let surely = |word: usize| words[word].documents_with_full_mass(window);
         let any = |word: usize| words[word].documents_with_any(window);

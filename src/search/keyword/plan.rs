@@ -13,7 +13,7 @@ use super::leg::KeywordLeg;
 use super::matching::Matching;
 use super::planned_word::{BOUND_MARGIN, PlannedWord, is_sparse};
 use super::upper_bounds::UpperBounds;
-use super::window::Window;
+use super::window::ScoreWindow;
 use crate::search::bitmap::set;
 
 /// Only this many words are looked up: the rarest.
@@ -34,7 +34,7 @@ const SCORE_ALL_MAX: u32 = if cfg!(test) { 3 } else { 48 };
 const POSTINGS_MAX_FLOOR: u64 = 1 << 16;
 
 /// The words of a query, rarest first.
-pub(super) struct Plan<'a> {
+pub(super) struct KeywordPlan<'a> {
     document_count: u32,
     words: Vec<PlannedWord<'a>>,
     /// The number of essential words: only a document with one of the first `essential` words can
@@ -47,7 +47,7 @@ pub(super) struct Plan<'a> {
     can_match: Vec<u64>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> KeywordPlan<'a> {
     /// Plans a search in `searched` documents.
     pub(super) fn new(leg: &'a KeywordLeg, words: &'a [KnownWord], searched: u32) -> io::Result<Self> {
         let mut weighed = Vec::with_capacity(words.len());
@@ -135,7 +135,7 @@ impl<'a> Plan<'a> {
     /// scores.
     pub(super) fn evaluate_window(
         &mut self,
-        window: &mut Window,
+        window: &mut ScoreWindow,
         required: Option<&[u32]>,
         collector: &mut Collector<'_>,
     ) -> io::Result<()> {
@@ -162,7 +162,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Marks the documents of the window that can match, and returns their number.
-    fn mark_essential(&mut self, window: &Window, required: Option<&[u32]>) -> io::Result<u32> {
+    fn mark_essential(&mut self, window: &ScoreWindow, required: Option<&[u32]>) -> io::Result<u32> {
         self.can_match.clear();
         self.can_match.resize(window.groups(), 0);
         match required {
@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
 
     /// Marks the documents of the window that contain the words which `mark_essential` did not
     /// mark.
-    fn mark_others(&mut self, window: &Window, are_required: bool, count: u32) -> io::Result<()> {
+    fn mark_others(&mut self, window: &ScoreWindow, are_required: bool, count: u32) -> io::Result<()> {
         let known = if are_required { 0 } else { self.essential };
         for word in &mut self.words[known..] {
             let is_sparse = is_sparse(count as usize, word.postings, self.document_count);
@@ -193,7 +193,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Makes every document that can match a candidate.
-    fn select_all_candidates(&self, window: &mut Window, collector: &Collector<'_>) {
+    fn select_all_candidates(&self, window: &mut ScoreWindow, collector: &Collector<'_>) {
         let first = window.start as usize / 64;
         let some = self.can_match.iter().enumerate().filter(|&(_, &may)| may != 0);
         some.for_each(|(group, &may)| {
@@ -203,7 +203,7 @@ impl<'a> Plan<'a> {
 
     /// Counts the certain matches. Selects as candidates those certain matches that can reach the
     /// top k or are watched, and all documents whose match is still open.
-    fn select_candidates(&mut self, window: &mut Window, collector: &mut Collector<'_>) {
+    fn select_candidates(&mut self, window: &mut ScoreWindow, collector: &mut Collector<'_>) {
         let (groups, first) = (window.groups(), window.start as usize / 64);
         self.upper_bounds.decide(collector.threshold_scores(), &self.words, window);
         self.matching.decide(&self.words, window);

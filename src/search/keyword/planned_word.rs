@@ -7,7 +7,7 @@ use super::collect::RemainingBounds;
 use super::common_terms::CommonTerm;
 use super::known_words::{KnownTerm, KnownWord};
 use super::leg::KeywordLeg;
-use super::window::{WINDOW, Window};
+use super::window::{ScoreWindow, WINDOW};
 use crate::search::bitmap::{each_bit, set};
 use crate::search::postings::Cursor;
 
@@ -39,11 +39,11 @@ struct PlannedTerm<'a> {
     weight: f32,
     /// Its contribution to the mass of the word.
     mass: f32,
-    source: Source<'a>,
+    source: TermSource<'a>,
 }
 
 /// Where a term is looked up.
-enum Source<'a> {
+enum TermSource<'a> {
     Cached(Arc<CommonTerm>),
     Lists(Box<Lists<'a>>),
 }
@@ -82,7 +82,7 @@ impl<'a> PlannedWord<'a> {
         let postings = word.terms().map(KnownTerm::postings).sum();
         let most = terms.iter().map(|term| term.most(leg.saturation)).sum();
         let most_elsewhere = match terms.as_slice() {
-            [PlannedTerm { weight, source: Source::Cached(held), .. }] => {
+            [PlannedTerm { weight, source: TermSource::Cached(held), .. }] => {
                 Some(weight * held.most_elsewhere / (held.most_elsewhere + leg.saturation))
             }
             _ => None,
@@ -119,18 +119,18 @@ impl<'a> PlannedWord<'a> {
     }
 
     /// Bitmap of the documents in a marked window that contain any of its terms.
-    pub(super) fn documents_with_any(&self, window: &Window) -> &[u64] {
+    pub(super) fn documents_with_any(&self, window: &ScoreWindow) -> &[u64] {
         match self.terms.as_slice() {
-            [PlannedTerm { source: Source::Cached(held), .. }] => held.documents(window.start as usize / 64),
+            [PlannedTerm { source: TermSource::Cached(held), .. }] => held.documents(window.start as usize / 64),
             _ => &self.any,
         }
     }
 
     /// Bitmap of the documents in a window with a high term frequency; empty if the word has no
     /// such bitmap.
-    pub(super) fn high_frequency_documents(&self, window: &Window) -> &[u64] {
+    pub(super) fn high_frequency_documents(&self, window: &ScoreWindow) -> &[u64] {
         match self.terms.as_slice() {
-            [PlannedTerm { source: Source::Cached(held), .. }] => {
+            [PlannedTerm { source: TermSource::Cached(held), .. }] => {
                 held.high_frequency_bitmap(window.start as usize / 64)
             }
             _ => &[],
@@ -138,15 +138,15 @@ impl<'a> PlannedWord<'a> {
     }
 
     /// Bitmap of the documents in a marked window that surely have the full mass of the word.
-    pub(super) fn documents_with_full_mass(&self, window: &Window) -> &[u64] {
+    pub(super) fn documents_with_full_mass(&self, window: &ScoreWindow) -> &[u64] {
         if self.is_one_term() { self.documents_with_any(window) } else { &self.surely }
     }
 
     /// Marks the documents of the window that contain the word. With `among`, only documents of
     /// that bitmap need to be marked.
-    pub(super) fn mark(&mut self, window: &Window, among: Option<&Vec<u64>>) -> io::Result<()> {
+    pub(super) fn mark(&mut self, window: &ScoreWindow, among: Option<&Vec<u64>>) -> io::Result<()> {
         let Self { mass, terms, any, surely, .. } = self;
-        if let [PlannedTerm { source: Source::Cached(_), .. }] = terms.as_slice() {
+        if let [PlannedTerm { source: TermSource::Cached(_), .. }] = terms.as_slice() {
             return Ok(());
         }
         any.clear();
@@ -166,7 +166,7 @@ impl<'a> PlannedWord<'a> {
     }
 
     /// Adds its contribution to the score and the mass of each candidate.
-    pub(super) fn add(&mut self, window: &mut Window, document_count: u32) -> io::Result<()> {
+    pub(super) fn add(&mut self, window: &mut ScoreWindow, document_count: u32) -> io::Result<()> {
         let is_one_term = self.is_one_term();
         let is_sparse = is_sparse(window.candidates.len(), self.postings, document_count);
         for term in &mut self.terms {
@@ -186,8 +186,8 @@ impl<'a> PlannedWord<'a> {
 impl<'a> PlannedTerm<'a> {
     fn open(leg: &'a KeywordLeg, term: &'a KnownTerm, weight: f32, mass: f32, searched: u32) -> io::Result<Self> {
         let source = match leg.common.get(term.key(), term.document_frequency(), searched, || term.cursors(leg))? {
-            Some(held) => Source::Cached(held),
-            None => Source::Lists(Lists { leg, term, without_frequencies: None, with_frequencies: None }.into()),
+            Some(held) => TermSource::Cached(held),
+            None => TermSource::Lists(Lists { leg, term, without_frequencies: None, with_frequencies: None }.into()),
         };
         Ok(Self { weight: weight * (leg.saturation + 1.0), mass, source })
     }
@@ -195,13 +195,13 @@ impl<'a> PlannedTerm<'a> {
     /// Upper bound of its contribution to a score.
     fn most(&self, saturation: f32) -> f32 {
         match &self.source {
-            Source::Cached(held) => self.weight * held.most / (held.most + saturation),
-            Source::Lists(_) => self.weight,
+            TermSource::Cached(held) => self.weight * held.most / (held.most + saturation),
+            TermSource::Lists(_) => self.weight,
         }
     }
 }
 
-impl Source<'_> {
+impl TermSource<'_> {
     /// The first document at or after `from` that contains the term.
     fn next(&mut self, from: u32) -> io::Result<Option<u32>> {
         let lists = match self {
@@ -217,7 +217,7 @@ impl Source<'_> {
 
     /// Marks the documents of the window that contain the term. With `among`, only documents of
     /// that bitmap need to be marked.
-    fn mark(&mut self, window: &Window, among: Option<&Vec<u64>>, has: &mut [u64]) -> io::Result<()> {
+    fn mark(&mut self, window: &ScoreWindow, among: Option<&Vec<u64>>, has: &mut [u64]) -> io::Result<()> {
         let lists = match self {
             Self::Cached(held) => {
                 let documents = held.documents(window.start as usize / 64);
@@ -245,7 +245,7 @@ impl Source<'_> {
 
     /// Adds the weighted term frequency in each candidate. If the candidates are sparse, it looks
     /// each of them up; otherwise it reads the posting lists.
-    fn add(&mut self, window: &mut Window, is_sparse: bool) -> io::Result<()> {
+    fn add(&mut self, window: &mut ScoreWindow, is_sparse: bool) -> io::Result<()> {
         let lists = match self {
             Self::Cached(held) => {
                 window.add_common(held);

@@ -13,7 +13,7 @@ use hornbook_corpus::ids::OrdinalRange;
 use super::collect::Collector;
 use super::leg::KeywordLeg;
 use super::pass::{KeywordFound, KeywordQuery, Scored};
-use super::plan::Plan;
+use super::plan::KeywordPlan;
 
 /// Maximum number of documents of a part: several windows, but few enough that all threads end at
 /// nearly the same time.
@@ -105,8 +105,8 @@ impl<'a> SharedSearch<'a> {
         Ok(collector.finish(plan.possible()).watched)
     }
 
-    fn plan(&self) -> io::Result<Plan<'a>> {
-        Plan::new(self.leg, self.query.words, self.query.ranges.len())
+    fn plan(&self) -> io::Result<KeywordPlan<'a>> {
+        KeywordPlan::new(self.leg, self.query.words, self.query.ranges.len())
     }
 
     fn required(&self) -> Option<&'a [u32]> {

@@ -406,7 +406,7 @@ fn postings_read_are_limited_for_long_queries() {
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let work = |asked: &str| {
         let known = leg.look_up(&query_words(asked)).unwrap();
-        let plan = Plan::new(&leg, &known, 3_000).unwrap();
+        let plan = KeywordPlan::new(&leg, &known, 3_000).unwrap();
         (plan.word_count(), plan.postings())
     };
     let (words, postings) = work(&numbers.join(" "));

@@ -4,7 +4,7 @@
 use super::bit_sliced_sums::BitSlicedSums;
 use super::decision_diagram::DecisionDiagram;
 use super::planned_word::{BOUND_MARGIN, PlannedWord};
-use super::window::Window;
+use super::window::ScoreWindow;
 
 /// Only queries with at most this many words use the high-frequency bitmaps.
 const HIGH_FREQUENCY_WORDS_MAX: usize = 4;
@@ -44,7 +44,7 @@ struct BoundPart {
 }
 
 impl BoundPart {
-    fn documents<'w>(&self, words: &'w [PlannedWord<'_>], window: &Window) -> &'w [u64] {
+    fn documents<'w>(&self, words: &'w [PlannedWord<'_>], window: &ScoreWindow) -> &'w [u64] {
         if self.is_much {
             words[self.word].high_frequency_documents(window)
         } else {
@@ -65,7 +65,7 @@ impl UpperBounds {
 
     /// Finds the documents of the window whose upper bounds add up to at least the threshold of
     /// their list. `bars` are the thresholds for law in force and for law no longer in force.
-    pub(super) fn decide(&mut self, bars: [f32; 2], words: &[PlannedWord<'_>], window: &Window) {
+    pub(super) fn decide(&mut self, bars: [f32; 2], words: &[PlannedWord<'_>], window: &ScoreWindow) {
         let Self { shares, how } = self;
         let shares = &*shares;
         let has = |share: usize| shares[share].documents(words, window);

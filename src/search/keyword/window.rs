@@ -10,7 +10,7 @@ pub(super) const WINDOW: u32 = if cfg!(test) { 128 } else { 16384 };
 
 /// A window: its candidates and their accumulated scores.
 #[derive(Default)]
-pub(super) struct Window {
+pub(super) struct ScoreWindow {
     /// A multiple of 64. Documents before `from` are not searched.
     pub(super) start: u32,
     pub(super) from: u32,
@@ -26,7 +26,7 @@ pub(super) struct Window {
     /// The candidates as documents, ascending.
     pub(super) candidates: Vec<u32>,
     /// One cell for each candidate.
-    cells: Vec<Cell>,
+    cells: Vec<ScoreCell>,
     /// The cells that the current term has touched, and those that the current word has touched.
     touched_by_term: Vec<u32>,
     touched_by_word: Vec<u32>,
@@ -34,7 +34,7 @@ pub(super) struct Window {
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct Cell {
+pub(super) struct ScoreCell {
     /// The weighted term frequency of the current term, summed over all fields.
     weighted_frequency: f32,
     /// The mass of the terms of the current word.
@@ -69,7 +69,7 @@ impl CandidateBitmap<'_> {
 
 /// Accumulates the weighted term frequencies of the current term.
 pub(super) struct TermAccumulator<'w> {
-    cells: &'w mut [Cell],
+    cells: &'w mut [ScoreCell],
     of_term: &'w mut Vec<u32>,
 }
 
@@ -85,7 +85,7 @@ impl TermAccumulator<'_> {
     }
 }
 
-impl Window {
+impl ScoreWindow {
     /// Starts the next window at document `from`, and returns its end.
     pub(super) fn restart(&mut self, from: u32, range_end: u32, saturation: f32) -> u32 {
         (self.from, self.start, self.saturation) = (from, from - from % 64, saturation);
@@ -126,7 +126,7 @@ impl Window {
         let start = self.start + group as u32 * 64;
         self.before[group] = self.candidates.len() as u32;
         each_bit(candidates, |bit| self.candidates.push(start + bit));
-        self.cells.resize(self.candidates.len(), Cell::default());
+        self.cells.resize(self.candidates.len(), ScoreCell::default());
     }
 
     /// Whether a document is a certain match.
@@ -137,13 +137,13 @@ impl Window {
     }
 
     /// The candidates with their cells.
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &Cell)> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &ScoreCell)> {
         self.candidates.iter().copied().zip(&self.cells)
     }
 
     /// Keeps the candidates for which `keep` is true, in order. The last argument of `keep` is
     /// whether the document is a certain match.
-    pub(super) fn retain_candidates(&mut self, mut keep: impl FnMut(u32, &Cell, bool) -> bool) {
+    pub(super) fn retain_candidates(&mut self, mut keep: impl FnMut(u32, &ScoreCell, bool) -> bool) {
         let mut kept = 0;
         let mut last_group = usize::MAX;
         for place in 0..self.candidates.len() {
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn panicked_search_leaves_no_state() {
-        let mut window = Window::default();
+        let mut window = ScoreWindow::default();
         let mut begin = |counts: bool| {
             window.restart(0, 64, 1.0);
             window.set_group(0, 0, 1);

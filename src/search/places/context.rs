@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use super::names::Form;
-use super::words::{Case, Word};
+use super::names::NameForm;
+use super::words::{Case, PlaceWord};
 
 /// A name in a piece of a query.
 pub(super) struct NameInContext<'t> {
     pub text: &'t str,
     /// The words of the piece.
-    pub words: &'t [Word],
+    pub words: &'t [PlaceWord],
     /// The indexes of the words of the name.
     pub name: Range<usize>,
     /// Whether the query begins with this piece.
@@ -30,7 +30,7 @@ pub(super) struct PlaceReading {
 }
 
 /// A name and the words around it that belong to it.
-struct Phrase {
+struct PlacePhrase {
     words: Range<usize>,
     has_preposition: bool,
     has_law: bool,
@@ -230,25 +230,27 @@ const AFTER_CITY_WORDS: &[&str] = &[
 
 /// Judges a name: the words that belong to it, and whether it certainly means its place. `None` if it
 /// does not mean the place.
-pub(super) fn read_place_name(spot: &NameInContext<'_>, form: Form) -> Option<PlaceReading> {
+pub(super) fn read_place_name(spot: &NameInContext<'_>, form: NameForm) -> Option<PlaceReading> {
     if spot.is_part_of_a_word() || spot.is_another_name() {
         return None;
     }
     match form {
-        Form::Federal => federal(spot),
-        Form::Country => country(spot),
-        Form::Code => code(spot),
-        Form::Full | Form::City => full_name(spot, form),
-        Form::Postal | Form::AmbiguousPostal | Form::WordPostal | Form::District => abbreviation(spot, form),
+        NameForm::Federal => federal(spot),
+        NameForm::Country => country(spot),
+        NameForm::Code => code(spot),
+        NameForm::Full | NameForm::City => full_name(spot, form),
+        NameForm::Postal | NameForm::AmbiguousPostal | NameForm::WordPostal | NameForm::District => {
+            abbreviation(spot, form)
+        }
     }
 }
 
-fn full_name(spot: &NameInContext<'_>, form: Form) -> Option<PlaceReading> {
+fn full_name(spot: &NameInContext<'_>, form: NameForm) -> Option<PlaceReading> {
     let phrase = spot.phrase()?;
     if spot.is_possessive() {
         return Some(PlaceReading { words: spot.name.clone(), is_certain: false });
     }
-    let is_small_city = form == Form::City && spot.words[spot.name.start].case == Case::Small;
+    let is_small_city = form == NameForm::City && spot.words[spot.name.start].case == Case::Small;
     let is_at_an_edge = spot.begins_with(&phrase) || spot.ends_with(&phrase);
     let is_certain = match is_small_city {
         true => phrase.has_preposition && spot.is_complete(&phrase),
@@ -261,22 +263,22 @@ fn full_name(spot: &NameInContext<'_>, form: Form) -> Option<PlaceReading> {
     Some(PlaceReading { words: phrase.words, is_certain })
 }
 
-fn abbreviation(spot: &NameInContext<'_>, form: Form) -> Option<PlaceReading> {
+fn abbreviation(spot: &NameInContext<'_>, form: NameForm) -> Option<PlaceReading> {
     let word = &spot.words[spot.name.start];
     let is_small = word.case != Case::Capitals;
     let is_shouted = !spot.text.contains(char::is_lowercase) && spot.words.len() > 1;
-    if form != Form::District && (is_small || is_shouted || word.is_dotted && form == Form::WordPostal) {
+    if form != NameForm::District && (is_small || is_shouted || word.is_dotted && form == NameForm::WordPostal) {
         return None;
     }
     let phrase = spot.phrase()?;
     let is_said = phrase.has_preposition || spot.follows_comma();
     let is_certain = match form {
-        Form::WordPostal => is_said,
-        Form::AmbiguousPostal => is_said || phrase.has_law || spot.ends_with(&phrase),
-        Form::District if is_small => is_said || phrase.has_law || spot.ends_with(&phrase),
+        NameForm::WordPostal => is_said,
+        NameForm::AmbiguousPostal => is_said || phrase.has_law || spot.ends_with(&phrase),
+        NameForm::District if is_small => is_said || phrase.has_law || spot.ends_with(&phrase),
         _ => is_said || phrase.has_law || spot.begins_with(&phrase) || spot.ends_with(&phrase),
     };
-    let may_be_preferred = form == Form::Postal || form == Form::District && !is_small;
+    let may_be_preferred = form == NameForm::Postal || form == NameForm::District && !is_small;
     let is_certain =
         is_certain && !phrase.is_doubtful && !spot.is_possessive() && !OF_THE_PLACE.contains(&spot.word_after(0));
     (is_certain || may_be_preferred).then_some(PlaceReading { words: phrase.words, is_certain })
@@ -329,7 +331,7 @@ fn code(spot: &NameInContext<'_>) -> Option<PlaceReading> {
     Some(PlaceReading { words: phrase.words, is_certain: is_certain && !spot.is_possessive() })
 }
 
-impl Phrase {
+impl PlacePhrase {
     fn is_explicit(&self) -> bool {
         self.has_preposition || self.has_law
     }
@@ -396,9 +398,9 @@ impl NameInContext<'_> {
 
     /// The name with the neighbouring words that add nothing: `in the state of Virginia`,
     /// `Virginia law`. `None` if the words exclude the place.
-    fn phrase(&self) -> Option<Phrase> {
+    fn phrase(&self) -> Option<PlacePhrase> {
         let mut phrase =
-            Phrase { words: self.name.clone(), has_preposition: false, has_law: false, is_doubtful: false };
+            PlacePhrase { words: self.name.clone(), has_preposition: false, has_law: false, is_doubtful: false };
         if !self.is_possessive() {
             self.extend_right(&mut phrase);
         }
@@ -408,7 +410,7 @@ impl NameInContext<'_> {
         (!EXCLUDING_WORDS.contains(&before) && !is_out_of).then_some(phrase)
     }
 
-    fn extend_right(&self, phrase: &mut Phrase) {
+    fn extend_right(&self, phrase: &mut PlacePhrase) {
         if self.word_after(0) == "state" && !STATE_INSTITUTIONS.contains(&self.word_after(1)) {
             phrase.words.end += 1;
         }
@@ -422,7 +424,7 @@ impl NameInContext<'_> {
         }
     }
 
-    fn extend_left(&self, phrase: &mut Phrase) {
+    fn extend_left(&self, phrase: &mut PlacePhrase) {
         self.take_article(phrase);
         // As in `laws of the state of`.
         for _ in 0..2 {
@@ -452,22 +454,22 @@ impl NameInContext<'_> {
         }
     }
 
-    fn take_article(&self, phrase: &mut Phrase) {
+    fn take_article(&self, phrase: &mut PlacePhrase) {
         if self.word_before(phrase.words.start, 0) == "the" {
             phrase.words.start -= 1;
         }
     }
 
-    fn begins_with(&self, phrase: &Phrase) -> bool {
+    fn begins_with(&self, phrase: &PlacePhrase) -> bool {
         self.is_first_piece && phrase.words.start == 0
     }
 
-    fn ends_with(&self, phrase: &Phrase) -> bool {
+    fn ends_with(&self, phrase: &PlacePhrase) -> bool {
         self.is_last_piece && phrase.words.end == self.words.len()
     }
 
     /// Whether the phrase ends here, because the next word begins something new.
-    fn is_complete(&self, phrase: &Phrase) -> bool {
+    fn is_complete(&self, phrase: &PlacePhrase) -> bool {
         let next = self.from(phrase.words.end, 0);
         next.is_empty() || phrase.has_law || AFTER_CITY_WORDS.contains(&next)
     }

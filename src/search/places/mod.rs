@@ -19,14 +19,14 @@ use hornbook_corpus::catalogue::Catalogue;
 
 use context::{NameInContext, PlaceReading, read_place_name};
 pub(super) use names::Place;
-use names::{Name, Names};
-use words::{WORD_BYTES_MAX, Word, key_in, next_word, words_in};
+use names::{PlaceName, PlaceNames};
+use words::{PlaceWord, WORD_BYTES_MAX, key_in, next_word, words_in};
 
 /// The places of a snapshot, with a table for finding them in queries.
 #[derive(Debug)]
 pub(super) struct Places {
     places: Vec<Place>,
-    names: Names,
+    names: PlaceNames,
 }
 
 /// The place that a query names.
@@ -49,7 +49,7 @@ struct Reading {
 
 impl Places {
     pub(super) fn of(catalogue: &Catalogue) -> Self {
-        let (places, names) = Names::of(catalogue);
+        let (places, names) = PlaceNames::of(catalogue);
         Self { places, names }
     }
 
@@ -107,7 +107,7 @@ impl Places {
     }
 
     /// The longest known name at the start of `words`. It may contain commas: `Washington, D.C.`.
-    fn name_at(&self, query: &str, words: &[Word]) -> Option<&Name> {
+    fn name_at(&self, query: &str, words: &[PlaceWord]) -> Option<&PlaceName> {
         let (first, behind) = words.split_first()?;
         self.names.beginning_with(&first.key).iter().find(|name| {
             let keys = behind.iter().take(name.rest.len()).map(|word| &word.key);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hornbook_corpus::catalogue::{Catalogue, CodeBody, Jurisdiction};
 use hornbook_corpus::ids::{OrdinalRange, ShortCode};
-use hornbook_corpus::jurisdictions::Level;
+use hornbook_corpus::jurisdictions::GovernmentLevel;
 
 use super::words::keys_of;
 
@@ -37,7 +37,7 @@ impl Place {
 
 /// The form of a name. It decides how clear the words around the name must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum NameForm {
     /// The name of a state, a territory, or of a city or county in several words.
     Full,
     /// The name of a city or county in one word, which may also be a common word: Mobile, Orange.
@@ -59,17 +59,17 @@ pub(super) enum Form {
 
 /// One name of a place.
 #[derive(Clone, Debug)]
-pub(super) struct Name {
+pub(super) struct PlaceName {
     /// The words after the first one.
     pub rest: Vec<String>,
-    pub form: Form,
+    pub form: NameForm,
     pub place: usize,
 }
 
 /// All names.
 #[derive(Debug, Default)]
-pub(super) struct Names {
-    by_first: HashMap<String, Vec<Name>>,
+pub(super) struct PlaceNames {
+    by_first: HashMap<String, Vec<PlaceName>>,
 }
 
 const AMBIGUOUS_POSTAL: &[&str] = &[
@@ -103,9 +103,9 @@ const SHORT_NAMES: &[(&str, &[&str])] = &[
 /// A code name of one word needs at least this many bytes: shorter words have too many other meanings.
 const CODE_WORD_BYTES_MIN: usize = 3;
 
-impl Names {
+impl PlaceNames {
     /// The names that begin with a word, longest first.
-    pub(super) fn beginning_with(&self, first: &str) -> &[Name] {
+    pub(super) fn beginning_with(&self, first: &str) -> &[PlaceName] {
         self.by_first.get(first).map_or(&[], Vec::as_slice)
     }
 
@@ -141,61 +141,63 @@ impl Names {
         let short = without_kind_prefix(name);
         let is_one_word = keys_of(short).len() == 1;
         let form = match level {
-            Level::Federal => Form::Country,
-            Level::City | Level::County if is_one_word => Form::City,
-            _ => Form::Full,
+            GovernmentLevel::Federal => NameForm::Country,
+            GovernmentLevel::City | GovernmentLevel::County if is_one_word => NameForm::City,
+            _ => NameForm::Full,
         };
         self.add(short, form, place);
         self.add(name, form, place);
         match (level, short_code.as_str()) {
-            (Level::Federal, _) => {
+            (GovernmentLevel::Federal, _) => {
                 for name in ["US", "USA", "United States of America"] {
-                    self.add(name, Form::Country, place);
+                    self.add(name, NameForm::Country, place);
                 }
-                self.add("federal", Form::Federal, place);
+                self.add("federal", NameForm::Federal, place);
             }
-            (Level::District, "DC") => {
-                self.add("DC", Form::District, place);
-                self.add("Washington DC", Form::Full, place);
+            (GovernmentLevel::District, "DC") => {
+                self.add("DC", NameForm::District, place);
+                self.add("Washington DC", NameForm::Full, place);
             }
-            (Level::State | Level::Territory, code) if code.len() == 2 => self.add(code, postal(code), place),
-            (Level::City, _) => self.add(&format!("{short} City"), Form::Full, place),
+            (GovernmentLevel::State | GovernmentLevel::Territory, code) if code.len() == 2 => {
+                self.add(code, postal(code), place)
+            }
+            (GovernmentLevel::City, _) => self.add(&format!("{short} City"), NameForm::Full, place),
             _ => {}
         }
     }
 
     fn add_code(&mut self, body: &CodeBody, place: usize) {
-        self.add(without_edition(&body.name), Form::Code, place);
+        self.add(without_edition(&body.name), NameForm::Code, place);
         let cited = body.citation.as_deref().and_then(|template| template.split(['{', '§']).next()).unwrap_or_default();
         let short = SHORT_NAMES.iter().filter(|(key, _)| *key == body.key).flat_map(|(_, names)| names.iter().copied());
         for name in short.chain([cited]) {
-            self.add(name, Form::Code, place);
+            self.add(name, NameForm::Code, place);
         }
     }
 
     /// Adds a name. If several places have the same name, it belongs to the first of them.
-    fn add(&mut self, name: &str, form: Form, place: usize) {
+    fn add(&mut self, name: &str, form: NameForm, place: usize) {
         let mut keys = keys_of(name).into_iter();
         let Some(first) = keys.next() else { return };
         let rest: Vec<String> = keys.collect();
-        if form == Form::Code && rest.is_empty() && first.len() < CODE_WORD_BYTES_MIN {
+        if form == NameForm::Code && rest.is_empty() && first.len() < CODE_WORD_BYTES_MIN {
             return;
         }
         let names = self.by_first.entry(first).or_default();
         if !names.iter().any(|known| known.rest == rest) {
-            names.push(Name { rest, form, place });
+            names.push(PlaceName { rest, form, place });
             // The longest name that matches is the one that is meant.
             names.sort_by_key(|name| std::cmp::Reverse(name.rest.len()));
         }
     }
 }
 
-fn postal(code: &str) -> Form {
+fn postal(code: &str) -> NameForm {
     let is_in = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(code));
     match () {
-        () if is_in(WORD_POSTAL) => Form::WordPostal,
-        () if is_in(AMBIGUOUS_POSTAL) => Form::AmbiguousPostal,
-        () => Form::Postal,
+        () if is_in(WORD_POSTAL) => NameForm::WordPostal,
+        () if is_in(AMBIGUOUS_POSTAL) => NameForm::AmbiguousPostal,
+        () => NameForm::Postal,
     }
 }
 

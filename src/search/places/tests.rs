@@ -2,18 +2,18 @@
 
 use hornbook_corpus::catalogue::{Catalogue, CodeBody, Jurisdiction};
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
-use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
+use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, GovernmentLevel};
 
 use super::*;
 
 /// Code, name, level and parent of the cities and counties.
-const CITIES: [(&str, &str, Level, &str); 6] = [
-    ("IL-CHICAGO", "City of Chicago", Level::City, "IL"),
-    ("AL-MOBILE", "City of Mobile", Level::City, "AL"),
-    ("CA-SAN-MATEO", "City of San Mateo", Level::City, "CA"),
-    ("NY-NEW-YORK", "City of New York", Level::City, "NY"),
-    ("VA-HENRICO", "Henrico County", Level::County, "VA"),
-    ("WA-PORT-ANGELES", "City of Port Angeles", Level::City, "WA"),
+const CITIES: [(&str, &str, GovernmentLevel, &str); 6] = [
+    ("IL-CHICAGO", "City of Chicago", GovernmentLevel::City, "IL"),
+    ("AL-MOBILE", "City of Mobile", GovernmentLevel::City, "AL"),
+    ("CA-SAN-MATEO", "City of San Mateo", GovernmentLevel::City, "CA"),
+    ("NY-NEW-YORK", "City of New York", GovernmentLevel::City, "NY"),
+    ("VA-HENRICO", "Henrico County", GovernmentLevel::County, "VA"),
+    ("WA-PORT-ANGELES", "City of Port Angeles", GovernmentLevel::City, "WA"),
 ];
 
 /// Key, name, jurisdiction and citation of the codes.

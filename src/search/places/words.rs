@@ -7,7 +7,7 @@ pub(super) const WORD_BYTES_MAX: usize = 24;
 
 /// A word of a query. Its key is in small letters and has no dots.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(super) struct PlaceWord {
     pub bytes: Range<usize>,
     pub key: String,
     pub case: Case,
@@ -23,7 +23,7 @@ pub(super) enum Case {
     Capitals,
 }
 
-impl Word {
+impl PlaceWord {
     pub(super) fn of(text: &str, bytes: Range<usize>) -> Self {
         let word = &text[bytes.clone()];
         let is_first_capital = word.starts_with(char::is_uppercase);
@@ -83,13 +83,13 @@ pub(super) fn keys_of(text: &str) -> Vec<String> {
     words_in(text, 0..text.len()).into_iter().map(|word| word.key).collect()
 }
 
-pub(super) fn words_in(text: &str, piece: Range<usize>) -> Vec<Word> {
+pub(super) fn words_in(text: &str, piece: Range<usize>) -> Vec<PlaceWord> {
     let text = &text[..piece.end];
     let mut words = Vec::new();
     let mut at = piece.start;
     while let Some(bytes) = next_word(text, at) {
         at = bytes.end;
-        words.push(Word::of(text, bytes));
+        words.push(PlaceWord::of(text, bytes));
     }
     words
 }

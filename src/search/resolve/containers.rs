@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use hornbook_corpus::cards::Card;
-use hornbook_corpus::citation::{BodyRef, Container, Level, NamedContainer, NumberedContainer};
+use hornbook_corpus::citation::{BodyRef, Container, ContainerLevel, NamedContainer, NumberedContainer};
 use hornbook_corpus::code_titles::compare_numbers;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
@@ -21,7 +21,7 @@ const PROVISIONS_CHECKED_MAX: usize = 4;
 pub(super) struct ContainerIndex {
     /// With normalised numbers.
     containers: Vec<(Container, NodeOrdinal)>,
-    by_innermost: HashMap<(BodyRef, Level, Box<str>), Vec<usize>>,
+    by_innermost: HashMap<(BodyRef, ContainerLevel, Box<str>), Vec<usize>>,
     /// By the number that their sections begin with: `43-32`.
     by_number: HashMap<(BodyRef, Box<str>), Vec<usize>>,
     /// By the number of their title and their own number: `29-1`. Used if no section numbers begin like this.
@@ -104,7 +104,7 @@ impl ContainerIndex {
     }
 
     /// The numbers of the containers of a level within a title, in order, each once.
-    pub(super) fn numbers_within(&self, body: BodyRef, title: &str, level: Level) -> Vec<String> {
+    pub(super) fn numbers_within(&self, body: BodyRef, title: &str, level: ContainerLevel) -> Vec<String> {
         let title = normalize_number(title);
         let is_inside = |container: &Container| {
             container.body == body && container.levels.iter().any(|(level, own)| level.is_title() && *own == title)

@@ -32,7 +32,7 @@ use super::understand::{QueryKind, with_analyzer};
 pub use cut::SNIPPET_CHARS_MAX;
 use cut::{TextWindow, cut};
 use query_matcher::QueryMatcher;
-use window::{Window, best_window, each_wanted_word};
+use window::{SnippetWindow, best_window, each_wanted_word};
 
 /// Texts of up to this many bytes are read completely to find the words of a query.
 const FULL_READ_BYTES_MAX: usize = 4096;
@@ -140,7 +140,7 @@ impl<'s> SnippetFinder<'_, 's> {
     /// `text` is the wording to show; `chunk` is the chunk that semantic search found.
     fn place(&mut self, text: Span, chunk: Option<Span>) -> Result<Passage, SearchError> {
         let in_chunk = chunk.filter(|chunk| chunk.length > 0).and_then(|chunk| within(text, chunk));
-        let mut best: Option<Window> = None;
+        let mut best: Option<SnippetWindow> = None;
         if let Some(bytes) = &in_chunk {
             let window = self.window_in(text, bytes.clone())?;
             let is_enough = match (&window, self.wanted.kind) {
@@ -156,7 +156,7 @@ impl<'s> SnippetFinder<'_, 's> {
             }
         }
         let found = self.window_of(text)?;
-        let is_better = |found: &Window| best.as_ref().is_none_or(|best| found.score > best.score);
+        let is_better = |found: &SnippetWindow| best.as_ref().is_none_or(|best| found.score > best.score);
         if let Some(window) = found.filter(is_better).or(best) {
             return Ok(Passage { text, core: window.bytes });
         }
@@ -164,13 +164,13 @@ impl<'s> SnippetFinder<'_, 's> {
         Ok(Passage { text, core: start..start })
     }
 
-    fn window_in(&mut self, text: Span, bytes: Range<usize>) -> Result<Option<Window>, SearchError> {
+    fn window_in(&mut self, text: Span, bytes: Range<usize>) -> Result<Option<SnippetWindow>, SearchError> {
         let (start, part) = self.texts.part(text, bytes)?;
         Ok(best_window(self.wanted, self.analyzer, part).map(|window| window.moved(start)))
     }
 
     /// The best window of a whole text, as far as a limited search can find it.
-    fn window_of(&mut self, text: Span) -> Result<Option<Window>, SearchError> {
+    fn window_of(&mut self, text: Span) -> Result<Option<SnippetWindow>, SearchError> {
         let length = text.length as usize;
         if length <= FULL_READ_BYTES_MAX {
             return self.window_in(text, 0..length);
@@ -180,7 +180,7 @@ impl<'s> SnippetFinder<'_, 's> {
         for anchor in self.wanted.anchors() {
             let searched = &bytes[..length.min(left_to_search)];
             left_to_search -= searched.len();
-            let mut best: Option<Window> = None;
+            let mut best: Option<SnippetWindow> = None;
             let mut read_until = 0;
             let mut read = 0;
             for place in anchor.places(searched) {

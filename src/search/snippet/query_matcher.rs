@@ -229,21 +229,21 @@ impl QueryMatcher {
     }
 
     /// What to look for in a long text, the rarest word first.
-    pub(super) fn anchors(&self) -> impl Iterator<Item = Anchor<'_>> {
+    pub(super) fn anchors(&self) -> impl Iterator<Item = StemAnchor<'_>> {
         self.rarest_first.iter().map(|&word| {
             let (first, inside) = &self.words[usize::from(word)].anchor;
-            Anchor { first: *first, inside }
+            StemAnchor { first: *first, inside }
         })
     }
 }
 
 /// What a word and its stem have in common, for searching long texts.
-pub(super) struct Anchor<'w> {
+pub(super) struct StemAnchor<'w> {
     first: u8,
     inside: &'w [u8],
 }
 
-impl Anchor<'_> {
+impl StemAnchor<'_> {
     /// The starts of the words that match.
     pub(super) fn places(&self, text: &[u8]) -> impl Iterator<Item = usize> {
         let begins = move |at: usize| {

@@ -18,7 +18,7 @@ const COMPOUND_MAX: usize = 96;
 
 /// A range of a text that contains words of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct SnippetWindow {
     /// From the start of the first word to the end of the last one.
     pub bytes: Range<usize>,
     pub score: u32,
@@ -26,14 +26,14 @@ pub(super) struct Window {
     pub is_full: bool,
 }
 
-impl Window {
+impl SnippetWindow {
     pub(super) fn moved(self, by: usize) -> Self {
         Self { bytes: self.bytes.start + by..self.bytes.end + by, ..self }
     }
 }
 
 /// The best window of a text; the first one of several equal ones.
-pub(super) fn best_window(wanted: &QueryMatcher, analyzer: &mut Analyzer, text: &str) -> Option<Window> {
+pub(super) fn best_window(wanted: &QueryMatcher, analyzer: &mut Analyzer, text: &str) -> Option<SnippetWindow> {
     if wanted.is_empty() {
         return None;
     }
@@ -113,7 +113,7 @@ struct SlidingWindow<'w> {
     counts: Vec<OccurrenceCounts>,
     score: u32,
     full: u32,
-    best: Option<Window>,
+    best: Option<SnippetWindow>,
     /// Scratch buffer for [`SlidingWindow::last_start`].
     seen: Vec<OccurrenceCounts>,
 }
@@ -148,7 +148,7 @@ impl<'w> SlidingWindow<'w> {
         self.inside.push_back((found, in_row));
         if self.best.as_ref().is_none_or(|best| self.score > best.score) {
             let bytes = self.last_start()..found.end;
-            self.best = Some(Window { bytes, score: self.score, is_full: self.score == self.full });
+            self.best = Some(SnippetWindow { bytes, score: self.score, is_full: self.score == self.full });
         }
     }
 

@@ -12,7 +12,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use maud::{Markup, html};
 
 use super::contents;
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
 use super::untrusted_text::{UntrustedText, grouped};
@@ -20,11 +20,11 @@ use super::zoning::address;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::mount::MountResponse;
-use reply::{Coverage, Jurisdiction};
+use reply::{CoverageView, JurisdictionView};
 
 pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
     let news = opened.call(OperationCall::read("coverage", &[])).await?;
-    let coverage: Coverage<'_> = news.read()?;
+    let coverage: CoverageView<'_> = news.read()?;
     let main = html! {
         h1 { "Coverage" }
         (totals(&opened, &coverage))
@@ -32,11 +32,11 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         (codes(&opened.corpus, &coverage)?)
         (missing_jurisdictions(&coverage))
     };
-    let html = Page::new("Coverage", Section::Coverage, main).html(&opened.visitor);
+    let html = Page::new("Coverage", SiteSection::Coverage, main).html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }
 
-fn totals(opened: &OpenPage<'_>, coverage: &Coverage<'_>) -> Markup {
+fn totals(opened: &OpenPage<'_>, coverage: &CoverageView<'_>) -> Markup {
     let with_law = coverage.jurisdictions.iter().filter(|one| !one.placeholder).count();
     let provisions = opened.corpus.catalogue().jurisdictions.iter().map(|one| one.provisions).sum();
     let figures = [
@@ -52,14 +52,14 @@ fn totals(opened: &OpenPage<'_>, coverage: &Coverage<'_>) -> Markup {
 }
 
 /// The number of provisions in force, shown if some provisions are not in force.
-fn in_force(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
+fn in_force(jurisdiction: &JurisdictionView<'_>, body: &CodeBody) -> Markup {
     let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0);
     let in_force = covered.map(|covered| covered.in_force_count).filter(|count| *count < body.provisions);
     html! { @if let Some(count) = in_force { " " span.count { (grouped(count)) " in force" } } }
 }
 
 /// The table of all codes in the snapshot, with their editions.
-fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
+fn codes(corpus: &Corpus, coverage: &CoverageView<'_>) -> Result<Markup, ApiError> {
     let bodies = &corpus.catalogue().code_bodies;
     let of = |code: &str| bodies.iter().filter(|body| body.jurisdiction.as_str() == code).collect::<Vec<_>>();
     let has_maps = coverage.jurisdictions.iter().any(|one| !one.placeholder && one.gis_citation_quality.is_some());
@@ -91,7 +91,7 @@ fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
 }
 
 /// The missing parts of a code.
-fn missing(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
+fn missing(jurisdiction: &JurisdictionView<'_>, body: &CodeBody) -> Markup {
     let parts = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0).map(|covered| &covered.parts);
     let missing = parts.and_then(|parts| parts.level.zip(parts.missing.as_deref()));
     html! {
@@ -122,7 +122,7 @@ fn edition(sources: Option<[&Source; 2]>) -> Markup {
     }
 }
 
-fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
+fn map_of(jurisdiction: &JurisdictionView<'_>) -> Markup {
     html! {
         @match jurisdiction.gis_citation_quality {
             Some("linked") => { a href=(address::path(jurisdiction.short_code)) { "Map" } ", all zones linked" }
@@ -133,8 +133,8 @@ fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
 }
 
 /// The jurisdictions that are listed without law.
-fn missing_jurisdictions(coverage: &Coverage<'_>) -> Markup {
-    let missing: Vec<&Jurisdiction<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
+fn missing_jurisdictions(coverage: &CoverageView<'_>) -> Markup {
+    let missing: Vec<&JurisdictionView<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
     html! {
         @if !missing.is_empty() {
             h2 { "What is not here yet" }

@@ -7,15 +7,15 @@ use uuid::Uuid;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Coverage<'b> {
+pub(super) struct CoverageView<'b> {
     pub(super) published_gis_layers: usize,
     #[serde(borrow)]
-    pub(super) jurisdictions: Vec<Jurisdiction<'b>>,
+    pub(super) jurisdictions: Vec<JurisdictionView<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Jurisdiction<'b> {
+pub(super) struct JurisdictionView<'b> {
     pub(super) short_code: &'b str,
     #[serde(borrow)]
     pub(super) name: Cow<'b, str>,
@@ -25,20 +25,20 @@ pub(super) struct Jurisdiction<'b> {
     pub(super) parent: Option<&'b str>,
     pub(super) gis_citation_quality: Option<&'b str>,
     #[serde(borrow)]
-    pub(super) code_bodies: Vec<CoveredBody<'b>>,
+    pub(super) code_bodies: Vec<CoveredBodyView<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CoveredBody<'b> {
+pub(super) struct CoveredBodyView<'b> {
     pub(super) id: Uuid,
     pub(super) in_force_count: u32,
     #[serde(borrow)]
-    pub(super) parts: Parts<'b>,
+    pub(super) parts: PartsView<'b>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Parts<'b> {
+pub(super) struct PartsView<'b> {
     pub(super) level: Option<&'b str>,
     #[serde(borrow)]
     pub(super) missing: Option<Vec<Cow<'b, str>>>,

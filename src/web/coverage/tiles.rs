@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::reply::Jurisdiction;
+use super::reply::JurisdictionView;
 use crate::web::untrusted_text::grouped;
 
 /// The short code, the column and the row of each state.
@@ -102,9 +102,9 @@ impl HeldLaw {
     }
 }
 
-pub(super) fn map(jurisdictions: &[Jurisdiction<'_>]) -> Markup {
+pub(super) fn map(jurisdictions: &[JurisdictionView<'_>]) -> Markup {
     let federal = jurisdictions.iter().find(|one| one.level == "federal");
-    let is_other = |one: &&Jurisdiction<'_>| {
+    let is_other = |one: &&JurisdictionView<'_>| {
         matches!(one.level, "state" | "district" | "territory")
             && !one.placeholder
             && !TILES.iter().any(|(code, ..)| *code == one.short_code)
@@ -123,7 +123,7 @@ pub(super) fn map(jurisdictions: &[Jurisdiction<'_>]) -> Markup {
 }
 
 /// The tile for federal law, in the free space at the top.
-fn wide_tile(federal: &Jurisdiction<'_>) -> Markup {
+fn wide_tile(federal: &JurisdictionView<'_>) -> Markup {
     let held = if federal.placeholder { HeldLaw::Nothing } else { HeldLaw::State };
     let content = html! {
         rect class=(held.class()) x=(2 * STEP) y="0" width=(3 * STEP - (STEP - SIDE)) height=(SIDE) rx="5" {}
@@ -133,9 +133,9 @@ fn wide_tile(federal: &Jurisdiction<'_>) -> Markup {
     linked(federal.short_code, &told, held, &content)
 }
 
-fn tile(code: &str, column: u32, row: u32, jurisdictions: &[Jurisdiction<'_>]) -> Markup {
+fn tile(code: &str, column: u32, row: u32, jurisdictions: &[JurisdictionView<'_>]) -> Markup {
     let state = jurisdictions.iter().find(|one| one.short_code == code);
-    let is_within = |one: &&Jurisdiction<'_>| one.parent == Some(code) && !one.placeholder;
+    let is_within = |one: &&JurisdictionView<'_>| one.parent == Some(code) && !one.placeholder;
     let within = jurisdictions.iter().find(is_within);
     let held = match (state, within) {
         (Some(state), _) if !state.placeholder => HeldLaw::State,
@@ -178,7 +178,7 @@ fn linked(code: &str, told: &str, held: HeldLaw, content: &Markup) -> Markup {
 mod tests {
     use std::collections::BTreeSet;
 
-    use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, Level};
+    use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, GovernmentLevel};
 
     use super::*;
 
@@ -187,7 +187,10 @@ mod tests {
         let places: BTreeSet<(u32, u32)> = TILES.iter().map(|(_, column, row)| (*column, *row)).collect();
         assert_eq!(places.len(), TILES.len());
         assert!(places.iter().all(|(column, row)| *column < COLUMNS && *row < ROWS));
-        for one in BUILT_IN_JURISDICTIONS.iter().filter(|one| matches!(one.level, Level::State | Level::District)) {
+        for one in BUILT_IN_JURISDICTIONS
+            .iter()
+            .filter(|one| matches!(one.level, GovernmentLevel::State | GovernmentLevel::District))
+        {
             assert!(TILES.iter().any(|(code, ..)| *code == one.code), "{} has no tile", one.code);
         }
         assert!(FREE_POSITIONS.iter().all(|free| !places.contains(free)));

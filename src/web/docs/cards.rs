@@ -8,7 +8,7 @@ use super::elements::{curl, lines, prose, table};
 use super::schema;
 use crate::api::documents::{DocumentContext, markdown};
 use crate::api::operation::{Operation, Route};
-use crate::api::parameters::{Kind, Location, Need, Parameter};
+use crate::api::parameters::{Location, Need, Parameter, ParameterKind};
 use crate::api::reply::Format;
 
 pub(super) fn card(operation: &Operation, route: Route, setting: &DocumentContext<'_>, description: &Value) -> Markup {
@@ -96,8 +96,8 @@ fn field(parameter: &Parameter, given: &ExampleValues<'_>) -> Markup {
     let value = given.value(parameter.name);
     let default = if let Need::Default(default) = parameter.need { Some(default) } else { None };
     let choices: &[&str] = match parameter.kind {
-        Kind::Choice(choices) => choices,
-        Kind::Boolean => &["true", "false"],
+        ParameterKind::Choice(choices) => choices,
+        ParameterKind::Boolean => &["true", "false"],
         _ => &[],
     };
     let Bounds { min, max, step } = Bounds::of(parameter.kind);
@@ -128,10 +128,14 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(kind: Kind) -> Self {
+    fn of(kind: ParameterKind) -> Self {
         match kind {
-            Kind::Integer { min, max } => Self { min: Some(min.into()), max: Some(max.into()), step: Some("1") },
-            Kind::Number { min, max } => Self { min: Some(min.into()), max: Some(max.into()), step: Some("any") },
+            ParameterKind::Integer { min, max } => {
+                Self { min: Some(min.into()), max: Some(max.into()), step: Some("1") }
+            }
+            ParameterKind::Number { min, max } => {
+                Self { min: Some(min.into()), max: Some(max.into()), step: Some("any") }
+            }
             _ => Self { min: None, max: None, step: None },
         }
     }

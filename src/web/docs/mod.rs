@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
 use super::assets::{DOCS, VERSION};
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::page_context::OpenPage;
 use super::response::{self, CachePolicy};
 use crate::api::documents::{DocumentContext, Examples};
@@ -32,12 +32,12 @@ pub use page::content;
 /// The rendered content for the most recently requested snapshot.
 #[derive(Default)]
 pub(super) struct RenderedDocs {
-    content: RwLock<Option<Arc<Content>>>,
+    content: RwLock<Option<Arc<DocsContent>>>,
     /// Ensures that concurrent requests render the content only once.
     rendering: Mutex<()>,
 }
 
-struct Content {
+struct DocsContent {
     snapshot: String,
     html: String,
     /// A hash of the HTML.
@@ -51,12 +51,12 @@ pub(super) async fn answer(opened: OpenPage<'_>, kept: &RenderedDocs) -> Result<
     if held.split(',').any(|tag| tag.trim().trim_start_matches("W/") == format!("\"{version}\"")) {
         return Ok(opened.answer(response::not_modified(&version, CachePolicy::Revalidate)));
     }
-    let page = Page { scripts: &[&DOCS], ..Page::new("API", Section::Api, PreEscaped(content.html.clone())) };
+    let page = Page { scripts: &[&DOCS], ..Page::new("API", SiteSection::Api, PreEscaped(content.html.clone())) };
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::with_version(response::page(StatusCode::OK, html, CachePolicy::Revalidate), &version)))
 }
 
-async fn content_for(opened: &OpenPage<'_>, kept: &RenderedDocs) -> Result<Arc<Content>, ApiError> {
+async fn content_for(opened: &OpenPage<'_>, kept: &RenderedDocs) -> Result<Arc<DocsContent>, ApiError> {
     if let Some(content) = kept.of(opened.corpus.id()) {
         return Ok(content);
     }
@@ -72,7 +72,7 @@ async fn content_for(opened: &OpenPage<'_>, kept: &RenderedDocs) -> Result<Arc<C
             DocumentContext { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
         let html = content(&setting);
         let version = hex::encode(&Sha256::digest(&html)[..12]);
-        Arc::new(Content { snapshot: corpus.id().to_owned(), html, version })
+        Arc::new(DocsContent { snapshot: corpus.id().to_owned(), html, version })
     });
     let rendered = rendered.await.map_err(|error| ApiError::internal(format!("render the documentation: {error}")))?;
     *kept.content.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&rendered));
@@ -80,7 +80,7 @@ async fn content_for(opened: &OpenPage<'_>, kept: &RenderedDocs) -> Result<Arc<C
 }
 
 impl RenderedDocs {
-    fn of(&self, snapshot: &str) -> Option<Arc<Content>> {
+    fn of(&self, snapshot: &str) -> Option<Arc<DocsContent>> {
         let kept = self.content.read().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().filter(|content| content.snapshot == snapshot).cloned()
     }

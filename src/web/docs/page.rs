@@ -8,7 +8,7 @@ use super::clients;
 use super::elements::{curl, lines, prose, table};
 use super::schema;
 use crate::accounts::tier::{PackName, Tariff};
-use crate::api::documents::{DOCS_PATH, Document, DocumentContext, markdown};
+use crate::api::documents::{ApiDocument, DOCS_PATH, DocumentContext, markdown};
 use crate::api::error::ErrorCode;
 use crate::api::headers::{HEADERS, Header, HeaderScope};
 use crate::api::openapi;
@@ -218,7 +218,7 @@ fn errors() -> Markup {
 }
 
 fn documents(base: &str) -> Markup {
-    let rendered = Document::ALL.map(|document| (document.paths()[0], document.media_type()));
+    let rendered = ApiDocument::ALL.map(|document| (document.paths()[0], document.media_type()));
     table(
         "Documents about the service",
         &["path", "type"],

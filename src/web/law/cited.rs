@@ -10,30 +10,30 @@ use super::address::path_on;
 const NOTES: &str = "notes";
 
 #[derive(Deserialize)]
-pub(super) struct Resolution {
-    pub(super) answers: Vec<CitationAnswer>,
+pub(super) struct ResolutionView {
+    pub(super) answers: Vec<CitationAnswerView>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::web) struct CitationAnswer {
+pub(in crate::web) struct CitationAnswerView {
     pub(in crate::web) subdivision: Vec<String>,
     pub(in crate::web) notes: bool,
     pub(in crate::web) node_id: Option<Uuid>,
-    pub(in crate::web) candidates: Vec<Candidate>,
+    pub(in crate::web) candidates: Vec<CandidateView>,
     pub(in crate::web) message: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::web) struct Candidate {
+pub(in crate::web) struct CandidateView {
     pub(in crate::web) node_id: Uuid,
     pub(in crate::web) citation: String,
     pub(in crate::web) heading: String,
     pub(in crate::web) status: String,
 }
 
-impl CitationAnswer {
+impl CitationAnswerView {
     /// The message for people. If there are candidates, the part after the semicolon is for
     /// programs and is left out.
     pub(in crate::web) fn message_for_people(&self) -> &str {

@@ -6,7 +6,7 @@ use hornbook_corpus::layout::{LayoutRef, LineKind, RenderLine, layout_lines};
 
 /// A line, ready to be rendered.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Line<'t> {
+pub(super) struct LineView<'t> {
     pub(super) kind: LineKind,
     /// The number of enclosing subdivisions, from 0.
     pub(super) depth: usize,
@@ -26,7 +26,7 @@ pub(super) struct Line<'t> {
 const DEPTH_MAX: usize = 7;
 
 /// The non-empty lines of a text. Without a layout, all lines are paragraphs.
-pub(super) fn of<'t>(text: &'t str, layout: Option<LayoutRef<'_>>) -> Vec<Line<'t>> {
+pub(super) fn of<'t>(text: &'t str, layout: Option<LayoutRef<'_>>) -> Vec<LineView<'t>> {
     let mut used: HashSet<String> = HashSet::new();
     let mut lines = Vec::new();
     for RenderLine { range, kind, depth, label_bytes, table, anchor } in layout_lines(text, layout) {
@@ -36,7 +36,7 @@ pub(super) fn of<'t>(text: &'t str, layout: Option<LayoutRef<'_>>) -> Vec<Line<'
             continue;
         }
         let behind = content[label_bytes..].trim_start_matches(' ');
-        lines.push(Line {
+        lines.push(LineView {
             kind,
             depth: usize::from(depth).min(DEPTH_MAX),
             anchors: anchor.map_or_else(Vec::new, |anchor| new_anchors(&anchor.name, usize::from(depth), &mut used)),

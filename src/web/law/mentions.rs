@@ -7,7 +7,7 @@ use hornbook_corpus::layout::anchor_name;
 use hornbook_corpus::nodes::NodeRecord;
 
 use super::address::path_on;
-use super::reply::Provision;
+use super::reply::ProvisionView;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::search::LawOnDay;
@@ -46,7 +46,7 @@ pub(super) struct Preview {
 }
 
 impl CitationLinks {
-    pub(super) fn of(corpus: &Corpus, law: &LawOnDay, provision: &Provision<'_>) -> Result<Self, ApiError> {
+    pub(super) fn of(corpus: &Corpus, law: &LawOnDay, provision: &ProvisionView<'_>) -> Result<Self, ApiError> {
         let mut mentions = Self::default();
         if provision.references.out.total == 0 {
             return Ok(mentions);

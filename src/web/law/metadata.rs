@@ -5,14 +5,14 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::address::{is_web, path, path_on};
-use super::reply::Provision;
+use super::reply::ProvisionView;
 use crate::web::frame::data_block;
 use crate::web::untrusted_text::attribute_text;
 
 /// Maximum length of a description, in characters.
 const DESCRIPTION_CHARS: usize = 200;
 
-pub(super) fn head(provision: &Provision<'_>, base_url: &str, is_indexed: bool) -> Markup {
+pub(super) fn head(provision: &ProvisionView<'_>, base_url: &str, is_indexed: bool) -> Markup {
     let address = format!("{base_url}{}", path(provision.id));
     let title = attribute_text(&shortened(&format!("{} {}", provision.citation, provision.heading)));
     let beginning = provision.text.split('\n').find(|line| !line.trim().is_empty()).unwrap_or(&provision.heading);
@@ -35,7 +35,7 @@ pub(super) fn head(provision: &Provision<'_>, base_url: &str, is_indexed: bool) 
     }
 }
 
-fn legislation(provision: &Provision<'_>, base_url: &str, address: &str) -> Value {
+fn legislation(provision: &ProvisionView<'_>, base_url: &str, address: &str) -> Value {
     let is_in_force = provision.status == "in force";
     let force = if is_in_force { "https://schema.org/InForce" } else { "https://schema.org/NotInForce" };
     let part_of = provision.path.last().map(|above| {
@@ -75,7 +75,7 @@ fn shortened(text: &str) -> String {
     }
 }
 /// The provision at its publisher, or else the address it was read from.
-fn based_on<'p>(provision: &'p Provision<'_>) -> Option<&'p str> {
+fn based_on<'p>(provision: &'p ProvisionView<'_>) -> Option<&'p str> {
     let provenance = &provision.provenance;
     provenance.official_url.as_deref().or(provenance.source_url.as_deref()).filter(|url| is_web(url))
 }

@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use super::assets::{READING, TREE, VERSION};
 use super::contents;
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::page_context::{CallResult, OpenPage, OperationCall, OperationReply};
 use super::response::{self, CachePolicy};
 use super::untrusted_text::attribute_text;
@@ -34,10 +34,10 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Format;
 use crate::mount::MountResponse;
 use crate::search::LawOnDay;
-use cited::{CitationAnswer, Resolution};
+use cited::{CitationAnswerView, ResolutionView};
 use mentions::CitationLinks;
 use page::ProvisionPage;
-use reply::Provision;
+use reply::ProvisionView;
 
 /// The page of a node, or its text in another format.
 pub(super) async fn by_id(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
@@ -86,7 +86,7 @@ fn known_versions(opened: &OpenPage<'_>, mark: &str) -> String {
 }
 
 async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String, ApiError> {
-    let mut provision: Provision<'_> = news.read()?;
+    let mut provision: ProvisionView<'_> = news.read()?;
     provision.named_day = opened.named_day();
     let (corpus, law) = (Arc::clone(&opened.corpus), opened.law());
     let shell = opened.shell;
@@ -103,7 +103,7 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
     let page = Page {
         head: metadata::head(&provision, base_url, shell.is_indexed),
         scripts: if provision.child_count > 0 { &[&READING, &TREE] } else { &[&READING] },
-        ..Page::new(title, Section::Contents, setting.main())
+        ..Page::new(title, SiteSection::Contents, setting.main())
     };
     Ok(page.html(&opened.visitor))
 }
@@ -111,7 +111,7 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
 fn layouts<'c>(
     corpus: &'c Corpus,
     law: &LawOnDay,
-    provision: &Provision<'_>,
+    provision: &ProvisionView<'_>,
 ) -> Result<Vec<Option<LayoutRef<'c>>>, ApiError> {
     let id = Uuid::try_parse(provision.id).ok();
     let Some(node) = id.and_then(|id| corpus.snapshot().ordinal(NodeId(id))) else { return Ok(Vec::new()) };
@@ -127,9 +127,9 @@ fn layouts<'c>(
 const TITLE_BYTES_MAX: usize = 200;
 
 /// The answers for all citations in the text, in order.
-pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {
+pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result<Vec<CitationAnswerView>, ApiError> {
     let news = opened.call(OperationCall::read("resolve", &[("citation", citation)])).await?;
-    Ok(news.read::<Resolution>()?.answers)
+    Ok(news.read::<ResolutionView>()?.answers)
 }
 
 /// Redirects to the provision that a citation refers to, or lists the candidates.
@@ -143,7 +143,7 @@ pub(super) async fn by_citation(mut opened: OpenPage<'_>, citation: &str) -> Res
     }
     let is_found = answers.iter().any(|answer| !answer.candidates.is_empty());
     let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
-    let page = Page::new("Citation", Section::Search, page::candidates(citation, &answers, named_day.as_deref()));
+    let page = Page::new("Citation", SiteSection::Search, page::candidates(citation, &answers, named_day.as_deref()));
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::page(status, html, CachePolicy::NoStore)))
 }

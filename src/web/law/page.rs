@@ -5,9 +5,9 @@ use maud::{Markup, html};
 
 use super::address::{day_parameter, is_web, path, path_on};
 use super::citations;
-use super::cited::CitationAnswer;
+use super::cited::CitationAnswerView;
 use super::mentions::CitationLinks;
-use super::reply::{Link, List, Note, Provision, Wording};
+use super::reply::{Link, List, NoteView, ProvisionView, WordingView};
 use super::text::LawText;
 use crate::api::as_of::AS_OF_NAME;
 use crate::web::untrusted_text::{UntrustedText, short_heading};
@@ -17,7 +17,7 @@ const OPEN_NOTE_BYTES: usize = 2_000;
 
 /// The data for rendering a provision.
 pub(super) struct ProvisionPage<'p> {
-    pub(super) provision: &'p Provision<'p>,
+    pub(super) provision: &'p ProvisionView<'p>,
     pub(super) mentions: CitationLinks,
     /// The layouts of the text, of the other wordings and of the notes, in this order.
     pub(super) layouts: Vec<Option<LayoutRef<'p>>>,
@@ -58,8 +58,8 @@ impl<'p> ProvisionPage<'p> {
         self.layouts.get(part).copied().flatten()
     }
 
-    fn other_wording(&self, wording: &Wording<'_>, place: usize) -> Markup {
-        let Wording { label, status, effective_from, effective_to, text, source_credit } = wording;
+    fn other_wording(&self, wording: &WordingView<'_>, place: usize) -> Markup {
+        let WordingView { label, status, effective_from, effective_to, text, source_credit } = wording;
         html! {
             section.wording id=[(place == 1).then_some("wordings")] {
                 h2 { (UntrustedText(label)) }
@@ -74,7 +74,7 @@ impl<'p> ProvisionPage<'p> {
 
     /// The notes that the text refers to by number.
     fn footnotes(&self, footnotes: &[u32]) -> Markup {
-        let found: Vec<(u32, &Note<'_>)> =
+        let found: Vec<(u32, &NoteView<'_>)> =
             footnotes.iter().filter_map(|place| Some((*place, self.provision.notes.get(*place as usize)?))).collect();
         html! {
             @if !found.is_empty() {
@@ -87,13 +87,13 @@ impl<'p> ProvisionPage<'p> {
 
     fn notes(&self, footnotes: &[u32]) -> Markup {
         let notes = self.provision.notes.iter().zip(0_u32..).filter(|(_, place)| !footnotes.contains(place));
-        let notes: Vec<(&Note<'_>, u32)> = notes.collect();
+        let notes: Vec<(&NoteView<'_>, u32)> = notes.collect();
         let first = 1 + self.provision.wordings.len();
         html! {
             @if !notes.is_empty() {
                 section.notes {
                     h2 #notes { "Notes of the publisher" }
-                    @for (Note { topic, text }, place) in notes {
+                    @for (NoteView { topic, text }, place) in notes {
                         // A note without text is the title of the notes after it.
                         @if text.is_empty() { h3 { (UntrustedText(topic)) } } @else {
                             details open[text.len() < OPEN_NOTE_BYTES] {
@@ -120,7 +120,7 @@ impl<'p> ProvisionPage<'p> {
     }
 
     fn tools(&self) -> Markup {
-        let Provision { id, .. } = self.provision;
+        let ProvisionView { id, .. } = self.provision;
         let address = format!("{}{}", self.base_url, path(id));
         let day = self.provision.named_day.as_deref();
         html! {
@@ -197,7 +197,7 @@ impl<'p> ProvisionPage<'p> {
     }
 }
 
-fn crumbs(provision: &Provision<'_>) -> Markup {
+fn crumbs(provision: &ProvisionView<'_>) -> Markup {
     html! {
         nav.crumbs aria-label="Place in the code" {
             ol {
@@ -212,8 +212,8 @@ fn crumbs(provision: &Provision<'_>) -> Markup {
 }
 
 /// The banners above the text: the day, the status, other wordings and other citations.
-fn status_banners(provision: &Provision<'_>) -> Markup {
-    let Provision { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } = provision;
+fn status_banners(provision: &ProvisionView<'_>) -> Markup {
+    let ProvisionView { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } = provision;
     // Dates in the ISO 8601 format are compared as texts.
     let is_old = effective_to.is_none()
         && wordings.is_empty()
@@ -244,7 +244,7 @@ fn status_banners(provision: &Provision<'_>) -> Markup {
     }
 }
 
-fn not_in_force(provision: &Provision<'_>) -> Markup {
+fn not_in_force(provision: &ProvisionView<'_>) -> Markup {
     let successors = &provision.successors;
     html! {
         @match provision.status {
@@ -272,7 +272,7 @@ fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
     html! { @for (place, citation) in citations.iter().enumerate() { @if place > 0 { "; " } (UntrustedText(citation.as_ref())) } }
 }
 
-fn neighbours(provision: &Provision<'_>) -> Markup {
+fn neighbours(provision: &ProvisionView<'_>) -> Markup {
     let neighbour = |link: &Link<'_>, rel: &str, word: &str| {
         html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) } } }
     };
@@ -284,7 +284,7 @@ fn neighbours(provision: &Provision<'_>) -> Markup {
     }
 }
 
-fn references(provision: &Provision<'_>) -> Markup {
+fn references(provision: &ProvisionView<'_>) -> Markup {
     html! {
         @if provision.references.out.total + provision.references.r#in.total > 0 {
             div.references {
@@ -295,7 +295,7 @@ fn references(provision: &Provision<'_>) -> Markup {
     }
 }
 
-fn list(provision: &Provision<'_>, list: &List<'_>, direction: &str, title: &str) -> Markup {
+fn list(provision: &ProvisionView<'_>, list: &List<'_>, direction: &str, title: &str) -> Markup {
     html! {
         @if list.total > 0 {
             section aria-labelledby=(direction) {
@@ -333,7 +333,7 @@ fn days(from: Option<&str>, to: Option<&str>) -> Markup {
 }
 
 /// The candidates for a citation that does not refer to exactly one page.
-pub(super) fn candidates(citation: &str, answers: &[CitationAnswer], named_day: Option<&str>) -> Markup {
+pub(super) fn candidates(citation: &str, answers: &[CitationAnswerView], named_day: Option<&str>) -> Markup {
     html! {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
             h1 { "Provisions for " q { (UntrustedText(citation)) } }

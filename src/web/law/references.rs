@@ -11,7 +11,7 @@ use super::page::entry;
 use super::reply::Link;
 use crate::api::error::ApiError;
 use crate::mount::MountResponse;
-use crate::web::frame::{Page, Section};
+use crate::web::frame::{Page, SiteSection};
 use crate::web::page_context::{OpenPage, OperationCall};
 use crate::web::pager;
 use crate::web::response::{self, CachePolicy};
@@ -21,7 +21,7 @@ use crate::web::untrusted_text::{UntrustedText, grouped};
 const PAGE_SIZE: &str = "100";
 
 #[derive(Deserialize)]
-struct References<'b> {
+struct ReferencesPageView<'b> {
     direction: &'b str,
     total: u32,
     #[serde(borrow)]
@@ -41,7 +41,7 @@ pub(in crate::web) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result
     let page = opened.parameter("page").unwrap_or("1").to_owned();
     let query = [("direction", direction.as_str()), ("limit", PAGE_SIZE), ("page", &page)];
     let news = opened.call(OperationCall { of: &[("id", id)], ..OperationCall::read("references", &query) }).await?;
-    let references: References<'_> = news.read()?;
+    let references: ReferencesPageView<'_> = news.read()?;
     let cited = opened.call(OperationCall { of: &[("id", id)], ..OperationCall::read("node", &[]) }).await?;
     let cited: Cited<'_> = cited.read()?;
     let (is_in, day) = (references.direction == "in", opened.named_day());
@@ -55,6 +55,6 @@ pub(in crate::web) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result
         @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}{}&page=", references.direction, day_parameter('&', day.as_deref())))) }
     };
     let title = if is_in { "Cited by" } else { "Cites" };
-    let html = Page::new(title, Section::Contents, main).html(&opened.visitor);
+    let html = Page::new(title, SiteSection::Contents, main).html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }

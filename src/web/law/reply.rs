@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Provision<'b> {
+pub(super) struct ProvisionView<'b> {
     pub(super) id: &'b str,
     #[serde(borrow)]
     pub(super) citation: Cow<'b, str>,
@@ -31,7 +31,7 @@ pub(super) struct Provision<'b> {
     #[serde(borrow)]
     pub(super) tags: Vec<Cow<'b, str>>,
     #[serde(borrow)]
-    pub(super) notes: Vec<Note<'b>>,
+    pub(super) notes: Vec<NoteView<'b>>,
     #[serde(borrow)]
     pub(super) source_credit: Option<Cow<'b, str>>,
     pub(super) effective_from: Option<&'b str>,
@@ -44,15 +44,15 @@ pub(super) struct Provision<'b> {
     #[serde(borrow)]
     pub(super) successors: Vec<Link<'b>>,
     #[serde(borrow)]
-    pub(super) wordings: Vec<Wording<'b>>,
+    pub(super) wordings: Vec<WordingView<'b>>,
     #[serde(borrow)]
     pub(super) former_citations: Vec<Cow<'b, str>>,
     #[serde(borrow)]
     pub(super) parallel_citations: Vec<Cow<'b, str>>,
     #[serde(borrow)]
-    pub(super) references: References<'b>,
+    pub(super) references: ReferencesView<'b>,
     #[serde(borrow)]
-    pub(super) provenance: Provenance<'b>,
+    pub(super) provenance: ProvenanceView<'b>,
     /// The day in the page's address, if there is one. Links keep it, so they lead to the law of
     /// the same day.
     #[serde(skip)]
@@ -70,7 +70,7 @@ pub(in crate::web) struct Link<'b> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Note<'b> {
+pub(super) struct NoteView<'b> {
     #[serde(borrow)]
     pub(super) topic: Cow<'b, str>,
     #[serde(borrow)]
@@ -79,7 +79,7 @@ pub(super) struct Note<'b> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Wording<'b> {
+pub(super) struct WordingView<'b> {
     #[serde(borrow)]
     pub(super) label: Cow<'b, str>,
     pub(super) status: &'b str,
@@ -92,7 +92,7 @@ pub(super) struct Wording<'b> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct References<'b> {
+pub(super) struct ReferencesView<'b> {
     #[serde(borrow)]
     pub(super) out: List<'b>,
     #[serde(borrow)]
@@ -108,7 +108,7 @@ pub(super) struct List<'b> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Provenance<'b> {
+pub(super) struct ProvenanceView<'b> {
     #[serde(borrow)]
     pub(super) source_url: Option<Cow<'b, str>>,
     #[serde(borrow)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind, TableCell, build_table};
 use maud::{Markup, html};
 
-use super::lines::{self, Line};
+use super::lines::{self, LineView};
 use super::mentions::CitationLinks;
 use crate::web::untrusted_text::UntrustedText;
 
@@ -29,7 +29,7 @@ const IMAGE: &str = "Image: ";
 /// A text that will be rendered.
 pub(super) struct LawText<'t> {
     text: &'t str,
-    lines: Vec<Line<'t>>,
+    lines: Vec<LineView<'t>>,
     marks: &'t [Mark],
     mentions: Option<&'t CitationLinks>,
     /// Whether its subdivisions have anchors. Only the main text has them, not other wordings or
@@ -68,7 +68,7 @@ impl<'t> LawText<'t> {
     /// The table of contents of a long text: its first-level subdivisions.
     pub(super) fn contents(&self) -> Markup {
         let outermost = self.lines.iter().filter(|line| line.depth == 0 || line.kind == LineKind::Heading);
-        let first: Vec<(&String, &Line<'_>)> =
+        let first: Vec<(&String, &LineView<'_>)> =
             outermost.filter_map(|line| Some((line.anchors.first()?, line))).collect();
         html! {
             @if self.is_long() && first.len() > 1 {
@@ -92,7 +92,7 @@ impl<'t> LawText<'t> {
 
     /// Splits a long text by first-level subdivisions. Browsers then draw only the visible
     /// sections.
-    fn parts(&self) -> Vec<&[Line<'t>]> {
+    fn parts(&self) -> Vec<&[LineView<'t>]> {
         let lines = self.lines.as_slice();
         if !self.is_long() {
             return vec![lines];
@@ -112,8 +112,8 @@ impl<'t> LawText<'t> {
     }
 
     /// Renders tables from all of their lines, and everything else line by line.
-    fn part(&self, part: &[Line<'t>]) -> Markup {
-        let together = |one: &Line<'_>, other: &Line<'_>| one.table.is_some() && one.table == other.table;
+    fn part(&self, part: &[LineView<'t>]) -> Markup {
+        let together = |one: &LineView<'_>, other: &LineView<'_>| one.table.is_some() && one.table == other.table;
         html! {
             @for lines in part.chunk_by(together) {
                 @if lines[0].table.is_some() { (self.table(lines)) } @else { @for line in lines { (self.line(line)) } }
@@ -121,7 +121,7 @@ impl<'t> LawText<'t> {
         }
     }
 
-    fn line(&self, line: &Line<'t>) -> Markup {
+    fn line(&self, line: &LineView<'t>) -> Markup {
         let depth = (line.depth > 0).then_some(line.depth);
         let own = line.anchors.last().filter(|_| self.has_anchors);
         let content = html! { (self.label(line)) (self.whole_line(line)) };
@@ -137,7 +137,7 @@ impl<'t> LawText<'t> {
         }
     }
 
-    fn label(&self, line: &Line<'_>) -> Markup {
+    fn label(&self, line: &LineView<'_>) -> Markup {
         let outer = line.anchors.split_last().map_or(&[][..], |(_, outer)| outer);
         html! {
             @if self.has_anchors { @for anchor in outer { span id=(anchor) {} } }
@@ -149,8 +149,8 @@ impl<'t> LawText<'t> {
         }
     }
 
-    fn table(&self, lines: &[Line<'t>]) -> Markup {
-        let is_row = |line: &&Line<'_>| matches!(line.kind, LineKind::TableHead | LineKind::TableRow);
+    fn table(&self, lines: &[LineView<'t>]) -> Markup {
+        let is_row = |line: &&LineView<'_>| matches!(line.kind, LineKind::TableHead | LineKind::TableRow);
         let first = lines.iter().position(|line| is_row(&line)).unwrap_or(lines.len());
         let last = lines.iter().rposition(|line| is_row(&line)).map_or(first, |last| last + 1);
         let depth = lines.iter().map(|line| line.depth).min().filter(|depth| *depth > 0);
@@ -191,7 +191,7 @@ impl<'t> LawText<'t> {
         }
     }
 
-    fn whole_line(&self, line: &Line<'_>) -> Markup {
+    fn whole_line(&self, line: &LineView<'_>) -> Markup {
         self.inline(line.start..line.start + line.text.len())
     }
 

@@ -4,7 +4,7 @@
 use ::http::StatusCode;
 use maud::html;
 
-use super::shared::Shared;
+use super::shared::OperatorContext;
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
@@ -12,12 +12,16 @@ use crate::accounts::key::LinkToken;
 use crate::accounts::people::{LINK_PATH, Role};
 use crate::accounts::records::OrderStage;
 use crate::mount::MountResponse;
-use crate::web::form::Form;
+use crate::web::form::FormFields;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::redirect;
 
-pub(super) async fn account(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn account(
+    shared: &OperatorContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     let id: AccountId = form.text("account").parse().map_err(PageError::Refused)?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     match form.text("do") {
@@ -38,7 +42,11 @@ pub(super) async fn account(shared: &Shared, seen: &PageRequest<'_>, form: &Form
     Ok(redirect("/operator#accounts").into())
 }
 
-pub(super) async fn invite(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn invite(
+    shared: &OperatorContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     let name = form.text("name").trim().to_owned();
     let role = if form.text("operator") == "yes" { Role::Operator } else { Role::Customer };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
@@ -51,7 +59,7 @@ pub(super) async fn invite(shared: &Shared, seen: &PageRequest<'_>, form: &Form)
 }
 
 /// The only page that shows a link.
-fn link_shown(shared: &Shared, seen: &PageRequest<'_>, link: &LinkToken) -> MountResponse {
+fn link_shown(shared: &OperatorContext, seen: &PageRequest<'_>, link: &LinkToken) -> MountResponse {
     let link = format!("{}{LINK_PATH}{}", shared.shell.service.base_url(), link.reveal());
     let main = html! {
         h1 { "A one-time link" }
@@ -62,7 +70,11 @@ fn link_shown(shared: &Shared, seen: &PageRequest<'_>, link: &LinkToken) -> Moun
     seen.page(StatusCode::OK, "A one-time link", main)
 }
 
-pub(super) async fn purchase(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn purchase(
+    shared: &OperatorContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     let id: PurchaseId = form.text("purchase").parse().map_err(PageError::Refused)?;
     let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
     match form.text("do") {
@@ -75,7 +87,11 @@ pub(super) async fn purchase(shared: &Shared, seen: &PageRequest<'_>, form: &For
     Ok(redirect("/operator#purchases").into())
 }
 
-pub(super) async fn problem(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn problem(
+    shared: &OperatorContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     let id: CheckoutId = form.text("checkout").parse().map_err(PageError::Refused)?;
     let shown = form.text("shown").parse().map_err(|_| not_known())?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
@@ -83,7 +99,11 @@ pub(super) async fn problem(shared: &Shared, seen: &PageRequest<'_>, form: &Form
     Ok(redirect("/operator#purchases").into())
 }
 
-pub(super) async fn order(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn order(
+    shared: &OperatorContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     let id: OrderId = form.text("order").parse().map_err(PageError::Refused)?;
     let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
     match form.text("do") {
@@ -113,7 +133,11 @@ pub(super) async fn order(shared: &Shared, seen: &PageRequest<'_>, form: &Form) 
 }
 
 /// Switches to another snapshot, newer or older. The attempt is recorded even if it fails.
-pub(super) async fn snapshot(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn snapshot(
+    shared: &OperatorContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     let name = form.text("snapshot").to_owned();
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let act = seen.act.clone();
@@ -128,7 +152,7 @@ pub(super) async fn snapshot(shared: &Shared, seen: &PageRequest<'_>, form: &For
     Ok(redirect("/operator#snapshots").into())
 }
 
-fn reference(form: &Form) -> Option<String> {
+fn reference(form: &FormFields) -> Option<String> {
     Some(form.text("reference").trim().to_owned()).filter(|reference| !reference.is_empty())
 }
 

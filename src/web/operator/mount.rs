@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::http::Method;
 
-use super::shared::Shared;
+use super::shared::OperatorContext;
 use super::snapshot_control::SnapshotControl;
 use super::{actions, overview};
 use crate::accounts::people::Role;
@@ -16,12 +16,12 @@ use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 
 pub struct OperatorPages {
-    shared: Shared,
+    shared: OperatorContext,
 }
 
 impl OperatorPages {
     pub fn new(shell: Arc<PageContext>, metrics: Arc<Metrics>, machinery: Arc<dyn SnapshotControl>) -> Self {
-        Self { shared: Shared { shell, metrics, machinery } }
+        Self { shared: OperatorContext { shell, metrics, machinery } }
     }
 
     async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {

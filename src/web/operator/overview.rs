@@ -4,7 +4,7 @@ use ::http::StatusCode;
 use maud::{Markup, html};
 
 use super::plots;
-use super::shared::Shared;
+use super::shared::OperatorContext;
 use super::snapshot_control::SnapshotRow;
 use crate::accounts::records::AuditRecord;
 use crate::accounts::records::{AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
@@ -12,7 +12,7 @@ use crate::accounts::views::AccountView;
 use crate::metrics::FailedRequest;
 use crate::mount::MountResponse;
 use crate::web::formatting::{day, day_and_time, dollars, signed, to_the_second};
-use crate::web::frame::{Page, Section};
+use crate::web::frame::{Page, SiteSection};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy};
@@ -32,7 +32,7 @@ struct OverviewData {
     report: Option<String>,
 }
 
-pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+pub(super) async fn shown(shared: &OperatorContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let now = shared.shell.service.now();
     let office = shared.shell.desk.operator_work(move || {
@@ -78,11 +78,11 @@ pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<Mou
         (errors(&metrics.recent_failures()))
         (acts(&office.acts))
     };
-    let page = Page::new("Running the service", Section::Operator, main);
+    let page = Page::new("Running the service", SiteSection::Operator, main);
     Ok(response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into())
 }
 
-fn health(shared: &Shared) -> Markup {
+fn health(shared: &OperatorContext) -> Markup {
     let service = &shared.shell.service;
     let corpus = service.corpus();
     let damage = corpus.snapshot().damage().first().map(str::to_owned);
@@ -237,7 +237,12 @@ fn accounts_of(seen: &PageRequest<'_>, accounts: &[(AccountView, Option<String>)
     }
 }
 
-fn snapshots(shared: &Shared, seen: &PageRequest<'_>, snapshots: &[SnapshotRow], report: Option<&str>) -> Markup {
+fn snapshots(
+    shared: &OperatorContext,
+    seen: &PageRequest<'_>,
+    snapshots: &[SnapshotRow],
+    report: Option<&str>,
+) -> Markup {
     let served = shared.shell.service.corpus();
     let counts = &served.snapshot().manifest.counts;
     html! {

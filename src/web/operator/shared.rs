@@ -7,13 +7,13 @@ use crate::accounts::Accounts;
 use crate::metrics::Metrics;
 use crate::web::page_context::PageContext;
 
-pub(super) struct Shared {
+pub(super) struct OperatorContext {
     pub(super) shell: Arc<PageContext>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) machinery: Arc<dyn SnapshotControl>,
 }
 
-impl Shared {
+impl OperatorContext {
     pub(super) fn accounts(&self) -> Arc<Accounts> {
         Arc::clone(self.shell.service.accounts())
     }

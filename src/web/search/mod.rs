@@ -10,7 +10,7 @@ mod reply;
 use ::http::StatusCode;
 
 use super::assets::SEARCH;
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::law;
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
@@ -18,8 +18,8 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
 use page::{Choices, Results};
-use query::{Query, SAMPLES};
-use reply::{Found, Suggested};
+use query::{SAMPLES, SearchPageQuery};
+use reply::{ResultsPageView, SuggestedView};
 
 /// Minimum length of query words that are compared with the highlights of the results, in
 /// characters.
@@ -27,7 +27,7 @@ const LETTERS_MIN: usize = 4;
 
 /// A page of results, or the start page if there is no query.
 pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
-    let query = Query::of(&opened);
+    let query = SearchPageQuery::of(&opened);
     if query.text.is_empty() {
         return Ok(start(opened, &query));
     }
@@ -47,7 +47,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         Ok(news) => news,
         Err(error) => return refused(opened, &query, error),
     };
-    let found: Found<'_> = news.read()?;
+    let found: ResultsPageView<'_> = news.read()?;
     let is_as_typed = found.corrected_query.is_none() && !query.is_exact;
     let meant = match is_as_typed && has_unknown_word(&query.text, &found) && query.is_first() {
         true => spelling_suggestion(&mut opened, &query).await,
@@ -60,19 +60,19 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
 }
 
 fn page_of(opened: OpenPage<'_>, status: StatusCode, title: &str, main: maud::Markup) -> MountResponse {
-    let page = Page { scripts: &[&SEARCH], has_search_box: false, ..Page::new(title, Section::Search, main) };
+    let page = Page { scripts: &[&SEARCH], has_search_box: false, ..Page::new(title, SiteSection::Search, main) };
     let html = page.html(&opened.visitor);
     opened.answer(response::page(status, html, CachePolicy::Revalidate))
 }
 
-fn start(opened: OpenPage<'_>, query: &Query) -> MountResponse {
+fn start(opened: OpenPage<'_>, query: &SearchPageQuery) -> MountResponse {
     let main = page::start(&Choices::of(&opened, query));
     page_of(opened, StatusCode::OK, "Hornbook: search the law", main)
 }
 
 /// Shows the error of an invalid search next to the search box, where the person can change the
 /// query.
-fn refused(opened: OpenPage<'_>, query: &Query, error: ApiError) -> Result<MountResponse, ApiError> {
+fn refused(opened: OpenPage<'_>, query: &SearchPageQuery, error: ApiError) -> Result<MountResponse, ApiError> {
     if !matches!(error.code, ErrorCode::InvalidApiKey | ErrorCode::ValidationError) {
         return Err(error);
     }
@@ -82,7 +82,7 @@ fn refused(opened: OpenPage<'_>, query: &Query, error: ApiError) -> Result<Mount
     Ok(MountResponse { error: Some(error.code.code()), ..answer })
 }
 
-fn wish(opened: &OpenPage<'_>, query: &Query) -> VisitorAction {
+fn wish(opened: &OpenPage<'_>, query: &SearchPageQuery) -> VisitorAction {
     let is_sample = query.is_plain() && SAMPLES.contains(&query.text.as_str());
     if is_sample && !opened.shell.visitors.is_allowed(VisitorAction::Search) {
         VisitorAction::Sample
@@ -98,7 +98,7 @@ fn is_citation(opened: &OpenPage<'_>, text: &str) -> bool {
 }
 
 /// Whether a longer word of the query occurs in none of the highlighted passages.
-fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
+fn has_unknown_word(text: &str, found: &ResultsPageView<'_>) -> bool {
     let marked: Vec<String> = found
         .results
         .iter()
@@ -117,18 +117,18 @@ fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
 }
 
 /// The spelling correction of the query. None if it fails: the results are then shown without it.
-async fn spelling_suggestion(opened: &mut OpenPage<'_>, query: &Query) -> Option<String> {
+async fn spelling_suggestion(opened: &mut OpenPage<'_>, query: &SearchPageQuery) -> Option<String> {
     let parameters = [("q", query.text.as_str()), ("limit", "1")];
     let news = opened
         .call(OperationCall { wish: VisitorAction::Complete, ..OperationCall::read("suggest", &parameters) })
         .await
         .ok()?;
-    news.read::<Suggested>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
+    news.read::<SuggestedView>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
 }
 
 /// Completions of the typed text as JSON, for the script of the search box.
 pub(super) async fn suggestions(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
-    let query = Query::of(&opened);
+    let query = SearchPageQuery::of(&opened);
     let mut parameters = vec![("q", query.text.as_str()), ("limit", "8")];
     parameters.extend(query.jurisdiction.as_deref().map(|code| ("jurisdiction", code)));
     // A completion is not a search, so it is free for signed-in people. Readers who may not search

@@ -3,15 +3,15 @@
 use hornbook_corpus::catalogue::Jurisdiction;
 use maud::{Markup, html};
 
-use super::query::{PAGE_SIZE, Query, SAMPLES};
-use super::reply::{Facets, Found, Hit, UnderstoodPlace, parts};
+use super::query::{PAGE_SIZE, SAMPLES, SearchPageQuery};
+use super::reply::{FacetsView, HitView, ResultsPageView, UnderstoodPlaceView, parts};
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Pages;
 use crate::api::visitors::VisitorAction;
 use crate::search::Mode;
 use crate::web::law::address;
-use crate::web::law::cited::CitationAnswer;
+use crate::web::law::cited::CitationAnswerView;
 use crate::web::page_context::OpenPage;
 use crate::web::pager;
 use crate::web::untrusted_text::{UntrustedText, grouped, short_heading};
@@ -21,14 +21,14 @@ const FACETS_MAX: usize = 12;
 
 /// The options beside the search box.
 pub(super) struct Choices<'c> {
-    query: &'c Query,
+    query: &'c SearchPageQuery,
     jurisdictions: &'c [Jurisdiction],
     provisions: u32,
     may_search: bool,
 }
 
 impl<'c> Choices<'c> {
-    pub(super) fn of(opened: &'c OpenPage<'_>, query: &'c Query) -> Self {
+    pub(super) fn of(opened: &'c OpenPage<'_>, query: &'c SearchPageQuery) -> Self {
         let catalogue = opened.corpus.catalogue();
         Self {
             query,
@@ -142,11 +142,11 @@ pub(super) fn refused(choices: &Choices<'_>, error: &ApiError) -> Markup {
 
 /// One page of results.
 pub(super) struct Results<'r> {
-    pub(super) query: &'r Query,
-    pub(super) found: &'r Found<'r>,
+    pub(super) query: &'r SearchPageQuery,
+    pub(super) found: &'r ResultsPageView<'r>,
     pub(super) pages: Option<Pages>,
     /// The answer for the query, if it is a citation.
-    pub(super) cited: Option<&'r CitationAnswer>,
+    pub(super) cited: Option<&'r CitationAnswerView>,
     /// The query with corrected spelling.
     pub(super) meant: Option<String>,
 }
@@ -197,7 +197,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
 }
 
 /// The place that the query was understood to name, and a link to search without it.
-fn understood(query: &Query, place: &UnderstoodPlace<'_>) -> Markup {
+fn understood(query: &SearchPageQuery, place: &UnderstoodPlaceView<'_>) -> Markup {
     html! {
         p.meant role="status" {
             @if place.is_filter() { "Searched only in " } @else { "Ranked higher is the law of " }
@@ -213,7 +213,7 @@ fn first_place(pages: Option<Pages>) -> u32 {
 }
 
 /// A citation that does not refer to exactly one page.
-fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
+fn citation(cited: &CitationAnswerView, day: Option<&str>) -> Markup {
     html! {
         div.banner.mild role="status" {
             p { (UntrustedText(cited.message_for_people())) "." }
@@ -231,7 +231,7 @@ fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
     }
 }
 
-fn shown(hit: &Hit<'_>, day: Option<&str>) -> Markup {
+fn shown(hit: &HitView<'_>, day: Option<&str>) -> Markup {
     html! {
         article.hit {
             h2 { a href=(address::path_on(hit.node_id, day)) {
@@ -270,7 +270,7 @@ fn related(relation: &str) -> Option<&'static str> {
     }
 }
 
-fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
+fn filters(query: &SearchPageQuery, facets: &FacetsView<'_>) -> Markup {
     let chosen = query.jurisdiction.as_deref();
     html! {
         aside #filters .facets aria-label="Filters" {
@@ -302,7 +302,7 @@ fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
     }
 }
 
-fn nothing(choices: &Choices<'_>, query: &Query) -> Markup {
+fn nothing(choices: &Choices<'_>, query: &SearchPageQuery) -> Markup {
     html! {
         section.nothing {
             @match choices.chosen() {

@@ -19,7 +19,7 @@ pub(super) const SAMPLES: &[&str] = &[
 ];
 
 /// The parameters in the address of a search page. The operation validates the values.
-pub(super) struct Query {
+pub(super) struct SearchPageQuery {
     pub(super) text: String,
     pub(super) mode: Option<String>,
     pub(super) depth: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Query {
 /// Maximum length of the query in the page title, in characters.
 const SHOWN_CHARS: usize = 60;
 
-impl Query {
+impl SearchPageQuery {
     pub(super) fn of(opened: &OpenPage<'_>) -> Self {
         let given =
             |name: &str| opened.parameter(name).map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned);

@@ -5,26 +5,26 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-pub(super) struct Found<'b> {
+pub(super) struct ResultsPageView<'b> {
     #[serde(borrow)]
-    pub(super) results: Vec<Hit<'b>>,
+    pub(super) results: Vec<HitView<'b>>,
     pub(super) total: u32,
     pub(super) depth: &'b str,
     #[serde(rename = "correctedQuery")]
     pub(super) corrected_query: Option<String>,
     #[serde(borrow)]
-    pub(super) understood: Option<UnderstoodPlace<'b>>,
+    pub(super) understood: Option<UnderstoodPlaceView<'b>>,
     #[serde(borrow)]
-    pub(super) facets: Option<Facets<'b>>,
+    pub(super) facets: Option<FacetsView<'b>>,
     #[serde(borrow, default)]
     pub(super) notices: Vec<Cow<'b, str>>,
     #[serde(rename = "notHere", borrow, default)]
-    pub(super) not_here: Vec<NotHere<'b>>,
+    pub(super) not_here: Vec<NotHereView<'b>>,
 }
 
 /// The place that the query names.
 #[derive(Deserialize)]
-pub(super) struct UnderstoodPlace<'b> {
+pub(super) struct UnderstoodPlaceView<'b> {
     #[serde(borrow)]
     pub(super) name: Cow<'b, str>,
     #[serde(borrow)]
@@ -33,7 +33,7 @@ pub(super) struct UnderstoodPlace<'b> {
     effect: &'b str,
 }
 
-impl UnderstoodPlace<'_> {
+impl UnderstoodPlaceView<'_> {
     pub(super) fn is_filter(&self) -> bool {
         self.effect == "filter"
     }
@@ -41,7 +41,7 @@ impl UnderstoodPlace<'_> {
 
 /// Law that the query asks for but the corpus does not contain.
 #[derive(Deserialize)]
-pub(super) struct NotHere<'b> {
+pub(super) struct NotHereView<'b> {
     #[serde(borrow)]
     pub(super) citation: Option<Cow<'b, str>>,
     #[serde(borrow)]
@@ -50,7 +50,7 @@ pub(super) struct NotHere<'b> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Hit<'b> {
+pub(super) struct HitView<'b> {
     pub(super) node_id: &'b str,
     #[serde(borrow)]
     pub(super) citation: Cow<'b, str>,
@@ -77,7 +77,7 @@ pub(super) struct Highlight {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Facets<'b> {
+pub(super) struct FacetsView<'b> {
     #[serde(borrow)]
     pub(super) jurisdictions: Vec<Facet<'b>>,
     #[serde(borrow)]
@@ -95,7 +95,7 @@ pub(super) struct Facet<'b> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Suggested {
+pub(super) struct SuggestedView {
     pub(super) did_you_mean: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use ::http::StatusCode;
 use maud::html;
 
 use super::buying::{Purchased, purchase};
-use super::shared::Shared;
+use super::shared::SettingsContext;
 use super::sign_in::signed_in;
 use crate::accounts::changes::{AuthProof, EndSessions, IssuedKey, NewKey, SessionId};
 use crate::accounts::entropy::SystemEntropy;
@@ -19,10 +19,10 @@ use crate::accounts::tier::PackName;
 use crate::clock::MILLIS_PER_DAY;
 use crate::mount::MountResponse;
 use crate::web::assets::SETTINGS;
-use crate::web::form::Form;
+use crate::web::form::FormFields;
 use crate::web::form_security::end_session;
 use crate::web::formatting::dollars;
-use crate::web::frame::{Page, Section};
+use crate::web::frame::{Page, SiteSection};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy, redirect};
@@ -37,9 +37,9 @@ const KEYS_MAX: usize = 200;
 const OVERLAP_MILLIS: u64 = MILLIS_PER_DAY as u64;
 
 pub(super) async fn create_key(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
-    form: &Form,
+    form: &FormFields,
 ) -> Result<MountResponse, PageError> {
     let account = seen.person()?.account;
     check_may_have_keys(shared, seen)?;
@@ -70,9 +70,9 @@ pub(super) async fn create_key(
 }
 
 pub(super) async fn rotate_key(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
-    form: &Form,
+    form: &FormFields,
 ) -> Result<MountResponse, PageError> {
     let key = own_key(shared, seen, form)?;
     check_may_have_keys(shared, seen)?;
@@ -83,9 +83,9 @@ pub(super) async fn rotate_key(
 }
 
 pub(super) async fn revoke_key(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
-    form: &Form,
+    form: &FormFields,
 ) -> Result<MountResponse, PageError> {
     let key = own_key(shared, seen, form)?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
@@ -93,7 +93,7 @@ pub(super) async fn revoke_key(
     Ok(redirect("/settings#keys").into())
 }
 
-fn check_may_have_keys(shared: &Shared, seen: &PageRequest<'_>) -> Result<(), PageError> {
+fn check_may_have_keys(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<(), PageError> {
     let person = seen.person()?;
     if person.status != AccountStatus::Approved {
         return Err(PageError::Refused(
@@ -109,7 +109,7 @@ fn check_may_have_keys(shared: &Shared, seen: &PageRequest<'_>) -> Result<(), Pa
 
 /// The key named in the form, if it belongs to this person. The error is the same for keys of
 /// others and for unknown keys.
-fn own_key(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<KeyId, PageError> {
+fn own_key(shared: &SettingsContext, seen: &PageRequest<'_>, form: &FormFields) -> Result<KeyId, PageError> {
     let account = seen.person()?.account;
     let id: KeyId = form.text("key").parse().map_err(PageError::Refused)?;
     let is_own = |record: KeyRecord| record.account == account && record.kind != KeyKind::Web;
@@ -121,7 +121,7 @@ fn own_key(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<KeyId
 }
 
 /// The only page that shows the text of a key.
-fn shown_once(shared: &Shared, seen: &PageRequest<'_>, issued: &IssuedKey) -> MountResponse {
+fn shown_once(shared: &SettingsContext, seen: &PageRequest<'_>, issued: &IssuedKey) -> MountResponse {
     let key = issued.secret.reveal();
     let main = html! {
         h1 { "Your new key" }
@@ -141,12 +141,16 @@ fn shown_once(shared: &Shared, seen: &PageRequest<'_>, issued: &IssuedKey) -> Mo
         pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) "/api/v1/search?q=security+deposit'" } }
         p { a.button href="/settings#keys" { "I have copied it" } }
     };
-    let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", Section::Account, main) };
+    let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", SiteSection::Account, main) };
     response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into()
 }
 
 /// Buys a pack with the same operation that programs call.
-pub(super) async fn buy(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn buy(
+    shared: &SettingsContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     seen.person()?;
     let pack = PackName::parse(form.text("pack")).map_err(PageError::Refused)?;
     let Purchased { purchase, price_cents, credits, how_to_pay, checkout_url } =
@@ -168,9 +172,9 @@ pub(super) async fn buy(shared: &Shared, seen: &PageRequest<'_>, form: &Form) ->
 }
 
 pub(super) async fn change_password(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
-    form: &Form,
+    form: &FormFields,
 ) -> Result<MountResponse, PageError> {
     let password = Password::new(form.text("password")).map_err(PageError::Refused)?;
     let act = seen.act.clone();
@@ -181,9 +185,9 @@ pub(super) async fn change_password(
 }
 
 pub(super) async fn end_sessions(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
-    form: &Form,
+    form: &FormFields,
 ) -> Result<MountResponse, PageError> {
     let person = seen.person()?;
     let which = match form.text("session") {
@@ -197,7 +201,11 @@ pub(super) async fn end_sessions(
     Ok(redirect("/settings#browsers").into())
 }
 
-pub(super) async fn delete(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn delete(
+    shared: &SettingsContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     if form.text("sure") != "yes" {
         return Err(PageError::Refused("tick that you are sure; nothing was deleted".to_owned()));
     }
@@ -207,7 +215,7 @@ pub(super) async fn delete(shared: &Shared, seen: &PageRequest<'_>, form: &Form)
         h1 { "Your account is deleted" }
         p { "Your name, password and keys are deleted. Payments, usage and what was done to the account stay on record under its number, without your name." }
     };
-    let page = Page::new("Deleted", Section::Other, main).html(&Visitor::Anonymous);
+    let page = Page::new("Deleted", SiteSection::Other, main).html(&Visitor::Anonymous);
     let mut answer: MountResponse = response::page(StatusCode::OK, page, CachePolicy::NoStore).into();
     end_session(&mut answer.response);
     Ok(answer)
@@ -215,9 +223,9 @@ pub(super) async fn delete(shared: &Shared, seen: &PageRequest<'_>, form: &Form)
 
 /// Runs a change that requires the current password.
 async fn proved<T: Send + 'static>(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
-    form: &Form,
+    form: &FormFields,
     then: impl FnOnce(&crate::accounts::Accounts, AuthProof) -> Result<T, ChangeError> + Send + 'static,
 ) -> Result<T, PageError> {
     let person = seen.person()?;

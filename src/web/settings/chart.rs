@@ -11,7 +11,7 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, EntryNumber};
 use crate::accounts::ledger::entry::EntryKind;
 use crate::accounts::views::EntryView;
-use crate::clock::Day;
+use crate::clock::UnixDay;
 
 /// Maximum number of entries read at once, the newest first.
 pub(super) const ENTRIES_MAX: usize = 20_000;
@@ -24,14 +24,14 @@ const COLUMN: f64 = 16.0;
 
 /// The credits and free units used, by operation and day.
 pub(super) struct Usage {
-    first: Day,
+    first: UnixDay,
     days: usize,
     /// The most used operation first. Each has one number per day.
     operations: Vec<(String, Vec<i64>)>,
 }
 
 impl Usage {
-    pub(super) fn of(sums: &UsageSums, today: Day, days: usize) -> Self {
+    pub(super) fn of(sums: &UsageSums, today: UnixDay, days: usize) -> Self {
         let first = first_of(today, days);
         let mut by_operation: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
         for ((day, name), used) in &sums.by_day {
@@ -48,20 +48,20 @@ impl Usage {
         self.operations.iter().map(|(_, days)| days[place].max(0)).sum()
     }
 
-    fn day(&self, place: usize) -> Day {
-        Day(self.first.0 + i32::try_from(place).unwrap_or(0))
+    fn day(&self, place: usize) -> UnixDay {
+        UnixDay(self.first.0 + i32::try_from(place).unwrap_or(0))
     }
 }
 
-fn first_of(today: Day, days: usize) -> Day {
-    Day(today.0.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX) - 1))
+fn first_of(today: UnixDay, days: usize) -> UnixDay {
+    UnixDay(today.0.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX) - 1))
 }
 
 /// The usage by day and operation, up to the newest entry read.
 #[derive(Clone, Default)]
 pub(super) struct UsageSums {
     newest: EntryNumber,
-    by_day: BTreeMap<(Day, String), i64>,
+    by_day: BTreeMap<(UnixDay, String), i64>,
     /// Whether older entries were left out.
     pub(super) is_cut: bool,
 }
@@ -72,7 +72,7 @@ impl UsageSums {
         &mut self,
         accounts: &Accounts,
         account: AccountId,
-        today: Day,
+        today: UnixDay,
         days: usize,
     ) -> Result<(), ChangeError> {
         let entries = accounts.entries_after(account, self.newest, ENTRIES_MAX)?;
@@ -104,7 +104,7 @@ impl UsageSumsCache {
         &self,
         accounts: &Accounts,
         account: AccountId,
-        today: Day,
+        today: UnixDay,
         days: usize,
     ) -> Result<UsageSums, ChangeError> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +194,7 @@ mod tests {
     fn entry(day: i32, kind: EntryKind, operation: Option<&str>, credits: i64) -> EntryView {
         EntryView {
             id: EntryNumber(1),
-            at: Day(day).start(),
+            at: UnixDay(day).start(),
             kind,
             operation: operation.map(str::to_owned),
             credits,
@@ -221,13 +221,13 @@ mod tests {
         let mut sums = UsageSums::default();
         sums.add(&entries[3..]);
         sums.add(&entries[..3]);
-        let usage = Usage::of(&sums, Day(10), 5);
+        let usage = Usage::of(&sums, UnixDay(10), 5);
         assert_eq!(
             usage.operations,
             [("search".to_owned(), vec![0, 0, 0, 0, 5]), ("node".to_owned(), vec![0, 0, 0, 1, 0])]
         );
         let text = by_day(&usage).into_string();
         assert_eq!(text.matches("<rect").count(), 2);
-        assert!(by_day(&Usage::of(&UsageSums::default(), Day(10), 5)).into_string().contains("Nothing was used"));
+        assert!(by_day(&Usage::of(&UsageSums::default(), UnixDay(10), 5)).into_string().contains("Nothing was used"));
     }
 }

@@ -6,7 +6,7 @@ use ::http::StatusCode;
 use ::http::header::{CONTENT_DISPOSITION, HeaderValue, LINK};
 use maud::html;
 
-use super::shared::Shared;
+use super::shared::SettingsContext;
 use crate::accounts::ids::EntryNumber;
 use crate::accounts::views::EntryView;
 use crate::mount::MountResponse;
@@ -22,7 +22,7 @@ const ENTRIES_PER_FILE: usize = 50_000;
 
 /// Entries in descending order from a starting entry, and the number of the next entry.
 async fn entries(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
     count: usize,
 ) -> Result<(Vec<EntryView>, Option<EntryNumber>), PageError> {
@@ -35,7 +35,7 @@ async fn entries(
     Ok((entries, next))
 }
 
-pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let (entries, next) = entries(shared, seen, ENTRIES_PER_PAGE).await?;
     let main = html! {
         h1 { "Ledger" }
@@ -71,7 +71,7 @@ pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<Mou
     Ok(seen.page(StatusCode::OK, "Ledger", main))
 }
 
-pub(super) async fn exported(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+pub(super) async fn exported(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     shared.shell.desk.count_export(seen.person()?.account)?;
     let (entries, next) = entries(shared, seen, ENTRIES_PER_FILE).await?;
     let mut response =

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::http::Method;
 
-use super::shared::Shared;
+use super::shared::SettingsContext;
 use super::{account_changes, ledger, overview, sign_in};
 use crate::accounts::key::LinkToken;
 use crate::accounts::people::{LINK_PATH, SignUpPolicy};
@@ -15,12 +15,12 @@ use crate::web::page_request::PageRequest;
 use crate::web::visitor::Visitor;
 
 pub struct AccountPages {
-    shared: Shared,
+    shared: SettingsContext,
 }
 
 impl AccountPages {
     pub fn new(shell: Arc<PageContext>, sign_up: SignUpPolicy) -> Self {
-        Self { shared: Shared::new(shell, sign_up) }
+        Self { shared: SettingsContext::new(shell, sign_up) }
     }
 
     async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {

@@ -6,7 +6,7 @@ use ::http::StatusCode;
 use maud::{Markup, html};
 
 use super::chart::{self, Usage, UsageSums};
-use super::shared::Shared;
+use super::shared::SettingsContext;
 use super::sign_in::new_password_field;
 use crate::accounts::changes::{SessionView, SignedIn};
 use crate::accounts::key::KeyKind;
@@ -17,7 +17,7 @@ use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::UnixMillis;
 use crate::mount::MountResponse;
 use crate::web::formatting::{credits, day, day_and_time, dollars, signed};
-use crate::web::frame::{Page, Section};
+use crate::web::frame::{Page, SiteSection};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy, redirect};
@@ -37,7 +37,7 @@ struct Account {
     sums: UsageSums,
 }
 
-pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let Visitor::Person(person) = &seen.visitor else {
         let lost = seen.visit.query == Some("signed-in");
         return Ok(redirect(if lost { "/settings/sign-in?again" } else { "/settings/sign-in" }).into());
@@ -74,7 +74,7 @@ pub(super) async fn shown(shared: &Shared, seen: &PageRequest<'_>) -> Result<Mou
         (browsers(seen, person, &account.sessions))
         (deletion(seen))
     };
-    let page = Page::new("Your account", Section::Account, main);
+    let page = Page::new("Your account", SiteSection::Account, main);
     Ok(response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into())
 }
 

@@ -16,13 +16,13 @@ use crate::web::page_context::PageContext;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 
-pub(super) struct Shared {
+pub(super) struct SettingsContext {
     pub(super) shell: Arc<PageContext>,
     pub(super) sign_up: SignUpPolicy,
     pub(super) sums: Arc<UsageSumsCache>,
 }
 
-impl Shared {
+impl SettingsContext {
     pub(super) fn new(shell: Arc<PageContext>, sign_up: SignUpPolicy) -> Self {
         Self { shell, sign_up, sums: Arc::default() }
     }

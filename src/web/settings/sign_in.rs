@@ -3,7 +3,7 @@
 use ::http::StatusCode;
 use maud::{Markup, html};
 
-use super::shared::{Shared, page_with_form};
+use super::shared::{SettingsContext, page_with_form};
 use crate::accounts::changes::{ActContext, AuthProof, EndSessions, LinkChoice, LinkView, SignUp};
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::ChangeError;
@@ -11,7 +11,7 @@ use crate::accounts::key::LinkToken;
 use crate::accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
 use crate::mount::MountResponse;
 use crate::web::errors::sentence;
-use crate::web::form::Form;
+use crate::web::form::FormFields;
 use crate::web::form_security::{end_session, set_session};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
@@ -23,7 +23,7 @@ use crate::web::work_queues::PasswordAttempt;
 const NOT_KNOWN: &str = "The name or the password is wrong. If you forgot the password, ask the operator of this service \
                          for a link to choose a new one.";
 
-pub(super) fn sign_in_page(shared: &Shared, seen: &PageRequest<'_>, problem: &str) -> MountResponse {
+pub(super) fn sign_in_page(shared: &SettingsContext, seen: &PageRequest<'_>, problem: &str) -> MountResponse {
     if let Visitor::Person(_) = seen.visitor {
         return redirect("/settings").into();
     }
@@ -54,7 +54,11 @@ pub(super) fn sign_in_page(shared: &Shared, seen: &PageRequest<'_>, problem: &st
     })
 }
 
-pub(super) async fn sign_in(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn sign_in(
+    shared: &SettingsContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     let (accounts, login) = (shared.accounts(), form.text("login").to_owned());
     let (name, password) = (login.clone(), form.text("password").to_owned());
     let proved = shared
@@ -72,7 +76,7 @@ pub(super) async fn sign_in(shared: &Shared, seen: &PageRequest<'_>, form: &Form
 
 /// Opens a session with a new token, and ends the browser's previous session.
 pub(super) async fn signed_in(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
     proof: AuthProof,
 ) -> Result<MountResponse, PageError> {
@@ -109,7 +113,7 @@ fn device(seen: &PageRequest<'_>) -> String {
 }
 
 pub(super) fn sign_up_page(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
     problem: &str,
     login: Option<&str>,
@@ -137,7 +141,11 @@ pub(super) fn sign_up_page(
     }))
 }
 
-pub(super) async fn sign_up(shared: &Shared, seen: &PageRequest<'_>, form: &Form) -> Result<MountResponse, PageError> {
+pub(super) async fn sign_up(
+    shared: &SettingsContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
     if shared.sign_up == SignUpPolicy::Invited {
         return Err(PageError::NotFound);
     }
@@ -170,7 +178,7 @@ fn refusable<T>(result: Result<T, ChangeError>) -> Result<Result<T, String>, Cha
     }
 }
 
-pub(super) async fn sign_out(shared: &Shared, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+pub(super) async fn sign_out(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let (account, session) = (seen.person()?.account, seen.person()?.session);
     shared.shell.desk.work(move || accounts.end_sessions(account, EndSessions::One(session), &act)).await?;
@@ -179,7 +187,7 @@ pub(super) async fn sign_out(shared: &Shared, seen: &PageRequest<'_>) -> Result<
     Ok(answer)
 }
 
-async fn link_view(shared: &Shared, seen: &PageRequest<'_>, link: LinkToken) -> Result<LinkView, PageError> {
+async fn link_view(shared: &SettingsContext, seen: &PageRequest<'_>, link: LinkToken) -> Result<LinkView, PageError> {
     let (accounts, now) = (shared.accounts(), seen.act.at);
     let view = shared.shell.desk.visitor_work(move || accounts.link(&link, now)).await?;
     view.ok_or(PageError::NotFound)
@@ -187,7 +195,7 @@ async fn link_view(shared: &Shared, seen: &PageRequest<'_>, link: LinkToken) -> 
 
 /// Opening a link does not use it up, because programs that preview links may fetch it.
 pub(super) async fn link_page(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
     link: LinkToken,
     problem: Option<&str>,
@@ -220,10 +228,10 @@ pub(super) async fn link_page(
 }
 
 pub(super) async fn use_link(
-    shared: &Shared,
+    shared: &SettingsContext,
     seen: &PageRequest<'_>,
     link: LinkToken,
-    form: &Form,
+    form: &FormFields,
 ) -> Result<MountResponse, PageError> {
     let view = link_view(shared, seen, link.clone()).await?;
     let needs_login = !matches!(view, LinkView::NewPassword { .. });

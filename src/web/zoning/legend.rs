@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::reply::{Category, Layer};
+use super::reply::{CategoryView, LayerView};
 use crate::web::untrusted_text::{UntrustedText, counted};
 
 /// Category colours on light and on dark pages. `hornbook.css` contains the same colours.
@@ -49,7 +49,7 @@ pub(super) fn definitions(ink: &str) -> Markup {
 }
 
 /// The legend.
-pub(super) fn shown(layer: &Layer<'_>) -> Markup {
+pub(super) fn shown(layer: &LayerView<'_>) -> Markup {
     html! {
         section.legend-box aria-labelledby="legend-name" {
             h2 #legend-name { "Categories" }
@@ -64,7 +64,7 @@ pub(super) fn shown(layer: &Layer<'_>) -> Markup {
     }
 }
 
-fn entry(place: usize, category: &Category<'_>) -> Markup {
+fn entry(place: usize, category: &CategoryView<'_>) -> Markup {
     html! {
         (swatch(&html! {
             rect class={ "z" (colour(place)) } width="28" height="18" {}

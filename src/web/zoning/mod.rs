@@ -19,7 +19,7 @@ use hornbook_corpus::zoning::layer::LayerStatus;
 use maud::{Markup, html};
 
 use super::assets::{ZONING, ZONING_TILES};
-use super::frame::{Page, Section};
+use super::frame::{Page, SiteSection};
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
 use super::untrusted_text::{UntrustedText, attribute_text, counted};
@@ -29,7 +29,7 @@ use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
 use address::path;
 use page::LayerPage;
-use reply::Layer;
+use reply::LayerView;
 
 /// The list of all published layers in the snapshot.
 pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
@@ -51,7 +51,7 @@ pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiEr
             div.table role="group" aria-label="Zoning maps" tabindex="0" { (list(corpus, &layers)) }
         }
     };
-    let html = Page::new("Zoning", Section::Zoning, main).html(&opened.visitor);
+    let html = Page::new("Zoning", SiteSection::Zoning, main).html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }
 
@@ -94,7 +94,7 @@ pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Resu
     let of = [("shortCode", short_code)];
     let ask = OperationCall { wish: VisitorAction::Map, of: &of, ..OperationCall::read("gis-zones", &[]) };
     let news = opened.call(ask).await?;
-    let layer: Layer<'_> = news.read()?;
+    let layer: LayerView<'_> = news.read()?;
     let pass = opened.map_pass(&of);
     let title = attribute_text(&format!("Zoning of {}", layer.name()));
     let setting = LayerPage {
@@ -105,7 +105,7 @@ pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Resu
         zone: opened.parameter("zone"),
         page: shown,
     };
-    let page = Page { scripts: &[&ZONING_TILES, &ZONING], ..Page::new(&title, Section::Zoning, setting.main()?) };
+    let page = Page { scripts: &[&ZONING_TILES, &ZONING], ..Page::new(&title, SiteSection::Zoning, setting.main()?) };
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }

@@ -7,13 +7,13 @@
 use maud::{Markup, html};
 
 use super::address::{ZONING_PATH, path};
-use super::reply::{Layer, Zone};
+use super::reply::{LayerView, ZoneView};
 use super::{legend, map_parts, table};
 use crate::api::error::ApiError;
 use crate::web::untrusted_text::{UntrustedText, attribute_text, counted};
 
 pub(super) struct LayerPage<'p> {
-    pub(super) layer: &'p Layer<'p>,
+    pub(super) layer: &'p LayerView<'p>,
     pub(super) snapshot: &'p str,
     /// The pass for the map parts, if they are not open to everybody.
     pub(super) pass: Option<&'p str>,
@@ -115,7 +115,7 @@ impl LayerPage<'_> {
         self.pass.map(|pass| format!("?pass={pass}")).unwrap_or_default()
     }
 
-    fn zone(&self, zone: &Zone<'_>) -> Markup {
+    fn zone(&self, zone: &ZoneView<'_>) -> Markup {
         html! {
             h2 { (UntrustedText(&zone.code)) @if let Some(name) = &zone.name { " " span.heading { (UntrustedText(name)) } } }
             dl {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Layer<'b> {
+pub(super) struct LayerView<'b> {
     pub(super) short_code: &'b str,
     #[serde(borrow)]
     name: Option<Cow<'b, str>>,
@@ -14,16 +14,16 @@ pub(super) struct Layer<'b> {
     /// West, south, east, north.
     pub(super) bbox: [f64; 4],
     #[serde(borrow)]
-    pub(super) source: Source<'b>,
+    pub(super) source: SourceView<'b>,
     pub(super) tiles: Tiles,
     #[serde(borrow)]
-    pub(super) categories: Vec<Category<'b>>,
+    pub(super) categories: Vec<CategoryView<'b>>,
     #[serde(borrow)]
-    pub(super) zones: Vec<Zone<'b>>,
+    pub(super) zones: Vec<ZoneView<'b>>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Source<'b> {
+pub(super) struct SourceView<'b> {
     #[serde(borrow)]
     pub(super) publisher: Option<Cow<'b, str>>,
     #[serde(borrow)]
@@ -44,7 +44,7 @@ pub(super) struct Tiles {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Category<'b> {
+pub(super) struct CategoryView<'b> {
     #[serde(borrow)]
     pub(super) name: Option<Cow<'b, str>>,
     pub(super) features: usize,
@@ -52,7 +52,7 @@ pub(super) struct Category<'b> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Zone<'b> {
+pub(super) struct ZoneView<'b> {
     #[serde(borrow)]
     pub(super) code: Cow<'b, str>,
     #[serde(borrow)]
@@ -75,7 +75,7 @@ pub(super) struct Tile {
     pub(super) rings: Vec<Vec<Vec<i32>>>,
 }
 
-impl Layer<'_> {
+impl LayerView<'_> {
     /// The name of the jurisdiction.
     pub(super) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.short_code)
@@ -85,20 +85,20 @@ impl Layer<'_> {
         self.zones.iter().filter(|zone| zone.is_pending()).count()
     }
 
-    pub(super) fn category_of(&self, zone: &Zone<'_>) -> &str {
-        self.categories.get(zone.category).map_or(NO_CATEGORY, Category::shown)
+    pub(super) fn category_of(&self, zone: &ZoneView<'_>) -> &str {
+        self.categories.get(zone.category).map_or(NO_CATEGORY, CategoryView::shown)
     }
 }
 
 const NO_CATEGORY: &str = "No category";
 
-impl Category<'_> {
+impl CategoryView<'_> {
     pub(super) fn shown(&self) -> &str {
         self.name.as_deref().unwrap_or(NO_CATEGORY)
     }
 }
 
-impl Zone<'_> {
+impl ZoneView<'_> {
     /// Whether no provision is linked to the zone yet.
     pub(super) fn is_pending(&self) -> bool {
         self.reason.is_some()

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::address::path;
-use super::reply::{Layer, Zone};
+use super::reply::{LayerView, ZoneView};
 use crate::api::reply::Pages;
 use crate::percent;
 use crate::web::law::address;
@@ -14,7 +14,7 @@ use crate::web::untrusted_text::{UntrustedText, counted};
 const PAGE_SIZE: usize = 100;
 
 /// The requested page of the table, or else the page that contains the selected zone.
-pub(super) fn of(layer: &Layer<'_>, zone: Option<usize>, page: Option<u32>) -> Markup {
+pub(super) fn of(layer: &LayerView<'_>, zone: Option<usize>, page: Option<u32>) -> Markup {
     let last = layer.zones.len().div_ceil(PAGE_SIZE).max(1);
     let wanted = page.map_or_else(|| zone.map_or(1, |zone| zone / PAGE_SIZE + 1), |page| page as usize);
     let page = wanted.clamp(1, last);
@@ -33,7 +33,7 @@ pub(super) fn of(layer: &Layer<'_>, zone: Option<usize>, page: Option<u32>) -> M
     }
 }
 
-fn row(layer: &Layer<'_>, place: usize, zone: &Zone<'_>, is_chosen: bool) -> Markup {
+fn row(layer: &LayerView<'_>, place: usize, zone: &ZoneView<'_>, is_chosen: bool) -> Markup {
     let to_zone = format!("{}?zone={}", path(layer.short_code), percent::encoded(&zone.code));
     html! {
         tr aria-current=[is_chosen.then_some("true")] {
@@ -47,7 +47,7 @@ fn row(layer: &Layer<'_>, place: usize, zone: &Zone<'_>, is_chosen: bool) -> Mar
 }
 
 /// The provision that defines a zone, or the reason why there is none.
-pub(super) fn defined_in(zone: &Zone<'_>) -> Markup {
+pub(super) fn defined_in(zone: &ZoneView<'_>) -> Markup {
     html! {
         @if let (Some(id), Some(citation)) = (zone.node_id, &zone.citation) {
             a href=(address::path(id)) { (UntrustedText(citation)) }

@@ -5,7 +5,7 @@ use geo::Polygon;
 use super::address::{TileAddress, TileRing};
 use super::grid;
 use super::legend::Legend;
-use super::outline::Outline;
+use super::outline::RingOutline;
 use crate::zoning::feature_lookup::LayerFeatures;
 
 /// The part of a feature that is in a tile.
@@ -45,10 +45,10 @@ fn cut_shape(polygons: &[Polygon<f64>], tile: TileAddress) -> Vec<TileRing> {
     let mut rings = Vec::new();
     for polygon in polygons {
         let before = rings.len();
-        Outline::of(polygon.exterior(), tile).cut_outer(&mut rings);
+        RingOutline::of(polygon.exterior(), tile).cut_outer(&mut rings);
         let is_there = rings.len() > before;
         for hole in polygon.interiors().iter().filter(|_| is_there) {
-            Outline::of(hole, tile).cut_hole(&mut rings);
+            RingOutline::of(hole, tile).cut_hole(&mut rings);
         }
     }
     rings

@@ -12,9 +12,9 @@ const LOW: i32 = -BUFFER;
 const HIGH: i32 = GRID + BUFFER;
 
 /// A closed ring without its closing vertex. A ring that lost its width runs along lines and back.
-pub(super) struct Outline(Vec<Vertex>);
+pub(super) struct RingOutline(Vec<Vertex>);
 
-impl Outline {
+impl RingOutline {
     pub(super) fn of(ring: &LineString<f64>, tile: TileAddress) -> Self {
         let mut outline = Self(Vec::with_capacity(ring.0.len()));
         ring.coords().for_each(|coord| outline.push(grid::locate(tile, coord.x, coord.y)));
@@ -195,7 +195,7 @@ fn widened_line(a: Vertex, b: Vertex) -> TileRing {
     } else {
         vec![a, b, moved(b, right, 0), moved(a, right, 0)]
     };
-    let outline = Outline(ring);
+    let outline = RingOutline(ring);
     let is_wrong = outline.area_doubled() < 0;
     outline.turned(is_wrong)
 }

@@ -11,10 +11,10 @@ use hornbook_corpus::outline::Status;
 use crate::effect::{Effect, date_in};
 use crate::pattern::Pattern;
 
-use super::text::{FutureWording, Text};
+use super::text::{CfrText, FutureWording};
 use crate::content::{Content, ContentNote};
 
-pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
+pub(super) fn effect_of(number: &str, text: &CfrText) -> Effect {
     let credit = text.credit.as_deref().unwrap_or_default();
     let by_credit = Pattern::fixed(r", eff(?:\.|ective) ([A-Za-z]+\.? \d{1,2}, \d{4})\.?\]$");
     if let Some(found) = by_credit.captures(credit) {
@@ -52,7 +52,7 @@ pub(super) fn wording(coming: FutureWording, present: &Effect, notes: &[ContentN
         Some(day) => Effect::starting(Some(day.clone())),
         None => Effect::unknown(notes.get(coming.note).and_then(|note| note.text.lines().next()).unwrap_or_default()),
     };
-    let Text { text, layout, credit, notes, .. } = coming.text;
+    let CfrText { text, layout, credit, notes, .. } = coming.text;
     Content {
         heading: coming.heading,
         status: Some(Status::InForce),
@@ -71,7 +71,7 @@ mod tests {
 
     fn effect(credit: &str, note: &str) -> (Option<String>, Option<String>) {
         let note = ContentNote { topic: "Effective Date Note".into(), text: note.into(), ..ContentNote::default() };
-        let text = Text { credit: Some(credit.into()), notes: vec![note], ..Text::default() };
+        let text = CfrText { credit: Some(credit.into()), notes: vec![note], ..CfrText::default() };
         let effect = effect_of("5.1", &text);
         (effect.from, effect.to)
     }

@@ -4,16 +4,16 @@
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 use roxmltree::Node;
 
-use super::names::Numbers;
-use super::run::Run;
+use super::names::CfrNumbers;
+use super::run::TextRun;
 use super::tables;
-use super::text::{CfrTextBuilder, Footnote, FutureWording, Text};
+use super::text::{CfrText, CfrTextBuilder, Footnote, FutureWording};
 use crate::content::ContentNote;
 use crate::import::labels::Scheme;
-use crate::import::unknown::Vocabulary;
+use crate::import::unknown::KnownElements;
 
 /// The element names of the electronic and the annual edition, from their guides and files.
-pub(crate) const VOCABULARY: Vocabulary = Vocabulary { names: NAMES, is_left_out };
+pub(crate) const VOCABULARY: KnownElements = KnownElements { names: NAMES, is_left_out };
 
 const NAMES: &str = "AC APPENDIX APPRO AUTH B BCAP BODY BOXHD BOXTXT BR CAPTION CFRDOC CHAPTER CHED CITA COL COLGROUP \
     CROSSREF DIV DIV1 DIV2 DIV3 DIV4 DIV5 DIV6 DIV7 DIV8 DIV9 DLPSTEXTCLASS E ECFR ECFRBRWS EDNOTE \
@@ -83,15 +83,15 @@ impl<'a, 'd> Elements<'a, 'd> {
     }
 
     /// Returns everything as the text of a provision.
-    pub(crate) fn into_text(mut self, reference: String) -> Text {
+    pub(crate) fn into_text(mut self, reference: String) -> CfrText {
         let (text, layout) = self.finish();
         let credit = self.credit();
         let Self { notes, is_reserved, coming, .. } = self;
-        Text { text, layout, credit, notes, is_reserved, reference, future_wording: coming }
+        CfrText { text, layout, credit, notes, is_reserved, reference, future_wording: coming }
     }
 
     /// Takes the text directly below a container, with its footnotes. The other notes remain.
-    pub(crate) fn take_text(&mut self) -> Option<Text> {
+    pub(crate) fn take_text(&mut self) -> Option<CfrText> {
         let (text, mut layout) = self.finish();
         if text.is_empty() {
             return None;
@@ -106,10 +106,10 @@ impl<'a, 'd> Elements<'a, 'd> {
             if is_taken { taken.push(note) } else { kept.push(note) }
         }
         self.notes = kept;
-        Some(Text { text, layout, notes: taken, ..Text::default() })
+        Some(CfrText { text, layout, notes: taken, ..CfrText::default() })
     }
 
-    pub(crate) fn run(&self, node: Node<'_, '_>) -> Run {
+    pub(crate) fn run(&self, node: Node<'_, '_>) -> TextRun {
         run_of(node, &self.signs)
     }
 
@@ -124,7 +124,7 @@ impl<'a, 'd> Elements<'a, 'd> {
         parts: impl Iterator<Item = Node<'a, 'd>>,
         each: &mut dyn FnMut(&mut Self, Node<'a, 'd>),
     ) {
-        let mut loose = Run::default();
+        let mut loose = TextRun::default();
         for part in parts.filter(|part| part.is_text() || part.is_element()) {
             if part.is_text() || is_inline(part.tag_name().name()) {
                 fill_part(&mut loose, part, &self.signs, SeparateElements::Elsewhere);
@@ -163,12 +163,12 @@ impl<'a, 'd> Elements<'a, 'd> {
                 self.text.push(LineKind::Image, run);
             }
             "img" | "IMG" => {
-                let mut run = Run::default();
+                let mut run = TextRun::default();
                 run.push(node.attribute("src").or(node.attribute("SRC")).unwrap_or_default());
                 self.text.push(LineKind::Image, run);
             }
             "STARS" => {
-                let mut run = Run::default();
+                let mut run = TextRun::default();
                 run.push("* * * * *");
                 self.text.push(LineKind::Block, run);
             }
@@ -233,7 +233,7 @@ impl<'a, 'd> Elements<'a, 'd> {
 
     /// Adds `Example 1.` or `Note:` with its paragraphs. The heading is joined to the first paragraph.
     fn example(&mut self, node: Node<'a, 'd>) {
-        let mut heading = Run::default();
+        let mut heading = TextRun::default();
         self.contents(node, &mut |elements, child| match child.tag_name().name() {
             "HD" | "HED" => {
                 // A heading without a paragraph after it is a separate line.
@@ -307,7 +307,7 @@ impl<'a, 'd> Elements<'a, 'd> {
                     .children()
                     .find(|part| part.tag_name().name() == "SECTNO")
                     .map(|part| elements.run(part).text);
-                let number = number.and_then(|label| Numbers::of(&label)).map(|numbers| numbers.first);
+                let number = number.and_then(|label| CfrNumbers::of(&label)).map(|numbers| numbers.first);
                 let is_wording = number.is_some() && number == elements.number;
                 if is_wording && elements.coming.is_none() && is_whole(child) {
                     elements.coming = Some(Box::new(elements.coming(child)));
@@ -333,14 +333,14 @@ impl<'a, 'd> Elements<'a, 'd> {
             _ => elements.child(child),
         });
         for credit in self.credits.split_off(own_credits) {
-            self.text.push(LineKind::Block, Run::of_words(&credit));
+            self.text.push(LineKind::Block, TextRun::of_words(&credit));
         }
     }
 
     /// Reads the future wording of the section.
     fn coming(&self, section: Node<'a, 'd>) -> FutureWording {
         let mut inner = Self::new(section, self.number.clone());
-        let mut heading = Run::default();
+        let mut heading = TextRun::default();
         inner.contents(section, &mut |inner, child| match child.tag_name().name() {
             "SECTNO" => {}
             "SUBJECT" => heading.append(inner.run(child)),
@@ -350,7 +350,7 @@ impl<'a, 'd> Elements<'a, 'd> {
     }
 
     fn wording(&mut self, section: Node<'a, 'd>) {
-        let mut heading = Run::default();
+        let mut heading = TextRun::default();
         self.contents(section, &mut |elements, child| match child.tag_name().name() {
             "SECTNO" | "SUBJECT" => heading.append(elements.run(child)),
             _ => {
@@ -490,24 +490,24 @@ enum SeparateElements {
 }
 
 /// The words of an element with the marks in them. `signs` are the signs of the available footnotes.
-pub(crate) fn run_of(node: Node<'_, '_>, signs: &[String]) -> Run {
-    let mut run = Run::default();
+pub(crate) fn run_of(node: Node<'_, '_>, signs: &[String]) -> TextRun {
+    let mut run = TextRun::default();
     fill(&mut run, node, signs, SeparateElements::Elsewhere);
     run
 }
 
 /// The words of a cell.
-fn cell_of(node: Node<'_, '_>, signs: &[String], apart: SeparateElements) -> Run {
-    let mut run = Run::default();
+fn cell_of(node: Node<'_, '_>, signs: &[String], apart: SeparateElements) -> TextRun {
+    let mut run = TextRun::default();
     fill(&mut run, node, signs, apart);
     run
 }
 
-fn fill(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
+fn fill(run: &mut TextRun, node: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
     node.children().for_each(|child| fill_part(run, child, signs, apart));
 }
 
-fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
+fn fill_part(run: &mut TextRun, child: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
     if child.is_text() {
         return run.push(child.text().unwrap_or_default());
     }
@@ -544,7 +544,7 @@ fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: Separa
 }
 
 /// Adds words with a space before and after them.
-fn in_between(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
+fn in_between(run: &mut TextRun, node: Node<'_, '_>, signs: &[String], apart: SeparateElements) {
     run.space();
     fill(run, node, signs, apart);
     run.space();

@@ -4,7 +4,7 @@ use crate::import::slug::slug;
 
 /// A level of the hierarchy, outermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum CfrLevel {
     Title,
     Subtitle,
     Chapter,
@@ -17,7 +17,7 @@ pub(crate) enum Level {
     Group,
 }
 
-impl Level {
+impl CfrLevel {
     const NAMES: [(Self, &'static str, &'static str); 8] = [
         (Self::Title, "title", "t"),
         (Self::Subtitle, "subtitle", "st"),
@@ -76,14 +76,14 @@ impl Level {
 
 /// The numbers of a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Numbers {
+pub(crate) struct CfrNumbers {
     /// One number, or a range written `22.203...22.211`.
     pub(crate) first: String,
     /// Further numbers, of sections that share a record.
     pub(crate) others: Vec<String>,
 }
 
-impl Numbers {
+impl CfrNumbers {
     /// Parses `§ 22.1`, `§§ 22.203-22.211`, `§§ 1.1 and 1.2`. A hyphen within `1.61-2T` is not a range.
     pub(crate) fn of(label: &str) -> Option<Self> {
         let label = label
@@ -178,25 +178,25 @@ mod tests {
 
     #[test]
     fn numbers_lists_and_ranges_of_sections() {
-        let first = |label: &str| Numbers::of(label).map(|numbers| numbers.first);
+        let first = |label: &str| CfrNumbers::of(label).map(|numbers| numbers.first);
         assert_eq!(first("§ 1.1").as_deref(), Some("1.1"));
         assert_eq!(first("§§ 22.203-22.211").as_deref(), Some("22.203...22.211"));
         assert_eq!(first("§ 24.302–24.309 ").as_deref(), Some("24.302...24.309"));
         assert_eq!(first("§ 1.61-2T").as_deref(), Some("1.61-2T"));
         assert_eq!(first("§§ 1.61-2.1-1.61-3.1").as_deref(), Some("1.61...2.1-1.61-3.1"));
         assert_eq!(first("Note"), None);
-        let list = Numbers::of("§§ 1.1 and 1.2").unwrap();
+        let list = CfrNumbers::of("§§ 1.1 and 1.2").unwrap();
         assert_eq!((list.first.as_str(), list.others), ("1.1", vec!["1.2".to_owned()]));
-        assert_eq!(Numbers::label_in("§ 1.1   Definitions."), "§ 1.1");
-        assert_eq!(Numbers::label_in("Definitions."), "");
+        assert_eq!(CfrNumbers::label_in("§ 1.1   Definitions."), "§ 1.1");
+        assert_eq!(CfrNumbers::label_in("Definitions."), "");
     }
 
     #[test]
     fn containers_and_attachments_are_named_from_their_headings() {
-        assert_eq!(Level::Part.number_in("PART 22—PUBLIC").as_deref(), Some("22"));
-        assert_eq!(Level::Part.number_in("PARTS 37-39 [RESERVED]").as_deref(), Some("37-39"));
-        assert_eq!(Level::Title.number_in("Title 1—General Provisions--Volume 1").as_deref(), Some("1"));
-        assert_eq!(Level::Subpart.number_in("General"), None);
+        assert_eq!(CfrLevel::Part.number_in("PART 22—PUBLIC").as_deref(), Some("22"));
+        assert_eq!(CfrLevel::Part.number_in("PARTS 37-39 [RESERVED]").as_deref(), Some("37-39"));
+        assert_eq!(CfrLevel::Title.number_in("Title 1—General Provisions--Volume 1").as_deref(), Some("1"));
+        assert_eq!(CfrLevel::Subpart.number_in("General"), None);
         assert_eq!(Attachment::of("Appendix A to Part 64—Priority").citation, "App. A");
         assert_eq!(Attachment::of("Appendix to Part 36—Glossary").key, "app");
         assert_eq!(Attachment::of("Supplement No. 1 to Part 774—List").key, "supp1");

@@ -7,42 +7,42 @@ use roxmltree::Node;
 
 use super::effect::{effect_of, wording};
 use super::elements::Elements;
-use super::names::{self, Attachment, Level, Numbers};
-use super::text::Text;
-use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use super::names::{self, Attachment, CfrLevel, CfrNumbers};
+use super::text::CfrText;
+use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::import::document::{Document, Parsed, REPEATED_HEADING};
 use crate::import::slug::slug;
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind};
 
 /// The containers around the current place, outermost first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct CfrPlace {
     above: Vec<OpenContainer>,
 }
 
 #[derive(Clone, Debug)]
 struct OpenContainer {
-    level: Level,
+    level: CfrLevel,
     number: Option<String>,
     key: String,
     citation: String,
-    handle: Handle,
+    handle: NodeHandle,
 }
 
-impl Place {
-    fn number(&self, level: Level) -> Option<&str> {
+impl CfrPlace {
+    fn number(&self, level: CfrLevel) -> Option<&str> {
         self.above.iter().find(|above| above.level == level)?.number.as_deref()
     }
 
     /// The number of the title, which begins every citation.
     pub(crate) fn title(&self) -> &str {
-        self.number(Level::Title).unwrap_or_default()
+        self.number(CfrLevel::Title).unwrap_or_default()
     }
 
     /// The containers from the title down to this level.
-    fn down_to(&self, level: Level) -> &[OpenContainer] {
+    fn down_to(&self, level: CfrLevel) -> &[OpenContainer] {
         let end = self.above.iter().position(|above| above.level > level).unwrap_or(self.above.len());
         &self.above[..end]
     }
@@ -50,7 +50,7 @@ impl Place {
 
 /// The state of reading a document.
 pub(crate) struct CfrReader<'r> {
-    target: Target<'r>,
+    target: ImportTarget<'r>,
     document: &'r Document,
     /// The start of each line.
     lines: Vec<usize>,
@@ -60,7 +60,7 @@ pub(crate) struct CfrReader<'r> {
 }
 
 impl<'r> CfrReader<'r> {
-    pub(crate) fn new(document: &'r Document, target: Target<'r>) -> Self {
+    pub(crate) fn new(document: &'r Document, target: ImportTarget<'r>) -> Self {
         let lines = memchr::memchr_iter(b'\n', &document.bytes).collect();
         Self { target, document, lines, parsed: Parsed::default(), keys: HashSet::new(), attachments: 0 }
     }
@@ -72,17 +72,17 @@ impl<'r> CfrReader<'r> {
 
     /// Enters a container and creates its node, unless this document already has it. Leaves
     /// containers at its level or below.
-    pub(crate) fn enter(&mut self, place: &Place, container: Container<'_>, node: Node<'_, '_>) -> Place {
-        let Container { level, number, heading, mut elements, is_whole } = container;
+    pub(crate) fn enter(&mut self, place: &CfrPlace, container: CfrContainer<'_>, node: Node<'_, '_>) -> CfrPlace {
+        let CfrContainer { level, number, heading, mut elements, is_whole } = container;
         let above = place.above.iter().position(|above| above.level >= level).unwrap_or(place.above.len());
-        let mut place = Place { above: place.above[..above].to_vec() };
+        let mut place = CfrPlace { above: place.above[..above].to_vec() };
         let parent = place.above.last();
         let number = number.map(str::to_owned).or_else(|| level.number_in(heading));
         let body = (self.target.key.to_owned(), self.target.code_body.to_owned());
         let (key, citation) = parent.map_or(body, |above| (above.key.clone(), above.citation.clone()));
         let mut key = format!("{key}/{}", level.key_part(number.as_deref(), heading));
         let citation = format!("{citation}, {}", level.citation_part(number.as_deref(), heading));
-        if level >= Level::Subpart {
+        if level >= CfrLevel::Subpart {
             // Headings below parts repeat. Containers of higher levels are identified by their numbers.
             let plain = key.clone();
             let mut count = 1;
@@ -91,7 +91,7 @@ impl<'r> CfrReader<'r> {
                 key = format!("{plain}~{count}");
             }
         }
-        let handle = Handle::new(self.target.key, &format!("container\n{key}"));
+        let handle = NodeHandle::new(self.target.key, &format!("container\n{key}"));
         let parent = parent.map(|above| above.handle);
         place.above.push(OpenContainer {
             level,
@@ -111,18 +111,18 @@ impl<'r> CfrReader<'r> {
         }
         let title = place.title();
         let sort = match (level, number.as_deref()) {
-            (Level::Part, Some(number)) => SortKey::of_citation(&names::section(title, number)),
-            (Level::Group, _) | (_, None) => SortKey::default(),
+            (CfrLevel::Part, Some(number)) => SortKey::of_citation(&names::section(title, number)),
+            (CfrLevel::Group, _) | (_, None) => SortKey::default(),
             // After all sections and subparts, like an appendix.
-            (Level::Supplement, Some(_)) => SortKey::of_number("appendix-999"),
+            (CfrLevel::Supplement, Some(_)) => SortKey::of_number("appendix-999"),
             // Compared as letters, so that subparts I and V are not read as numerals.
-            (Level::Subtitle | Level::Subchapter | Level::Subpart, Some(letter)) => {
+            (CfrLevel::Subtitle | CfrLevel::Subchapter | CfrLevel::Subpart, Some(letter)) => {
                 SortKey::of_number(&letter.to_lowercase())
             }
-            (Level::Title | Level::Chapter, Some(number)) => SortKey::of_number(number),
+            (CfrLevel::Title | CfrLevel::Chapter, Some(number)) => SortKey::of_number(number),
         };
         let parallel =
-            number.as_deref().filter(|_| level == Level::Part).map(|number| format!("{title} C.F.R. pt. {number}"));
+            number.as_deref().filter(|_| level == CfrLevel::Part).map(|number| format!("{title} C.F.R. pt. {number}"));
         let position = self.position(node);
         let is_reserved = names::is_reserved(heading) || elements.is_reserved;
         let content = Content {
@@ -156,7 +156,7 @@ impl<'r> CfrReader<'r> {
     }
 
     /// Adds the notes and credit of a repeated container to the node that exists already.
-    fn continued(&mut self, handle: Handle, elements: Elements<'_, '_>) {
+    fn continued(&mut self, handle: NodeHandle, elements: Elements<'_, '_>) {
         let Some(first) = self.parsed.nodes.iter_mut().find(|node| node.handle == handle) else { return };
         let credit = elements.credit();
         let own = &mut first.content;
@@ -173,10 +173,10 @@ impl<'r> CfrReader<'r> {
     /// Adds the text directly below a container as its first provision, because it is law like a
     /// section. If the container has nothing else, the provision is its whole text and gets its
     /// heading.
-    pub(crate) fn introduction(&mut self, place: &Place, whole: Option<&str>, text: Text, node: Node<'_, '_>) {
+    pub(crate) fn introduction(&mut self, place: &CfrPlace, whole: Option<&str>, text: CfrText, node: Node<'_, '_>) {
         let Some(above) = place.above.last() else { return };
         let (key, citation) = match above.level {
-            Level::Part | Level::Subpart => self.names_of_part(place, above.level),
+            CfrLevel::Part | CfrLevel::Subpart => self.names_of_part(place, above.level),
             _ => (above.key.clone(), above.citation.clone()),
         };
         let (name, heading) = match whole {
@@ -193,15 +193,15 @@ impl<'r> CfrReader<'r> {
     }
 
     /// Key and citation of the current part or subpart.
-    fn names_of_part(&self, place: &Place, level: Level) -> (String, String) {
+    fn names_of_part(&self, place: &CfrPlace, level: CfrLevel) -> (String, String) {
         let title = place.title();
-        let subpart = place.number(Level::Subpart).filter(|_| level == Level::Subpart);
-        match (place.number(Level::Part), subpart) {
+        let subpart = place.number(CfrLevel::Subpart).filter(|_| level == CfrLevel::Subpart);
+        match (place.number(CfrLevel::Part), subpart) {
             (Some(part), Some(subpart)) => (
                 format!("{}/t{}/pt{}/spt{}", self.target.key, slug(title), slug(part), slug(subpart)),
                 format!("{title} C.F.R. pt. {part}, subpt. {subpart}"),
             ),
-            (Some(part), None) if level == Level::Part => {
+            (Some(part), None) if level == CfrLevel::Part => {
                 (format!("{}/t{}/pt{}", self.target.key, slug(title), slug(part)), format!("{title} C.F.R. pt. {part}"))
             }
             _ => {
@@ -213,8 +213,8 @@ impl<'r> CfrReader<'r> {
     }
 
     /// Adds a section. `label` is its number as printed.
-    pub(crate) fn section(&mut self, place: &Place, label: &str, heading: &str, text: Text, node: Node<'_, '_>) {
-        let Some(numbers) = Numbers::of(label) else {
+    pub(crate) fn section(&mut self, place: &CfrPlace, label: &str, heading: &str, text: CfrText, node: Node<'_, '_>) {
+        let Some(numbers) = CfrNumbers::of(label) else {
             let citation = place.above.last().map_or(self.target.code_body, |above| above.citation.as_str());
             let name = if heading.is_empty() { label } else { heading };
             let what = format!("the section '{name}' has no number");
@@ -235,17 +235,17 @@ impl<'r> CfrReader<'r> {
     }
 
     /// Adds an appendix, a supplement, or other matter after the sections of a part.
-    pub(crate) fn add_appendix(&mut self, place: &Place, heading: &str, text: Text, node: Node<'_, '_>) {
+    pub(crate) fn add_appendix(&mut self, place: &CfrPlace, heading: &str, text: CfrText, node: Node<'_, '_>) {
         self.attachments += 1;
         let called = Attachment::of(heading);
         // Although printed after the last subpart, most appendices belong to the part.
         let name = heading.split('—').next().unwrap_or(heading).to_ascii_lowercase();
-        let level = if name.contains("subpart") { Level::Subpart } else { Level::Part };
-        let around = match place.number(Level::Part) {
+        let level = if name.contains("subpart") { CfrLevel::Subpart } else { CfrLevel::Part };
+        let around = match place.number(CfrLevel::Part) {
             Some(_) => place.down_to(level),
             None => place.above.as_slice(),
         };
-        let level = if place.number(Level::Subpart).is_some() { level } else { Level::Part };
+        let level = if place.number(CfrLevel::Subpart).is_some() { level } else { CfrLevel::Part };
         let (key, citation) = self.names_of_part(place, level);
         let long = called.citation.replacen("App.", "Appendix", 1).replacen("Supp.", "Supplement", 1);
         let parallel = (long != called.citation)
@@ -263,13 +263,19 @@ impl<'r> CfrReader<'r> {
     }
 
     /// Adds official interpretations below their supplement.
-    pub(crate) fn interpretation(&mut self, place: &Place, comment: &Comment<'_>, text: Text, node: Node<'_, '_>) {
+    pub(crate) fn interpretation(
+        &mut self,
+        place: &CfrPlace,
+        comment: &Comment<'_>,
+        text: CfrText,
+        node: Node<'_, '_>,
+    ) {
         self.attachments += 1;
         let Comment { label, number, heading } = comment;
         let Some(above) = place.above.last() else { return };
-        let (title, part) = (place.title(), place.number(Level::Part).unwrap_or_default());
+        let (title, part) = (place.title(), place.number(CfrLevel::Part).unwrap_or_default());
         let name = number.unwrap_or_else(|| heading.split('—').next().unwrap_or(heading).trim());
-        let supplement = place.number(Level::Supplement).unwrap_or_default();
+        let supplement = place.number(CfrLevel::Supplement).unwrap_or_default();
         let named = Named {
             key: format!("{}/{}", above.key, slug(label)),
             sort: SortKey::of_number(&self.attachments.to_string()),
@@ -280,7 +286,14 @@ impl<'r> CfrReader<'r> {
         self.provision(Some(above.handle), named, heading, text, node);
     }
 
-    fn provision(&mut self, parent: Option<Handle>, named: Named, heading: &str, text: Text, node: Node<'_, '_>) {
+    fn provision(
+        &mut self,
+        parent: Option<NodeHandle>,
+        named: Named,
+        heading: &str,
+        text: CfrText,
+        node: Node<'_, '_>,
+    ) {
         let effect = effect_of(named.number.as_deref().unwrap_or_default(), &text);
         if let (Some(day), Some(Status::Uncertain)) = (&effect.to, effect.then) {
             let what = format!(
@@ -289,7 +302,7 @@ impl<'r> CfrReader<'r> {
             );
             self.parsed.warn(WarningKind::UncertainValidity, self.position(node), what);
         }
-        let Text { text, layout, credit, notes, is_reserved, reference, future_wording: coming } = text;
+        let CfrText { text, layout, credit, notes, is_reserved, reference, future_wording: coming } = text;
         let wordings = coming.into_iter().map(|coming| wording(*coming, &effect, &notes)).collect();
         let position = self.position(node);
         let is_reserved = is_reserved || names::is_reserved(heading);
@@ -299,7 +312,7 @@ impl<'r> CfrReader<'r> {
         }
         let mut tags = self.target.tags.to_vec();
         tags.sort_unstable();
-        let handle = Handle::new(self.target.key, &format!("{}\n{}", self.document.place, node.range().start));
+        let handle = NodeHandle::new(self.target.key, &format!("{}\n{}", self.document.place, node.range().start));
         let status = if is_reserved && text.is_empty() { Status::Reserved } else { Status::InForce };
         let content = Content {
             citation: named.citation,
@@ -333,8 +346,8 @@ impl<'r> CfrReader<'r> {
 }
 
 /// A container as read from the document.
-pub(crate) struct Container<'c> {
-    pub(crate) level: Level,
+pub(crate) struct CfrContainer<'c> {
+    pub(crate) level: CfrLevel,
     /// The number, if the document states it outside the heading.
     pub(crate) number: Option<&'c str>,
     pub(crate) heading: &'c str,

@@ -6,7 +6,7 @@ use crate::import::white_space::normalise_spaces;
 
 /// Words with normalized white space.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct TextRun {
     pub(crate) text: String,
     /// Marks with start and end byte, in the order of their start.
     pub(crate) marks: Vec<(MarkKind, usize, usize)>,
@@ -15,7 +15,7 @@ pub(crate) struct Run {
     space: bool,
 }
 
-impl Run {
+impl TextRun {
     pub(crate) fn of_words(words: &str) -> Self {
         let mut run = Self::default();
         run.push(words);

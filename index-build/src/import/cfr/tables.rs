@@ -3,15 +3,15 @@
 use hornbook_corpus::layout::{LineKind, MarkKind};
 use roxmltree::Node;
 
-use super::run::Run;
+use super::run::TextRun;
 use super::text::{Cell, CfrTextBuilder};
-use crate::import::table_spans::{Columns, SPAN_MAX, Span, Spans};
+use crate::import::table_spans::{CellSpan, Columns, SPAN_MAX, Spans};
 
 /// The deepest level of column heads.
 const LEVEL_MAX: usize = 9;
 
 /// Reads a cell into a run.
-type ReadCell<'r> = &'r mut dyn FnMut(Node<'_, '_>) -> Run;
+type ReadCell<'r> = &'r mut dyn FnMut(Node<'_, '_>) -> TextRun;
 
 /// Reads a `GPOTABLE`: title, boxhead, rows, notes.
 pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut CfrTextBuilder, read: ReadCell<'_>) {
@@ -20,12 +20,12 @@ pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut CfrTextBuilder, read: ReadCel
         match child.tag_name().name() {
             "BOXHD" => boxhead(child, table, setter, read),
             "ROW" => {
-                let mut row = Row::default();
+                let mut row = CurrentRow::default();
                 // A heading within the table: the first entry of the row spans further columns.
                 let mut expanded = further(child, "EXPSTB");
                 for entry in child.children().filter(|entry| entry.tag_name().name() == "ENT") {
                     let further = further(entry, "A").max(std::mem::take(&mut expanded));
-                    row.cell(Span { columns: 1 + further, ..Span::ONE }, read(entry));
+                    row.cell(CellSpan { columns: 1 + further, ..CellSpan::ONE }, read(entry));
                 }
                 setter.in_table(LineKind::TableRow, table, row.end());
                 remarks(child, |entry| entry.tag_name().name() == "ENT", table, setter, read);
@@ -46,7 +46,7 @@ fn remarks(
     read: ReadCell<'_>,
 ) {
     for child in node.children().filter(|child| !is_read(child)) {
-        let run = if child.is_text() { Run::of_words(child.text().unwrap_or_default()) } else { read(child) };
+        let run = if child.is_text() { TextRun::of_words(child.text().unwrap_or_default()) } else { read(child) };
         setter.in_table(LineKind::TableNote, table, vec![Cell::Own(run)]);
     }
 }
@@ -58,17 +58,17 @@ fn further(node: Node<'_, '_>, attribute: &str) -> usize {
 }
 
 /// A column head: its level, counted from zero, and the columns below it.
-struct Head {
+struct ColumnHead {
     level: usize,
     column: usize,
     end: usize,
-    run: Run,
+    run: TextRun,
 }
 
 /// Reads the column heads. A head followed by deeper ones spans all their columns. Any other head
 /// spans all remaining levels.
 fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut CfrTextBuilder, read: ReadCell<'_>) {
-    let mut heads: Vec<Head> = Vec::new();
+    let mut heads: Vec<ColumnHead> = Vec::new();
     // The heads around the next one, outermost first.
     let mut around: Vec<usize> = Vec::new();
     let mut column = 0;
@@ -80,7 +80,7 @@ fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut CfrTextBuilder, read: 
             heads[ended].end = column;
         }
         around.push(heads.len());
-        heads.push(Head { level, column, end: column + 1, run: read(head) });
+        heads.push(ColumnHead { level, column, end: column + 1, run: read(head) });
     }
     around.into_iter().for_each(|place| heads[place].end = column + 1);
     let levels = heads.iter().map(|head| head.level + 1).max().unwrap_or(0);
@@ -107,13 +107,13 @@ fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut CfrTextBuilder, read: 
 
 /// The current row, and the columns that cells of earlier rows cover.
 #[derive(Debug, Default)]
-struct Row {
+struct CurrentRow {
     cells: Vec<Cell>,
     spans: Spans,
 }
 
-impl Row {
-    fn cell(&mut self, span: Span, run: Run) {
+impl CurrentRow {
+    fn cell(&mut self, span: CellSpan, run: TextRun) {
         let Self { cells, spans } = self;
         spans.before(span, |filler| cells.push(Cell::Empty(filler)));
         cells.push(Cell::Own(run));
@@ -131,7 +131,7 @@ impl Row {
 pub(crate) fn html(node: Node<'_, '_>, setter: &mut CfrTextBuilder, read: ReadCell<'_>) {
     let table = setter.begin_table();
     let names = Columns::of(node);
-    let mut row = Row::default();
+    let mut row = CurrentRow::default();
     remarks(node, |child| child.is_element(), table, setter, read);
     for element in node.descendants().skip(1).filter(Node::is_element) {
         let name = element.tag_name().name().to_ascii_lowercase();

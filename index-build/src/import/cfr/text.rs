@@ -3,7 +3,7 @@
 
 use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
 
-use super::run::Run;
+use super::run::TextRun;
 use crate::content::ContentNote;
 use crate::import::labels::{Paragraph, Scheme, infer};
 
@@ -18,7 +18,7 @@ pub(crate) struct CfrTextBuilder {
 #[derive(Debug)]
 struct Read {
     kind: LineKind,
-    run: Run,
+    run: TextRun,
     /// For a line in a table, whose words are in its cells: the number of the table.
     table: usize,
     cells: Vec<Cell>,
@@ -27,14 +27,14 @@ struct Read {
 /// A cell in a row of a table.
 #[derive(Debug)]
 pub(crate) enum Cell {
-    Own(Run),
+    Own(TextRun),
     /// An empty cell, with the mark of the cell that covers it, if any.
     Empty(Option<MarkKind>),
 }
 
 /// The text of a provision with everything that belongs to it.
 #[derive(Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct CfrText {
     pub(crate) text: String,
     pub(crate) layout: Layout,
     pub(crate) credit: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Text {
 #[derive(Debug)]
 pub(crate) struct FutureWording {
     pub(crate) heading: String,
-    pub(crate) text: Text,
+    pub(crate) text: CfrText,
     /// The index of the note among the notes of the section.
     pub(crate) note: usize,
 }
@@ -60,7 +60,7 @@ pub(crate) type Footnote = (String, usize);
 
 impl CfrTextBuilder {
     /// Adds a paragraph. A run-in heading followed by labels becomes a separate line: `(a) General. (1) ...`.
-    pub(crate) fn paragraph(&mut self, run: Run) {
+    pub(crate) fn paragraph(&mut self, run: TextRun) {
         let mut rest = run;
         while let Some(at) = end_of_run_in_heading(&mut rest) {
             let (first, second) = rest.split(at);
@@ -70,7 +70,7 @@ impl CfrTextBuilder {
         self.push(LineKind::Paragraph, rest);
     }
 
-    pub(crate) fn push(&mut self, kind: LineKind, run: Run) {
+    pub(crate) fn push(&mut self, kind: LineKind, run: TextRun) {
         if !run.text.is_empty() {
             self.lines.push(Read { kind, run, table: 0, cells: Vec::new() });
         }
@@ -84,7 +84,7 @@ impl CfrTextBuilder {
     /// Adds a line of a table. A row without words is dropped.
     pub(crate) fn in_table(&mut self, kind: LineKind, table: usize, cells: Vec<Cell>) {
         if cells.iter().any(|cell| matches!(cell, Cell::Own(run) if !run.text.is_empty())) {
-            self.lines.push(Read { kind, run: Run::default(), table, cells });
+            self.lines.push(Read { kind, run: TextRun::default(), table, cells });
         }
     }
 
@@ -150,7 +150,13 @@ impl CfrTextBuilder {
     }
 }
 
-fn push_run<'r>(text: &mut String, layout: &mut Layout, run: &'r Run, footnotes: &[Footnote], seen: &mut Vec<&'r str>) {
+fn push_run<'r>(
+    text: &mut String,
+    layout: &mut Layout,
+    run: &'r TextRun,
+    footnotes: &[Footnote],
+    seen: &mut Vec<&'r str>,
+) {
     let shift = text.len();
     let marks = run.marks.iter().map(|&(kind, start, end)| Mark::new(kind, start + shift, end - start));
     layout.marks.extend(marks);
@@ -167,7 +173,7 @@ fn push_run<'r>(text: &mut String, layout: &mut Layout, run: &'r Run, footnotes:
 }
 
 /// The end of a run-in heading at the start of a paragraph, if labels follow it. Marks the heading as run-in.
-fn end_of_run_in_heading(run: &mut Run) -> Option<usize> {
+fn end_of_run_in_heading(run: &mut TextRun) -> Option<usize> {
     let label_end = labels_end(&run.text);
     let at = run.marks.iter().position(|&(kind, start, _)| {
         kind == MarkKind::Emphasis && start >= label_end && run.text[label_end..start].trim().is_empty()

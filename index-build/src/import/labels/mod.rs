@@ -18,7 +18,7 @@ mod token;
 use hornbook_corpus::layout::{Layout, Line, LineKind};
 
 pub use scheme::Scheme;
-pub use token::{Alphabet, Form, Paragraph, Style};
+pub use token::{Alphabet, LabelPunctuation, Paragraph, Style};
 
 /// The place of a paragraph in the nesting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The order in which the levels of a text nest.
 
-use super::token::{Alphabet, Form, Style};
+use super::token::{Alphabet, LabelPunctuation, Style};
 
 /// The styles of labels from the outermost level inwards. Texts deviate from it, so it is a
 /// preference, not a rule. An empty scheme has no preference.
@@ -48,12 +48,12 @@ impl Scheme {
     }
 }
 
-fn read_one(text: &str) -> Option<(Form, &str, &str)> {
+fn read_one(text: &str) -> Option<(LabelPunctuation, &str, &str)> {
     if let Some((label, after)) = text.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
-        return Some((Form::Parentheses, label, after));
+        return Some((LabelPunctuation::Parentheses, label, after));
     }
     let end = text.find(['.', ')'])?;
-    let form = if text[end..].starts_with('.') { Form::Period } else { Form::HalfParenthesis };
+    let form = if text[end..].starts_with('.') { LabelPunctuation::Period } else { LabelPunctuation::HalfParenthesis };
     Some((form, &text[..end], &text[end + 1..]))
 }
 

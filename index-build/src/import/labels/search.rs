@@ -8,7 +8,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::scheme::Scheme;
-use super::token::{Alphabet, Count, Form, Prefix, Reading, Style};
+use super::token::{Alphabet, LabelPosition, LabelPunctuation, Prefix, Reading, Style};
 
 /// The number of states kept after each line.
 const BEAM: usize = 16;
@@ -49,9 +49,9 @@ mod cost {
 
 /// An open series of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Series {
+struct LabelSeries {
     style: Style,
-    count: Count,
+    count: LabelPosition,
     is_alone: bool,
     /// A paragraph without a label followed its last label.
     interrupted: bool,
@@ -59,48 +59,49 @@ struct Series {
 
 /// The open series, outermost first. States are copied often, so it is stored inline without heap allocation.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    series: [Series; LEVELS_MAX],
+struct SeriesStack {
+    series: [LabelSeries; LEVELS_MAX],
     depth: usize,
 }
 
-impl Open {
+impl SeriesStack {
     const NONE: Self = {
-        let style = Style { form: Form::Parentheses, alphabet: Alphabet::Number, italic: false };
-        let series = Series { style, count: Count { main: 0, inserted: 0 }, is_alone: false, interrupted: false };
+        let style = Style { form: LabelPunctuation::Parentheses, alphabet: Alphabet::Number, italic: false };
+        let series =
+            LabelSeries { style, count: LabelPosition { main: 0, inserted: 0 }, is_alone: false, interrupted: false };
         Self { series: [series; LEVELS_MAX], depth: 0 }
     };
 
-    fn push(&mut self, series: Series) {
+    fn push(&mut self, series: LabelSeries) {
         self.series[self.depth] = series;
         self.depth += 1;
     }
 }
 
-impl Deref for Open {
-    type Target = [Series];
+impl Deref for SeriesStack {
+    type Target = [LabelSeries];
 
-    fn deref(&self) -> &[Series] {
+    fn deref(&self) -> &[LabelSeries] {
         &self.series[..self.depth]
     }
 }
 
-impl DerefMut for Open {
-    fn deref_mut(&mut self) -> &mut [Series] {
+impl DerefMut for SeriesStack {
+    fn deref_mut(&mut self) -> &mut [LabelSeries] {
         &mut self.series[..self.depth]
     }
 }
 
 #[derive(Clone, Debug)]
-struct State {
-    open: Open,
+struct BeamState {
+    open: SeriesStack,
     cost: u32,
     /// Its index in the list of choices.
     choice: usize,
 }
 
 /// The choice made for a line, and the choice before it.
-struct Choice {
+struct LineChoice {
     before: usize,
     line: usize,
     depth: Option<usize>,
@@ -109,20 +110,20 @@ struct Choice {
 /// For each line with labels, the number of labels above it.
 pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>> {
     const NONE: usize = usize::MAX;
-    let mut choices: Vec<Choice> = Vec::new();
-    let mut beam = vec![State { open: Open::NONE, cost: 0, choice: NONE }];
+    let mut choices: Vec<LineChoice> = Vec::new();
+    let mut beam = vec![BeamState { open: SeriesStack::NONE, cost: 0, choice: NONE }];
     // Refilled for every labelled line; declared here to reuse their memory.
-    let mut next: Vec<(State, Option<usize>)> = Vec::new();
+    let mut next: Vec<(BeamState, Option<usize>)> = Vec::new();
     let mut order: Vec<usize> = Vec::new();
     for (line, prefix) in prefixes.iter().enumerate() {
         if prefix.labels.is_empty() {
-            beam.iter_mut().for_each(State::interrupt);
+            beam.iter_mut().for_each(BeamState::interrupt);
             continue;
         }
         next.clear();
         for state in &beam {
             state.after(prefix, scheme, &mut next);
-            let mut text = State { cost: state.cost + cost::TEXT, ..state.clone() };
+            let mut text = BeamState { cost: state.cost + cost::TEXT, ..state.clone() };
             text.interrupt();
             next.push((text, None));
         }
@@ -140,8 +141,8 @@ pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>>
             if beam.iter().any(|kept| *kept.open == *state.open) {
                 continue;
             }
-            choices.push(Choice { before: state.choice, line, depth: *depth });
-            beam.push(State { choice: choices.len() - 1, ..state.clone() });
+            choices.push(LineChoice { before: state.choice, line, depth: *depth });
+            beam.push(BeamState { choice: choices.len() - 1, ..state.clone() });
         }
     }
     let best = beam.iter().min_by_key(|state| state.cost + alone(&state.open));
@@ -155,11 +156,11 @@ pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>>
 }
 
 /// The cost of ending these series.
-fn alone(series: &[Series]) -> u32 {
+fn alone(series: &[LabelSeries]) -> u32 {
     series.iter().filter(|series| series.is_alone).count() as u32 * cost::ALONE
 }
 
-impl State {
+impl BeamState {
     fn interrupt(&mut self) {
         self.open.iter_mut().for_each(|series| series.interrupted = true);
     }
@@ -207,7 +208,7 @@ impl State {
         let italics = if reading.style.italic == series.style.italic { 0 } else { cost::ITALICS };
         let mut open = self.open;
         open.depth = depth + 1;
-        open[depth] = Series { count: reading.last, is_alone: false, interrupted: false, style: series.style };
+        open[depth] = LabelSeries { count: reading.last, is_alone: false, interrupted: false, style: series.style };
         let ended = alone(&self.open[depth + 1..]);
         // The labels of the outer series now count as continued.
         open[..depth].iter_mut().for_each(|series| series.interrupted = false);
@@ -241,7 +242,7 @@ impl State {
         let mut open = self.open;
         open.iter_mut().for_each(|series| series.interrupted = false);
         let is_alone = reading.first == reading.last;
-        open.push(Series { style, count: reading.last, is_alone, interrupted: false });
+        open.push(LabelSeries { style, count: reading.last, is_alone, interrupted: false });
         Some(Self { open, cost: self.cost + added, choice: self.choice })
     }
 

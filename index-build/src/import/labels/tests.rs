@@ -143,7 +143,7 @@ fn layouts_fit_their_texts_and_are_empty_without_labels() {
 #[test]
 fn schemes_are_read_from_their_first_labels() {
     assert_eq!(Scheme::of("(a)(1)(i)(A)").unwrap().levels.len(), 4);
-    assert_eq!(Scheme::of("A. 1. a.").unwrap().levels[1].form, Form::Period);
+    assert_eq!(Scheme::of("A. 1. a.").unwrap().levels[1].form, LabelPunctuation::Period);
     assert!(Scheme::of("(b)").unwrap_err().contains("'(b)' is not an order of labels"));
     assert!(Scheme::of("a").is_err());
 }
@@ -173,12 +173,12 @@ fn flatten(items: &[Item], depth: usize, scheme: &Scheme, shared: bool, into: &m
             Alphabet::CapitalRoman => written(at).to_uppercase(),
         };
         match style.form {
-            Form::Parentheses if shared && at == 1 && depth > 0 && !style.italic => {
+            LabelPunctuation::Parentheses if shared && at == 1 && depth > 0 && !style.italic => {
                 let line = &mut into.last_mut().unwrap().0;
                 line.truncate(line.len() - " x".len());
                 line.push_str(&format!("({label}) x"));
             }
-            Form::Parentheses => into.push((format!("({label}) x"), depth, style.italic)),
+            LabelPunctuation::Parentheses => into.push((format!("({label}) x"), depth, style.italic)),
             _ => into.push((format!("{label}. x"), depth, style.italic)),
         }
         flatten(within, depth + 1, scheme, shared, into);

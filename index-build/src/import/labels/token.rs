@@ -19,7 +19,7 @@ impl<'a> From<&'a str> for Paragraph<'a> {
 
 /// The punctuation around a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum LabelPunctuation {
     /// `(a)`
     Parentheses,
     /// `a.`
@@ -40,7 +40,7 @@ pub enum Alphabet {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Style {
-    pub form: Form,
+    pub form: LabelPunctuation,
     pub alphabet: Alphabet,
     pub italic: bool,
 }
@@ -55,12 +55,12 @@ impl Style {
 /// The position of a label in its series, from 1. Labels inserted later come in between: `(a-1)`
 /// after `(a)`, `(1A)` after `(1)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Count {
+pub(super) struct LabelPosition {
     pub(super) main: u16,
     pub(super) inserted: u16,
 }
 
-impl Count {
+impl LabelPosition {
     pub(super) fn follows(self, before: Self) -> bool {
         let next = self.main == before.main.saturating_add(1) && self.inserted == 0;
         next || (self.main == before.main && self.inserted == before.inserted.saturating_add(1))
@@ -71,9 +71,9 @@ impl Count {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) style: Style,
-    pub(super) first: Count,
+    pub(super) first: LabelPosition,
     /// Equal to `first`, except for a range such as `(c)-(e)`.
-    pub(super) last: Count,
+    pub(super) last: LabelPosition,
 }
 
 /// The labels at the start of a paragraph, outermost first, each with its readings.
@@ -117,7 +117,7 @@ pub(super) fn read(paragraph: Paragraph<'_>) -> Prefix {
             break;
         }
         let is_range = end != label.end;
-        let parenthesised = label.form == Form::Parentheses;
+        let parenthesised = label.form == LabelPunctuation::Parentheses;
         prefix.labels.push(label.readings);
         prefix.bytes = end;
         at = end + (text[end..].len() - text[end..].trim_start().len());
@@ -139,7 +139,7 @@ fn reads_on(rest: &str) -> bool {
 }
 
 struct Label {
-    form: Form,
+    form: LabelPunctuation,
     readings: Vec<Reading>,
     end: usize,
 }
@@ -148,10 +148,11 @@ fn read_label(paragraph: Paragraph<'_>, start: usize) -> Option<Label> {
     let text = &paragraph.text[start..];
     let (form, from, to, end) = if text.starts_with('(') {
         let close = text.as_bytes().iter().take(LABEL_BYTES_MAX + 2).position(|&byte| byte == b')')?;
-        (Form::Parentheses, 1, close, close + 1)
+        (LabelPunctuation::Parentheses, 1, close, close + 1)
     } else {
         let close = text.as_bytes().iter().take(LABEL_BYTES_MAX + 1).position(|&byte| matches!(byte, b'.' | b')'))?;
-        let form = if text.as_bytes()[close] == b'.' { Form::Period } else { Form::HalfParenthesis };
+        let form =
+            if text.as_bytes()[close] == b'.' { LabelPunctuation::Period } else { LabelPunctuation::HalfParenthesis };
         // `1.5` is a number, not a label.
         let ends = text[close + 1..].chars().next().is_none_or(char::is_whitespace);
         ends.then_some((form, 0, close, close + 1))?
@@ -170,8 +171,8 @@ fn read_label(paragraph: Paragraph<'_>, start: usize) -> Option<Label> {
 /// Reads the end of a range or list that begins with the label before: `-(e)`, ` through (e)`,
 /// `, (d)`, ` and (d)`. A list counts only before words like `[Reserved]`, because `(a) and (b)`
 /// may begin a sentence.
-fn read_range_end(paragraph: Paragraph<'_>, mut at: usize, form: Form) -> Option<(Label, usize)> {
-    if form != Form::Parentheses {
+fn read_range_end(paragraph: Paragraph<'_>, mut at: usize, form: LabelPunctuation) -> Option<(Label, usize)> {
+    if form != LabelPunctuation::Parentheses {
         return None;
     }
     let mut last = None;
@@ -194,7 +195,7 @@ fn read_range_end(paragraph: Paragraph<'_>, mut at: usize, form: Form) -> Option
 }
 
 /// Every alphabet that a label can belong to, with its position there.
-fn read_count(label: &str) -> Vec<(Alphabet, Count)> {
+fn read_count(label: &str) -> Vec<(Alphabet, LabelPosition)> {
     if label.is_empty() || label.len() > LABEL_BYTES_MAX || !label.is_ascii() {
         return Vec::new();
     }
@@ -205,7 +206,7 @@ fn read_count(label: &str) -> Vec<(Alphabet, Count)> {
     let mut readings = Vec::with_capacity(2);
     let mut push = |alphabet, main: Option<u16>| {
         if let Some(main) = main {
-            readings.push((alphabet, Count { main, inserted }));
+            readings.push((alphabet, LabelPosition { main, inserted }));
         }
     };
     if main.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -6,9 +6,9 @@ use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
 use super::notes::Notes;
-use super::source::{Source, child, elements, holds_sections, name, words, words_of};
+use super::source::{OpenLawDocument, child, elements, holds_sections, name, words, words_of};
 use super::{href, section, status};
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::import::levels::Label;
 use crate::import::unknown::is_words;
 use crate::includes::Include;
@@ -19,35 +19,35 @@ use crate::report::WarningKind;
 const XINCLUDE: &str = "http://www.w3.org/2001/XInclude";
 
 /// Reads the root of a code, which includes its titles.
-pub(super) fn code(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
-    let mut walk = Walk::new(source);
+pub(super) fn code(source: &mut OpenLawDocument<'_, '_>, root: Node<'_, '_>) {
+    let mut walk = ContainerWalk::new(source);
     walk.children(root, None);
     walk.add_general_notes(root);
 }
 
 /// Reads a container that is a separate document.
-pub(super) fn document(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
+pub(super) fn document(source: &mut OpenLawDocument<'_, '_>, root: Node<'_, '_>) {
     let parent = source.document_handle(source.document.path());
     let sort = SortKey::of_number(&words_of(root, "num"));
-    Walk::new(source).container(root, Some(parent), sort);
+    ContainerWalk::new(source).container(root, Some(parent), sort);
 }
 
-struct Walk<'w, 's, 'd> {
-    source: &'w mut Source<'s, 'd>,
+struct ContainerWalk<'w, 's, 'd> {
+    source: &'w mut OpenLawDocument<'s, 'd>,
     /// Containers by parent and heading. Two with the same heading are one container.
-    known: HashMap<(Option<Handle>, String), (Handle, usize)>,
+    known: HashMap<(Option<NodeHandle>, String), (NodeHandle, usize)>,
     /// The file of the last included section.
     last_section: String,
 }
 
-impl<'w, 's, 'd> Walk<'w, 's, 'd> {
-    fn new(source: &'w mut Source<'s, 'd>) -> Self {
+impl<'w, 's, 'd> ContainerWalk<'w, 's, 'd> {
+    fn new(source: &'w mut OpenLawDocument<'s, 'd>) -> Self {
         Self { source, known: HashMap::new(), last_section: String::new() }
     }
 
     /// Reads the children of a container. Everything after a subheading belongs below it, until the
     /// next subheading.
-    fn children(&mut self, node: Node<'_, '_>, own: Option<Handle>) {
+    fn children(&mut self, node: Node<'_, '_>, own: Option<NodeHandle>) {
         let mut below = own;
         for part in elements(node) {
             match name(part) {
@@ -77,7 +77,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         }
     }
 
-    fn container(&mut self, node: Node<'_, '_>, parent: Option<Handle>, sort: SortKey) {
+    fn container(&mut self, node: Node<'_, '_>, parent: Option<NodeHandle>, sort: SortKey) {
         let number = words_of(node, "num");
         let heading = heading_of(&words_of(node, "prefix"), &number, &words_of(node, "heading"));
         let mut notes = Notes::of(node);
@@ -95,7 +95,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
     }
 
     /// An attachment that contains sections becomes a container at the end.
-    fn attachment(&mut self, node: Node<'_, '_>, parent: Option<Handle>) {
+    fn attachment(&mut self, node: Node<'_, '_>, parent: Option<NodeHandle>) {
         if holds_sections(node) {
             let heading = heading_of(&words_of(node, "prefix"), &words_of(node, "num"), &words_of(node, "heading"));
             let handle = self.add(node, parent, heading, "", Notes::default(), SortKey::of_number("999999A"), None);
@@ -103,7 +103,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         }
     }
 
-    fn include(&mut self, node: Node<'_, '_>, below: Option<Handle>) {
+    fn include(&mut self, node: Node<'_, '_>, below: Option<NodeHandle>) {
         if let Some(attribute) = node.attributes().find(|attribute| attribute.name() != "href") {
             let what = format!("an include with '{}' is not read; only whole XML files are", attribute.name());
             return self.source.refuse(node, what);
@@ -134,13 +134,13 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
     fn add(
         &mut self,
         node: Node<'_, '_>,
-        parent: Option<Handle>,
+        parent: Option<NodeHandle>,
         heading: String,
         number: &str,
         notes: Notes,
         sort: SortKey,
         status: Option<Status>,
-    ) -> Handle {
+    ) -> NodeHandle {
         let (notes, source_credit) = notes.finish();
         if let Some(&(handle, place)) = self.known.get(&(parent, heading.clone())) {
             self.source.parsed.nodes[place].content.notes.extend(notes);

@@ -9,13 +9,13 @@ use crate::import::text_builder::TextBuilder;
 
 /// The kind of line around the words, used to continue after a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setting {
+pub(super) struct LineSetting {
     pub(super) kind: LineKind,
     pub(super) depth: usize,
 }
 
 /// Adds the content of an element to the current line. Tables, images and centred lines become separate lines.
-pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Setting) {
+pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: LineSetting) {
     for node in element.children() {
         let Some(name) = name(node) else {
             if node.is_text() {
@@ -39,7 +39,7 @@ pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Se
 }
 
 /// Adds words with emphasis or a similar mark. Other elements, such as citations, are plain words.
-fn marked(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting) {
+fn marked(builder: &mut TextBuilder, node: Node<'_, '_>, setting: LineSetting) {
     let kind = match name(node) {
         Some("em" | "i" | "e" | "u" | "underline") => Some(MarkKind::Emphasis),
         Some("strong" | "b") => Some(MarkKind::Strong),
@@ -56,15 +56,15 @@ fn marked(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting) {
     }
 }
 
-fn block(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting, kind: LineKind) {
+fn block(builder: &mut TextBuilder, node: Node<'_, '_>, setting: LineSetting, kind: LineKind) {
     in_between(builder, setting, |builder| {
         builder.begin(kind, setting.depth, "");
-        flow(builder, node, Setting { kind, ..setting });
+        flow(builder, node, LineSetting { kind, ..setting });
     });
 }
 
 /// Adds a block, and continues after it in a line of the same kind.
-fn in_between(builder: &mut TextBuilder, setting: Setting, set: impl FnOnce(&mut TextBuilder)) {
+fn in_between(builder: &mut TextBuilder, setting: LineSetting, set: impl FnOnce(&mut TextBuilder)) {
     set(builder);
     builder.begin(setting.kind, setting.depth, "");
 }
@@ -98,7 +98,7 @@ pub(super) fn cell(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) 
             {
                 cell(builder, child, depth);
             }
-            Some(_) => marked(builder, child, Setting { kind: LineKind::TableRow, depth }),
+            Some(_) => marked(builder, child, LineSetting { kind: LineKind::TableRow, depth }),
         }
     }
 }

@@ -4,7 +4,7 @@
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 use roxmltree::Node;
 
-use super::inline::{self, Setting};
+use super::inline::{self, LineSetting};
 use super::remark;
 use super::source::{child, name, whole_parts, words, words_of};
 use super::table;
@@ -14,7 +14,7 @@ use crate::import::text_builder::TextBuilder;
 pub(super) fn set(section: Node<'_, '_>) -> (String, Layout) {
     let mut builder = TextBuilder::default();
     let law = whole_parts(section).filter(|part| !remark::is_remark(section, *part));
-    units(&mut builder, law, Setting { kind: LineKind::Paragraph, depth: 0 }, false);
+    units(&mut builder, law, LineSetting { kind: LineKind::Paragraph, depth: 0 }, false);
     builder.finish()
 }
 
@@ -23,7 +23,7 @@ pub(super) fn set(section: Node<'_, '_>) -> (String, Layout) {
 fn units<'t, 'd: 't>(
     builder: &mut TextBuilder,
     parts: impl Iterator<Item = Node<'t, 'd>>,
-    setting: Setting,
+    setting: LineSetting,
     mut fresh: bool,
 ) {
     for part in parts {
@@ -33,13 +33,13 @@ fn units<'t, 'd: 't>(
             Some("num" | "prefix" | "heading" | "reason") if is_name(part) => continue,
             Some("para") => paragraph(builder, part, setting.kind, setting.depth, None),
             Some("include") => {
-                let block = Setting { kind: LineKind::Block, depth: setting.depth + 1 };
+                let block = LineSetting { kind: LineKind::Block, depth: setting.depth + 1 };
                 units(builder, whole_parts(part), block, false);
             }
             Some("container" | "section") => quoted(builder, part, setting),
             Some("table") => table::set(builder, part, setting.depth, inline::cell),
             _ => {
-                let setting = if is_centred(part) { Setting { kind: LineKind::Block, ..setting } } else { setting };
+                let setting = if is_centred(part) { LineSetting { kind: LineKind::Block, ..setting } } else { setting };
                 if !fresh {
                     builder.begin(setting.kind, setting.depth, "");
                 }
@@ -116,14 +116,14 @@ fn units_below<'t, 'd: 't>(
         match name(part) {
             Some("num" | "prefix" | "heading") if is_name(part) => continue,
             Some("para") => paragraph(builder, part, kind, depth + 1, None),
-            _ => units(builder, std::iter::once(part), Setting { kind, depth }, fresh),
+            _ => units(builder, std::iter::once(part), LineSetting { kind, depth }, fresh),
         }
         fresh = false;
     }
 }
 
 /// Adds a unit of another law within the text, such as an article of a compact: its heading, then its content.
-fn quoted(builder: &mut TextBuilder, unit: Node<'_, '_>, setting: Setting) {
+fn quoted(builder: &mut TextBuilder, unit: Node<'_, '_>, setting: LineSetting) {
     builder.begin(LineKind::Heading, setting.depth, "");
     for part in ["prefix", "num", "heading"] {
         builder.push(&words_of(unit, part));

@@ -25,19 +25,19 @@ mod table;
 use roxmltree::{Document as Tree, Node};
 
 use crate::import::document::{Document, Parsed};
-use crate::import::target::Target;
-use crate::import::unknown::{self, Vocabulary};
+use crate::import::target::ImportTarget;
+use crate::import::unknown::{self, KnownElements};
 use crate::import::xml;
-use source::{Source, name, words_of};
+use source::{OpenLawDocument, name, words_of};
 
 /// Parses one document of a code.
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
     xml::read(document, |tree| read_tree(tree, document, target))
 }
 
-fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
+fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> Parsed {
     let root = tree.root_element();
-    let mut source = Source::new(document, tree, target);
+    let mut source = OpenLawDocument::new(document, tree, target);
     match name(root) {
         Some("document") => containers::code(&mut source, root),
         Some("container" | "attachment") => containers::document(&mut source, root),
@@ -66,7 +66,7 @@ fn left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
     }
 }
 
-const VOCABULARY: Vocabulary = Vocabulary {
+const VOCABULARY: KnownElements = KnownElements {
     names: "Cite a aftertext annotation annotations attachment attachments b br caption center cite col colgroup \
     conjunction container document e em fn footnote footnotes h1 h2 h3 h4 h5 h6 heading i img include li \
     num ol p page para prefix procedural-data reason recital recitals row s section span strong sub \

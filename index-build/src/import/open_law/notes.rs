@@ -3,7 +3,7 @@
 use hornbook_corpus::layout::LineKind;
 use roxmltree::Node;
 
-use super::inline::{self, Setting};
+use super::inline::{self, LineSetting};
 use super::source::{elements, holds_sections, name, whole_parts, words};
 use super::table;
 use crate::content::ContentNote;
@@ -56,7 +56,7 @@ impl Notes {
     pub(super) fn add(&mut self, topic: &str, node: Node<'_, '_>) {
         let builder = self.on(topic);
         builder.paragraph(0);
-        let setting = Setting { kind: LineKind::Paragraph, depth: 0 };
+        let setting = LineSetting { kind: LineKind::Paragraph, depth: 0 };
         match name(node) {
             Some("table") => table::set(builder, node, 0, inline::cell),
             None => builder.push(node.text().unwrap_or_default()),

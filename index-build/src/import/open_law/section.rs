@@ -4,9 +4,9 @@ use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
 use super::notes::Notes;
-use super::source::{Source, child, elements, words, words_of};
+use super::source::{OpenLawDocument, child, elements, words, words_of};
 use super::{effect, law_text, remark, status};
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{Effect, PERMANENT as PERMANENT_WORDING};
 use crate::import::slug::slug;
 use crate::naming::NameParts;
@@ -18,7 +18,7 @@ const PERMANENT: &str = "(Perm)";
 /// The maximum length of the part of a key that is made from a number.
 const NUMBER_CHARS_MAX: usize = 120;
 
-pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Option<Handle>) {
+pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, parent: Option<NodeHandle>) {
     let written = words_of(section, "num");
     let is_wording = written.ends_with(PERMANENT);
     if is_wording {
@@ -93,7 +93,7 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
 }
 
 fn read_status(
-    source: &mut Source<'_, '_>,
+    source: &mut OpenLawDocument<'_, '_>,
     section: Node<'_, '_>,
     heading: &str,
     text: &str,

@@ -2,9 +2,9 @@
 
 use roxmltree::{Document as Tree, Node};
 
-use crate::content::Handle;
+use crate::content::NodeHandle;
 use crate::import::document::{Document, Parsed};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::import::unknown::is_words;
 use crate::import::xml;
 use crate::report::{SourcePosition, WarningKind};
@@ -15,15 +15,15 @@ pub(super) const ABSENT: &str = "absent";
 /// Elements for editors are in namespaces such as `https://open.law/schemas/codify`.
 const EDITORS: &str = "/codif";
 
-pub(super) struct Source<'s, 'd> {
+pub(super) struct OpenLawDocument<'s, 'd> {
     pub(super) document: &'s Document,
     tree: &'s Tree<'d>,
-    pub(super) target: Target<'s>,
+    pub(super) target: ImportTarget<'s>,
     pub(super) parsed: Parsed,
 }
 
-impl<'s, 'd> Source<'s, 'd> {
-    pub(super) fn new(document: &'s Document, tree: &'s Tree<'d>, target: Target<'s>) -> Self {
+impl<'s, 'd> OpenLawDocument<'s, 'd> {
+    pub(super) fn new(document: &'s Document, tree: &'s Tree<'d>, target: ImportTarget<'s>) -> Self {
         Self { document, tree, target, parsed: Parsed::default() }
     }
 
@@ -43,13 +43,13 @@ impl<'s, 'd> Source<'s, 'd> {
     }
 
     /// The handle of a node. No two nodes of a document begin at the same byte.
-    pub(super) fn handle(&self, node: Node<'_, '_>) -> Handle {
-        Handle::new(self.target.key, &format!("{}\n{}", self.document.path(), node.range().start))
+    pub(super) fn handle(&self, node: Node<'_, '_>) -> NodeHandle {
+        NodeHandle::new(self.target.key, &format!("{}\n{}", self.document.path(), node.range().start))
     }
 
     /// The parent handle of the outermost node of the document at this path.
-    pub(super) fn document_handle(&self, path: &str) -> Handle {
-        Handle::new(self.target.key, &format!("document\n{path}"))
+    pub(super) fn document_handle(&self, path: &str) -> NodeHandle {
+        NodeHandle::new(self.target.key, &format!("document\n{path}"))
     }
 
     pub(super) fn refuse(&mut self, node: Node<'_, '_>, what: impl Into<String>) {

@@ -15,17 +15,17 @@ type SetCell = fn(&mut TextBuilder, Node<'_, '_>, usize);
 /// Adds a table as separate lines.
 pub(super) fn set(builder: &mut TextBuilder, table: Node<'_, '_>, depth: usize, cell: SetCell) {
     let rows = TableRows::begin(depth, builder);
-    Setting { depth, rows, columns: Columns::of(table), cell }.set_all(builder, table, None);
+    TableSetting { depth, rows, columns: Columns::of(table), cell }.set_all(builder, table, None);
 }
 
-struct Setting<'a> {
+struct TableSetting<'a> {
     depth: usize,
     rows: TableRows,
     columns: Columns<'a>,
     cell: SetCell,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> TableSetting<'a> {
     fn set_all(&mut self, builder: &mut TextBuilder, node: Node<'a, '_>, kind: Option<LineKind>) {
         for part in node.children() {
             match name(part) {

@@ -1,6 +1,6 @@
 //! A container that is open at the current place in a document.
 
-use crate::content::Handle;
+use crate::content::NodeHandle;
 
 /// Placeholder in the citation template of a plan: the container that numbers its sections from one.
 pub(super) const CONTAINER: &str = "{container}";
@@ -9,10 +9,10 @@ pub(super) const CONTAINER: &str = "{container}";
 /// which section numbers are unique.
 pub(super) const TITLE: &str = "{title}";
 
-pub(super) struct Container {
+pub(super) struct StateHtmlContainer {
     pub(super) rank: usize,
     pub(super) heading: String,
-    pub(super) handle: Handle,
+    pub(super) handle: NodeHandle,
     pub(super) key: String,
     pub(super) citation: String,
     pub(super) number: Option<String>,

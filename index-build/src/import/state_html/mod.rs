@@ -13,22 +13,22 @@ mod settings;
 
 use std::collections::HashSet;
 
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::import::document::{Document, Parsed, REPEATED_HEADING};
-use crate::import::html::{self, Element, Part};
+use crate::import::html::{self, Element, HtmlPart};
 use crate::import::levels::Label;
 use crate::import::options;
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
-use container::{CONTAINER, Container};
-use section::Section;
-pub(crate) use settings::Settings;
+use container::{CONTAINER, StateHtmlContainer};
+use section::StateHtmlSection;
+pub(crate) use settings::StateHtmlSettings;
 
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    options::read_by(document, target, |settings: &Settings| {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
+    options::read_by(document, target, |settings: &StateHtmlSettings| {
         let tree = html::parse(document)?;
-        let mut reader = Reader {
+        let mut reader = StateHtmlReader {
             document,
             target,
             settings,
@@ -47,46 +47,46 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
 }
 
 /// The content of a document in order, without elements that only group.
-fn blocks(root: Element<'_>) -> Vec<Part<'_>> {
+fn blocks(root: Element<'_>) -> Vec<HtmlPart<'_>> {
     let mut blocks = Vec::new();
-    let mut open: Vec<Part<'_>> = vec![Part::Element(root)];
+    let mut open: Vec<HtmlPart<'_>> = vec![HtmlPart::Element(root)];
     while let Some(part) = open.pop() {
         match part {
-            Part::Words(words) if words.trim().is_empty() => {}
-            Part::Element(element) => match element.name() {
+            HtmlPart::Words(words) if words.trim().is_empty() => {}
+            HtmlPart::Element(element) => match element.name() {
                 "" | "html" | "body" | "main" | "div" | "article" | "section" => open.extend(element.parts().rev()),
                 // Navigation repeats headings, but in some releases it is the only place of the title.
-                "nav" => open.extend(element.elements().find(|inner| inner.name() == "h1").map(Part::Element)),
+                "nav" => open.extend(element.elements().find(|inner| inner.name() == "h1").map(HtmlPart::Element)),
                 "head" | "script" | "style" => {}
                 _ => blocks.push(part),
             },
-            Part::Words(_) => blocks.push(part),
+            HtmlPart::Words(_) => blocks.push(part),
         }
     }
     blocks
 }
 
-struct Reader<'a> {
+struct StateHtmlReader<'a> {
     document: &'a Document,
-    target: Target<'a>,
-    settings: &'a Settings,
+    target: ImportTarget<'a>,
+    settings: &'a StateHtmlSettings,
     /// The open containers, outermost first.
-    path: Vec<Container>,
+    path: Vec<StateHtmlContainer>,
     /// The number of containers read.
     containers: usize,
-    stated: HashSet<Handle>,
+    stated: HashSet<NodeHandle>,
     parsed: Parsed,
 }
 
-impl<'a> Reader<'a> {
-    fn read(&mut self, blocks: &[Part<'_>]) {
-        let is_heading = |part: &Part<'_>| match part {
-            Part::Element(element) => matches!(element.name(), "h1" | "h2" | "h3"),
-            Part::Words(_) => false,
+impl<'a> StateHtmlReader<'a> {
+    fn read(&mut self, blocks: &[HtmlPart<'_>]) {
+        let is_heading = |part: &HtmlPart<'_>| match part {
+            HtmlPart::Element(element) => matches!(element.name(), "h1" | "h2" | "h3"),
+            HtmlPart::Words(_) => false,
         };
         let mut rest = blocks;
         while let Some(at) = rest.iter().position(is_heading) {
-            let Part::Element(heading) = rest[at] else { return };
+            let HtmlPart::Element(heading) = rest[at] else { return };
             let after = &rest[at + 1..];
             let end = after.iter().position(is_heading).unwrap_or(after.len());
             match heading.name() {
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         known.map_or(self.settings.levels.len() + 1, |level| level + 1)
     }
 
-    fn container(&mut self, name: &str, element: Element<'_>, blocks: &[Part<'_>]) {
+    fn container(&mut self, name: &str, element: Element<'_>, blocks: &[HtmlPart<'_>]) {
         let rank = self.rank(name, element.attribute("class"));
         let heading = element.text();
         if heading.is_empty() {
@@ -116,14 +116,15 @@ impl<'a> Reader<'a> {
         self.path.retain(|container| container.rank < rank);
         let label = Label::of(&heading);
         let parent = self.path.last();
-        let under =
-            |text: fn(&Container) -> &str, start: &str| parent.map_or(start.to_owned(), |own| text(own).to_owned());
+        let under = |text: fn(&StateHtmlContainer) -> &str, start: &str| {
+            parent.map_or(start.to_owned(), |own| text(own).to_owned())
+        };
         let key = format!("{}/{}", under(|own| &own.key, self.target.key), label.key_part(&heading));
         let citation =
             format!("{}, {}", under(|own| &own.citation, self.target.code_body), label.citation_part(&heading));
         let short = label.short_citation(&heading);
         let headings: Vec<&str> = self.path.iter().map(|own| own.heading.as_str()).chain([heading.as_str()]).collect();
-        let handle = Handle::new(self.target.key, &format!("path\n{}", headings.join("\n")));
+        let handle = NodeHandle::new(self.target.key, &format!("path\n{}", headings.join("\n")));
         let number = label.number.map(str::to_owned);
         let content = Content {
             citation: citation.clone(),
@@ -147,19 +148,19 @@ impl<'a> Reader<'a> {
         let (on_repeat, position) = (OnRepeat::Reconcile, self.position(element));
         // Several documents may contain parts of one title.
         self.parsed.inferred.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position });
-        self.path.push(Container { rank, heading, handle, key, citation, number, short });
+        self.path.push(StateHtmlContainer { rank, heading, handle, key, citation, number, short });
     }
 
-    fn section(&mut self, heading: Element<'_>, blocks: &[Part<'_>]) {
+    fn section(&mut self, heading: Element<'_>, blocks: &[HtmlPart<'_>]) {
         let position = self.position(heading);
         let id = heading.attribute("id").unwrap_or_default();
         let reference = format!("{}#{id}", file_name(self.document.path()));
-        let section = Section::read(heading, blocks, self.settings);
+        let section = StateHtmlSection::read(heading, blocks, self.settings);
         let place = self.parsed.nodes.len();
         for (kind, line, what) in &section.faults {
             self.parsed.warn(*kind, self.document.position(*line), what.clone());
         }
-        let handle = Handle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
+        let handle = NodeHandle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
         let parent = self.path.last().map(|own| own.handle);
         let (content, key, sort) = section.into_content(reference, self.target, &self.path);
         let on_repeat = OnRepeat::Reconcile;

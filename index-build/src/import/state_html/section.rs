@@ -3,24 +3,24 @@
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
-use super::container::{CONTAINER, Container, TITLE};
-use super::settings::Settings;
+use super::container::{CONTAINER, StateHtmlContainer, TITLE};
+use super::settings::StateHtmlSettings;
 use crate::content::{Content, ContentNote};
 use crate::effect::{self, Effect};
 use crate::import::flat_text;
-use crate::import::html::{Element, Part};
+use crate::import::html::{Element, HtmlPart};
 use crate::import::html_text::HtmlSetter;
 use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
 use crate::import::slug::slug;
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::order::SortKey;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 /// A section, divided into its parts.
 #[derive(Debug, Default)]
-pub(super) struct Section {
+pub(super) struct StateHtmlSection {
     number: Option<String>,
     /// Further numbers that it represents.
     others: Vec<String>,
@@ -37,8 +37,8 @@ pub(super) struct Section {
     pub(super) faults: Vec<(WarningKind, u32, String)>,
 }
 
-impl Section {
-    pub(super) fn read(heading: Element<'_>, blocks: &[Part<'_>], settings: &Settings) -> Self {
+impl StateHtmlSection {
+    pub(super) fn read(heading: Element<'_>, blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> Self {
         let mut section = Self::default();
         section.name(heading, settings);
         let (end, by_lead) = section.end_of_law(blocks, settings);
@@ -62,7 +62,7 @@ impl Section {
 
     /// The number of blocks that are law, and the source credit if it is the next block. A source
     /// credit precedes all annotations: a paragraph before it that looks like an annotation is law.
-    fn end_of_law(&mut self, blocks: &[Part<'_>], settings: &Settings) -> (usize, Option<String>) {
+    fn end_of_law(&mut self, blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> (usize, Option<String>) {
         let credited = blocks.iter().enumerate().find_map(|(at, part)| Some((at, credit(part, settings)?)));
         let annotation = blocks.iter().position(|part| begins_annotations(part, settings));
         let (end, credit) = match (annotation, credited) {
@@ -77,15 +77,15 @@ impl Section {
             (_, Some((at, credit))) => (at, Some(credit)),
             (heading, None) => (heading.unwrap_or(blocks.len()), None),
         };
-        let is_no_credit = |part: &&Part<'_>| credit_lead(part, settings).is_some();
+        let is_no_credit = |part: &&HtmlPart<'_>| credit_lead(part, settings).is_some();
         for part in blocks[..end].iter().filter(is_no_credit) {
             self.warn_doubtful_end(part, "like a source credit, but names no year: it is kept as law");
         }
         (end, credit)
     }
 
-    fn warn_doubtful_end(&mut self, part: &Part<'_>, what: &str) {
-        let Part::Element(element) = part else { return };
+    fn warn_doubtful_end(&mut self, part: &HtmlPart<'_>, what: &str) {
+        let HtmlPart::Element(element) = part else { return };
         let words: String = element.text().chars().take(60).collect();
         self.faults.push((WarningKind::DoubtfulEnd, element.line(), format!("'{words}' begins {what}")));
     }
@@ -95,10 +95,10 @@ impl Section {
     /// that the generating program moved there.
     fn set_around_credit<'p, 't>(
         &mut self,
-        blocks: &'p [Part<'t>],
+        blocks: &'p [HtmlPart<'t>],
         with_credit: usize,
-        settings: &Settings,
-    ) -> &'p [Part<'t>] {
+        settings: &StateHtmlSettings,
+    ) -> &'p [HtmlPart<'t>] {
         let behind = blocks[with_credit..].iter().position(is_annotation_behind_credit);
         let end = behind.map_or(blocks.len(), |behind| with_credit + behind);
         let (first, _, _) = set(&blocks[..with_credit], settings);
@@ -107,7 +107,7 @@ impl Section {
         &blocks[end..]
     }
 
-    fn set_law(&mut self, blocks: &[Part<'_>], settings: &Settings) {
+    fn set_law(&mut self, blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) {
         let (text, layout, doubts) = set(blocks, settings);
         (self.text, self.layout) = (text, layout);
         self.faults.extend(doubts.into_iter().map(|(line, what)| (WarningKind::DoubtfulLabel, line, what)));
@@ -115,7 +115,7 @@ impl Section {
 
     /// Reads a heading such as `§§ 50-1 through 50-43.12. Repealed.` into a first number, further
     /// numbers and a heading.
-    fn name(&mut self, heading: Element<'_>, settings: &Settings) {
+    fn name(&mut self, heading: Element<'_>, settings: &StateHtmlSettings) {
         let title = heading.text();
         let title = title.as_str();
         let found = settings.section.captures(title).and_then(|found| Some((found.get(0)?.end(), found.get(1)?)));
@@ -185,8 +185,8 @@ impl Section {
     pub(super) fn into_content(
         self,
         reference: String,
-        target: Target<'_>,
-        path: &[Container],
+        target: ImportTarget<'_>,
+        path: &[StateHtmlContainer],
     ) -> (Content, String, SortKey) {
         let status = self.status();
         let own = self.number.clone().unwrap_or_else(|| format!("unnumbered ({})", self.heading));
@@ -248,10 +248,10 @@ fn effect_of(heading: &str) -> (Effect, String) {
 }
 
 /// Parts as a text with its layout. Words outside all elements become a paragraph.
-fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout, Vec<(u32, String)>) {
+fn set(blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> (String, Layout, Vec<(u32, String)>) {
     let mut setter = HtmlSetter::new(&settings.labels);
     for part in blocks {
-        if let Part::Element(element) = part {
+        if let HtmlPart::Element(element) = part {
             setter.set_labels(labels_of(*element, settings));
         }
         setter.part(*part);
@@ -260,23 +260,23 @@ fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout, Vec<(u32, S
 }
 
 /// The label templates of the lists in a block, outermost first.
-fn labels_of<'s>(block: Element<'_>, settings: &'s Settings) -> &'s [String] {
+fn labels_of<'s>(block: Element<'_>, settings: &'s StateHtmlSettings) -> &'s [String] {
     let is_numbered = block.name() == "ol" && matches!(block.attribute("type"), None | Some("1"));
     let second = settings.labels.get(1..).filter(|labels| !labels.is_empty());
     second.filter(|_| settings.letters_first && is_numbered).unwrap_or(&settings.labels)
 }
 
-fn begins_annotations(part: &Part<'_>, settings: &Settings) -> bool {
+fn begins_annotations(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> bool {
     lead(part).or_else(|| lead_in(part)).is_some_and(|lead| settings.annotations.is_match(&lead))
         || is_about_number(part)
 }
 
-fn is_paragraph(part: &Part<'_>) -> bool {
-    matches!(part, Part::Element(element) if element.name() == "p")
+fn is_paragraph(part: &HtmlPart<'_>) -> bool {
+    matches!(part, HtmlPart::Element(element) if element.name() == "p")
 }
 
 /// After a source credit, every heading begins annotations, and so does a paragraph with a lead.
-fn is_annotation_behind_credit(part: &Part<'_>) -> bool {
+fn is_annotation_behind_credit(part: &HtmlPart<'_>) -> bool {
     lead(part).is_some()
         || lead_in(part).is_some()
         || is_about_number(part)
@@ -285,13 +285,13 @@ fn is_annotation_behind_credit(part: &Part<'_>) -> bool {
 
 /// Matches `The number of this section was assigned by the Virginia Code Commission, the 1956 act
 /// having assigned no number.`
-fn is_about_number(part: &Part<'_>) -> bool {
+fn is_about_number(part: &HtmlPart<'_>) -> bool {
     let form = r"^The numbers? (?:of|for) [^.]*(?:\.\d[^.]*)* (?:was|were) assigned by the [A-Z]\w+ Code Commission";
     Pattern::fixed(form).is_match(&words_of(part))
 }
 
 /// The lead of an annotation in older releases: `Editor's note. - Former § 1 ...`
-fn lead_in(part: &Part<'_>) -> Option<String> {
+fn lead_in(part: &HtmlPart<'_>) -> Option<String> {
     const BYTES_MAX: usize = 64;
     let text = words_of(part);
     let (lead, _) = text.split_once(" - ")?;
@@ -312,7 +312,7 @@ fn cut_credit(text: &mut String, layout: &mut Layout, end: usize) -> Option<Stri
 
 /// Removes the last line from a text if it is the source credit. In some releases it is a paragraph
 /// of the last list item.
-fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &Settings) -> Option<String> {
+fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &StateHtmlSettings) -> Option<String> {
     let start = text.rfind('\n').map_or(0, |line_feed| line_feed + 1);
     let found = settings.credit.captures(&text[start..])?;
     let lead = found.get(0).filter(|lead| lead.start() == 0)?;
@@ -346,23 +346,23 @@ fn cut(text: &mut String, layout: &mut Layout, start: usize, end: usize) -> Stri
     credit
 }
 
-fn words_of(part: &Part<'_>) -> String {
+fn words_of(part: &HtmlPart<'_>) -> String {
     match part {
-        Part::Words(words) => words.trim().to_owned(),
-        Part::Element(element) => element.text(),
+        HtmlPart::Words(words) => words.trim().to_owned(),
+        HtmlPart::Element(element) => element.text(),
     }
 }
 
 /// The source credit, if a paragraph begins with its lead and names the year of an act.
-fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
+fn credit(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<String> {
     let year = Pattern::fixed(r"\b(?:1[6-9]|20)\d\d\b");
     credit_lead(part, settings).filter(|credit| year.is_match(credit))
 }
 
 /// The text after the lead of a source credit. The lead is usually in bold, except where a section
 /// number in the credit is a link.
-fn credit_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
-    let Part::Element(element) = part else { return None };
+fn credit_lead(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<String> {
+    let HtmlPart::Element(element) = part else { return None };
     let text = element.text();
     let groups = settings.credit.captures(&text).filter(|_| element.name() == "p")?;
     let found = groups.get(0).filter(|found| found.start() == 0)?;
@@ -379,8 +379,8 @@ fn credit_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
 }
 
 /// A heading of annotations: a heading element, or a paragraph that is entirely bold.
-fn lead(part: &Part<'_>) -> Option<String> {
-    let Part::Element(element) = part else { return None };
+fn lead(part: &HtmlPart<'_>) -> Option<String> {
+    let HtmlPart::Element(element) = part else { return None };
     let text = element.text();
     let is_heading = matches!(element.name(), "h4" | "h5" | "h6");
     (is_heading || (element.name() == "p" && is_all_bold(*element, &text))).then_some(text)
@@ -388,8 +388,8 @@ fn lead(part: &Part<'_>) -> Option<String> {
 
 /// The name of an annotation in bold before its text: `The 2011 amendment, effective July 1, 2011,
 /// added subsection (b).`
-fn bold_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
-    let Part::Element(element) = part else { return None };
+fn bold_lead(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<String> {
+    let HtmlPart::Element(element) = part else { return None };
     let text = element.text();
     let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong"))?.text();
     let is_lead = element.name() == "p" && text.starts_with(bold.as_str()) && settings.annotations.is_match(&bold);
@@ -402,10 +402,10 @@ fn is_all_bold(element: Element<'_>, text: &str) -> bool {
 }
 
 /// Turns blocks after the law into notes. Each heading begins a note.
-pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote> {
+pub(super) fn notes(blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> Vec<ContentNote> {
     let mut notes = Vec::new();
     let mut rest = blocks;
-    let begins = |part: &Part<'_>| lead(part).or_else(|| bold_lead(part, settings));
+    let begins = |part: &HtmlPart<'_>| lead(part).or_else(|| bold_lead(part, settings));
     while !rest.is_empty() {
         let topic = begins(&rest[0]);
         let is_heading = lead(&rest[0]).is_some();

@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Options {
+struct StateHtmlOptions {
     /// Classes of the `h2` elements, outermost first.
     levels: Option<Vec<String>>,
     /// Matches the heading of a section. The first group is the number.
@@ -36,7 +36,7 @@ enum LabelForms {
 
 /// The options, with defaults for those that a plan does not set.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct StateHtmlSettings {
     pub(super) levels: Vec<String>,
     pub(super) section: Pattern,
     pub(super) credit: Pattern,
@@ -48,9 +48,9 @@ pub(crate) struct Settings {
 
 const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|(?:compact )?cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
 
-impl FromOptions for Settings {
+impl FromOptions for StateHtmlSettings {
     fn from_options(options: &toml::Table) -> Result<Self, String> {
-        let options: Options = read(options)?;
+        let options: StateHtmlOptions = read(options)?;
         let section =
             options.section.unwrap_or_else(|| Pattern::fixed(r"^(?:§§?|Section) ?(\d[\w.:-]*?)\.?(?: |,|–|$)"));
         if section.captures_len() < 2 {

@@ -3,11 +3,11 @@
 
 use serde::Deserialize;
 
-use super::settings::Settings;
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use super::settings::StateJsonSettings;
+use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::import::levels;
 use crate::import::slug::slug;
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::order::SortKey;
 use crate::pattern::Pattern;
 use crate::report::SourcePosition;
@@ -22,17 +22,17 @@ pub(super) struct ContainerLabel {
 
 /// A contents page, `toc.json`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Contents {
+pub(super) struct ContentsPage {
     #[serde(default)]
     number: String,
     #[serde(default)]
     heading: String,
     #[serde(default)]
-    children: Vec<Contents>,
+    children: Vec<ContentsPage>,
 }
 
 /// The containers of a section, outermost first.
-pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<ContainerLabel> {
+pub(super) fn chain(number: &str, path: &str, settings: &StateJsonSettings) -> Vec<ContainerLabel> {
     if settings.containers.is_empty() {
         return path.split('/').filter_map(by_path).collect();
     }
@@ -67,9 +67,9 @@ fn sentence(dashed: &str) -> String {
 /// The containers of a chain as nodes, and the handle of the innermost one.
 pub(super) fn nodes(
     chain: &[ContainerLabel],
-    target: Target<'_>,
+    target: ImportTarget<'_>,
     position: &SourcePosition,
-) -> (Vec<NewNode>, Option<Handle>) {
+) -> (Vec<NewNode>, Option<NodeHandle>) {
     let (mut key, mut citation) = (target.key.to_owned(), target.code_body.to_owned());
     let (mut name, mut parent, mut nodes) = (String::from("container"), None, Vec::with_capacity(chain.len()));
     for link in chain {
@@ -84,7 +84,7 @@ pub(super) fn nodes(
         name = format!("{name}/{own_key}");
         let own_citation = number.as_ref().map_or_else(|| link.heading.clone(), |number| format!("{level} {number}"));
         citation = format!("{citation}, {own_citation}");
-        let handle = Handle::new(target.key, &name);
+        let handle = NodeHandle::new(target.key, &name);
         let content = Content {
             citation: citation.clone(),
             heading: if link.heading.is_empty() { own_citation } else { link.heading.clone() },
@@ -102,7 +102,7 @@ pub(super) fn nodes(
 }
 
 /// The chains of the containers for which a contents page gives a number and a heading.
-pub(super) fn listed(contents: &Contents, settings: &Settings) -> Vec<Vec<ContainerLabel>> {
+pub(super) fn listed(contents: &ContentsPage, settings: &StateJsonSettings) -> Vec<Vec<ContainerLabel>> {
     let mut chains = Vec::new();
     let mut open = vec![contents];
     while let Some(contents) = open.pop() {

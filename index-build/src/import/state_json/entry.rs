@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use super::heading;
 use super::repetition::{self, Deduplicated, UNPROVEN_REPETITION, WRITTEN_TWICE};
-use super::section::Section;
-use super::settings::Settings;
+use super::section::StateJsonSection;
+use super::settings::StateJsonSettings;
 use super::wording;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct StateJsonEntry {
     pub(super) number: String,
     #[serde(default)]
     heading: String,
@@ -26,14 +26,14 @@ pub(super) struct Entry {
     pub(super) source_url: String,
 }
 
-impl Entry {
+impl StateJsonEntry {
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 }
 
 /// The words of an entry that is left out, each counted once.
-pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<(&'static str, String)> {
+pub(super) fn left_out(entry: &StateJsonEntry, twice: bool, reason: &'static str) -> Vec<(&'static str, String)> {
     let paragraphs: Vec<&str> = entry.text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
     let undone = repetition::remove_repetitions(&paragraphs, twice);
     let lines = undone.lines.into_iter().map(|line| (reason, line.to_owned()));
@@ -43,11 +43,15 @@ pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<
 
 /// Reads an entry. If it is not a section, the error states why. `twice` is true if its document
 /// writes elements twice.
-pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result<Section, String> {
+pub(super) fn section(
+    entry: &StateJsonEntry,
+    twice: bool,
+    settings: &StateJsonSettings,
+) -> Result<StateJsonSection, String> {
     let mut unknown = BTreeMap::new();
     let text = settings.signs.read(&entry.text, &mut unknown);
     let paragraphs: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
-    let mut section = Section::default();
+    let mut section = StateJsonSection::default();
     let opened = paragraphs.first().and_then(|first| heading::opening(first, settings));
     let heading = name(entry, opened.map(|(number, _)| number), settings, &mut section)?;
     name_unknown_signs(unknown, &mut section);
@@ -68,7 +72,12 @@ pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result
 
 /// Finds the number and returns the heading. Some pages put both into the number field and cut the
 /// heading short.
-fn name(entry: &Entry, opened: Option<&str>, settings: &Settings, section: &mut Section) -> Result<String, String> {
+fn name(
+    entry: &StateJsonEntry,
+    opened: Option<&str>,
+    settings: &StateJsonSettings,
+    section: &mut StateJsonSection,
+) -> Result<String, String> {
     let (number, heading) = match entry.number.split_once(" - ") {
         Some((number, heading)) => (number.trim(), heading.trim()),
         None => (entry.number.trim(), entry.heading.trim()),
@@ -89,7 +98,7 @@ fn name(entry: &Entry, opened: Option<&str>, settings: &Settings, section: &mut 
     Ok(String::new())
 }
 
-fn name_unknown_signs(unknown: BTreeMap<char, usize>, section: &mut Section) {
+fn name_unknown_signs(unknown: BTreeMap<char, usize>, section: &mut StateJsonSection) {
     for (character, count) in unknown {
         let what = format!(
             "'{}' has U+{:04X} {count} times, a sign in one font alone; left out until the option 'signs' says which it is",
@@ -100,7 +109,7 @@ fn name_unknown_signs(unknown: BTreeMap<char, usize>, section: &mut Section) {
     }
 }
 
-fn name_repetition(undone: &Deduplicated<'_>, section: &mut Section) {
+fn name_repetition(undone: &Deduplicated<'_>, section: &mut StateJsonSection) {
     let Deduplicated { repeated, doubtful, .. } = undone;
     if *repeated > 0 {
         let what = format!("'{}' has words twice or more; each is kept once ({repeated} paragraphs)", section.number);
@@ -114,7 +123,7 @@ fn name_repetition(undone: &Deduplicated<'_>, section: &mut Section) {
 }
 
 /// If a page contained no law, its list of the other sections was extracted instead.
-fn drop_contents(section: &mut Section) {
+fn drop_contents(section: &mut StateJsonSection) {
     let listed = Pattern::fixed(r"^Section \d[\w.:-]* - ");
     let Some(first) = section.wordings.first_mut() else { return };
     if first.law.first().is_some_and(|line| listed.is_match(line)) {

@@ -6,13 +6,17 @@
 //! of a wording that nobody printed: its note stays, and the validity of the section is uncertain.
 
 use super::heading::folded;
-use super::section::{Section, Wording};
-use super::settings::Settings;
+use super::section::{PrintedWording, StateJsonSection};
+use super::settings::StateJsonSettings;
 use crate::effect::{self, Effect};
 use crate::pattern::Pattern;
 
 /// Removes the first such wording from the notes of another wording.
-pub(super) fn split_off(wording: &mut Wording, settings: &Settings, section: &Section) -> Option<Wording> {
+pub(super) fn split_off(
+    wording: &mut PrintedWording,
+    settings: &StateJsonSettings,
+    section: &StateJsonSection,
+) -> Option<PrintedWording> {
     let form = Pattern::fixed(
         r"^\*?Note: ?On and after (?<day>[A-Z][a-z]+ \d{1,2}, \d{4}), (?<what>.*?)(?:,| of) .*(?:is|are) to read as follows:$",
     );
@@ -41,7 +45,7 @@ pub(super) fn split_off(wording: &mut Wording, settings: &Settings, section: &Se
         wording.heading = first[..end].to_owned();
     }
     let effect = Effect { from: Some(from), remark: Some(note), ..Effect::default() };
-    Some(Wording { heading: first[..end].to_owned(), effect, law, credit, notes: rest })
+    Some(PrintedWording { heading: first[..end].to_owned(), effect, law, credit, notes: rest })
 }
 
 /// The number of lines of a quotation; None if it has no end.

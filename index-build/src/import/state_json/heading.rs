@@ -1,8 +1,8 @@
 //! Finds where the heading of a section ends and its law begins. Number and heading are in separate
 //! fields, on separate lines, or before the law in one paragraph.
 
-use super::section::{Section, Wording, effect_of};
-use super::settings::Settings;
+use super::section::{PrintedWording, StateJsonSection, effect_of};
+use super::settings::StateJsonSettings;
 use crate::effect;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
@@ -11,7 +11,7 @@ use crate::report::WarningKind;
 const HEADING_BYTES_MAX: usize = 1_000;
 
 /// The number that a text begins with, and the rest of the line.
-pub(super) fn opening<'t>(line: &'t str, settings: &Settings) -> Option<(&'t str, &'t str)> {
+pub(super) fn opening<'t>(line: &'t str, settings: &StateJsonSettings) -> Option<(&'t str, &'t str)> {
     let line = line.strip_prefix(settings.opening.as_str())?.trim_start();
     let end = line.find(|c: char| c.is_whitespace()).unwrap_or(line.len());
     Some((line[..end].trim_end_matches(['.', ',']), line[end..].trim_start()))
@@ -21,9 +21,9 @@ pub(super) fn opening<'t>(line: &'t str, settings: &Settings) -> Option<(&'t str
 /// a heading that the source cut short or has only in the text.
 pub(super) fn without_heading(
     lines: &[&str],
-    wording: &mut Wording,
-    settings: &Settings,
-    section: &mut Section,
+    wording: &mut PrintedWording,
+    settings: &StateJsonSettings,
+    section: &mut StateJsonSection,
 ) -> Vec<String> {
     let printed = folded(&wording.heading);
     clean(wording, section);
@@ -33,7 +33,7 @@ pub(super) fn without_heading(
     {
         return to_owned_lines(rest);
     }
-    let mut place = if section.found_as.is_some() { Place::OwnLine } else { Place::None };
+    let mut place = if section.found_as.is_some() { HeadingPlace::OwnLine } else { HeadingPlace::None };
     let mut lines = to_owned_lines(lines);
     if let Some(rest) = lines.first().and_then(|first| after_number(first, settings, &section.number)) {
         if !settings.opening.is_empty() {
@@ -42,10 +42,10 @@ pub(super) fn without_heading(
         if rest.is_empty() {
             lines.remove(0);
             // If only one line follows the number, it is law.
-            place = if lines.len() > 1 { Place::OwnLine } else { place };
+            place = if lines.len() > 1 { HeadingPlace::OwnLine } else { place };
         } else {
             lines[0] = rest;
-            place = Place::AfterNumber;
+            place = HeadingPlace::AfterNumber;
         }
     }
     let is_only = lines.len() < 2;
@@ -67,7 +67,7 @@ fn to_owned_lines(lines: &[&str]) -> Vec<String> {
 
 /// The possible place of a heading that the source has only in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum HeadingPlace {
     None,
     /// The number is on the line before.
     OwnLine,
@@ -77,7 +77,7 @@ enum Place {
 
 /// The text after the number on its line. If Idaho's act and code use different numbers, the line
 /// is `39-4117 [39-4119]. LIVE ...`
-fn after_number(line: &str, settings: &Settings, number: &str) -> Option<String> {
+fn after_number(line: &str, settings: &StateJsonSettings, number: &str) -> Option<String> {
     let bare = line.strip_prefix(settings.opening.as_str())?.trim_start();
     let numbered_otherwise = || {
         let (other, rest) = bare.split_once(" [")?;
@@ -93,10 +93,10 @@ fn after_number(line: &str, settings: &Settings, number: &str) -> Option<String>
 /// Removes the heading from the start of a line. If the source cut the heading short, the line is the heading.
 fn after_heading(
     line: &str,
-    place: Place,
+    place: HeadingPlace,
     is_only: bool,
-    wording: &mut Wording,
-    section: &mut Section,
+    wording: &mut PrintedWording,
+    section: &mut StateJsonSection,
 ) -> Option<String> {
     const CUT_BYTES_MIN: usize = 30;
     if wording.heading.is_empty() {
@@ -128,15 +128,15 @@ fn after_heading(
 }
 
 /// The end of a heading that is only in the text.
-fn heading_end(line: &str, place: Place, is_only: bool) -> Option<usize> {
+fn heading_end(line: &str, place: HeadingPlace, is_only: bool) -> Option<usize> {
     /// A longer first sentence is law.
     const SENTENCE_BYTES_MAX: usize = 200;
     /// A longer line with a verb typical of law is law.
     const COMMAND_BYTES_MAX: usize = 150;
     match place {
-        Place::None => None,
-        Place::OwnLine => Some(line.len()).filter(|&end| end <= HEADING_BYTES_MAX),
-        Place::AfterNumber => {
+        HeadingPlace::None => None,
+        HeadingPlace::OwnLine => Some(line.len()).filter(|&end| end <= HEADING_BYTES_MAX),
+        HeadingPlace::AfterNumber => {
             if let Some(end) = catchline_end(line) {
                 return Some(end);
             }
@@ -174,7 +174,7 @@ fn catchline_end(line: &str) -> Option<usize> {
 
 /// Takes a remark from the heading line that the heading field lacks:
 /// `Licenses. (Effective until October 1, 2025.)`
-fn take_remark_behind(rest: String, wording: &mut Wording) -> String {
+fn take_remark_behind(rest: String, wording: &mut PrintedWording) -> String {
     let (effect, bare) = effect::of_heading(&format!("{} {rest}", wording.heading));
     if rest.is_empty() || bare.trim_end() != wording.heading.trim_end_matches([' ', '.']) && bare != wording.heading {
         return rest;
@@ -199,7 +199,7 @@ pub(super) fn folded(heading: &str) -> String {
 }
 
 /// Removes headings of other sections, and numbers at the start: `1-6-24 to 1-6-28.Repealed by ...`.
-fn clean(wording: &mut Wording, section: &mut Section) {
+fn clean(wording: &mut PrintedWording, section: &mut StateJsonSection) {
     // Matches `Dogs.Section 1-2 - Cats.`, `Dogs§ 1-2. Cats`, `Dogs.1-2 Cats`, and a heading that
     // runs into the text: `Dogs.In this act`.
     let run_on = Pattern::fixed(

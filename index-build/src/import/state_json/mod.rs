@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{self, Effect};
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
@@ -30,19 +30,19 @@ use crate::import::options;
 use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status};
 use crate::import::slug::slug;
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::order::SortKey;
 use crate::pattern::Pattern;
 use crate::report::{SourcePosition, WarningKind};
-use containers::Contents;
-use entry::Entry;
-use section::{Section, Wording};
-pub(crate) use settings::Settings;
+use containers::ContentsPage;
+use entry::StateJsonEntry;
+use section::{PrintedWording, StateJsonSection};
+pub(crate) use settings::StateJsonSettings;
 
 #[derive(Debug, Deserialize)]
 struct Chapter {
     path: String,
-    sections: Vec<Entry>,
+    sections: Vec<StateJsonEntry>,
 }
 
 /// Whether a file is a chapter or the contents page. The manifest adds nothing to the plan.
@@ -51,8 +51,8 @@ pub fn wants(path: &str) -> bool {
 }
 
 /// Reads a chapter, or the headings of a contents page.
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    options::read_by(document, target, |settings: &Settings| {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
+    options::read_by(document, target, |settings: &StateJsonSettings| {
         let refused = |error: serde_json::Error| {
             let what = format!("this is not a chapter of this format: {error}");
             (document.position(error.line().max(1) as u32), what)
@@ -70,7 +70,12 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn read_contents(contents: &Contents, document: &Document, target: Target<'_>, settings: &Settings) -> Parsed {
+fn read_contents(
+    contents: &ContentsPage,
+    document: &Document,
+    target: ImportTarget<'_>,
+    settings: &StateJsonSettings,
+) -> Parsed {
     let mut parsed = Parsed::default();
     let mut seen = BTreeSet::new();
     for chain in containers::listed(contents, settings) {
@@ -84,9 +89,14 @@ fn read_contents(contents: &Contents, document: &Document, target: Target<'_>, s
     parsed
 }
 
-fn read_chapter(chapter: &Chapter, document: &Document, target: Target<'_>, settings: &Settings) -> Parsed {
+fn read_chapter(
+    chapter: &Chapter,
+    document: &Document,
+    target: ImportTarget<'_>,
+    settings: &StateJsonSettings,
+) -> Parsed {
     let mut parsed = Parsed::default();
-    let twice = repetition::writes_twice(chapter.sections.iter().map(Entry::text));
+    let twice = repetition::writes_twice(chapter.sections.iter().map(StateJsonEntry::text));
     let newest = chapter.sections.iter().filter_map(|entry| edition(entry, settings)).max();
     for (place, (entry, line)) in chapter.sections.iter().zip(entry_lines(&document.bytes)).enumerate() {
         let position = document.position(line);
@@ -107,7 +117,7 @@ fn read_chapter(chapter: &Chapter, document: &Document, target: Target<'_>, sett
     parsed
 }
 
-fn edition<'e>(entry: &'e Entry, settings: &Settings) -> Option<&'e str> {
+fn edition<'e>(entry: &'e StateJsonEntry, settings: &StateJsonSettings) -> Option<&'e str> {
     settings.edition.as_ref()?.captures(&entry.number)?.get(1).map(|year| year.as_str())
 }
 
@@ -125,12 +135,12 @@ fn entry_lines(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
 
 #[expect(clippy::too_many_arguments, reason = "one place of use; a struct would only name them again")]
 fn add(
-    mut section: Section,
-    entry: &Entry,
+    mut section: StateJsonSection,
+    entry: &StateJsonEntry,
     place: usize,
     path: &str,
-    target: Target<'_>,
-    settings: &Settings,
+    target: ImportTarget<'_>,
+    settings: &StateJsonSettings,
     position: &SourcePosition,
     parsed: &mut Parsed,
 ) {
@@ -146,8 +156,8 @@ fn add(
         let what = format!("'{}' has no text in the source", provision.content.citation);
         parsed.warn(WarningKind::EmptyProvision, position.clone(), what);
     }
-    let Provision { content, key, sort } = provision;
-    let handle = Handle::new(target.key, &format!("entry\n{path}\n{place}"));
+    let ParsedProvision { content, key, sort } = provision;
+    let handle = NodeHandle::new(target.key, &format!("entry\n{path}\n{place}"));
     let on_repeat = OnRepeat::Reconcile;
     parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position: position.clone() });
 }
@@ -172,13 +182,18 @@ fn stated_status(number: &str, text: &str) -> Option<Status> {
     named_status(&stated["rest"]).filter(|_| names)
 }
 
-struct Provision {
+struct ParsedProvision {
     content: Content,
     key: String,
     sort: SortKey,
 }
 
-fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -> Provision {
+fn provision(
+    section: StateJsonSection,
+    entry: &StateJsonEntry,
+    place: &str,
+    target: ImportTarget<'_>,
+) -> ParsedProvision {
     let cited = |number: &str| flat_text::citation(number, target);
     let citation = cited(&section.number);
     let range = section.last_number.iter().flat_map(|last| numbers_after(&section.number, last));
@@ -206,7 +221,7 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
         source: target.source,
         ..own
     };
-    Provision {
+    ParsedProvision {
         content,
         key: format!("{}/s{}", target.key, slug(&section.number)),
         sort: SortKey::of_citation(&citation),
@@ -214,7 +229,7 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
 }
 
 /// The content of one wording.
-fn wording_content(wording: Wording, number: &str) -> Content {
+fn wording_content(wording: PrintedWording, number: &str) -> Content {
     let (text, layout) = flat_text::set(&run_in::separated(&wording.law));
     let named = heading_status(&wording.heading).or_else(|| named_status(&text));
     let status = named.or_else(|| stated_status(number, &text)).filter(|_| text.len() <= REMARK_BYTES_MAX);

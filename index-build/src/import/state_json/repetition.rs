@@ -52,7 +52,7 @@ fn is_prose(paragraph: &str) -> bool {
 
 /// Removes repetitions from paragraphs. `twice` is true if their document writes its elements twice.
 pub(super) fn remove_repetitions<'t>(paragraphs: &[&'t str], twice: bool) -> Deduplicated<'t> {
-    let words = Words::of(paragraphs, twice);
+    let words = ParagraphWords::of(paragraphs, twice);
     let mut elements: Vec<Element<'t>> = Vec::with_capacity(paragraphs.len());
     elements.resize_with(paragraphs.len(), Element::default);
     for place in (0..paragraphs.len()).rev() {
@@ -73,13 +73,13 @@ pub(super) fn remove_repetitions<'t>(paragraphs: &[&'t str], twice: bool) -> Ded
 /// The words of each paragraph, and how many more bytes may be searched. Real texts search each
 /// byte at most 30 times. If a hostile text needs more, it is no longer searched, so the time is
 /// linear.
-struct Words {
+struct ParagraphWords {
     words: Vec<String>,
     has_repetitions: bool,
     searchable: Cell<usize>,
 }
 
-impl Words {
+impl ParagraphWords {
     fn of(paragraphs: &[&str], twice: bool) -> Self {
         const SEARCHES_OF_EACH_BYTE: usize = 100;
         let words: Vec<String> = paragraphs.iter().map(|text| squeezed(text)).collect();
@@ -124,9 +124,14 @@ struct Element<'t> {
     equal: Vec<&'t str>,
 }
 
-fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [Element<'t>]) -> Element<'t> {
+fn element<'t>(
+    place: usize,
+    paragraphs: &[&'t str],
+    words: &ParagraphWords,
+    elements: &mut [Element<'t>],
+) -> Element<'t> {
     let whole = &words.words[place];
-    let is_shown = |children: &Children| match children.places[..] {
+    let is_shown = |children: &ChildParagraphs| match children.places[..] {
         [only] => words.has_repetitions || elements[only].undone > 0,
         _ => true,
     };
@@ -147,14 +152,19 @@ fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &m
 
 /// The paragraphs within an element, the index after the last one that completes it, and the index
 /// after further parts of that one.
-struct Children {
+struct ChildParagraphs {
     places: Vec<usize>,
     shown: usize,
     end: usize,
 }
 
 /// The children whose words together are those of the whole.
-fn children(whole: &str, words: &Words, first: usize, step: impl Fn(usize) -> usize) -> Option<Children> {
+fn children(
+    whole: &str,
+    words: &ParagraphWords,
+    first: usize,
+    step: impl Fn(usize) -> usize,
+) -> Option<ChildParagraphs> {
     let (mut rest, mut next, mut places) = (whole, first, Vec::new());
     while !rest.is_empty() {
         let word = words.get(next)?;
@@ -183,13 +193,13 @@ fn children(whole: &str, words: &Words, first: usize, step: impl Fn(usize) -> us
     while places.len() > 1 && words.get(next).is_some_and(|word| words.is_part_of(word, places.last())) {
         next = step(next);
     }
-    (!places.is_empty()).then_some(Children { places, shown, end: next })
+    (!places.is_empty()).then_some(ChildParagraphs { places, shown, end: next })
 }
 
 /// The lines of the children of an element that has no words of its own.
 fn gathered<'t>(
     place: usize,
-    children: &Children,
+    children: &ChildParagraphs,
     paragraphs: &[&'t str],
     elements: &mut [Element<'t>],
 ) -> Element<'t> {
@@ -207,7 +217,12 @@ fn gathered<'t>(
 
 /// Divides an element with words between its children. Most of it must be in its children, or it
 /// must have many children; otherwise it is an independent paragraph.
-fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [Element<'t>]) -> Option<Element<'t>> {
+fn cut<'t>(
+    place: usize,
+    paragraphs: &[&'t str],
+    words: &ParagraphWords,
+    elements: &mut [Element<'t>],
+) -> Option<Element<'t>> {
     const BYTES_MIN: usize = 60;
     const END_BYTES_MIN: usize = 100;
     /// This many parts in the right order are not a coincidence.
@@ -375,7 +390,7 @@ mod tests {
     fn a_text_beyond_the_search_budget_stays_unchanged() {
         let paragraphs: Vec<String> = (0..300).map(|cut| "ab".repeat(400 - cut)).collect();
         let paragraphs: Vec<&str> = paragraphs.iter().map(String::as_str).collect();
-        let words = Words::of(&paragraphs, true);
+        let words = ParagraphWords::of(&paragraphs, true);
         let bytes: usize = paragraphs.iter().map(|text| text.len()).sum();
         words.searchable.set(2 * bytes);
         assert!(words.is_part_of("ab", Some(&0)) && words.searchable.get() < 2 * bytes);

@@ -5,12 +5,12 @@ use crate::report::WarningKind;
 
 /// A section, divided into its wordings.
 #[derive(Debug, Default)]
-pub(super) struct Section {
+pub(super) struct StateJsonSection {
     pub(super) number: String,
     /// The last number of the range that it represents.
     pub(super) last_number: Option<String>,
     /// The wordings that the source prints, each complete, in its order. There is at least one.
-    pub(super) wordings: Vec<Wording>,
+    pub(super) wordings: Vec<PrintedWording>,
     /// The entry name under which it was found, if that is not its number.
     pub(super) found_as: Option<String>,
     pub(super) faults: Vec<(WarningKind, String)>,
@@ -20,7 +20,7 @@ pub(super) struct Section {
 
 /// A wording as the source prints it.
 #[derive(Debug, Default)]
-pub(super) struct Wording {
+pub(super) struct PrintedWording {
     pub(super) heading: String,
     /// The effective time stated outside its heading: `Effective January 1, 2026`.
     pub(super) effect: Effect,

@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Options {
+struct StateJsonOptions {
     /// Matches the whole number of a section. An entry without such a number is not a section.
     number: Option<Pattern>,
     /// The text before the number at the start of a text.
@@ -40,7 +40,7 @@ pub(super) struct NumberedLevel {
 
 /// The options, with defaults for those that a plan does not set.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct StateJsonSettings {
     pub(super) number: Pattern,
     pub(super) opening: String,
     pub(super) credit: Pattern,
@@ -50,9 +50,9 @@ pub(crate) struct Settings {
     skip: Option<Pattern>,
 }
 
-impl FromOptions for Settings {
+impl FromOptions for StateJsonSettings {
     fn from_options(options: &toml::Table) -> Result<Self, String> {
-        let options: Options = read(options)?;
+        let options: StateJsonOptions = read(options)?;
         if let Some(unknown) = options.container.iter().find(|container| levels::short(&container.level).is_none()) {
             return Err(format!(
                 "option 'container': '{}' is no level; write title, chapter, article, part or the like",

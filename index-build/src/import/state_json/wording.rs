@@ -8,28 +8,33 @@
 use super::future_wording;
 use super::heading;
 use super::repetition::WRITTEN_TWICE;
-use super::section::{Section, Wording, effect_of};
-use super::settings::Settings;
+use super::section::{PrintedWording, StateJsonSection, effect_of};
+use super::settings::StateJsonSettings;
 use crate::effect::{self, Effect};
 use crate::import::flat_text;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 /// Reads the wordings of a section from its lines. `heading` is the heading from the separate field.
-pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section: &mut Section) {
+pub(super) fn read(lines: &[&str], heading: String, settings: &StateJsonSettings, section: &mut StateJsonSection) {
     let mut heading = Some(heading);
     for block in blocks(lines, settings, &section.number) {
         let heading = heading.take().unwrap_or_default();
         section.left_out.extend(block.repeated.iter().map(|remark| (WRITTEN_TWICE, (*remark).to_owned())));
-        let mut wording =
-            Wording { heading, effect: block.remark.map(effect_of).unwrap_or_default(), ..Wording::default() };
+        let mut wording = PrintedWording {
+            heading,
+            effect: block.remark.map(effect_of).unwrap_or_default(),
+            ..PrintedWording::default()
+        };
         let mut lines = heading::without_heading(block.lines, &mut wording, settings, section);
         let mut is_one_of_several = false;
         while let Some(rest) = divide(lines, &mut wording, is_one_of_several, settings, section) {
             let (of_heading, heading) = effect::of_heading(&wording.heading);
             // The next wording begins when this one ends, so it is as uncertain as that end.
             let effect = Effect { uncertain: of_heading.uncertain || wording.effect.uncertain, ..Effect::default() };
-            section.wordings.push(std::mem::replace(&mut wording, Wording { heading, effect, ..Wording::default() }));
+            section
+                .wordings
+                .push(std::mem::replace(&mut wording, PrintedWording { heading, effect, ..PrintedWording::default() }));
             (lines, is_one_of_several) = (rest, true);
         }
         take_pointer(&mut wording);
@@ -42,7 +47,7 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
 }
 
 /// Turns a pointer into a note: `*(See end of section for amended version and effective date.) Fire districts.`
-fn take_pointer(wording: &mut Wording) {
+fn take_pointer(wording: &mut PrintedWording) {
     let pointer =
         Pattern::fixed(r"^\*?\(?(See end of (?:section|chapter) for amended version(?:[^.()]|\(\w{1,3}\))*)\.?\)?\s*");
     let Some(found) = pointer.captures(&wording.heading) else { return };
@@ -51,7 +56,7 @@ fn take_pointer(wording: &mut Wording) {
 }
 
 /// Some publishers print one credit after all wordings of a section.
-fn share_credit(wordings: &mut [Wording]) {
+fn share_credit(wordings: &mut [PrintedWording]) {
     if let [before @ .., last] = wordings
         && before.iter().all(|wording| wording.credit.is_none())
     {
@@ -60,7 +65,7 @@ fn share_credit(wordings: &mut [Wording]) {
 }
 
 /// The lines from a section number up to the next wording.
-struct Block<'l, 't> {
+struct WordingBlock<'l, 't> {
     remark: Option<String>,
     /// The parts of its remark that the source wrote twice.
     repeated: Vec<&'t str>,
@@ -69,7 +74,7 @@ struct Block<'l, 't> {
 
 /// Splits lines into wordings. A later wording follows a credit or states its effective time, and
 /// begins with the section number again. A line before it may state the time.
-fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Vec<Block<'l, 't>> {
+fn blocks<'l, 't>(lines: &'l [&'t str], settings: &StateJsonSettings, number: &str) -> Vec<WordingBlock<'l, 't>> {
     let begins_again = format!("{}{number}.", settings.opening);
     let says_when = Pattern::fixed(r"^[(\[]?(?i:effective|contingent|expires|repealed effective|text of)\b.{0,200}$");
     let says_so_itself = Pattern::fixed(r"\[(?:EFFECTIVE|CONTINGENT|EXPIRES)\b");
@@ -79,7 +84,7 @@ fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Ve
         let is_later = at > 0 && (has_credit || says_so_itself.is_match(line));
         if is_later && line.starts_with(&begins_again) {
             let own = lines[begin..at].iter().rev().take_while(|line| says_when.is_match(line)).count();
-            blocks.push(Block {
+            blocks.push(WordingBlock {
                 remark: remark.take(),
                 repeated: std::mem::take(&mut repeated),
                 lines: &lines[begin..at - own],
@@ -94,7 +99,7 @@ fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Ve
         }
         has_credit |= settings.credit.is_match(line);
     }
-    blocks.push(Block { remark, repeated, lines: &lines[begin..] });
+    blocks.push(WordingBlock { remark, repeated, lines: &lines[begin..] });
     blocks
 }
 
@@ -103,10 +108,10 @@ fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Ve
 /// of the first, each with its own credit and notes.
 fn divide(
     mut lines: Vec<String>,
-    wording: &mut Wording,
+    wording: &mut PrintedWording,
     is_one_of_several: bool,
-    settings: &Settings,
-    section: &mut Section,
+    settings: &StateJsonSettings,
+    section: &mut StateJsonSection,
 ) -> Option<Vec<String>> {
     let mut from = 0;
     while let Some(credit) = next_credit(&lines, from, settings) {
@@ -158,7 +163,7 @@ fn divide(
 
 /// The start of the law of another wording after the notes of one. It ends with its own credit, and
 /// begins with the words of the first wording or, if that one is dated, where the notes end.
-fn next_wording(after: &[String], law: &[String], is_dated: bool, settings: &Settings) -> Option<usize> {
+fn next_wording(after: &[String], law: &[String], is_dated: bool, settings: &StateJsonSettings) -> Option<usize> {
     let is_whole = |line: &String| settings.credit.find(line).is_some_and(|found| found.start() == 0);
     let end = after.iter().position(|line| is_whole(line) && names_acts(line))?;
     let begins_alike = |line: &String| law.first().is_some_and(|first| begin_alike(line, first));
@@ -207,7 +212,7 @@ struct Credit {
     repeated: Vec<String>,
 }
 
-fn next_credit(lines: &[String], from: usize, settings: &Settings) -> Option<Credit> {
+fn next_credit(lines: &[String], from: usize, settings: &StateJsonSettings) -> Option<Credit> {
     let at = (from..lines.len()).find(|&at| {
         let found = settings.credit.find(&lines[at]);
         found.is_some_and(|found| names_acts(&lines[at][found.start()..]) || is_lead_alone(lines, at))
@@ -266,7 +271,7 @@ enum AfterCredit {
 }
 
 impl AfterCredit {
-    fn of(after: &[String], settings: &Settings) -> Self {
+    fn of(after: &[String], settings: &StateJsonSettings) -> Self {
         let Some(first) = after.first() else { return Self::Nothing };
         if is_note(first) {
             Self::Notes

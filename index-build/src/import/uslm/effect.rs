@@ -13,7 +13,7 @@ use roxmltree::Node;
 
 use crate::effect::Effect;
 use crate::pattern::Pattern;
-use statement::{Act, Statement};
+use statement::{ActPortion, Statement};
 
 /// The date, as `2021-01-01`. A date after the day on which the document was `made` belongs to another wording.
 pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Option<&str>) -> Option<String> {
@@ -90,8 +90,8 @@ fn covers(whole: &str, part: &str) -> bool {
 
 /// The laws of a source credit in their order, each once, with the sections that the credit names.
 /// The sections are empty if the credit names them in an unknown form.
-fn acts(credit: Node<'_, '_>) -> Vec<Act> {
-    let mut acts: Vec<Act> = Vec::new();
+fn acts(credit: Node<'_, '_>) -> Vec<ActPortion> {
+    let mut acts: Vec<ActPortion> = Vec::new();
     for reference in credit.children().filter(|child| child.has_tag_name("ref")) {
         let href = reference.attribute("href").unwrap_or_default();
         let Some(text) = reference.text().filter(|_| href.starts_with("/us/pl/") || href.starts_with("/us/act/"))
@@ -112,7 +112,7 @@ fn acts(credit: Node<'_, '_>) -> Vec<Act> {
                 let both_known = !last.sections.is_empty() && !sections.is_empty();
                 last.sections = if both_known { [last.sections.as_slice(), &sections].concat() } else { Vec::new() };
             }
-            _ => acts.push(Act { name, sections }),
+            _ => acts.push(ActPortion { name, sections }),
         }
     }
     acts

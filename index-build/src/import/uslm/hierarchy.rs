@@ -8,18 +8,18 @@ use roxmltree::Node;
 use super::identifier::{container_part, key_of};
 use super::lines::LineCounter;
 use super::provision;
-use super::reading::{Place, UslmReader, by_place, status_of};
+use super::reading::{UslmPlace, UslmReader, by_place, status_of};
 use super::scheme::{Scheme, TitleNumber, name_of_rules};
 use super::text::UslmTextBuilder;
-use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::import::document::{Document, Parsed};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::import::unknown::has_words;
 use crate::order::SortKey;
 use crate::report::WarningKind;
 
 /// Reads everything below the root of a document.
-pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root: Node<'_, '_>) -> Parsed {
+pub(super) fn read(document: &Document, target: ImportTarget<'_>, scheme: Scheme, root: Node<'_, '_>) -> Parsed {
     let mut reading = UslmReader {
         document,
         target,
@@ -30,7 +30,7 @@ pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root
         containers: HashSet::new(),
         acts: acts_of(root),
     };
-    let top = Place {
+    let top = UslmPlace {
         handle: None,
         key: target.key.to_owned(),
         citation: target.code_body.to_owned(),
@@ -133,7 +133,7 @@ impl ElementRole {
 }
 
 impl UslmReader<'_> {
-    fn below(&mut self, node: Node<'_, '_>, place: &Place) {
+    fn below(&mut self, node: Node<'_, '_>, place: &UslmPlace) {
         for child in node.children().filter(Node::is_element) {
             match ElementRole::of(child) {
                 ElementRole::Container => self.container(child, place),
@@ -148,11 +148,11 @@ impl UslmReader<'_> {
         }
     }
 
-    fn container(&mut self, node: Node<'_, '_>, above: &Place) {
+    fn container(&mut self, node: Node<'_, '_>, above: &UslmPlace) {
         let position = self.position(node);
         let mut setter = UslmTextBuilder::new(node);
         let level = node.tag_name().name();
-        let names = Names::read(node, &mut setter);
+        let names = ContainerNames::read(node, &mut setter);
         let mut below = above.clone();
         if matches!(level, "title" | "appendix") && above.title_key.is_empty() {
             below.title = names.number.as_deref().and_then(TitleNumber::of).or(above.title.clone());
@@ -171,7 +171,7 @@ impl UslmReader<'_> {
             _ => {}
         }
         below.citation = format!("{}, {}", above.citation, citation_part(level, number.as_deref(), &names.heading));
-        let handle = Handle::new(self.target.key, &format!("container\n{key}"));
+        let handle = NodeHandle::new(self.target.key, &format!("container\n{key}"));
         for note in node.children().filter(Node::is_element) {
             match note.tag_name().name() {
                 "notes" => note.children().filter(|note| has_words(*note)).for_each(|note| setter.note(note)),
@@ -215,7 +215,7 @@ impl UslmReader<'_> {
     }
 
     /// Adds law directly below a container as its first provision.
-    fn introduction(&mut self, node: Node<'_, '_>, place: &Place) {
+    fn introduction(&mut self, node: Node<'_, '_>, place: &UslmPlace) {
         let words = loose(node);
         let Some(&first) = words.first() else { return };
         let mut setter = UslmTextBuilder::new(node);
@@ -249,7 +249,7 @@ impl UslmReader<'_> {
 
     /// A title sorts by its number, the content of an appendix by its place, and everything else by
     /// its first provision.
-    fn container_order(&self, own: &Place, above: &Place, node: Node<'_, '_>) -> SortKey {
+    fn container_order(&self, own: &UslmPlace, above: &UslmPlace, node: Node<'_, '_>) -> SortKey {
         match (&own.title, above.title_key.is_empty()) {
             (Some(title), true) => SortKey::of_citation(&self.scheme.section(title, "0")),
             (Some(title), false) if title.is_appendix => by_place(node),
@@ -263,7 +263,7 @@ impl UslmReader<'_> {
         level: &str,
         number: Option<&str>,
         heading: &str,
-        above: &Place,
+        above: &UslmPlace,
     ) -> String {
         // Acts and rules have identifiers only in some appendices, but headings in all.
         let is_named_by_heading = matches!(level, "compiledAct" | "courtRules" | "reorganizationPlans" | "level");
@@ -284,14 +284,14 @@ impl UslmReader<'_> {
 }
 
 /// The number and heading of a container.
-struct Names {
+struct ContainerNames {
     /// The label as printed: `CHAPTER 1—`.
     label: String,
     number: Option<String>,
     heading: String,
 }
 
-impl Names {
+impl ContainerNames {
     fn read<'a, 'd>(node: Node<'a, 'd>, setter: &mut UslmTextBuilder<'a, 'd>) -> Self {
         let child = |name: &'static str| node.children().find(move |child| child.has_tag_name(name));
         let num = child("num");

@@ -64,14 +64,14 @@ pub(super) fn key_of(attribute: &str) -> Option<String> {
 
 /// The numbers of a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
+pub(super) struct UslmNumbers {
     /// One number, or a range written `3...5`.
     pub(super) first: String,
     /// Further numbers, of sections that share a record.
     pub(super) others: Vec<String>,
 }
 
-impl Numbers {
+impl UslmNumbers {
     /// The numbers in the identifiers of a section.
     pub(super) fn of_identifiers(attribute: &str) -> Option<Self> {
         let identifiers = identifiers(attribute);
@@ -108,10 +108,10 @@ mod tests {
         assert_eq!(key_of("/us/usc/t52/stI/ch101").as_deref(), Some("t52/sti/ch101"));
         assert_eq!(key_of("/us/usc"), None);
         assert_eq!(key_of("t42"), None);
-        let numbers = Numbers::of_identifiers("/us/usc/t24/s1 /us/usc/t24/s2").unwrap();
+        let numbers = UslmNumbers::of_identifiers("/us/usc/t24/s1 /us/usc/t24/s2").unwrap();
         assert_eq!((numbers.first.as_str(), numbers.others), ("1", vec!["2".to_owned()]));
-        assert_eq!(Numbers::of_identifiers("/us/usc/t24/s3...5").unwrap().first, "3...5");
-        assert_eq!(Numbers::of_identifiers("/us/usc/t24"), None);
+        assert_eq!(UslmNumbers::of_identifiers("/us/usc/t24/s3...5").unwrap().first, "3...5");
+        assert_eq!(UslmNumbers::of_identifiers("/us/usc/t24"), None);
     }
 
     #[test]
@@ -124,18 +124,18 @@ mod tests {
             ("/us/usc/t24/ch1 to 3", "/us/usc/t24/ch1...3"),
         ] {
             assert_eq!(key_of(earlier), key_of(later), "{earlier}");
-            assert_eq!(Numbers::of_identifiers(earlier), Numbers::of_identifiers(later), "{earlier}");
+            assert_eq!(UslmNumbers::of_identifiers(earlier), UslmNumbers::of_identifiers(later), "{earlier}");
         }
-        let several = Numbers::of_identifiers("/us/usc/t30/s451 to 460, 471 to 473, 480").unwrap();
+        let several = UslmNumbers::of_identifiers("/us/usc/t30/s451 to 460, 471 to 473, 480").unwrap();
         assert_eq!((several.first.as_str(), several.others.join(" ")), ("451...460", "471 472 473 480".to_owned()));
     }
 
     #[test]
     fn values_give_ranges_and_lists() {
-        assert_eq!(Numbers::of_value("2 to 15").unwrap().first, "2...15");
-        let list = Numbers::of_value("11, 12").unwrap();
+        assert_eq!(UslmNumbers::of_value("2 to 15").unwrap().first, "2...15");
+        let list = UslmNumbers::of_value("11, 12").unwrap();
         assert_eq!((list.first.as_str(), list.others), ("11", vec!["12".to_owned()]));
-        assert_eq!(Numbers::of_value(" "), None);
+        assert_eq!(UslmNumbers::of_value(" "), None);
     }
 
     #[test]

@@ -22,17 +22,17 @@ mod text;
 use roxmltree::Document as Tree;
 
 use crate::import::document::{Document, Parsed};
-use crate::import::target::Target;
-use crate::import::unknown::{self, Vocabulary};
+use crate::import::target::ImportTarget;
+use crate::import::unknown::{self, KnownElements};
 use crate::import::xml;
 use scheme::Scheme;
 
 /// Parses one title, appendix or volume.
-pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
     xml::read(document, |tree| read_tree(tree, document, target))
 }
 
-fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
+fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> Parsed {
     let root = tree.root_element();
     let Some(scheme) = Scheme::of_root(root.tag_name().name()) else {
         let what = format!(
@@ -47,7 +47,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     parsed
 }
 
-const VOCABULARY: Vocabulary = Vocabulary { names: NAMES, is_left_out: hierarchy::is_left_out };
+const VOCABULARY: KnownElements = KnownElements { names: NAMES, is_left_out: hierarchy::is_left_out };
 
 /// The elements in the schema of USLM 1, and further ones in the volumes of regulations.
 const NAMES: &str = "a action affiliation amendingFormula amendment appendix approved article authority b bill block br \

@@ -5,10 +5,10 @@ use roxmltree::Node;
 
 use super::effect::{effective_from, future_change};
 use super::flat;
-use super::identifier::{Numbers, container_part, key_of};
-use super::reading::{Place, UslmReader, by_place, status_of};
+use super::identifier::{UslmNumbers, container_part, key_of};
+use super::reading::{UslmPlace, UslmReader, by_place, status_of};
 use super::scheme::{Scheme, plan_citations};
-use super::text::{Depth, UslmTextBuilder, is_footnote};
+use super::text::{UnitDepth, UslmTextBuilder, is_footnote};
 use crate::content::{Content, NewNode, OnRepeat};
 use crate::effect::{self, Effect};
 use crate::import::slug::slug;
@@ -17,14 +17,14 @@ use crate::order::SortKey;
 use crate::report::WarningKind;
 
 /// Reads a provision with its notes.
-pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Place) -> NewNode {
+pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &UslmPlace) -> NewNode {
     let position = reading.position(node);
     let mut setter = UslmTextBuilder::new(node);
-    let parts = Parts::of(node);
+    let parts = ProvisionParts::of(node);
     let label = parts.num.map(|num| setter.plain(num)).unwrap_or_default();
     let heading = parts.heading.map(|heading| setter.plain(heading)).unwrap_or_default();
     let (text, mut layout) = setter.separate_text(|setter| {
-        parts.text.iter().for_each(|&child| setter.child(child, Depth::OUTERMOST));
+        parts.text.iter().for_each(|&child| setter.child(child, UnitDepth::OUTERMOST));
     });
     flat::label(&text, &mut layout);
     if let Some((heading, body)) = parts.message.split_first() {
@@ -40,7 +40,7 @@ pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Pla
         reading.parsed.warn(WarningKind::UnknownStatus, position.clone(), what);
     });
     let status = status.or_else(|| status_by_heading(&heading)).unwrap_or(Status::InForce);
-    let name = Name::of(reading, node, place, &heading);
+    let name = ProvisionNames::of(reading, node, place, &heading);
     let is_empty = text.is_empty();
     if status.may_be_in_force() && is_empty {
         let what = format!("'{}' is in force but has no text", name.citation);
@@ -79,7 +79,7 @@ pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Pla
 }
 
 /// The children of a provision by kind.
-struct Parts<'a, 'd> {
+struct ProvisionParts<'a, 'd> {
     num: Option<Node<'a, 'd>>,
     heading: Option<Node<'a, 'd>>,
     text: Vec<Node<'a, 'd>>,
@@ -89,7 +89,7 @@ struct Parts<'a, 'd> {
     credits: Vec<Node<'a, 'd>>,
 }
 
-impl<'a, 'd> Parts<'a, 'd> {
+impl<'a, 'd> ProvisionParts<'a, 'd> {
     fn of(node: Node<'a, 'd>) -> Self {
         let mut parts = Self {
             num: None,
@@ -126,7 +126,7 @@ fn is_heading_of_message(node: Node<'_, '_>) -> bool {
 }
 
 /// The names of a provision.
-struct Name {
+struct ProvisionNames {
     /// The key, including the key of the code body.
     key: String,
     citation: String,
@@ -135,8 +135,8 @@ struct Name {
     number: Option<String>,
 }
 
-impl Name {
-    fn of(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+impl ProvisionNames {
+    fn of(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &UslmPlace, heading: &str) -> Self {
         match node.tag_name().name() {
             "courtRule" => Self::of_rule(reading, node, place),
             "reorganizationPlan" => Self::of_plan(reading, node, place, heading),
@@ -145,7 +145,7 @@ impl Name {
         }
     }
 
-    fn of_section(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+    fn of_section(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &UslmPlace, heading: &str) -> Self {
         let (Some(title), Some(numbers)) = (&place.title, numbers_of(node)) else {
             return Self::by_heading(reading, place, "section", heading);
         };
@@ -167,7 +167,7 @@ impl Name {
         }
     }
 
-    fn of_rule(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place) -> Self {
+    fn of_rule(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &UslmPlace) -> Self {
         let value = node.children().find(|child| child.has_tag_name("num")).and_then(|num| num.attribute("value"));
         let number = value.unwrap_or_default().trim().to_owned();
         let title = place.title.clone().unwrap_or_default();
@@ -179,7 +179,7 @@ impl Name {
         Self { key: key_in_title(reading, node, place), citation, parallel, level: "rule", number: None }
     }
 
-    fn of_plan(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+    fn of_plan(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &UslmPlace, heading: &str) -> Self {
         let mut parts = node.attribute("identifier").unwrap_or_default().rsplit('/');
         let (Some(number), Some(year)) = (parts.next().filter(|part| !part.is_empty()), parts.next()) else {
             return Self::by_heading(reading, place, "reorganization plan", heading);
@@ -190,7 +190,7 @@ impl Name {
     }
 
     /// The names of a provision without number and identifier.
-    fn by_heading(reading: &UslmReader<'_>, place: &Place, level: &'static str, heading: &str) -> Self {
+    fn by_heading(reading: &UslmReader<'_>, place: &UslmPlace, level: &'static str, heading: &str) -> Self {
         let key = below_body(reading, &format!("{}/{}", place.key, container_part("level", None, heading)));
         let citation = place.citation_of(heading);
         Self { key, citation, parallel: Vec::new(), level, number: None }
@@ -198,7 +198,7 @@ impl Name {
 }
 
 /// The key of an identifier, below its title, which the identifiers of some rules omit.
-fn key_in_title(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &Place) -> String {
+fn key_in_title(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &UslmPlace) -> String {
     let title = below_body(reading, &place.title_key);
     let own = node.attribute("identifier").unwrap_or_default();
     match key_of(own) {
@@ -241,8 +241,8 @@ fn status_by_heading(heading: &str) -> Option<Status> {
 }
 
 /// The numbers of a section, from its identifiers or, without identifiers, from its label.
-fn numbers_of(node: Node<'_, '_>) -> Option<Numbers> {
+fn numbers_of(node: Node<'_, '_>) -> Option<UslmNumbers> {
     let value = || node.children().find(|child| child.has_tag_name("num"))?.attribute("value");
-    let by_identifier = node.attribute("identifier").and_then(Numbers::of_identifiers);
-    by_identifier.or_else(|| Numbers::of_value(value()?))
+    let by_identifier = node.attribute("identifier").and_then(UslmNumbers::of_identifiers);
+    by_identifier.or_else(|| UslmNumbers::of_value(value()?))
 }

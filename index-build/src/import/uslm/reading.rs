@@ -7,16 +7,16 @@ use roxmltree::Node;
 
 use super::lines::LineCounter;
 use super::scheme::{Scheme, TitleNumber};
-use crate::content::Handle;
+use crate::content::NodeHandle;
 use crate::import::document::{Document, Parsed};
-use crate::import::target::Target;
+use crate::import::target::ImportTarget;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
 
 /// The state of reading a document.
 pub(super) struct UslmReader<'r> {
     pub(super) document: &'r Document,
-    pub(super) target: Target<'r>,
+    pub(super) target: ImportTarget<'r>,
     pub(super) scheme: Scheme,
     pub(super) lines: LineCounter<'r>,
     /// The day on which the publisher made the document, if stated.
@@ -30,8 +30,8 @@ pub(super) struct UslmReader<'r> {
 
 /// The current place of the walk.
 #[derive(Clone)]
-pub(super) struct Place {
-    pub(super) handle: Option<Handle>,
+pub(super) struct UslmPlace {
+    pub(super) handle: Option<NodeHandle>,
     pub(super) key: String,
     pub(super) citation: String,
     pub(super) title: Option<TitleNumber>,
@@ -43,7 +43,7 @@ pub(super) struct Place {
     pub(super) rules: Option<&'static str>,
 }
 
-impl Place {
+impl UslmPlace {
     /// The citation of a node in this place that has no number.
     pub(super) fn citation_of(&self, heading: &str) -> String {
         format!("{}, {heading}", self.citation)
@@ -56,8 +56,8 @@ impl UslmReader<'_> {
     }
 
     /// A handle that no other element of any document has.
-    pub(super) fn handle(&self, node: Node<'_, '_>) -> Handle {
-        Handle::new(self.target.key, &format!("{}\n{}", self.document.place, node.range().start))
+    pub(super) fn handle(&self, node: Node<'_, '_>) -> NodeHandle {
+        NodeHandle::new(self.target.key, &format!("{}\n{}", self.document.place, node.range().start))
     }
 }
 

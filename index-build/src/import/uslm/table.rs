@@ -3,7 +3,7 @@
 use hornbook_corpus::layout::LineKind;
 use roxmltree::Node;
 
-use super::text::{Depth, UslmTextBuilder};
+use super::text::{UnitDepth, UslmTextBuilder};
 use crate::import::table_spans::{Columns, Spans};
 use crate::import::unknown::{has_words, is_words};
 
@@ -17,7 +17,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     /// Returns None for a table within a cell, whose words belong to the cell.
     fn begin_table(&mut self, node: Node<'a, 'd>, depth: usize) -> Option<Rows<'a>> {
         if self.is_in_cell {
-            self.children(node, Depth::OUTERMOST);
+            self.children(node, UnitDepth::OUTERMOST);
             return None;
         }
         self.flush_label();
@@ -46,7 +46,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     /// Adds words of a table outside its cells as a line.
     fn remark(&mut self, node: Node<'a, 'd>, rows: &mut Rows<'a>) {
         self.begin_row(LineKind::TableNote, rows);
-        self.child(node, Depth::OUTERMOST);
+        self.child(node, UnitDepth::OUTERMOST);
         self.end_row();
     }
 
@@ -73,7 +73,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
             let span = rows.names.span(cell);
             rows.spans.before(span, |filler| self.builder().empty_cell(filler));
             self.builder().begin_cell();
-            self.children(cell, Depth::OUTERMOST);
+            self.children(cell, UnitDepth::OUTERMOST);
             rows.spans.after(span, |filler| self.builder().empty_cell(filler));
         }
         rows.spans.end_row(|filler| self.builder().empty_cell(filler));

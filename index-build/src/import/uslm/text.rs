@@ -25,7 +25,7 @@ const GROUPS_OF_NOTES: [&str; 4] = [
 
 /// Builds the texts of one node, one at a time, and collects the notes found on the way.
 pub(super) struct UslmTextBuilder<'a, 'd> {
-    text: Text,
+    text: UslmText,
     /// Whether the current line is a table cell, in which no new line may begin.
     pub(super) is_in_cell: bool,
     pub(super) notes: Vec<ContentNote>,
@@ -44,7 +44,7 @@ pub(super) struct UslmTextBuilder<'a, 'd> {
 
 /// The text being built.
 #[derive(Default)]
-struct Text {
+struct UslmText {
     builder: TextBuilder,
     /// A label that waits for the words of its line.
     label: Option<Label>,
@@ -62,12 +62,12 @@ struct Label {
 
 /// The depth of the current words, and of the units below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Depth {
+pub(super) struct UnitDepth {
     words: usize,
     units: usize,
 }
 
-impl Depth {
+impl UnitDepth {
     pub(super) const OUTERMOST: Self = Self { words: 0, units: 0 };
 
     fn of_unit(depth: usize) -> Self {
@@ -78,7 +78,7 @@ impl Depth {
 impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     pub(super) fn new(root: Node<'a, 'd>) -> Self {
         Self {
-            text: Text::default(),
+            text: UslmText::default(),
             is_in_cell: false,
             notes: Vec::new(),
             credits: Vec::new(),
@@ -102,23 +102,23 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
 
     /// Builds one text from several elements.
     pub(super) fn set(&mut self, nodes: &[Node<'a, 'd>]) -> (String, Layout) {
-        self.separate_text(|setter| nodes.iter().for_each(|&node| setter.child(node, Depth::OUTERMOST)))
+        self.separate_text(|setter| nodes.iter().for_each(|&node| setter.child(node, UnitDepth::OUTERMOST)))
     }
 
     /// The words of an element on one line, without layout: a heading, a number, a source credit.
     pub(super) fn plain(&mut self, node: Node<'a, 'd>) -> String {
         let (text, _) = self.separate_text(|setter| {
             setter.is_in_cell = true;
-            setter.children(node, Depth::OUTERMOST);
+            setter.children(node, UnitDepth::OUTERMOST);
         });
         text
     }
 
-    pub(super) fn children(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    pub(super) fn children(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         node.children().for_each(|child| self.child(child, depth));
     }
 
-    pub(super) fn child(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    pub(super) fn child(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         if let Some(words) = node.text().filter(|_| node.is_text()) {
             return self.words(words, depth);
         }
@@ -163,7 +163,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         }
     }
 
-    fn words(&mut self, words: &str, depth: Depth) {
+    fn words(&mut self, words: &str, depth: UnitDepth) {
         if words.trim().is_empty() {
             return self.text.builder.space();
         }
@@ -200,11 +200,11 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     }
 
     /// Adds a subsection, paragraph or clause, with everything below it.
-    fn unit(&mut self, node: Node<'a, 'd>, kind: LineKind, depth: Depth) {
+    fn unit(&mut self, node: Node<'a, 'd>, kind: LineKind, depth: UnitDepth) {
         if self.text.label.is_none() {
             self.end_line();
         }
-        let within = Depth::of_unit(depth.units);
+        let within = UnitDepth::of_unit(depth.units);
         for child in node.children() {
             let is_own_label = child.is_element() && child.tag_name().name() == "num";
             match (is_own_label, kind) {
@@ -216,7 +216,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         self.end_line();
     }
 
-    fn label(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    fn label(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         self.label_of(node, LineKind::Paragraph, depth.words);
     }
 
@@ -225,7 +225,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         let text = self.plain(node);
         let footnotes = before..self.notes.len();
         if self.is_in_cell {
-            return self.words(&text, Depth::OUTERMOST);
+            return self.words(&text, UnitDepth::OUTERMOST);
         }
         let label = self.text.label.get_or_insert(Label { kind, depth, text: String::new(), footnotes: Vec::new() });
         label.text.push_str(&text);
@@ -233,7 +233,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     }
 
     /// Adds a heading. Within a unit it is part of the line; elsewhere it is a separate line.
-    fn heading(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    fn heading(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         if self.is_in_cell {
             return self.children(node, depth);
         }
@@ -257,7 +257,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         }
     }
 
-    fn paragraph(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    fn paragraph(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         self.start_paragraph();
         let class = node.attribute("class").unwrap_or_default();
         let is_outermost = depth.words == depth.units;
@@ -266,7 +266,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
             self.text.builder.begin(LineKind::Heading, depth.words, "");
             self.text.is_line_open = true;
         }
-        let indented = Depth { words: indent_of(class), ..depth };
+        let indented = UnitDepth { words: indent_of(class), ..depth };
         self.children(node, if is_outermost { indented } else { depth });
         self.end_line();
     }
@@ -278,7 +278,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     }
 
     /// Adds words or paragraphs that belong together.
-    fn block(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    fn block(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         if !self.text.runs_on && self.text.label.is_none() {
             self.end_line();
         }
@@ -286,14 +286,14 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         self.end_line();
     }
 
-    fn marked(&mut self, node: Node<'a, 'd>, kind: MarkKind, depth: Depth) {
+    fn marked(&mut self, node: Node<'a, 'd>, kind: MarkKind, depth: UnitDepth) {
         self.open_line(depth.words);
         self.text.builder.begin_mark(kind);
         self.children(node, depth);
         self.text.builder.end_mark();
     }
 
-    fn image(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    fn image(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         let name = node.attribute("src").unwrap_or_default().trim();
         let name = name.rsplit('/').next().unwrap_or_default();
         if self.is_in_cell {
@@ -329,7 +329,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         self.notes.push(ContentNote { topic, text, layout });
     }
 
-    fn footnote(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    fn footnote(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         let id = node.attribute("id").unwrap_or_default();
         if !self.footnotes.contains_key(id) || id.is_empty() {
             let place = self.take_footnote(node);
@@ -340,7 +340,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
 
     /// Adds the sign of a footnote. The footnote is next to it, or far away if another sign refers
     /// to the same note.
-    fn footnote_sign(&mut self, node: Node<'a, 'd>, depth: Depth) {
+    fn footnote_sign(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
         let id = node.attribute("idref").unwrap_or_default();
         let follows = node.next_sibling_element().filter(|next| is_footnote(*next) && next.attribute("id") == Some(id));
         if follows.is_some() {
@@ -390,7 +390,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
     fn set_footnote(&mut self, place: usize, node: Node<'a, 'd>) {
         let (text, layout) = self.separate_text(|setter| {
             let body = node.children().filter(|child| !child.has_tag_name("num"));
-            body.for_each(|child| setter.child(child, Depth::OUTERMOST));
+            body.for_each(|child| setter.child(child, UnitDepth::OUTERMOST));
         });
         let note = &mut self.notes[place];
         (note.text, note.layout) = (text, layout);

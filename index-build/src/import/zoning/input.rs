@@ -15,7 +15,7 @@ pub struct ResolvedProvision {
 }
 
 /// Finds a provision by citation or source key.
-pub type Resolve<'a> = dyn Fn(&str) -> Option<ResolvedProvision> + 'a;
+pub type ProvisionResolver<'a> = dyn Fn(&str) -> Option<ResolvedProvision> + 'a;
 
 /// The content of the file that `zones` in the plan names, and its name in messages.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use hornbook_corpus::zoning::layer::{LayerStatus, PlaceholderReason, ZoneCitation};
 
-use super::input::{Resolve, ZoningImportError};
+use super::input::{ProvisionResolver, ZoningImportError};
 
 /// The options of a zoning source in a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -108,7 +108,7 @@ impl<'a> CitationTemplate<'a> {
     }
 
     /// The node of a provision, or a placeholder with the citation as far as it is known.
-    pub(super) fn cite(&self, provision: &str, resolve: &Resolve<'_>) -> ZoneCitation {
+    pub(super) fn cite(&self, provision: &str, resolve: &ProvisionResolver<'_>) -> ZoneCitation {
         let is_source_key = is_source_key(provision);
         let written = match self.template {
             Some(template) if !is_source_key => template.replace(NUMBER, provision),

@@ -17,7 +17,7 @@ pub(super) struct ZoneTable {
 }
 
 /// The result of looking up a code.
-pub(super) enum Lookup<'a> {
+pub(super) enum ZoneLookup<'a> {
     Known(&'a ZoneRow),
     /// The code is unknown, but these codes have the same letters and digits; often empty.
     SimilarCodes(Vec<&'a ZoneRow>),
@@ -59,12 +59,12 @@ impl ZoneTable {
         Ok(())
     }
 
-    pub(super) fn look_up(&self, code: &str) -> Lookup<'_> {
+    pub(super) fn look_up(&self, code: &str) -> ZoneLookup<'_> {
         if let Some(row) = self.by_code.get(code) {
-            return Lookup::Known(row);
+            return ZoneLookup::Known(row);
         }
         let alike = self.by_letters.get(&letters(code)).into_iter().flatten();
-        Lookup::SimilarCodes(alike.filter_map(|known| self.by_code.get(known)).collect())
+        ZoneLookup::SimilarCodes(alike.filter_map(|known| self.by_code.get(known)).collect())
     }
 }
 

@@ -33,7 +33,7 @@ fn import(
     plan: &str,
     table: Option<&str>,
     layer: &str,
-    resolve: &Resolve<'_>,
+    resolve: &ProvisionResolver<'_>,
 ) -> Result<ImportedLayer, ZoningImportError> {
     let options: ZoningOptions = toml::from_str(plan).expect("the plan of a test is well formed");
     let provenance = LayerSource { file: "zones.geojson".to_owned(), ..LayerSource::default() };

@@ -10,7 +10,7 @@ use crate::pattern::Pattern;
 
 /// A law, with some of its sections; without sections, the whole law.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Act {
+pub(super) struct ActPortion {
     pub(super) name: String,
     /// Sections such as `3(c)(1)`.
     pub(super) sections: Vec<String>,
@@ -22,7 +22,7 @@ pub(super) enum Statement {
     /// The section that the note belongs to.
     Section(String),
     /// The changes made by a law.
-    Act(Act, String),
+    Act(ActPortion, String),
 }
 
 impl Statement {
@@ -52,7 +52,7 @@ impl Statement {
             }
             None => (Vec::new(), law),
         };
-        is_name(name).then(|| Self::Act(Act { name: name.to_owned(), sections }, date))
+        is_name(name).then(|| Self::Act(ActPortion { name: name.to_owned(), sections }, date))
     }
 
     /// Reads `Pub. L. 112–29, § 6(h)(1)(B), 2011-09-16, 125 Stat. 312, provided that: “The
@@ -82,7 +82,7 @@ impl Statement {
             "paragraph" => Some([part("section"), part("first"), part("second")].concat()),
             _ => Some([part("section"), part("other")].concat()),
         };
-        Some(Self::Act(Act { name: found["law"].to_owned(), sections: section.into_iter().collect() }, date))
+        Some(Self::Act(ActPortion { name: found["law"].to_owned(), sections: section.into_iter().collect() }, date))
     }
 }
 
