@@ -13,7 +13,7 @@ use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, ChangeError, Refusal};
 use hornbook::accounts::ids::{AccountId, Credits};
 use hornbook::accounts::key::{KeyKind, LinkToken};
-use hornbook::accounts::people::{Login, Password, PasswordCost, Role};
+use hornbook::accounts::people::{Login, Password, PasswordCost, PersonRole};
 use hornbook::accounts::records::AccountStatus;
 use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::{Accounts, Settings};
@@ -86,7 +86,7 @@ impl PeopleFixture {
         self.accounts.as_ref().unwrap().change_password(proof, &password(new), &act, &mut self.entropy)
     }
 
-    fn link(&mut self, account: AccountId, role: Role) -> LinkToken {
+    fn link(&mut self, account: AccountId, role: PersonRole) -> LinkToken {
         let act = act(now_of(&self.clock));
         self.accounts.as_ref().unwrap().make_link(account, role, &act, &mut self.entropy).unwrap()
     }
@@ -113,7 +113,7 @@ fn a_person_signs_up_and_in_and_out() {
     assert_ne!(first.reveal(), second.reveal());
     let now = now_of(&place.clock);
     let person = place.accounts().session(&first, now).unwrap();
-    assert_eq!((person.login.as_str(), person.role), ("jane@example.org", Role::Customer));
+    assert_eq!((person.login.as_str(), person.role), ("jane@example.org", PersonRole::Customer));
     let act = act(now);
     let sessions = place.accounts().sessions(account, now.wall);
     assert_eq!(sessions.len(), 2);
@@ -261,8 +261,8 @@ fn a_link_works_once_within_three_days_until_a_newer_one() {
     let mut place = PeopleFixture::new();
     let act_now = act(now_of(&place.clock));
     let invited = place.accounts().create_account("Jane Roe".to_owned(), &act_now).unwrap().id;
-    let ended = place.link(invited, Role::Customer);
-    let link = place.link(invited, Role::Customer);
+    let ended = place.link(invited, PersonRole::Customer);
+    let link = place.link(invited, PersonRole::Customer);
     let seen = |place: &PeopleFixture, link| place.accounts().link(link, now_of(&place.clock).wall).unwrap();
     assert_eq!(seen(&place, &ended), None);
     assert_eq!(seen(&place, &link), Some(LinkView::Invited { account: invited, name: "Jane Roe".to_owned() }));
@@ -273,7 +273,7 @@ fn a_link_works_once_within_three_days_until_a_newer_one() {
     assert!(place.use_link(&link, Some("thief"), "another password").unwrap().is_none());
     let session = place.open(proof).unwrap();
 
-    let reset = place.link(invited, Role::Customer);
+    let reset = place.link(invited, PersonRole::Customer);
     assert_eq!(seen(&place, &reset), Some(LinkView::NewPassword { login: login("jane") }));
     assert!(place.who(&session).is_some(), "a link alone ends nothing");
     place.restart();
@@ -281,7 +281,7 @@ fn a_link_works_once_within_three_days_until_a_newer_one() {
     assert!(place.who(&session).is_none());
     assert!(place.accounts().check_login("jane", "battery staple").is_some());
 
-    let late = place.link(invited, Role::Customer);
+    let late = place.link(invited, PersonRole::Customer);
     place.clock.advance_millis(3 * 86_400_000);
     assert_eq!(seen(&place, &late), None);
     assert!(place.use_link(&late, None, "a third password").unwrap().is_none());
@@ -298,11 +298,15 @@ fn the_first_operator_link_works_only_once() {
     let (lost, link) = (make(&place, 5).unwrap(), make(&place, 6).unwrap());
     assert!(place.use_link(&lost, Some("root"), PASSWORD).unwrap().is_none());
     let proof = place.use_link(&link, Some("root"), PASSWORD).unwrap().unwrap();
-    assert_eq!(place.accounts().person(proof.account()).unwrap().role, Role::Operator);
+    assert_eq!(place.accounts().person(proof.account()).unwrap().role, PersonRole::Operator);
     assert!(make(&place, 7).is_none());
-    let reset = place.link(proof.account(), Role::Customer);
+    let reset = place.link(proof.account(), PersonRole::Customer);
     place.use_link(&reset, None, "battery staple").unwrap().unwrap();
-    assert_eq!(place.accounts().person(proof.account()).unwrap().role, Role::Operator, "a link takes no role away");
+    assert_eq!(
+        place.accounts().person(proof.account()).unwrap().role,
+        PersonRole::Operator,
+        "a link takes no role away"
+    );
 }
 
 #[test]

@@ -25,12 +25,12 @@ pub struct PrintedWithin {
     pub title: &'static str,
 }
 
-struct Table {
+struct CodeTitlesTable {
     contents: Vec<(&'static str, CodeTitles)>,
     within: Vec<(&'static str, PrintedWithin)>,
 }
 
-static ROWS: LazyLock<Table> = LazyLock::new(Table::read);
+static ROWS: LazyLock<CodeTitlesTable> = LazyLock::new(CodeTitlesTable::read);
 
 impl CodeTitles {
     /// The contents of the code body with this key, if they are known.
@@ -51,7 +51,7 @@ pub fn compare_numbers(a: &str, b: &str) -> Ordering {
     number_order(a, b).then_with(|| a.cmp(b))
 }
 
-impl Table {
+impl CodeTitlesTable {
     /// Reads the table. It is part of the program, so an error in it is a bug and panics.
     fn read() -> Self {
         let mut table = Self { contents: Vec::new(), within: Vec::new() };

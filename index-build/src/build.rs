@@ -23,7 +23,7 @@ use crate::encoder_error::EncoderError;
 use crate::error::BuildError;
 use crate::gather::Gatherer;
 use crate::graph::{GraphInput, GraphOptions, Probes, build_graph};
-use crate::import::intake::{ImportError, Intake};
+use crate::import::intake::{ImportError, SourceIntake};
 use crate::loss::{LossRefused, excessive_losses};
 use crate::mistakes::Mistakes;
 use crate::opened_source::{OpenedSource, open_sources};
@@ -334,7 +334,8 @@ impl BuildContext<'_> {
                     mistakes.add(self.options.plan.display(), what);
                     continue;
                 }
-                let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut *warnings, mistakes: &mut mistakes };
+                let mut intake =
+                    SourceIntake { gatherer: &mut gatherer, warnings: &mut *warnings, mistakes: &mut mistakes };
                 let counted = words.entry(*number).or_default();
                 match read_source(*number, source, key, self.options.progress, &mut intake, counted) {
                     Ok(()) => {}

@@ -2,7 +2,7 @@
 
 use crate::account::{CountedLines, SourceWords};
 use crate::import::batch::DocumentBatch;
-use crate::import::intake::{ImportError, Intake};
+use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::target::ImportTarget;
 use crate::import::{ReadMode, SourceContent};
 use crate::opened_source::OpenedSource;
@@ -17,7 +17,7 @@ pub(crate) fn read_source(
     source: &OpenedSource<'_>,
     key: &str,
     progress: ProgressDisplay,
-    intake: &mut Intake<'_>,
+    intake: &mut SourceIntake<'_>,
     words: &mut SourceWords,
 ) -> Result<(), ImportError> {
     let planned = source.planned;

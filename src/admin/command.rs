@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounts::formation;
 use crate::accounts::ids::{CheckoutId, OrderId, PurchaseId};
-use crate::accounts::people::Role;
+use crate::accounts::people::PersonRole;
 use crate::accounts::records::OrderStage;
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::PackName;
@@ -156,8 +156,8 @@ pub enum AccountCommand {
         /// The account: its id, or its name if only one account has this name
         account: AccountRef,
         /// customer; or operator, who may run the service
-        #[arg(value_parser = Role::parse)]
-        role: Role,
+        #[arg(value_parser = PersonRole::parse)]
+        role: PersonRole,
     },
     /// List all accounts
     List,

@@ -15,7 +15,7 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, KeyId};
 use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::verify::verify_state;
-use crate::accounts::people::{LINK_PATH, Role};
+use crate::accounts::people::{LINK_PATH, PersonRole};
 use crate::accounts::records::{
     AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, Payable, PurchaseRecord, PurchaseStatus, StageReached,
 };
@@ -98,7 +98,10 @@ impl CommandContext<'_> {
             AccountCommand::Approve { account } => self.accounts.approve_account(self.account_id(&account)?, &act)?.id,
             AccountCommand::Disable { account } => self.accounts.disable_account(self.account_id(&account)?, &act)?.id,
             AccountCommand::Link { account, operator } => {
-                return self.link(self.account_id(&account)?, if operator { Role::Operator } else { Role::Customer });
+                return self.link(
+                    self.account_id(&account)?,
+                    if operator { PersonRole::Operator } else { PersonRole::Customer },
+                );
             }
             AccountCommand::Role { account, role } => {
                 let id = self.account_id(&account)?;
@@ -342,7 +345,7 @@ fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
 impl CommandContext<'_> {
     /// Creates a link for the owner of an account. The program sends no mail, so the operator
     /// passes the link on.
-    fn link(&mut self, id: AccountId, role: Role) -> Result<Value, AdminError> {
+    fn link(&mut self, id: AccountId, role: PersonRole) -> Result<Value, AdminError> {
         let act = self.act();
         let token = self.accounts.make_link(id, role, &act, self.entropy)?;
         Ok(json!({

@@ -9,7 +9,7 @@ use clap::Args;
 use hornbook::clock::SystemClock;
 use hornbook::sources::fetch::{FetchOptions, Fetched, fetch};
 use hornbook::sources::plans::plan_for;
-use hornbook::sources::{Address, Manners, Retries};
+use hornbook::sources::{DownloadUrl, Manners, Retries};
 use hornbook::tls_client::Trust;
 use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::{Value, json};
@@ -85,8 +85,8 @@ pub(super) struct RequestArgs {
 }
 
 impl RequestArgs {
-    fn mirror(&self) -> Result<Option<Address>, Box<dyn Error>> {
-        Ok(self.base.as_deref().map(Address::parse).transpose()?)
+    fn mirror(&self) -> Result<Option<DownloadUrl>, Box<dyn Error>> {
+        Ok(self.base.as_deref().map(DownloadUrl::parse).transpose()?)
     }
 
     fn manners(&self) -> Result<Manners, Box<dyn Error>> {

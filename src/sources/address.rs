@@ -6,7 +6,7 @@ use http::Uri;
 
 /// An `http` or `https` address without user name, password or fragment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Address {
+pub struct DownloadUrl {
     is_encrypted: bool,
     /// Host and port, as in the Host header.
     authority: String,
@@ -29,13 +29,13 @@ impl fmt::Display for NoAddress {
 
 impl std::error::Error for NoAddress {}
 
-impl fmt::Display for Address {
+impl fmt::Display for DownloadUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.server(), self.path)
     }
 }
 
-impl Address {
+impl DownloadUrl {
     pub fn parse(text: &str) -> Result<Self, NoAddress> {
         let refused = |what| NoAddress { text: text.to_owned(), what };
         let without_fragment = text.split('#').next().unwrap_or_default();
@@ -137,8 +137,8 @@ fn without_dots(path: &str) -> String {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> Address {
-        Address::parse(text).unwrap()
+    fn address(text: &str) -> DownloadUrl {
+        DownloadUrl::parse(text).unwrap()
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(address(text).to_string(), expected);
         }
         for bad in ["ftp://a/b", "law.example/a", "https://u:p@law.example/", "", "https://law example/"] {
-            assert!(Address::parse(bad).is_err(), "{bad}");
+            assert!(DownloadUrl::parse(bad).is_err(), "{bad}");
         }
         for (text, is_safe) in [
             ("https://law.example/", true),

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use hornbook_index_build::import::IMPORTERS;
 use serde::{Deserialize, Serialize};
 
-use super::address::{Address, NoAddress};
+use super::address::{DownloadUrl, NoAddress};
 
 static CATALOGUE: LazyLock<Vec<PublishedSource>> =
     LazyLock::new(|| parse(include_str!("catalogue.toml")).expect("a test reads the catalogue that is compiled in"));
@@ -114,7 +114,7 @@ pub struct DownloadTemplate {
 /// A file of a source at its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePlace {
-    pub address: Address,
+    pub address: DownloadUrl,
     pub path: String,
     pub number: Option<u32>,
     pub sha256: Option<String>,
@@ -146,7 +146,7 @@ impl PublishedSource {
             let numbers: Vec<Option<u32>> = if file.numbers.is_empty() { vec![None] } else { numbers.collect() };
             for number in numbers {
                 let filled = |text: &str| filled(text, edition, number);
-                let address = Address::parse(&filled(&file.url))?;
+                let address = DownloadUrl::parse(&filled(&file.url))?;
                 places.push(FilePlace { address, path: filled(&file.path), number, sha256: file.sha256.clone() });
             }
         }
@@ -222,7 +222,7 @@ mod tests {
             for text in [&source.title, &source.publisher, &source.format, &source.license] {
                 assert!(!text.trim().is_empty() && text.trim() == text, "{name}");
             }
-            let page = Address::parse(&source.page).unwrap();
+            let page = DownloadUrl::parse(&source.page).unwrap();
             assert!(page.to_string().starts_with("http"), "{name}");
             assert_eq!(source.verified, source.documented.is_some(), "{name}: verified says a document names the page");
             assert!(source.importer.as_ref().is_none_or(|importer| FORMATS.contains(&importer.as_str())), "{name}");

@@ -13,7 +13,7 @@ use hornbook_index_build::progress::{ProgressDisplay, ProgressStage};
 use hornbook_index_build::receipt::{RECEIPT_FORMAT, Receipt, sha256_of};
 use hornbook_index_build::source_files::{Compression, Packing};
 
-use super::address::Address;
+use super::address::DownloadUrl;
 use super::error::{FetchError, Trouble, io_error};
 use super::http_time::parse_http_date;
 use super::part::{Beginning, PartialFile};
@@ -29,7 +29,7 @@ pub(crate) struct Wanted {
     pub(crate) source: String,
     pub(crate) page: String,
     pub(crate) edition: Option<String>,
-    pub(crate) address: Address,
+    pub(crate) address: DownloadUrl,
     pub(crate) target: PathBuf,
     /// In lower-case hexadecimal digits, if it is known beforehand.
     pub(crate) sha256: Option<String>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hornbook_index_build::receipt::ReceiptError;
 use hornbook_index_build::source_files::SourceError;
 
-use super::address::{Address, NoAddress};
+use super::address::{DownloadUrl, NoAddress};
 use super::least_rate::LeastRate;
 use crate::client::ClientError;
 
@@ -22,53 +22,53 @@ pub enum FetchError {
     },
     Address(NoAddress),
     /// Plain http to another machine.
-    Unencrypted(Address),
+    Unencrypted(DownloadUrl),
     Client {
-        address: Address,
+        address: DownloadUrl,
         source: ClientError,
     },
     Status {
-        address: Address,
+        address: DownloadUrl,
         status: u16,
         retry_after: Option<Duration>,
     },
     Redirect {
-        from: Address,
+        from: DownloadUrl,
         what: String,
     },
     /// The host asks programs not to request it.
-    Robots(Address),
+    Robots(DownloadUrl),
     /// The head of a response that contradicts itself or an earlier one.
     Head {
-        address: Address,
+        address: DownloadUrl,
         what: String,
     },
     Length {
-        address: Address,
+        address: DownloadUrl,
         expected: u64,
         received: u64,
     },
     TooLong {
-        address: Address,
+        address: DownloadUrl,
         bytes_max: u64,
     },
     /// It sends, but so little that the file would never be here.
     Slow {
-        address: Address,
+        address: DownloadUrl,
         least: LeastRate,
     },
     /// What was received is not a whole file of its kind.
     Damaged {
-        address: Address,
+        address: DownloadUrl,
         source: Box<SourceError>,
     },
     Hash {
-        address: Address,
+        address: DownloadUrl,
         expected: Box<str>,
         received: Box<str>,
     },
     Edition {
-        page: Address,
+        page: DownloadUrl,
     },
     Io {
         path: PathBuf,

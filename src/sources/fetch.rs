@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::receipt::Receipt;
 
-use super::address::Address;
+use super::address::DownloadUrl;
 use super::catalogue::{Edition, PublishedSource};
 use super::download::{Wanted, download};
 use super::error::{FetchError, Trouble, io_error};
@@ -27,7 +27,7 @@ pub struct FetchOptions {
     /// The folder of all sources; each has a folder of its own in it.
     pub folder: PathBuf,
     /// A mirror, with the files of each host in a folder of the host's name.
-    pub mirror: Option<Address>,
+    pub mirror: Option<DownloadUrl>,
     /// Instead of the latest edition.
     pub edition: Option<String>,
     /// Only the files of these numbers; all if empty.
@@ -110,7 +110,7 @@ fn lock(folder: &Path) -> Result<FolderLock, FetchError> {
     }
 }
 
-fn at(address: &Address, options: &FetchOptions) -> Address {
+fn at(address: &DownloadUrl, options: &FetchOptions) -> DownloadUrl {
     options.mirror.as_ref().map_or_else(|| address.clone(), |mirror| address.at_mirror(mirror))
 }
 
@@ -121,7 +121,7 @@ async fn latest(
     options: &FetchOptions,
 ) -> Result<String, FetchError> {
     let Some(page) = &edition.page else { return Ok(edition.known.clone()) };
-    let page = at(&Address::parse(page)?, options);
+    let page = at(&DownloadUrl::parse(page)?, options);
     let mut attempts = Attempts::new(options.retries, visitor.clock.now().wall.0 as u64);
     loop {
         match visitor.page(&page, PAGE_BYTES_MAX).await {

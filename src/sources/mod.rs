@@ -18,7 +18,7 @@ mod retries;
 mod robots;
 mod visitor;
 
-pub use address::{Address, NoAddress};
+pub use address::{DownloadUrl, NoAddress};
 pub use least_rate::LeastRate;
 pub use retries::Retries;
 pub use visitor::Manners;

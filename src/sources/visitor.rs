@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::address::Address;
+use super::address::DownloadUrl;
 use super::error::{FetchError, Trouble};
 use super::http_time::retry_after;
 use super::least_rate::{LeastRate, TransferWindow};
@@ -62,7 +62,7 @@ struct Host {
 
 /// What a server answered, and the address at which it did.
 pub(crate) struct FetchedResponse {
-    pub(crate) address: Address,
+    pub(crate) address: DownloadUrl,
     pub(crate) pieces: StreamedResponse,
     window: TransferWindow,
 }
@@ -75,7 +75,7 @@ impl<'c> SourceVisitor<'c> {
     /// Requests an address and follows redirects on its host. Statuses of errors are troubles.
     pub(crate) async fn get(
         &mut self,
-        address: &Address,
+        address: &DownloadUrl,
         headers: &[(&'static str, String)],
     ) -> Result<FetchedResponse, Trouble> {
         self.arrive(address).await?;
@@ -84,7 +84,7 @@ impl<'c> SourceVisitor<'c> {
     }
 
     /// The whole body of a small page, as text.
-    pub(crate) async fn page(&mut self, address: &Address, bytes_max: usize) -> Result<String, Trouble> {
+    pub(crate) async fn page(&mut self, address: &DownloadUrl, bytes_max: usize) -> Result<String, Trouble> {
         let mut found = self.get(address, &[]).await?;
         self.text(&mut found, bytes_max).await
     }
@@ -116,7 +116,7 @@ impl<'c> SourceVisitor<'c> {
     }
 
     /// Turns to the host of an address, and reads its rules.
-    async fn arrive(&mut self, address: &Address) -> Result<(), Trouble> {
+    async fn arrive(&mut self, address: &DownloadUrl) -> Result<(), Trouble> {
         if !address.is_safe() {
             return Err(Trouble::Final(FetchError::Unencrypted(address.clone())));
         }
@@ -143,7 +143,7 @@ impl<'c> SourceVisitor<'c> {
         Ok(())
     }
 
-    async fn robots(&mut self, address: &Address) -> Result<Robots, Trouble> {
+    async fn robots(&mut self, address: &DownloadUrl) -> Result<Robots, Trouble> {
         let mut found = match self.follow(address, &[], false).await {
             Ok(found) => found,
             // It says nothing that could be read on this host.
@@ -180,7 +180,7 @@ impl<'c> SourceVisitor<'c> {
 
     async fn follow(
         &mut self,
-        address: &Address,
+        address: &DownloadUrl,
         headers: &[(&'static str, String)],
         heed_robots: bool,
     ) -> Result<FetchedResponse, Trouble> {
@@ -209,7 +209,7 @@ impl<'c> SourceVisitor<'c> {
 
     async fn request(
         &mut self,
-        address: &Address,
+        address: &DownloadUrl,
         headers: &[(&'static str, String)],
         heed_robots: bool,
     ) -> Result<StreamedResponse, Trouble> {
@@ -258,7 +258,7 @@ impl<'c> SourceVisitor<'c> {
     }
 }
 
-fn passing(address: &Address, source: ClientError) -> Trouble {
+fn passing(address: &DownloadUrl, source: ClientError) -> Trouble {
     let is_final =
         matches!(source, ClientError::Certificate(_) | ClientError::Plain | ClientError::Url(_) | ClientError::Request);
     let error = FetchError::Client { address: address.clone(), source };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::form_security::BrowserCookies;
 use crate::accounts::Accounts;
 use crate::accounts::changes::SignedIn;
-use crate::accounts::people::Role;
+use crate::accounts::people::PersonRole;
 use crate::clock::Now;
 use crate::mount::MountRequest;
 
@@ -26,7 +26,7 @@ impl Visitor {
     }
 
     pub(super) fn is_operator(&self) -> bool {
-        matches!(self, Self::Person(person) if person.role == Role::Operator)
+        matches!(self, Self::Person(person) if person.role == PersonRole::Operator)
     }
 
     /// A short text for page versions: visitors with different tags get different pages.

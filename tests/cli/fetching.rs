@@ -11,7 +11,7 @@ use hornbook::random::SplitMix64;
 use hornbook::sources::catalogue::PublishedSource;
 use hornbook::sources::error::FetchError;
 use hornbook::sources::fetch::{DownloadOutcome, FetchOptions, Fetched, fetch};
-use hornbook::sources::{Address, LeastRate, Manners, Retries};
+use hornbook::sources::{DownloadUrl, LeastRate, Manners, Retries};
 use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::receipt::{Receipt, sha256_of};
 
@@ -81,7 +81,7 @@ impl FetchFixture {
     fn options(&self) -> FetchOptions {
         FetchOptions {
             folder: self.dir.path().join("sources"),
-            mirror: Some(Address::parse(&self.publisher.base).unwrap()),
+            mirror: Some(DownloadUrl::parse(&self.publisher.base).unwrap()),
             edition: None,
             numbers: Vec::new(),
             manners: Manners {
@@ -510,7 +510,7 @@ fn the_latest_edition_is_read_from_the_publishers_page() {
 fn plain_http_is_only_allowed_for_loopback() {
     let scene = FetchFixture::new();
     let mut options = scene.options();
-    options.mirror = Some(Address::parse("http://192.0.2.1:9").unwrap());
+    options.mirror = Some(DownloadUrl::parse("http://192.0.2.1:9").unwrap());
     let refused = fetch(&source(), &options, &scene.clock).unwrap_err().to_string();
     assert!(refused.contains("plain http is for this machine alone"), "{refused}");
 }

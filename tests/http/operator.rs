@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::people::Role;
+use hornbook::accounts::people::PersonRole;
 use hornbook::accounts::records::{AccountStatus, OrderStage, PurchaseStatus};
 use hornbook::accounts::tier::PackName;
 use hornbook::api::service::Service;
@@ -49,7 +49,7 @@ fn open() -> TestServer {
 
 fn operator(house: &TestServer) -> Browser<'_> {
     let browser = Browser::approved(house, "root");
-    house.accounts.set_role(browser.account(), Role::Operator, &house.test_act()).unwrap();
+    house.accounts.set_role(browser.account(), PersonRole::Operator, &house.test_act()).unwrap();
     browser
 }
 
@@ -77,7 +77,7 @@ fn the_operator_page_is_a_404_for_others() {
     // When a role is taken away, the next request has no access.
     let mut former = operator(&house);
     assert_eq!(former.get("/operator").status, 200);
-    house.accounts.set_role(former.account(), Role::Customer, &house.test_act()).unwrap();
+    house.accounts.set_role(former.account(), PersonRole::Customer, &house.test_act()).unwrap();
     assert_eq!(former.get("/operator").status, 404);
 }
 

@@ -126,7 +126,7 @@ fn responses_do_not_reveal_which_accounts_exist() {
     let mut browser = Browser::new(&house);
     let made = house.accounts.create_account("Jo".to_owned(), &house.test_act()).unwrap().id;
     let mut entropy = hornbook::accounts::entropy::SystemEntropy;
-    let role = hornbook::accounts::people::Role::Customer;
+    let role = hornbook::accounts::people::PersonRole::Customer;
     let link = house.accounts.make_link(made, role, &house.test_act(), &mut entropy).unwrap().reveal();
     let path = format!("/settings/link/{link}");
     assert_eq!(browser.get(&path).status, 200);

@@ -16,7 +16,10 @@ fn the_format_document_states_the_versions_of_the_code() {
     let document = text_of("corpus/FORMAT.md");
     let manifest = text_of("corpus/src/manifest.rs");
     let version = manifest.split("pub const FORMAT: u32 = ").nth(1).and_then(|rest| rest.split(';').next()).unwrap();
-    assert!(document.starts_with(&format!("# The snapshot format, version {version}\n")), "FORMAT.md is of another version");
+    assert!(
+        document.starts_with(&format!("# The snapshot format, version {version}\n")),
+        "FORMAT.md is of another version"
+    );
     let mut kinds = 0;
     for source in package("corpus/src") {
         for (magic, version) in declared_kinds(&source.code) {

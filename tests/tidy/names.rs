@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{Source, package};
 
-/// Names that several modules define, because each is the usual word for the same idea there.
-const SHARED_NAMES: &[&str] = &[];
+/// Names that several modules define: the sentence encoder of a build, and its stand-in without the feature `encoder`.
+const SHARED_NAMES: &[&str] = &["Encoder"];
 
 /// The names of types that a source defines, without associated types.
 fn defined(source: &Source) -> impl Iterator<Item = &str> {

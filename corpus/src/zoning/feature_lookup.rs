@@ -33,7 +33,7 @@ pub struct LocatedFeature {
     #[serde(rename = "properties")]
     pub zone: FeatureZone,
     #[serde(rename = "geometry")]
-    parts: Parts,
+    parts: PolygonParts,
 }
 
 /// A feature's zone, as in the response of the layer.
@@ -107,9 +107,9 @@ type StoredPolygon = Vec<Vec<[f64; 2]>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "StoredGeometry")]
-struct Parts(Vec<Polygon<f64>>);
+struct PolygonParts(Vec<Polygon<f64>>);
 
-impl TryFrom<StoredGeometry> for Parts {
+impl TryFrom<StoredGeometry> for PolygonParts {
     type Error = &'static str;
 
     fn try_from(geometry: StoredGeometry) -> Result<Self, Self::Error> {
@@ -171,7 +171,7 @@ impl LocatedFeature {
     }
 }
 
-impl Parts {
+impl PolygonParts {
     fn extent(&self) -> BoundingBox {
         let coords = self.0.iter().flat_map(|part| part.exterior().coords());
         coords.fold(BoundingBox::EMPTY_BOX, |extent, coord| extent.extended_to((*coord).into()))

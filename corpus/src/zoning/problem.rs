@@ -41,7 +41,7 @@ pub struct Problem {
 
 /// How two parts of a boundary meet where they should not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Contact {
+pub enum ZoneContact {
     /// At a point that is a vertex of at least one of them.
     Touch,
     /// Along a line.
@@ -50,7 +50,7 @@ pub enum Contact {
     Crossing,
 }
 
-impl Contact {
+impl ZoneContact {
     const fn verb(self) -> &'static str {
         match self {
             Self::Touch => "touches",
@@ -62,12 +62,12 @@ impl Contact {
 
 /// The places of contacts of one kind: the first place, and the number of distinct places.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Places {
+pub struct ContactPlaces {
     pub first: Position,
     pub count: usize,
 }
 
-impl fmt::Display for Places {
+impl fmt::Display for ContactPlaces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.count {
             1 => write!(f, "at {}", self.first),
@@ -110,11 +110,11 @@ pub enum ProblemKind {
 
     // Warnings: kept as they are.
     NoArea { part: usize, ring: usize, at: Position },
-    RingMeetsItself { how: Contact, part: usize, ring: usize, places: Places },
-    RingsMeet { how: Contact, part: usize, places: Places },
+    RingMeetsItself { how: ZoneContact, part: usize, ring: usize, places: ContactPlaces },
+    RingsMeet { how: ZoneContact, part: usize, places: ContactPlaces },
     HoleOutside { part: usize, hole: usize, at: Position },
     HolesOverlap { part: usize, at: Position },
-    PartsMeet { how: Contact, places: Places },
+    PartsMeet { how: ZoneContact, places: ContactPlaces },
     PartsOverlap { at: Position },
     ContactsUnchecked,
     MoreWarnings { features: usize },

@@ -11,7 +11,7 @@ use geo::line_intersection::LineIntersection;
 use geo::{Coord, Line};
 
 use crate::zoning::contacts::{Exhausted, Rect, Segment, StepBudget, each_contact};
-use crate::zoning::problem::{Contact, Places, ProblemKind};
+use crate::zoning::problem::{ContactPlaces, ProblemKind, ZoneContact};
 use crate::zoning::shape::{Polygon, Ring, Shape};
 
 /// The problems of one shape, in a fixed order, at most `PROBLEMS_MAX`.
@@ -68,8 +68,8 @@ fn check_contacts(
 
 /// The positions at which rings meet, by their numbers over all parts, and the worst contact between each two parts.
 struct Contacts {
-    by_rings: BTreeMap<(usize, usize, Contact), Vec<Coord<f64>>>,
-    by_parts: BTreeMap<(usize, usize), Contact>,
+    by_rings: BTreeMap<(usize, usize, ZoneContact), Vec<Coord<f64>>>,
+    by_parts: BTreeMap<(usize, usize), ZoneContact>,
 }
 
 impl Contacts {
@@ -80,10 +80,12 @@ impl Contacts {
             let pair = (segments[a].ring, segments[b].ring);
             let follow_each_other = pair.0 == pair.1 && are_neighbours(a, b, &spans[pair.0]);
             let (how, at) = match meeting {
-                LineIntersection::Collinear { intersection } => (Contact::Overlap, intersection.start),
+                LineIntersection::Collinear { intersection } => (ZoneContact::Overlap, intersection.start),
                 LineIntersection::SinglePoint { .. } if follow_each_other => return,
-                LineIntersection::SinglePoint { intersection, is_proper: true } => (Contact::Crossing, intersection),
-                LineIntersection::SinglePoint { intersection, is_proper: false } => (Contact::Touch, intersection),
+                LineIntersection::SinglePoint { intersection, is_proper: true } => {
+                    (ZoneContact::Crossing, intersection)
+                }
+                LineIntersection::SinglePoint { intersection, is_proper: false } => (ZoneContact::Touch, intersection),
             };
             found.by_rings.entry((pair.0, pair.1, how)).or_default().push(at);
             let parts = (rings[pair.0].part, rings[pair.1].part);
@@ -100,13 +102,13 @@ impl Contacts {
             let (part, places) = (rings[a].part, places(coords));
             let is_told_by_worse = Some(how) < self.worst_of_rings(a, b)
                 // A ring without area must touch itself, and is already reported.
-                || (a == b && how < Contact::Crossing && rings[a].without_area().is_some());
+                || (a == b && how < ZoneContact::Crossing && rings[a].without_area().is_some());
             if is_told_by_worse {
                 continue;
             }
             if a == b {
                 problems.push(ProblemKind::RingMeetsItself { how, part, ring: rings[a].number, places });
-            } else if how == Contact::Touch {
+            } else if how == ZoneContact::Touch {
                 // Different rings may touch at points.
             } else if part == rings[b].part {
                 problems.push(ProblemKind::RingsMeet { how, part, places });
@@ -116,8 +118,8 @@ impl Contacts {
         }
     }
 
-    fn worst_of_rings(&self, a: usize, b: usize) -> Option<Contact> {
-        let kinds = (a, b, Contact::Touch)..=(a, b, Contact::Crossing);
+    fn worst_of_rings(&self, a: usize, b: usize) -> Option<ZoneContact> {
+        let kinds = (a, b, ZoneContact::Touch)..=(a, b, ZoneContact::Crossing);
         self.by_rings.range(kinds).next_back().map(|(&(_, _, how), _)| how)
     }
 }
@@ -139,11 +141,11 @@ fn are_neighbours(a: usize, b: usize, span: &Range<usize>) -> bool {
     a + 1 == b || (a == span.start && b + 1 == span.end)
 }
 
-fn places(coords: &[Coord<f64>]) -> Places {
+fn places(coords: &[Coord<f64>]) -> ContactPlaces {
     let mut distinct: Vec<(u64, u64)> = coords.iter().map(|at| (at.x.to_bits(), at.y.to_bits())).collect();
     distinct.sort_unstable();
     distinct.dedup();
-    Places { first: coords[0].into(), count: distinct.len() }
+    ContactPlaces { first: coords[0].into(), count: distinct.len() }
 }
 
 fn check_holes(
@@ -211,11 +213,11 @@ enum Meeting {
 }
 
 impl Meeting {
-    fn of(worst: Option<Contact>) -> Option<Self> {
+    fn of(worst: Option<ZoneContact>) -> Option<Self> {
         match worst {
             None => Some(Self::Apart),
-            Some(Contact::Touch) => Some(Self::AtPoints),
-            Some(Contact::Overlap | Contact::Crossing) => None,
+            Some(ZoneContact::Touch) => Some(Self::AtPoints),
+            Some(ZoneContact::Overlap | ZoneContact::Crossing) => None,
         }
     }
 

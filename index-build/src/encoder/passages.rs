@@ -124,14 +124,14 @@ enum PassageSource<'e> {
 
 /// The input of an encoder for one passage.
 #[derive(PartialEq)]
-struct Passage<'l> {
+struct EncodedPassage<'l> {
     heading: &'l str,
     /// The heading of the innermost container that has one.
     above: &'l str,
     text: &'l str,
 }
 
-impl Passage<'_> {
+impl EncodedPassage<'_> {
     /// Its tokens between sentence marks.
     fn tokens(&self, tokens_max: usize) -> Vec<TokenId> {
         let mut tokens = vec![TokenId::CLASSIFIER];
@@ -181,7 +181,7 @@ impl PassageFiles {
         Ok(known.map_or_else(|| PassageSource::New(passage.tokens(tokens_max)), PassageSource::Earlier))
     }
 
-    fn passage(&self, chunk: ChunkOrdinal) -> Result<(NodeOrdinal, Passage<'_>), BuildError> {
+    fn passage(&self, chunk: ChunkOrdinal) -> Result<(NodeOrdinal, EncodedPassage<'_>), BuildError> {
         let placed = self.chunks.chunk(chunk).expect("the window is within the table");
         let heading = if self.index_headings { self.cards.get(placed.node)?.heading } else { "" };
         let mut above = "";
@@ -191,7 +191,7 @@ impl PassageFiles {
                 break;
             }
         }
-        Ok((placed.node, Passage { heading, above, text: self.texts.get(placed.text)? }))
+        Ok((placed.node, EncodedPassage { heading, above, text: self.texts.get(placed.text)? }))
     }
 
     /// Headings of evenly spread provisions, embedded as queries with the query table.
@@ -239,7 +239,7 @@ impl EarlierPassages {
     }
 
     /// The row of the same passage of the same node.
-    fn row(&self, outline: &Outline, node: NodeOrdinal, passage: &Passage<'_>) -> Option<StoredRow<'_>> {
+    fn row(&self, outline: &Outline, node: NodeOrdinal, passage: &EncodedPassage<'_>) -> Option<StoredRow<'_>> {
         let earlier = self.law.outline.ordinal(outline.id(node)?)?;
         let mut chunks = self.law.chunks.chunks_of(earlier).iter();
         let same = |&chunk: &u32| self.law.passage(ChunkOrdinal(chunk)).is_ok_and(|(_, earlier)| earlier == *passage);

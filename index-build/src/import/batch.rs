@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::account::{SourceWords, TextFormat};
 use crate::import::document::{Document, ParseDocument, Parsed};
-use crate::import::intake::{ImportError, Intake};
+use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::target::ImportTarget;
 use crate::source_files::{SourceError, SourceFile};
 
@@ -75,7 +75,7 @@ impl DocumentBatch {
         parse: ParseDocument,
         target: ImportTarget<'_>,
         form: TextFormat,
-        intake: &mut Intake<'_>,
+        intake: &mut SourceIntake<'_>,
         words: &mut SourceWords,
     ) -> Result<u64, ImportError> {
         let parsed: Vec<Parsed> = self.documents.par_iter().map(|document| parse(document, target)).collect();

@@ -15,13 +15,13 @@ use crate::spool::SpoolError;
 
 /// Receives the output of an importer: nodes, warnings, and mistakes that make the build fail.
 #[derive(Debug)]
-pub struct Intake<'a> {
+pub struct SourceIntake<'a> {
     pub gatherer: &'a mut Gatherer,
     pub warnings: &'a mut Warnings,
     pub mistakes: &'a mut Mistakes,
 }
 
-impl Intake<'_> {
+impl SourceIntake<'_> {
     pub fn add(&mut self, node: NewNode) -> Result<(), ImportError> {
         if let Some(bytes) = too_long(&node.content) {
             // Not passed to the gatherer, because later steps do not expect such a long text.

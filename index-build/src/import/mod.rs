@@ -46,11 +46,11 @@ use serde::Deserialize;
 use crate::account::TextFormat;
 use crate::source_files::SourceFile;
 use document::ParseDocument;
-use intake::{ImportError, Intake};
+use intake::{ImportError, SourceIntake};
 use target::ImportTarget;
 
 /// Reads one file of a source of law and returns its number of nodes.
-pub type ReadLines = fn(SourceFile<'_>, ImportTarget<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;
+pub type ReadLines = fn(SourceFile<'_>, ImportTarget<'_>, &mut SourceIntake<'_>) -> Result<u64, ImportError>;
 
 /// How the files of a source are read.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{self, Effect};
-use crate::import::intake::{ImportError, Intake};
+use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::json_line::{self, Field, FieldShape, nullable, optional, required};
 use crate::import::labels::{Scheme, layout_of};
 use crate::import::target::{ImportTarget, LINE_BYTES_MAX};
@@ -152,7 +152,11 @@ const FIELDS: &[Field] = &[
 ];
 
 /// Reads one file of the native format.
-pub fn import(file: SourceFile<'_>, target: ImportTarget<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
+pub fn import(
+    file: SourceFile<'_>,
+    target: ImportTarget<'_>,
+    intake: &mut SourceIntake<'_>,
+) -> Result<u64, ImportError> {
     let name = file.place.clone();
     let mut count = 0;
     let position = |number| SourcePosition { file: name.clone(), line: Some(number) };
@@ -297,9 +301,9 @@ fn check(line: &NativeLine) -> Vec<String> {
 }
 
 /// Warns about valid input that is probably unintended.
-fn warn(node: &NewNode, intake: &mut Intake<'_>) {
+fn warn(node: &NewNode, intake: &mut SourceIntake<'_>) {
     let NewNode { content, position, .. } = node;
-    let Intake { gatherer, warnings, .. } = intake;
+    let SourceIntake { gatherer, warnings, .. } = intake;
     let living = content.status.is_none_or(Status::may_be_in_force);
     if living && content.text.as_ref().is_some_and(|text| text.trim().is_empty()) && content.wordings.is_empty() {
         let what = format!("'{}' is in force but has no text", content.citation);
@@ -363,7 +367,7 @@ mod tests {
             options: &toml::Table::new(),
         };
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };
-        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         let read = import(file, target, &mut intake);
         if !mistakes.is_empty() {
             return Err(mistakes.to_string());

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect;
-use crate::import::intake::{ImportError, Intake};
+use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::json_line::{self, Field, FieldShape, nullable, required};
 use crate::import::labels::{Scheme, layout_of};
 use crate::import::levels::Label;
@@ -51,7 +51,11 @@ const FIELDS: &[Field] = &[
 ];
 
 /// Reads one file of flat provisions.
-pub fn import(file: SourceFile<'_>, target: ImportTarget<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
+pub fn import(
+    file: SourceFile<'_>,
+    target: ImportTarget<'_>,
+    intake: &mut SourceIntake<'_>,
+) -> Result<u64, ImportError> {
     let name = file.place.clone();
     let mut count = 0;
     let parse = |_: u32, text: &str| {
@@ -97,7 +101,7 @@ fn check(line: &ProvisionLine, target: ImportTarget<'_>) -> Result<(), String> {
 fn add_containers(
     line: &ProvisionLine,
     target: ImportTarget<'_>,
-    intake: &mut Intake<'_>,
+    intake: &mut SourceIntake<'_>,
     position: &SourcePosition,
 ) -> Result<Option<NodeHandle>, ImportError> {
     let mut parent = None;
@@ -291,7 +295,7 @@ mod tests {
         };
         let text = lines.join("\n");
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };
-        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         import(file, target, &mut intake).map_err(|error| error.to_string())?;
         let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
         if !mistakes.is_empty() {

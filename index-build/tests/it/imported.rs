@@ -6,7 +6,7 @@ use std::path::Path;
 use hornbook_index_build::content::Content;
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::Document;
-use hornbook_index_build::import::intake::{ImportError, Intake};
+use hornbook_index_build::import::intake::{ImportError, SourceIntake};
 use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::import::{IMPORTERS, ReadMode, SourceContent};
 use hornbook_index_build::mistakes::Mistakes;
@@ -69,7 +69,7 @@ pub(crate) fn import(documents: &[Document], source: &Source<'_>) -> Imported {
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let target = target(source);
     for document in documents {
-        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         match intake.take(parse(document, target)) {
             Ok(()) | Err(ImportError::TooManyMistakes) => {}
             Err(error) => panic!("{error}"),

@@ -8,7 +8,7 @@ use hornbook_corpus::layout::{Layout, LineKind};
 use hornbook_corpus::outline::Status;
 use hornbook_index_build::content::Content;
 use hornbook_index_build::gather::Gatherer;
-use hornbook_index_build::import::intake::Intake;
+use hornbook_index_build::import::intake::SourceIntake;
 use hornbook_index_build::import::provisions_jsonl;
 use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::mistakes::Mistakes;
@@ -64,7 +64,7 @@ fn of_lines(plan: &OpenLawSource) -> Provisions {
     let path = corpora().unwrap().join(plan.lines);
     let jurisdiction = if plan.key.starts_with("dc") { "DC" } else { "MD" };
     source_files::for_each(&path, None, |file| {
-        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         provisions_jsonl::import(file, ImportTarget { jurisdiction, ..plan.target() }, &mut intake).map(drop)
     })
     .unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use hornbook_index_build::content::{Content, ContentNote};
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::{Document, Parsed};
-use hornbook_index_build::import::intake::{ImportError, Intake};
+use hornbook_index_build::import::intake::{ImportError, SourceIntake};
 use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::import::{open_law, xml};
 use hornbook_index_build::mistakes::Mistakes;
@@ -146,7 +146,7 @@ pub(crate) fn import(documents: &[Document], plan: &OpenLawSource) -> Result<(Ve
     let mut gatherer = Gatherer::new(dir.path()).unwrap();
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let parsed: Vec<Parsed> = documents.par_iter().map(|document| open_law::parse(document, plan.target())).collect();
-    let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+    let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
     for parsed in parsed {
         match intake.take(parsed) {
             Ok(()) | Err(ImportError::TooManyMistakes) => {}

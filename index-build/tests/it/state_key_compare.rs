@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hornbook_index_build::content::Content;
 use hornbook_index_build::gather::Gatherer;
-use hornbook_index_build::import::intake::Intake;
+use hornbook_index_build::import::intake::SourceIntake;
 use hornbook_index_build::import::provisions_jsonl;
 use hornbook_index_build::import::target::ImportTarget;
 use hornbook_index_build::mistakes::Mistakes;
@@ -38,7 +38,7 @@ fn flat_keys(path: &Path, key: &str) -> BTreeSet<String> {
         options: &options,
     };
     source_files::for_each(path, None, |file| {
-        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         provisions_jsonl::import(file, target, &mut intake).map(|_| ())
     })
     .unwrap();

@@ -6,7 +6,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::content::{Content, NewNode};
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::{Document, Parsed};
-use hornbook_index_build::import::intake::Intake;
+use hornbook_index_build::import::intake::SourceIntake;
 use hornbook_index_build::import::uslm;
 use hornbook_index_build::import::xml::{self, DEPTH_MAX};
 use hornbook_index_build::mistakes::Mistakes;
@@ -246,7 +246,7 @@ fn volumes_of_one_title_share_its_containers() {
     for (volume, text) in volumes.into_iter().enumerate() {
         let document = Document { place: format!("volume-{volume}.xml"), bytes: text.into_bytes() };
         let parsed = uslm::parse(&document, target("Code of Federal Regulations", "us/cfr"));
-        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         intake.take(parsed).unwrap();
     }
     let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();

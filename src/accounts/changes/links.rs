@@ -15,7 +15,7 @@ use crate::accounts::ids::{AccountId, Credits};
 use crate::accounts::job::AfterCommit;
 use crate::accounts::key::{KeyDigest, LinkToken};
 use crate::accounts::ledger::poster::LedgerTransaction;
-use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, Role, StoredPassword};
+use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, PersonRole, StoredPassword};
 use crate::accounts::records::{from_json, get_json, put_json, read_json};
 use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, StateError, StateTable, StateWriter};
@@ -51,7 +51,7 @@ impl Accounts {
     pub fn make_link(
         &self,
         id: AccountId,
-        role: Role,
+        role: PersonRole,
         act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<LinkToken, ChangeError> {
@@ -183,7 +183,7 @@ fn make_operator(
     let act = ActContext { actor: owner.id.to_string(), ..act.clone() };
     audit(poster, &act, "operator create", owner.id.to_string())?;
     let credits = approve(poster, &mut owner, grant, &act)?;
-    let (person, key) = new_person(poster, owner.id, login, password, Role::Operator, no_key, &act)?;
+    let (person, key) = new_person(poster, owner.id, login, password, PersonRole::Operator, no_key, &act)?;
     let added = person.clone();
     let after: AfterCommit = Box::new(move |directory| {
         directory.add_account(AccountState::new(owner, AccountBalance::new(credits, [])));
@@ -196,7 +196,7 @@ fn make_operator(
 fn set_sign_in(
     poster: &mut LedgerTransaction<'_>,
     id: AccountId,
-    role: Role,
+    role: PersonRole,
     chosen: StoredChoice,
     act: &ActContext,
 ) -> Result<(PersonRecord, AfterCommit), ChangeError> {
@@ -208,7 +208,7 @@ fn set_sign_in(
     if let Some(person) = get_json::<PersonRecord>(&poster.writing, StateTable::People, &id.to_key())? {
         audit(poster, &act, "password reset", id.to_string())?;
         // A link never takes the operator role away.
-        let role = if person.role == Role::Operator { Role::Operator } else { role };
+        let role = if person.role == PersonRole::Operator { PersonRole::Operator } else { role };
         return replace_password(poster, PersonRecord { role, ..person }, password, &act);
     }
     let (person, key) = new_person(poster, id, login?, password, role, no_key, &act)?;

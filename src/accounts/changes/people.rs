@@ -18,7 +18,7 @@ use crate::accounts::ids::AccountId;
 use crate::accounts::job::AfterCommit;
 use crate::accounts::key::{KeyDigest, KeyKind};
 use crate::accounts::ledger::poster::LedgerTransaction;
-use crate::accounts::people::{Login, Password, PersonRecord, Role, StoredPassword};
+use crate::accounts::people::{Login, Password, PersonRecord, PersonRole, StoredPassword};
 use crate::accounts::records::{AccountStatus, CounterRecord, KeyRecord, owned_json, put_json};
 use crate::accounts::scope::ScopeSet;
 use crate::clock::UnixMillis;
@@ -102,7 +102,7 @@ impl Accounts {
             if at_once {
                 credits = approve(poster, &mut owner, grant, &act)?;
             }
-            let (person, key) = new_person(poster, owner.id, login, password, Role::Customer, no_key, &act)?;
+            let (person, key) = new_person(poster, owner.id, login, password, PersonRole::Customer, no_key, &act)?;
             let proof = AuthProof::of(&person);
             let after: AfterCommit = Box::new(move |directory| {
                 directory.add_account(AccountState::new(owner, AccountBalance::new(credits, [])));
@@ -132,7 +132,7 @@ impl Accounts {
     }
 
     /// Changes the role of a person.
-    pub fn set_role(&self, id: AccountId, role: Role, act: &ActContext) -> Result<(), ChangeError> {
+    pub fn set_role(&self, id: AccountId, role: PersonRole, act: &ActContext) -> Result<(), ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut person = person_of(poster, id)?;
@@ -189,7 +189,7 @@ impl Accounts {
 
     /// Whether any person has the operator role.
     pub fn has_operator(&self) -> bool {
-        self.shared.directory().register.people().any(|person| person.role == Role::Operator)
+        self.shared.directory().register.people().any(|person| person.role == PersonRole::Operator)
     }
 }
 
@@ -206,7 +206,7 @@ pub(super) fn new_person(
     id: AccountId,
     login: Login,
     password: StoredPassword,
-    role: Role,
+    role: PersonRole,
     no_key: KeyDigest,
     act: &ActContext,
 ) -> Result<(PersonRecord, KeyRecord), ChangeError> {

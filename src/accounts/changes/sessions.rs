@@ -13,7 +13,7 @@ use crate::accounts::job::AfterCommit;
 use crate::accounts::key::{KeyDigest, LinkToken};
 use crate::accounts::ledger::poster::LedgerTransaction;
 use crate::accounts::people::people_index::{SessionState, session_digest};
-use crate::accounts::people::{Login, Role, SessionRecord};
+use crate::accounts::people::{Login, PersonRole, SessionRecord};
 use crate::accounts::records::{AccountStatus, from_json, put_json};
 use crate::clock::{Now, UnixMillis};
 use crate::hex;
@@ -29,7 +29,7 @@ const DEVICE_CHARS_MAX: usize = 80;
 pub struct SignedIn {
     pub account: AccountId,
     pub login: Login,
-    pub role: Role,
+    pub role: PersonRole,
     pub status: AccountStatus,
     pub session: SessionId,
     digest: KeyDigest,

@@ -13,7 +13,7 @@ mod records;
 pub use login::{LOGIN_CHARS_MAX, Login};
 pub(crate) use password::StoredPassword;
 pub use password::{PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, Password, PasswordCost};
-pub use records::{LinkPurpose, LinkRecord, PersonRecord, Role, SessionRecord, SignUpPolicy};
+pub use records::{LinkPurpose, LinkRecord, PersonRecord, PersonRole, SessionRecord, SignUpPolicy};
 
 /// The path of the page for one-time links; the token follows it. Commands print it and pages serve
 /// it. No log contains what follows it.

@@ -10,14 +10,14 @@ use crate::clock::UnixMillis;
 /// What a signed-in person may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum PersonRole {
     /// May see and change their own account.
     Customer,
     /// May also run the service: approve, confirm, move orders, swap snapshots.
     Operator,
 }
 
-impl Role {
+impl PersonRole {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Customer => "customer",
@@ -48,7 +48,7 @@ pub enum SignUpPolicy {
 pub struct PersonRecord {
     pub account: AccountId,
     pub login: Login,
-    pub role: Role,
+    pub role: PersonRole,
     pub(crate) password: StoredPassword,
     /// Counts the passwords that the person has had. A new password makes all earlier proofs void.
     pub(crate) passwords: u32,
@@ -78,7 +78,7 @@ pub enum LinkPurpose {
     /// Creating the first operator's account.
     FirstOperator,
     /// Choosing the name and password of an account, or a new password if it has a person.
-    SignIn { account: AccountId, role: Role },
+    SignIn { account: AccountId, role: PersonRole },
 }
 
 /// A one-time link, found by the hash of its token.

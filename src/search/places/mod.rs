@@ -41,7 +41,7 @@ pub(super) struct NamedPlace {
 }
 
 /// A name in a query that means a place.
-struct Reading {
+struct PlaceCandidate {
     place: usize,
     bytes: Range<usize>,
     is_certain: bool,
@@ -82,7 +82,7 @@ impl Places {
         false
     }
 
-    fn read(&self, query: &str, piece: &Range<usize>, readings: &mut Vec<Reading>) {
+    fn read(&self, query: &str, piece: &Range<usize>, readings: &mut Vec<PlaceCandidate>) {
         let words = words_in(query, piece.clone());
         let has_words = |text: &str| text.contains(char::is_alphanumeric);
         let is_first_piece = !has_words(&query[..piece.start]);
@@ -100,7 +100,7 @@ impl Places {
                 // name removed from the query.
                 let said = if is_certain { phrase } else { at..end };
                 let bytes = words[said.start].bytes.start..words[said.end - 1].bytes.end;
-                readings.push(Reading { place: name.place, bytes, is_certain });
+                readings.push(PlaceCandidate { place: name.place, bytes, is_certain });
             }
             at = end;
         }
@@ -117,14 +117,14 @@ impl Places {
         })
     }
 
-    fn choose(&self, mut readings: Vec<Reading>) -> Option<NamedPlace> {
+    fn choose(&self, mut readings: Vec<PlaceCandidate>) -> Option<NamedPlace> {
         let is_certain = readings.iter().any(|reading| reading.is_certain);
         readings.retain(|reading| reading.is_certain == is_certain);
         let innermost = readings.iter().map(|reading| reading.place).reduce(|chosen, other| {
             if self.places[other].is_within_place(&self.places[chosen]) { other } else { chosen }
         })?;
         let chosen = &self.places[innermost];
-        let is_same = |reading: &Reading| {
+        let is_same = |reading: &PlaceCandidate| {
             let other = &self.places[reading.place];
             chosen.is(other) || chosen.is_within_place(other)
         };

@@ -9,7 +9,7 @@ use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
 use crate::accounts::key::LinkToken;
-use crate::accounts::people::{LINK_PATH, Role};
+use crate::accounts::people::{LINK_PATH, PersonRole};
 use crate::accounts::records::OrderStage;
 use crate::mount::MountResponse;
 use crate::web::form::FormFields;
@@ -34,7 +34,7 @@ pub(super) async fn account(
             let made = shared
                 .shell
                 .desk
-                .operator_work(move || accounts.make_link(id, Role::Customer, &act, &mut SystemEntropy));
+                .operator_work(move || accounts.make_link(id, PersonRole::Customer, &act, &mut SystemEntropy));
             return Ok(link_shown(shared, seen, &made.await?));
         }
         _ => return Err(not_known()),
@@ -48,7 +48,7 @@ pub(super) async fn invite(
     form: &FormFields,
 ) -> Result<MountResponse, PageError> {
     let name = form.text("name").trim().to_owned();
-    let role = if form.text("operator") == "yes" { Role::Operator } else { Role::Customer };
+    let role = if form.text("operator") == "yes" { PersonRole::Operator } else { PersonRole::Customer };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let made = shared.shell.desk.operator_work(move || {
         let id = accounts.create_account(name, &act)?.id;

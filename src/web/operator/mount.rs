@@ -7,7 +7,7 @@ use ::http::Method;
 use super::shared::OperatorContext;
 use super::snapshot_control::SnapshotControl;
 use super::{actions, overview};
-use crate::accounts::people::Role;
+use crate::accounts::people::PersonRole;
 use crate::accounts::records::AccountStatus;
 use crate::metrics::Metrics;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
@@ -33,7 +33,7 @@ impl OperatorPages {
 
     async fn answered(&self, seen: PageRequest<'_>) -> Result<MountResponse, PageError> {
         let person = seen.person()?;
-        if person.role != Role::Operator || person.status != AccountStatus::Approved {
+        if person.role != PersonRole::Operator || person.status != AccountStatus::Approved {
             return Err(PageError::NotFound);
         }
         if *seen.visit.method != Method::POST {

@@ -61,7 +61,7 @@ pub(super) struct HitView<'b> {
     pub(super) code_body: Cow<'b, str>,
     #[serde(borrow)]
     pub(super) snippet: Cow<'b, str>,
-    pub(super) highlights: Vec<Highlight>,
+    pub(super) highlights: Vec<HighlightView>,
     pub(super) status: &'b str,
     pub(super) effective_from: Option<&'b str>,
     pub(super) effective_to: Option<&'b str>,
@@ -71,7 +71,7 @@ pub(super) struct HitView<'b> {
 
 /// A range in characters.
 #[derive(Clone, Copy, Deserialize)]
-pub(super) struct Highlight {
+pub(super) struct HighlightView {
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -100,10 +100,10 @@ pub(super) struct SuggestedView {
 }
 
 /// Splits a snippet at its highlights. Each part states whether it is highlighted.
-pub(super) fn parts<'s>(snippet: &'s str, highlights: &[Highlight]) -> Vec<(&'s str, bool)> {
+pub(super) fn parts<'s>(snippet: &'s str, highlights: &[HighlightView]) -> Vec<(&'s str, bool)> {
     let mut parts = Vec::with_capacity(highlights.len() * 2 + 1);
     let (mut bytes, mut chars) = (0, 0);
-    for Highlight { start, end } in highlights {
+    for HighlightView { start, end } in highlights {
         let to = |bytes: usize, count: usize| {
             snippet[bytes..].char_indices().nth(count).map_or(snippet.len(), |(at, _)| bytes + at)
         };
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_snippet_is_cut_at_characters() {
-        let marks = [Highlight { start: 2, end: 6 }, Highlight { start: 7, end: 99 }];
+        let marks = [HighlightView { start: 2, end: 6 }, HighlightView { start: 7, end: 99 }];
         let cut = parts("§ Säge é end", &marks);
         assert_eq!(cut, [("§ ", false), ("Säge", true), (" ", false), ("é end", true)]);
         assert_eq!(parts("plain", &[]), [("plain", false)]);
