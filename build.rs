@@ -20,7 +20,8 @@ fn main() {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     let mut list = String::from("&[\n");
     for path in files {
-        let name = path.strip_prefix(SAMPLE).expect("it lies in the sample").to_str().expect("names are ASCII");
+        let name =
+            path.strip_prefix(SAMPLE).expect("the path is inside the sample folder").to_str().expect("names are ASCII");
         let bytes = fs::read(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
         list += &format!("    ({name:?}, {}),\n", bytes.len());
         packed.write_all(&bytes).expect("memory can be written");

@@ -159,14 +159,14 @@ impl Bench<'_> {
             window.push(self.throughput(&relaxed, &relaxed_keys, 64, ROUND_TIME));
         }
         report("one bare write and sync", "us", summary_of(sync));
-        report("strict, 1 caller: one call, alternating with those", "us", summary_of(one_call));
-        report("strict, 1 caller: its time over the two bare syncs it needs", "times", summary_of(overhead));
+        report("strict, 1 caller: one call, alternating with bare writes", "us", summary_of(one_call));
+        report("strict, 1 caller: time of a call relative to its two bare syncs", "times", summary_of(overhead));
         report("strict, 1 caller", "calls/s", summary_of(alone));
         report("strict, 64 callers", "calls/s", summary_of(crowd));
-        report("strict, 64 callers over one commit per call", "times", summary_of(ratio));
+        report("strict, 64 callers relative to 1 caller", "times", summary_of(ratio));
         report("one wallet with 5 keys, 64 callers", "calls/s", summary_of(hot));
         report("5 wallets, 64 callers", "calls/s", summary_of(spread));
-        report("one wallet over five", "%", summary_of(hot_ratio));
+        report("one wallet relative to five", "%", summary_of(hot_ratio));
         report("window, 64 callers", "calls/s", summary_of(window));
     }
 
@@ -232,7 +232,7 @@ impl Bench<'_> {
     }
 
     /// Opens a ledger of ten million debits in the state that a crash leaves.
-    #[expect(clippy::disallowed_methods, reason = "how long to measure is the caller's choice")]
+    #[expect(clippy::disallowed_methods, reason = "the caller chooses how long to measure")]
     fn measure_recovery(&self, report: Report<'_>) {
         let debits =
             std::env::var("HORNBOOK_BENCH_DEBITS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000_000u64);
@@ -271,7 +271,7 @@ impl Bench<'_> {
         accounts = self.open("other", Durability::Strict);
         drop(accounts);
         let size = std::fs::metadata(&torn).expect("the copy").len();
-        report("file after that many debits, bytes per debit", "bytes", summary_of(vec![size as f64 / debits as f64]));
+        report("file size after these debits, bytes per debit", "bytes", summary_of(vec![size as f64 / debits as f64]));
         let mut rounds = Vec::new();
         for _ in 0..3 {
             let crashed = self.directory.join("crashed.redb");

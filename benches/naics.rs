@@ -23,8 +23,8 @@ fn main() {
     report("ten unknown words of ten letters", &[garbled(UNKNOWN_WORDS)]);
     report("ten words with two typing errors each", &[garbled(TWO_ERRORS_EACH)]);
     let beginnings = "con pro int res com pre dis car sta tra man par ele mar mat tex air ind equ spe ser pla str met rec pet oil out ant bra";
-    report("30 beginnings of words", &[beginnings.to_owned()]);
-    report("256 characters of names that many industries have", &[COMMON_NAME_WORDS.chars().take(256).collect()]);
+    report("30 word prefixes", &[beginnings.to_owned()]);
+    report("256 characters of words common in industry names", &[COMMON_NAME_WORDS.chars().take(256).collect()]);
 }
 
 /// English-looking words that are more than two typing errors away from every known word. Each of

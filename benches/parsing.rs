@@ -94,7 +94,7 @@ fn main() {
         arguments.get(place + 1)
     };
     let Some(sources) = value("--sources").map(PathBuf::from) else {
-        println!("nothing measured: give the folder of the archives with --sources DIR");
+        println!("nothing to measure: pass the folder of the archives with --sources DIR");
         return;
     };
     let only = value("--only").map_or("", String::as_str);

@@ -146,8 +146,8 @@ fn hostile_suggestions(engine: &Engine, everyday: f64) {
     let mut worst: (f64, &str) = (0.0, "");
     for (name, text) in [
         ("misspelt words", misspelt.chars().take(QUERY_CHARS_MAX).collect()),
-        ("long words near nothing", repeated("zzxxyyqqkkwwjj ")),
-        ("four letters near many", repeated("sxct dxfe taxs lxnd wxrk fxnd cxre bxnk ")),
+        ("long words with nothing similar", repeated("zzxxyyqqkkwwjj ")),
+        ("four letters, similar to many words", repeated("sxct dxfe taxs lxnd wxrk fxnd cxre bxnk ")),
         ("common words", repeated("of the and for in to ")),
         ("one common word again and again", repeated("of ")),
         ("one letter", "s".into()),
@@ -160,7 +160,11 @@ fn hostile_suggestions(engine: &Engine, everyday: f64) {
             worst = (median, name);
         }
     }
-    println!("worst suggestions: {} at {:.1} times the everyday hybrid median", worst.1, worst.0 / everyday);
+    println!(
+        "worst suggestions: {} at {:.1} times the median of ordinary hybrid searches",
+        worst.1,
+        worst.0 / everyday
+    );
 }
 
 fn stages(engine: &Engine, queries: &[ReadyQuery]) {
@@ -231,12 +235,12 @@ fn measure_hostile_queries(engine: &Engine, queries: &[ReadyQuery]) {
     let least = || SearchRequest { filter: &filter, limit: PAGE, ..SearchRequest::new(COMMON_WORDS) };
     let times: Vec<f64> = (0..ROUNDS).map(|_| timed(|| engine.search(&least()).map(|found| found.total))).collect();
     let median = Latency::of(times).median;
-    println!("hostile, a least score of the commonest words: median {median:.0} us");
+    println!("hostile, a minimum score with the most common words: median {median:.0} us");
     if median > worst.0 {
-        worst = (median, "a least score of the commonest words".to_owned());
+        worst = (median, "a minimum score with the most common words".to_owned());
     }
     println!(
-        "worst: {} at {:.1} times the everyday hybrid median of {:.0} us",
+        "worst: {} at {:.1} times the median of ordinary hybrid searches, {:.0} us",
         worst.1,
         worst.0 / everyday.median,
         everyday.median
@@ -261,7 +265,7 @@ fn hostile_queries(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     vec![
         ("a page of law", law.clone()),
         ("a page of law in quotes", format!("\"{}\"", law.chars().take(QUERY_CHARS_MAX - 2).collect::<String>())),
-        ("the commonest words", repeated(&format!("{COMMON_WORDS} "))),
+        ("the most common words", repeated(&format!("{COMMON_WORDS} "))),
         (
             "phrases of common words",
             "\"of the united states\" \"shall be\" \"in the case of\" \"for the purposes of\"".into(),
@@ -322,7 +326,7 @@ fn spread(what: &str, mut values: Vec<f64>) {
     values.sort_unstable_by(f64::total_cmp);
     let at =
         [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0].map(|part| format!("{:.3}", percentile(&values, part)));
-    println!("similarity, {what}, {} of them: least, 1, 5, 25, 50, 75, 95, 99 %, most: {}", values.len(), at.join(" "));
+    println!("similarity, {what}, {} values: min, 1, 5, 25, 50, 75, 95, 99 %, max: {}", values.len(), at.join(" "));
 }
 
 /// Random texts without meaning, the same in every run.
@@ -340,7 +344,7 @@ fn nonsense() -> Vec<(&'static str, Vec<String>)> {
         ("nonsense, one word of any letters", many(&all, 1, 5, 10)),
         ("nonsense, three words of any letters", many(&all, 3, 4, 8)),
         ("nonsense, ten words of any letters", many(&all, 10, 4, 8)),
-        ("nonsense, consonants alone", many(b"bcdfghjklmnpqrstvwxz", 1, 5, 8)),
+        ("nonsense, only consonants", many(b"bcdfghjklmnpqrstvwxz", 1, 5, 8)),
         ("nonsense, rare letters", many(b"zqxjkwv", 1, 4, 8)),
         ("nonsense, one row of keys", many(b"asdfghjkl", 2, 4, 6)),
         ("nonsense, hexadecimal digits", many(b"0123456789abcdef", 1, 12, 20)),

@@ -15,7 +15,7 @@ const ROUNDS: usize = 5;
 
 fn main() {
     let Some(dir) = std::env::args().skip(1).find(|argument| argument != "--bench").map(PathBuf::from) else {
-        println!("no snapshot is named: nothing is measured");
+        println!("nothing to measure: pass a snapshot");
         return;
     };
     let engine = Engine::new(Arc::new(Snapshot::open(&dir).expect("the snapshot opens"))).expect("it can be searched");

@@ -39,7 +39,7 @@ fn main() {
 
     let text = fs::read_to_string(VOCABULARY).unwrap_or_else(|error| panic!("cannot read {VOCABULARY}: {error}"));
     let tokens: Vec<&str> = text.lines().collect();
-    assert_eq!(tokens.len(), TOKENS, "{VOCABULARY} must hold one token a line for every row of the model");
+    assert_eq!(tokens.len(), TOKENS, "{VOCABULARY} must contain one token per line for every row of the model");
     write("vocabulary-slots.bin", &slots(&tokens));
     write("vocabulary-ends.bin", &ends(&tokens));
     write("vocabulary-text.bin", tokens.concat().as_bytes());

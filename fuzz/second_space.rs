@@ -48,7 +48,7 @@ pub(crate) fn add(dir: &Path) {
     let encoder = Fingerprint { id: space.as_str().to_owned(), hash };
     let embedders = old.embedders.iter().cloned().chain([encoder]).collect();
     for name in [FILE_NAME, HASH_FILE_NAME] {
-        fs::remove_file(dir.join(name)).expect("a snapshot has it");
+        fs::remove_file(dir.join(name)).expect("the snapshot has this file");
     }
     Manifest { embedders, files: Vec::new(), ..old }.seal(dir).expect("it is sealed");
 }

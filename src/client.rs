@@ -60,7 +60,7 @@ impl ServerAddress {
             return Err(invalid(&"write it as http://127.0.0.1:8080 or https://law.example.org"));
         };
         if authority.as_str().contains('@') {
-            return Err(ClientError::Url("a URL must not have a user name or password in it".to_owned()));
+            return Err(ClientError::Url("a URL must not contain a user name or password".to_owned()));
         }
         let name = authority.host();
         let is_encrypted = scheme == "https";
@@ -203,7 +203,7 @@ pub enum ClientError {
     ConnectTimeout,
     /// The path or a header cannot be sent.
     Request,
-    /// The connection broke. The request may have been sent.
+    /// The the the connection broke. The request may have been sent.
     Broken(hyper::Error),
     /// The time limit passed. The request may have been sent.
     Timeout,
@@ -222,12 +222,12 @@ impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url(why) => f.write_str(why),
-            Self::Unreachable(error) => write!(f, "{error}; is the server running?"),
+            Self::Unreachable(error) => write!(f, "{error}; check that the server is running"),
             Self::Certificate(error) => error.fmt(f),
             Self::Plain => f.write_str("the server does not speak TLS here; use http://"),
             Self::ConnectTimeout | Self::Timeout => f.write_str("timed out"),
             Self::Request => f.write_str("the request has a path or header that HTTP does not allow"),
-            Self::Broken(_) => f.write_str("connection broke"),
+            Self::Broken(_) => f.write_str("the the connection broke"),
             Self::TooLong(limit) => write!(f, "the response is longer than {limit} bytes"),
         }
     }

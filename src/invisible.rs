@@ -20,7 +20,7 @@ pub(crate) fn is_hidden(letter: char) -> bool {
 /// hidden character.
 pub(crate) fn invisible_error(text: &str) -> Option<String> {
     let hidden = text.chars().find(|letter| is_hidden(*letter))?;
-    Some(format!("holds U+{:04X}, a control or invisible character; leave it out", u32::from(hidden)))
+    Some(format!("contains U+{:04X}, a control or invisible character; remove it", u32::from(hidden)))
 }
 
 /// Replaces hidden characters with their code points, for output to a terminal.

@@ -141,7 +141,7 @@ pub struct Undelivered {
 
 impl fmt::Display for Undelivered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the notice {} of {} was not delivered: {}", self.kind, self.id, self.why)
+        write!(f, "notice {} for {} was not delivered: {}", self.kind, self.id, self.why)
     }
 }
 
@@ -182,7 +182,7 @@ fn undelivered(notice: Notice, why: String) -> Undelivered {
 }
 
 fn too_many_wait() -> String {
-    format!("{QUEUE_MAX} notices wait already")
+    format!("{QUEUE_MAX} notices are already waiting")
 }
 
 /// The sending thread. It does nothing else, so it may block.
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(kind("payment problem", "buy-3 of acct-1: it was paid twice"), Some("payment.problem"));
         let order = "6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e of acct-1";
         assert_eq!(kind("order create", order), Some("order.waiting"));
-        assert_eq!(kind("account create", "Jane Roe"), None, "what is no id is not sent");
+        assert_eq!(kind("account create", "Jane Roe"), None, "only ids are sent");
         assert_eq!(kind("key revoke", "key-1 of acct-1"), None);
     }
 
@@ -405,6 +405,6 @@ mod tests {
         let tell = Arc::new(move |undelivered: &Undelivered| drop(told.send(undelivered.why.clone())));
         let notices = Notices::start(address, clock, tell).unwrap();
         (0..QUEUE_MAX + 2).for_each(|_| notices.raise(notice.clone()));
-        assert_eq!(telling.recv().unwrap(), "256 notices wait already");
+        assert_eq!(telling.recv().unwrap(), "256 notices are already waiting");
     }
 }

@@ -14,7 +14,7 @@ const EXIT_STATUS: c_int = 74;
 
 const MESSAGE: &str = "hornbook: a file that is in use became shorter or cannot be read any more (SIGBUS), so this process \
                        ends now. Accounts and ledger are safe. Run 'hornbook verify' to see which file of the snapshot \
-                       it is, put the whole file back or build again, and start hornbook again.\n";
+                       it is, restore the whole file or build again, and start hornbook again.\n";
 
 /// Set by the first thread that reports the error: several threads can get SIGBUS at once.
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);

@@ -117,7 +117,7 @@ mod tests {
                 assert!(asked.await.unwrap());
             }
             assert_eq!(workshop.begun.load(Ordering::Relaxed), 2);
-            assert_eq!(workshop.seats(), 0, "nothing is left of them");
+            assert_eq!(workshop.seats(), 0, "no turn is left");
         });
     }
 

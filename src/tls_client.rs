@@ -65,7 +65,7 @@ fn roots(path: &Path) -> io::Result<RootCertStore> {
     let mut store = RootCertStore::empty();
     // Systems also list certificates of unsupported kinds; these are skipped.
     match store.add_parsable_certificates(certificates) {
-        (0, _) => Err(unreadable("it has none".to_owned())),
+        (0, _) => Err(unreadable("it contains no certificate".to_owned())),
         _ => Ok(store),
     }
 }

@@ -67,7 +67,7 @@ fn revoke_and_disable_do_not_wait_for_slow_commands() {
     // A second slow command waits in the queue.
     let verify = hornbook(data.path(), &["ledger", "verify"]);
 
-    assert!(succeeds(hornbook(data.path(), &["key", "revoke", "key-1"])), "the revocation waits for a slow command");
+    assert!(succeeds(hornbook(data.path(), &["key", "revoke", "key-1"])), "the revocation waited for a slow command");
     assert!(accounts.authenticate(Some(&secret), clock.now()).is_err());
     assert!(succeeds(hornbook(data.path(), &["account", "disable", "Test"])));
 
@@ -121,7 +121,7 @@ fn inbox_lists_only_pending_items() {
     assert_eq!(ids("orders"), Vec::<Value>::new());
     let text = printed(data.path(), &["inbox"]);
     assert!(
-        text.contains("hornbook purchase approve buy-1") && text.contains("1 usd were paid, not 500 usd"),
+        text.contains("hornbook purchase approve buy-1") && text.contains("1 usd were paid instead of 500 usd"),
         "{text}"
     );
 
@@ -129,5 +129,5 @@ fn inbox_lists_only_pending_items() {
     printed(data.path(), &["purchase", "approve", "buy-1"]);
     printed(data.path(), &["account", "approve", "acct-2"]);
     let text = printed(data.path(), &["inbox", "--done", &checkout.to_string()]);
-    assert!(!text.contains("buy-1") && !text.contains("acct-2") && !text.contains("paid, not"), "{text}");
+    assert!(!text.contains("buy-1") && !text.contains("acct-2") && !text.contains("paid instead of"), "{text}");
 }

@@ -88,7 +88,7 @@ fn a_thousand_units_serve_exactly_a_thousand_calls() {
     assert_eq!((served.into_inner(), refused.into_inner()), (1000, 280));
     let mut remaining = remaining.into_inner().unwrap();
     remaining.sort_unstable();
-    assert!(remaining.into_iter().eq(0..1000), "each call saw its own remainder");
+    assert!(remaining.into_iter().eq(0..1000), "each call got a different remainder");
     let proof = accounts.verify_ledger().unwrap();
     assert_eq!((proof.books.allotted, proof.books.spent, proof.books.wallets), (-1000, 1000, 0));
 }
@@ -111,10 +111,10 @@ fn five_hundred_credits_of_mixed_costs_never_go_below_zero() {
     steps.sort_unstable_by_key(|(remaining, _)| std::cmp::Reverse(*remaining));
     let mut before = 500;
     for (remaining, cost) in steps {
-        assert_eq!(remaining, before - cost, "the header values leave no gap");
+        assert_eq!(remaining, before - cost, "the header values have gaps");
         before = remaining;
     }
-    assert_eq!(before, 0, "costs of 1 use the last credit up");
+    assert_eq!(before, 0, "calls of cost 1 use the last credit");
     assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 0);
 }
 
@@ -338,7 +338,7 @@ fn a_copy_is_refused_until_the_first_request_ends() {
         let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
         paced.reserve("search", Credits(5), retry, now)
     };
-    let Ok(Reserved::Fresh(first)) = reserve() else { panic!("nobody was before") };
+    let Ok(Reserved::Fresh(first)) = reserve() else { panic!("there was no earlier request") };
     let debit = first.begin().unwrap();
     // This change commits after the debit. The debit is durable now, and its work still in progress.
     accounts.approve_account(owner.account, &act(now)).unwrap();
@@ -353,7 +353,7 @@ fn a_copy_is_refused_until_the_first_request_ends() {
     let hung_up = Some(Idempotency::new("def", "same"));
     let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
     let Ok(Reserved::Fresh(third)) = paced.check_rate(now).unwrap().reserve("search", Credits(5), hung_up, now) else {
-        panic!("nobody was before")
+        panic!("there was no earlier request")
     };
     drop(third.begin().unwrap());
     accounts.approve_account(owner.account, &act(now)).unwrap();

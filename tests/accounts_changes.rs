@@ -64,7 +64,7 @@ fn one_payment_pays_one_purchase() {
     let [first, second] = [(), ()].map(|()| accounts.request_purchase(owner.account, PackName::Pro, &act).unwrap().id);
     accounts.pay_purchase(first, Some("pi_1".to_owned()), &act).unwrap();
     let refused = accounts.pay_purchase(second, Some("pi_1".to_owned()), &act).unwrap_err().to_string();
-    assert!(refused.contains("paid buy-1 already"), "{refused}");
+    assert!(refused.contains("already used for buy-1"), "{refused}");
     accounts.refund_purchase(first, "asked for".to_owned(), &act).unwrap();
     assert!(accounts.pay_purchase(second, Some("pi_1".to_owned()), &act).is_err());
     assert!(accounts.pay_purchase(second, Some(String::new()), &act).is_err());
@@ -157,7 +157,7 @@ fn roll_up_keeps_sums_and_hash_chain() {
     assert!(went > 1000, "{went}");
     let after = accounts.verify_ledger().unwrap();
     assert_eq!((after.books, after.rolled_up), (before.books, went));
-    assert!(after.entries > before.entries, "the chain testifies to the roll-up");
+    assert!(after.entries > before.entries, "the chain has an entry for the roll-up");
     assert_eq!(accounts.recent_entries(owners[1].account, 5).unwrap().len(), 5);
     clock.advance_millis(86_400_000);
     make_call(&accounts, &owners[1].keys[0], 5, None, now_of(&clock)).unwrap();

@@ -201,12 +201,12 @@ fn drafts_and_unpaid_orders_of_an_account_are_bounded() {
     open(&accounts, owner, now_of(&clock), 1001).unwrap();
     accounts.discard_order(orders[0], &act(now_of(&clock))).unwrap();
     assert!(accounts.order(orders[0]).unwrap().is_none());
-    assert!(view_draft(&accounts, &drafts[0].token, now_of(&clock)).is_none(), "its link leads nowhere");
+    assert!(view_draft(&accounts, &drafts[0].token, now_of(&clock)).is_none(), "its link still works");
     assert!(accept(&accounts, &drafts[0].token, now_of(&clock), 1).unwrap().is_none());
     accept(&accounts, next, now_of(&clock), 101).unwrap().unwrap();
     accounts.pay_order(orders[1], None, &act(now_of(&clock))).unwrap();
     let refused = accounts.discard_order(orders[1], &act(now_of(&clock))).unwrap_err().to_string();
-    assert!(refused.contains("at setup"), "{refused}");
+    assert!(refused.contains("at stage setup"), "{refused}");
     accept(&accounts, &drafts[UNPAID_ORDERS_MAX + 1].token, now_of(&clock), 102).unwrap().unwrap();
 }
 
@@ -223,7 +223,7 @@ fn a_payment_counts_once_for_orders_and_purchases_together() {
     let pay = |order, reference: &str| accounts.pay_order(order, Some(reference.to_owned()), &act(now));
     let paid = pay(first, "pi_1").unwrap();
     assert_eq!(pay(first, "pi_1").unwrap().stages, paid.stages, "the same payment, reported again");
-    assert!(pay(first, "pi_2").unwrap_err().to_string().contains("paid already"));
+    assert!(pay(first, "pi_2").unwrap_err().to_string().contains("already paid"));
     let refused = pay(second, "pi_1").unwrap_err().to_string();
     assert!(refused.contains(&format!("paid order {first} already")), "{refused}");
     let [one, other] = [(), ()].map(|()| accounts.request_purchase(owner, PackName::Pro, &act(now)).unwrap().id);
@@ -232,6 +232,6 @@ fn a_payment_counts_once_for_orders_and_purchases_together() {
     assert!(pay(second, "pi_3").unwrap_err().to_string().contains("paid buy-1 already"));
     assert!(pay(second, " ").is_err());
     accounts.advance_order(second, OrderStage::Filing, &act(now)).unwrap();
-    assert_eq!(pay(second, "pi_4").unwrap().stage(), OrderStage::Filing, "a late confirmation moves nothing back");
+    assert_eq!(pay(second, "pi_4").unwrap().stage(), OrderStage::Filing, "a late confirmation moved the order back");
     accounts.pay_purchase(other, None, &act(now)).unwrap();
 }

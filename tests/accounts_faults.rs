@@ -80,7 +80,7 @@ fn check_fault(fault: DiskFault) {
             });
         }
     });
-    assert!(disk.faults_fired() > 0, "{fault:?} never came to pass");
+    assert!(disk.faults_fired() > 0, "{fault:?} never occurred");
     if fault.lasting && fault.error == ENOSPC && accounts.health().is_err() {
         assert_eq!(accounts.health(), Err(LedgerError::StorageFull), "{fault:?}");
     }
@@ -95,7 +95,7 @@ fn check_fault(fault: DiskFault) {
     assert_eq!(
         left.wallet + i64::from(left.allotment),
         i64::from(CREDITS) + 50 - paid,
-        "{fault:?}: nothing stays held"
+        "{fault:?}: credits stay reserved"
     );
     make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     accounts.close();
@@ -158,7 +158,7 @@ fn refunds_after_restart_during(fault: DiskFault) -> usize {
             });
         }
     });
-    assert!(disk.faults_fired() > 0, "{fault:?} never came to pass");
+    assert!(disk.faults_fired() > 0, "{fault:?} never occurred");
     accounts.close();
     disk.fail(None);
     let accounts = start_accounts(disk.medium(), settings, now);
@@ -243,7 +243,7 @@ fn in_window_mode_a_failed_sync_never_overcharges() {
     wait_until_healthy(&accounts).unwrap();
     accounts.approve_account(owner.account, &act(now)).unwrap();
     let spent = accounts.verify_ledger().unwrap().books.spent;
-    assert!((10..=10 + answered as i64).contains(&spent), "{spent} of 10 and {answered}");
+    assert!((10..=10 + answered as i64).contains(&spent), "{spent} spent, expected 10 to 10 + {answered}");
     assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 100 - spent);
     for _ in 0..10 {
         make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
@@ -269,7 +269,7 @@ fn credits_of_a_correction_with_unknown_outcome_stay_held() {
         }));
         let result = accounts.adjust(owner.account, -100, "correction".to_owned(), &act(now));
         if let Err(ChangeError::OutcomeUnknown(_)) = result {
-            assert_eq!(left(), 0, "what may be spent is not to be had");
+            assert_eq!(left(), 0, "credits that may be spent are still available");
         } else {
             assert!(after >= 2, "{result:?}");
         }
@@ -454,7 +454,7 @@ fn an_older_or_missing_state_file_is_refused() {
     drop(accounts);
     std::fs::write(data.path().join(STATE_FILE), old).unwrap();
     let message = Accounts::open(data.path(), settings, now).err().unwrap().to_string();
-    assert!(message.contains("holds 1 ledger entries") && message.contains("remembers 2"), "{message}");
+    assert!(message.contains("contains 1 ledger entries") && message.contains("records 2"), "{message}");
     std::fs::remove_file(data.path().join(STATE_FILE)).unwrap();
     assert!(Accounts::open(data.path(), settings, now).is_err());
 }

@@ -52,7 +52,7 @@ fn restore_onto(small: &Path) {
     let refused = command.output().unwrap();
     let message = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success());
-    assert!(message.contains("has 67108864 bytes, and the disk has room for "), "{message}");
+    assert!(message.contains("has 67108864 bytes, but the disk has room for "), "{message}");
     assert!(!small.join("restored/state.redb.restore").exists());
     std::fs::remove_dir_all(small.join("restored")).unwrap();
 }

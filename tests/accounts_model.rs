@@ -33,7 +33,7 @@ const HORIZON_MILLIS: i64 = 600_000;
 const REPLAYS_MAX: u32 = 5;
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
+#[expect(clippy::disallowed_methods, reason = "the caller chooses how long to test")]
 fn nothing_differs_from_the_model() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     if let Some(seed) = number("HORNBOOK_TEST_SEED") {

@@ -186,9 +186,9 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
     place.accounts().disable_account(jane.account(), &act).unwrap();
     assert!(place.who(&of_jane).is_none());
     let refused = place.open(jane).unwrap_err().to_string();
-    assert!(refused.contains("shut out"), "{refused}");
+    assert!(refused.contains("disabled"), "{refused}");
     place.accounts().approve_account(jane.account(), &act).unwrap();
-    assert!(place.who(&of_jane).is_none(), "what was signed out stays so");
+    assert!(place.who(&of_jane).is_none(), "a signed-out session is valid again");
     let wish = NewKey {
         account: john.account(),
         name: "key of john".to_owned(),
@@ -275,7 +275,7 @@ fn a_link_works_once_within_three_days_until_a_newer_one() {
 
     let reset = place.link(invited, PersonRole::Customer);
     assert_eq!(seen(&place, &reset), Some(LinkView::NewPassword { login: login("jane") }));
-    assert!(place.who(&session).is_some(), "a link alone ends nothing");
+    assert!(place.who(&session).is_some(), "opening a link ended the session");
     place.restart();
     place.use_link(&reset, None, "battery staple").unwrap().unwrap();
     assert!(place.who(&session).is_none());

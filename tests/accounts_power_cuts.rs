@@ -27,7 +27,7 @@ const CREDITS: u32 = 10_000;
 const ALWAYS_DURABLE: u64 = 1 << 32;
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
+#[expect(clippy::disallowed_methods, reason = "the caller chooses how long to test")]
 fn no_acknowledged_debit_is_lost_and_none_doubled() {
     let cuts = std::env::var("HORNBOOK_TEST_CUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(CUTS);
     let next = AtomicU64::new(0);

@@ -276,9 +276,9 @@ fn impossible_arguments_are_refused() {
         place.refusal(&data, &[&given[..], &[words[0], "--entity-type", words[1]]].concat())
     };
     assert!(order(["ZZ", "llc"]).contains("'ZZ' is not a state"));
-    assert!(order(["DE", "spaceship"]).contains("'spaceship' is not a kind of company"));
+    assert!(order(["DE", "spaceship"]).contains("'spaceship' is not an entity type"));
     assert!(place.refusal(&data, &["key", "create", "acct-1", "--expires-in-days", "0"]).contains("1..=36500"));
-    assert!(place.refusal(&data, &["account", "create", "acct-7"]).contains("reads as an account id"));
+    assert!(place.refusal(&data, &["account", "create", "acct-7"]).contains("is an account id"));
     assert!(place.refusal(&data, &["--actor", "", "key", "revoke", "key-1"]).contains("the actor has 0 characters"));
 }
 
@@ -382,7 +382,7 @@ fn a_restore_asks_first_and_fails_without_harm() {
     place.customer(&data, "100");
     let copy_text = copy.to_str().unwrap();
     place.json(&data, &["backup", copy_text]);
-    assert!(place.refusal(&data, &["backup", copy_text]).contains("is there already"));
+    assert!(place.refusal(&data, &["backup", copy_text]).contains("already exists"));
     place.json(&data, &["grant", "acct-1", "11", "--reason", "after the backup"]);
     assert!(place.refusal(&data, &["restore", copy_text]).contains("--yes"));
 
@@ -423,7 +423,7 @@ fn only_a_plain_file_is_restored() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success());
         assert!(message.contains(what) && message.contains(backup), "{message}");
-        assert!(!data.join("state.redb.restore").exists(), "a part is left behind");
+        assert!(!data.join("state.redb.restore").exists(), "a partial file is left behind");
     }
     assert_eq!(place.json(&data, &["account", "show", "acct-1"])["creditsRemaining"], 100);
 }
@@ -450,13 +450,13 @@ fn restore_lists_changes_and_does_not_revive_keys() {
 
     let list = place.refusal(&data, &["restore", copy_text]);
     let expected = [
-        "account acct-1 (Test) has 100 credits instead of 111",
+        "account acct-1 (Test) will have 100 credits instead of 111",
         "account acct-2 (Shut out) stays disabled",
         "account acct-4 (Late) is lost, with 7 credits",
         "key key-2 of acct-1 (hb_live_",
         "stays revoked",
         "key key-4 of acct-3",
-        "still ends when it does now",
+        "keeps its present expiry time",
         "key key-5 of acct-3",
         "add --yes to do it",
     ];
@@ -490,7 +490,7 @@ fn restore_lists_changes_and_does_not_revive_keys() {
     let acts = acts.as_array().unwrap();
     let last = acts.last().unwrap();
     assert_eq!((&last["actor"], &last["act"]), (&"joe".into(), &"restore".into()));
-    assert!(acts.iter().any(|act| act["actor"] == "jane" && act["act"] == "key revoke"), "acts are not taken back");
+    assert!(acts.iter().any(|act| act["actor"] == "jane" && act["act"] == "key revoke"), "audit entries were removed");
     place.json(&data, &["ledger", "verify"]);
 
     // If the present state cannot be read, the refusal lists only what the backup brings back.
@@ -723,7 +723,7 @@ impl SharedLoad {
 const CREDITS: u64 = 100_000_000;
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
+#[expect(clippy::disallowed_methods, reason = "the caller chooses how long to test")]
 fn killed_under_load_every_answered_call_is_charged_exactly_once() {
     let kills: u64 = std::env::var("HORNBOOK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     let place = ProcessFixture::new();
@@ -848,7 +848,7 @@ fn a_form_sent_during_a_kill_creates_one_order() {
         server = place.serve(&data);
         let second = post(&server.address, &path, None, "confirmed=yes").unwrap();
         let second = order_id_and_token(&second).unwrap_or_else(|| panic!("{second}"));
-        assert!(first.is_none_or(|first| first == second), "what was answered stays true");
+        assert!(first.is_none_or(|first| first == second), "the second answer differs from the first");
         let orders = place.json(&data, &["order", "list"]);
         assert_eq!(orders.as_array().unwrap().len() as u64, kill + 1);
         let order = place.json(&data, &["--actor", "jane", "order", "confirm-payment", &second.0]);

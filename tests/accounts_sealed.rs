@@ -80,7 +80,7 @@ fn a_lost_encryption_key_is_replaced_only_after_giving_up_the_data() {
     let refused = open(&accounts, owner, now_of(&clock), 7).unwrap_err().to_string();
     assert!(refused.contains("state.key is missing") && refused.contains("1 drafts and 0 intakes"), "{refused}");
     let refused = accounts.draft(&draft.token, now_of(&clock).wall, &mut SeededEntropy(0)).unwrap_err().to_string();
-    assert!(refused.contains("put it back"), "{refused}");
+    assert!(refused.contains("restore it"), "{refused}");
     assert!(!key.exists(), "no other key was made");
     drop(accounts);
     std::fs::write(&key, &kept).unwrap();
@@ -119,7 +119,7 @@ fn a_wrong_encryption_key_is_refused_with_the_file_name() {
     std::fs::copy(other.path().join("state.key"), data.path().join("state.key")).unwrap();
     let refused =
         open_accounts().draft(&draft.token, now_of(&clock).wall, &mut SeededEntropy(0)).unwrap_err().to_string();
-    assert!(refused.contains("state.key") && refused.contains("put the file back"), "{refused}");
+    assert!(refused.contains("state.key") && refused.contains("restore the earlier state.key"), "{refused}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn an_intake_sent_again_with_its_idempotency_key_has_one_draft_and_one_link() {
     let again = send(&accounts, owner, "Ondarza Holdings LLC", 2).unwrap();
     assert_eq!((again.id, again.token.reveal(), again.expires_at), (first.id, first.token.reveal(), first.expires_at));
     assert_eq!(accounts.open_draft_count().unwrap(), 1);
-    assert!(send(&accounts, owner, "Another LLC", 3).is_none(), "the key is of the first intake");
+    assert!(send(&accounts, owner, "Another LLC", 3).is_none(), "the idempotency key belongs to the first intake");
     assert_ne!(send(&accounts, other, "Ondarza Holdings LLC", 4).unwrap().token.reveal(), first.token.reveal());
     let order = accept(&accounts, &first.token, now_of(&clock), 5).unwrap().unwrap().order.id;
     assert_eq!(send(&accounts, owner, "Ondarza Holdings LLC", 6).unwrap().id, first.id);

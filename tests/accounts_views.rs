@@ -45,7 +45,7 @@ fn an_account_sees_its_newest_entries_and_what_it_can_spend() {
     let expected = [(4, EntryKind::Refund, 1, -1, 7), (3, EntryKind::Usage, -1, 1, 7), (2, EntryKind::Usage, -5, 5, 7)];
     assert_eq!(numbers, expected);
     let notes: Vec<_> = seen.iter().map(|entry| entry.note.as_deref()).collect();
-    assert_eq!(notes, [Some("the call was not answered with 200"), None, None]);
+    assert_eq!(notes, [Some("the response to the call was not 200"), None, None]);
     for entry in &seen {
         assert_eq!(entry.at.to_string(), "2026-05-14T12:00:01.500Z");
         assert_eq!(entry.operation.as_deref(), Some("search"));
@@ -171,7 +171,7 @@ fn every_receipt_has_the_rate_limit_state() {
     assert_eq!(minute(paced.left()), (1, 50));
     make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
     let Err(Refusal::TooFast(refused)) = make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)) else {
-        panic!("three calls a minute")
+        panic!("the call was not rate limited")
     };
     assert_eq!(minute(refused.left), (0, 50));
     assert_eq!(refused.retry_after_sec, 50);

@@ -14,7 +14,7 @@ use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
 
 #[path = "../fuzz/damage.rs"]
 mod damage;
-#[expect(dead_code, reason = "here the engine is made for each snapshot")]
+#[expect(dead_code, reason = "this test creates an engine for each snapshot")]
 #[path = "support/sample.rs"]
 mod sample;
 #[path = "../fuzz/searches.rs"]

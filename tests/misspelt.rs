@@ -40,7 +40,7 @@ fn misspelt_words_are_corrected_in_every_mode() {
             assert_eq!(response.corrected_query.as_deref(), Some(meant), "{typed}");
             let clean = ENGINE.search(&SearchRequest { query: meant, ..request }).unwrap();
             assert_eq!((clean.corrected_query.as_ref(), clean.total), (None, response.total), "{typed}");
-            assert_eq!(nodes(&clean), nodes(&response), "{typed}: what is found is what the right words find");
+            assert_eq!(nodes(&clean), nodes(&response), "{typed}: the results differ from those of the correct words");
             let exact = ENGINE.search(&SearchRequest { exact: true, ..request }).unwrap();
             assert_eq!(exact.corrected_query, None, "{typed}");
         }

@@ -135,7 +135,7 @@ fn a_refund_can_make_the_wallet_negative() {
     assert_eq!((shop.wallet(), shop.status(&first)), (-400, PurchaseStatus::Refunded));
     match shop.call(1) {
         Err(Refusal::Credits { remaining, .. }) => assert_eq!(remaining.wallet, -400),
-        other => panic!("spent what was not there: {:?}", other.err()),
+        other => panic!("a call without credits succeeded: {:?}", other.err()),
     }
     assert!(shop.accounts.adjust(shop.owner.account, -1, "test".to_owned(), &act(shop.now)).is_err());
     shop.grant(399);
@@ -200,7 +200,7 @@ fn mismatched_payments_are_not_credited_and_become_problems() {
         let report = PaymentReport::Paid { checkout, session, payment, amount, currency };
         let result = shop.report(report.clone());
         assert!(matches!(result, ReportResult::Problem(_)), "{result:?}");
-        assert_eq!(shop.report(report), ReportResult::Known, "told once");
+        assert_eq!(shop.report(report), ReportResult::Known, "the repeated report was not recognised");
         assert!(accounts.checkout(checkout).unwrap().unwrap().problems.len() == 1);
         assert_eq!(shop.status(&bought), PurchaseStatus::Requested);
         accounts.cancel_purchase(bought.id, &act(shop.now)).unwrap();
@@ -274,7 +274,7 @@ fn a_payment_counts_once_for_operator_and_provider() {
     accounts.open_order_checkout(order.id, 500, at, entropy).unwrap();
     accounts.pay_order(order.id, Some("bank-7".to_owned()), &act(shop.now)).unwrap();
     let refused = accounts.open_order_checkout(order.id, 500, at, entropy).unwrap_err().to_string();
-    assert!(refused.contains("is paid already"), "{refused}");
+    assert!(refused.contains("was already paid"), "{refused}");
     accounts.verify_ledger().unwrap();
 }
 
@@ -334,7 +334,7 @@ fn a_payment_for_a_deleted_account_becomes_a_problem() {
     let by_card = shop.buy_as(wish(account, PackName::Starter, None), 1);
     let by_hand = shop.buy_as(wish(account, PackName::Starter, None), 2);
     shop.accounts.delete_account(proof, &act).unwrap();
-    let ReportResult::Problem(why) = shop.report(paid(&by_card)) else { panic!("credited to nobody") };
+    let ReportResult::Problem(why) = shop.report(paid(&by_card)) else { panic!("the payment was credited") };
     assert!(why.contains("deleted"), "{why}");
     let refused = shop.accounts.pay_purchase(by_hand.id, None, &act).unwrap_err().to_string();
     assert!(refused.contains("deleted"), "{refused}");
@@ -517,7 +517,7 @@ struct Model {
 /// Reports in any order, repeated, mixed with calls, grants, restarts, and confirmations by the operator.
 #[test]
 fn nothing_differs_from_the_model() {
-    #[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
+    #[expect(clippy::disallowed_methods, reason = "the caller chooses how long to test")]
     let given = std::env::var("HORNBOOK_TEST_PAYMENTS").ok().map(|count| count.parse().expect("a number of sequences"));
     for seed in 0..given.unwrap_or(SEQUENCES) {
         let (random, shop) = (SeededEntropy(seed), Some(PaymentFixture::without_free_units()));

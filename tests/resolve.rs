@@ -61,7 +61,7 @@ fn popular_names_of_acts_are_resolved() {
         assert_eq!((answer.citation.as_deref(), answer.code_body.as_deref()), (Some(citation), Some(body)));
         assert_eq!(answer.jurisdiction.as_deref(), Some("US"));
     }
-    assert!(resolve("ERISA § 999").message.contains("the table of acts does not say"));
+    assert!(resolve("ERISA § 999").message.contains("the table of acts does not list"));
     let outside = AnswerKind::OutsideCoverage;
     assert_eq!(kinds("ERISA § 502, 3 S.F.C. § 823 and Pub. L. 111-148"), [outside, AnswerKind::Resolved, outside]);
     assert_eq!(kinds("the Clayton Act of whatever"), [AnswerKind::Malformed]);
@@ -102,9 +102,13 @@ fn missing_and_uncovered_citations_are_distinguished() {
     for (typed, kind, part) in [
         ("Arden Rev. Stat. § 99-9-999", AnswerKind::NotHeld, "check the number"),
         ("Port Arden Mun. Code § 17.40.031", AnswerKind::NotHeld, "Port Arden Municipal Code is in this corpus"),
-        ("42 U.S.C. § 1983", AnswerKind::OutsideCoverage, "United States Code (US), which this corpus does not have"),
+        (
+            "42 U.S.C. § 1983",
+            AnswerKind::OutsideCoverage,
+            "United States Code (US), which this corpus does not contain",
+        ),
         ("Va. Code § 13.1-345", AnswerKind::Placeholder, "VA is listed"),
-        ("fence height", AnswerKind::Malformed, "no known code is named"),
+        ("fence height", AnswerKind::Malformed, "names no known code"),
         ("99 U.S.C. § 1", AnswerKind::Malformed, "cannot read"),
         ("", AnswerKind::Malformed, "empty"),
     ] {
@@ -226,8 +230,8 @@ fn a_name_of_several_codes_that_are_not_here_is_ambiguous() {
 #[test]
 fn missing_citations_list_what_is_available() {
     let answer = resolve("Arden Rev. Stat. § 99-9-999");
-    let parts = "this copy has no title 99 of the Arden Revised Statutes";
-    assert!(answer.message.starts_with(parts) && answer.message.contains("it has titles "), "{}", answer.message);
+    let parts = "this corpus has no title 99 of the Arden Revised Statutes";
+    assert!(answer.message.starts_with(parts) && answer.message.contains("it contains titles "), "{}", answer.message);
     // Title 12 is here, so only the number is wrong.
     assert!(resolve("Arden Rev. Stat. § 12-9-999").message.contains("Arden Revised Statutes is in this corpus"));
 }

@@ -93,7 +93,7 @@ fn a_range_includes_all_provisions_between_its_ends() {
         }
     }
     let backwards = all_results("Arden Rev. Stat. §§ 12-2-106 to 12-2-104", Mode::Hybrid, None);
-    assert_eq!(backwards.explain.unwrap().cited, 1, "only where it starts");
+    assert_eq!(backwards.explain.unwrap().cited, 1, "only the start of a reversed range is cited");
 }
 
 /// The expected results of a query with only citations, found by looking at every node.
@@ -462,7 +462,7 @@ fn check_shown_page(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
             let place = snippet.place;
             start <= place.offset && place.offset + u64::from(place.length) <= end
         });
-        let text_of = text.expect("the snippet stands in none of the provision's texts");
+        let text_of = text.expect("the snippet is in none of the provision's texts");
         let text = snapshot.texts.get(text_of).unwrap();
         let start = (snippet.place.offset - text_of.offset) as usize;
         let whole_word_at = |at: usize| {
@@ -555,7 +555,7 @@ fn an_abandoned_search_stops_at_the_next_stage() {
             asked.store(0, Ordering::Relaxed);
             last.store(stage, Ordering::Relaxed);
             assert!(matches!(ENGINE.search(&watched), Err(SearchError::Abandoned)));
-            assert_eq!(asked.load(Ordering::Relaxed), stage, "it went on");
+            assert_eq!(asked.load(Ordering::Relaxed), stage, "the search continued after it was abandoned");
         }
     }
 }

@@ -237,7 +237,7 @@ fn queries_of_another_encoder_are_refused() {
     sample::build_at(&out);
     add_space(&out, [4; 32]);
     let refused = Snapshot::open(&out).unwrap_err().to_string();
-    assert!(refused.contains("queries-test-32.bin") && refused.contains("another sentence encoder"), "{refused}");
+    assert!(refused.contains("queries-test-32.bin") && refused.contains("a different sentence encoder"), "{refused}");
 }
 
 #[test]
@@ -249,6 +249,6 @@ fn a_manifest_with_more_than_one_sentence_encoder_is_refused_by_their_names() {
     Snapshot::open(&out).unwrap();
     add_embedder(&out, "other-32", [5; 32]);
     let refused = Snapshot::open(&out).unwrap_err().to_string();
-    let expected = "built with the sentence encoders test-32 (030303030303), other-32 (050505050505), this version has room for one; rebuild it";
+    let expected = "built with the sentence encoders test-32 (030303030303), other-32 (050505050505), this version has support for one; rebuild it";
     assert!(refused.contains(expected), "{refused}");
 }

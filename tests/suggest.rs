@@ -104,6 +104,6 @@ fn suggestions_stop_when_their_client_has_disconnected() {
         asked.store(0, Ordering::Relaxed);
         last.store(step, Ordering::Relaxed);
         assert!(matches!(ENGINE.suggest(&watched), Err(SearchError::Abandoned)));
-        assert_eq!(asked.load(Ordering::Relaxed), step, "it went on");
+        assert_eq!(asked.load(Ordering::Relaxed), step, "the suggestions continued after they were abandoned");
     }
 }

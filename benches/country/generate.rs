@@ -70,7 +70,7 @@ pub(crate) fn generate(
         });
         let ended: Vec<_> = running.into_iter().map(|worker| worker.join()).collect();
         is_over.store(true, Ordering::Relaxed);
-        ended.into_iter().for_each(|ended| ended.expect("a worker ends"));
+        ended.into_iter().for_each(|ended| ended.expect("a worker panicked"));
     });
     let results = results.into_inner().expect("no worker panics with the lock");
     sum(codes.len(), results)

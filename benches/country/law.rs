@@ -42,7 +42,7 @@ impl RealLaw {
     pub(crate) fn of(snapshots: Vec<Snapshot>) -> Self {
         let groups: Vec<Group> =
             (0..).zip(&snapshots).flat_map(|(number, snapshot)| groups_of(number, snapshot)).collect();
-        assert!(!groups.is_empty(), "the snapshots have no law to make a country of");
+        assert!(!groups.is_empty(), "the snapshots contain no provisions to generate law from");
         Self { snapshots, groups }
     }
 

@@ -112,11 +112,11 @@ fn small() {
 fn measure(path: &Path) {
     let figures = Figures::of(&open(path));
     let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
-    println!("provisions whose text an earlier one has: {:.3} %", share(figures.equal_texts, figures.provisions));
-    println!("chunks whose vector an earlier one has: {:.3} %", share(figures.equal_vectors, figures.chunks));
+    println!("provisions with the text of an earlier one: {:.3} %", share(figures.equal_texts, figures.provisions));
+    println!("chunks with the vector of an earlier one: {:.3} %", share(figures.equal_vectors, figures.chunks));
     for step in [1, 2, 4, 8, 16] {
         let (running, different) = figures.vocabulary[step - 1];
-        println!("vocabulary: {different} different words of {running}");
+        println!("vocabulary: {different} different words among {running}");
     }
-    println!("the vocabulary grows as the {:.2}th power of the running words", figures.growth());
+    println!("the vocabulary grows with the number of words to the power of {:.2}", figures.growth());
 }

@@ -133,7 +133,7 @@ pub(crate) fn codes(chunks: u64) -> Vec<Code> {
 /// The plan that builds the codes.
 pub(crate) fn plan(codes: &[Code], seed: u64) -> String {
     let mut plan = format!(
-        "# Made law: sentences of real law, mixed and altered by seed {seed}. It is nobody's law and serves measuring.\n\
+        "# Synthetic law for benchmarks: sentences of real law, mixed and altered with seed {seed}. It is not law.\n\
          name = \"Made law of sixty jurisdictions\"\n"
     );
     for City { code, name, parent } in &CITIES {

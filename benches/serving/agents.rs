@@ -37,7 +37,7 @@ pub(crate) fn measure(data: &BenchData<'_>) {
         tools_a_second.push(tools);
         ratios.push(100.0 * tools / rest);
     }
-    row("tools/call of law.search, over the same search over REST", "%", spread(ratios));
+    row("tools/call of law.search, relative to the same search over REST", "%", spread(ratios));
     row("tools/call of law.search", "a second", spread(tools_a_second));
     row("search over REST, by the same client", "a second", spread(rest_a_second));
     let mut lists = Vec::new();

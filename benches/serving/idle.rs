@@ -25,11 +25,11 @@ pub(crate) fn measure(data: &BenchData<'_>) {
     let connections: Vec<TcpStream> = (0..waiting).map(|_| asked_once(&server)).collect();
     let beside = fresh_clients(&server, &data.key);
     let added = server.memory() - memory;
-    println!("| {waiting} connections, each asked once and kept: memory added | {added:.1} MB | |");
+    println!("| {waiting} idle connections after one request each: added memory | {added:.1} MB | |");
     for (what, times) in [("alone", alone), ("beside them", beside)] {
         let last = times.len() - 1;
         let (median, p99) = (times[last / 2], times[last * 99 / 100]);
-        println!("| a fresh client {what}, from connecting: median; p99 | {median:.0}; {p99:.0} us | |");
+        println!("| a new client {what}, including connecting: median; p99 | {median:.0}; {p99:.0} us | |");
     }
     drop(connections);
 }

@@ -32,7 +32,7 @@ pub(crate) fn measure(data: &BenchData<'_>, snapshot: &Snapshot) {
     let bare = bare::start(&recorded);
     for (name, paths) in &kinds {
         let bytes: usize = paths.iter().map(|path| get(&bare.address, path, None).len()).sum();
-        println!("{name}: {} addresses, {} bytes an answer on average", paths.len(), bytes / paths.len());
+        println!("{name}: {} paths, {} bytes per response on average", paths.len(), bytes / paths.len());
         let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         let (mut our_cpu, mut their_cpu) = (Vec::new(), Vec::new());
         // Both are measured in each round, so that a busy machine affects both.
@@ -45,7 +45,7 @@ pub(crate) fn measure(data: &BenchData<'_>, snapshot: &Snapshot) {
             our_cpu.push(cpu);
             their_cpu.push(bare_cpu);
         }
-        row(&format!("{name}, over bare hyper"), "%", spread(ratios));
+        row(&format!("{name}, relative to bare hyper"), "%", spread(ratios));
         row(name, "a second", spread(ours));
         row(&format!("{name}, bare hyper"), "a second", spread(theirs));
         row(&format!("{name}, processor time of the server"), "us", spread(our_cpu));

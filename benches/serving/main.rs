@@ -55,7 +55,7 @@ fn main() {
     let counts = &snapshot.manifest.counts;
     println!("{}: {} provisions, {} chunks", snapshot.manifest.name, counts.provisions, counts.chunks);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    println!("load of the machine before: {load}");
+    println!("load average at the start: {load}");
 
     let folder = scratch.path().join("data");
     std::fs::create_dir(&folder).expect("a data directory");
@@ -63,7 +63,7 @@ fn main() {
     let before = CpuTicks::now();
     if is_asked("ready") {
         let starts = (0..STARTS).map(|_| data.serve(&[]).1.as_secs_f64() * 1e3).collect();
-        row("ready after the start of the process", "ms", spread(starts));
+        row("time from process start to ready", "ms", spread(starts));
     }
     if is_asked("lookups") {
         lookups::measure(&data, &snapshot);
@@ -80,7 +80,7 @@ fn main() {
     if is_asked("idle") {
         idle::measure(&data);
     }
-    println!("other machines took {:.1} % of the processors meanwhile", CpuTicks::now().taken_since(&before));
+    println!("other virtual machines took {:.1} % of the processor time (steal)", CpuTicks::now().taken_since(&before));
 }
 
 /// Median, lowest and highest.

@@ -23,7 +23,7 @@ const DURATION: Duration = Duration::from_millis(1000);
 /// Without citations, because the page redirects from a citation to its provision.
 const JUDGED: [&str; 3] = ["questions", "topics", "phrases"];
 
-const CODINGS: [(&str, &str); 3] = [("", ""), (", packed as zstd", "zstd"), (", packed as gzip", "gzip")];
+const CODINGS: [(&str, &str); 3] = [("", ""), (", compressed with zstd", "zstd"), (", compressed with gzip", "gzip")];
 
 pub(crate) fn measure(data: &BenchData<'_>, snapshot: &Snapshot) {
     let settings = [
@@ -60,8 +60,8 @@ pub(crate) fn measure(data: &BenchData<'_>, snapshot: &Snapshot) {
         row(&format!("reading page of a median provision{name}"), "us", spread(median));
         row(&format!("reading page of the longest provisions{name}"), "us", spread(longest));
         row(&format!("page of results{name}"), "us", spread(page));
-        row(&format!("the same search by the API{name}"), "us", spread(call));
-        row(&format!("page of results over the API{name}"), "times", spread(ratios));
+        row(&format!("the same search over the API{name}"), "us", spread(call));
+        row(&format!("results page relative to the API{name}"), "times", spread(ratios));
     }
 }
 

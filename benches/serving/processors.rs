@@ -12,7 +12,7 @@ static PARTS: OnceLock<[CpuSet; 2]> = OnceLock::new();
 pub(crate) fn separate_processors() {
     let all = sched_getaffinity(None).expect("the processors that this process may use");
     let count = all.count() as usize;
-    assert!(count > 1, "with one processor nothing can be kept apart");
+    assert!(count > 1, "--apart needs at least two processors");
     let mut parts = [CpuSet::new(), CpuSet::new()];
     let usable = (0..CpuSet::MAX_CPU).filter(|&processor| all.is_set(processor));
     usable.enumerate().for_each(|(place, processor)| parts[usize::from(place >= count / 2)].set(processor));

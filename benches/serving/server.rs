@@ -111,10 +111,10 @@ impl ServerProcess {
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut child =
             processors::start_on_server_processors(|| command.stdout(Stdio::piped()).spawn()).expect("a process");
-        let out = child.stdout.take().expect("what it says");
+        let out = child.stdout.take().expect("its standard output");
         let mut lines = BufReader::new(out).lines().map_while(Result::ok);
         let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));
-        Self { child, address: address.expect("a server that says where it listens; its log says why not") }
+        Self { child, address: address.expect("the server printed no address; see its log") }
     }
 
     pub(crate) fn base(&self) -> String {
@@ -132,7 +132,7 @@ impl ServerProcess {
     /// Anonymous memory of the process in megabytes, without mapped files.
     pub(crate) fn memory(&self) -> f64 {
         let status = self.proc("status");
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("memory of its own");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("RssAnon in /proc");
         let kibibytes: f64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
         kibibytes * 1024.0 / 1e6
     }

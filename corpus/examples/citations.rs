@@ -75,7 +75,7 @@ fn round_trips(grammar: &Grammar, lines: &[Line]) {
         }
     }
     println!("  {collisions} citations share a key with another spelling");
-    for (title, notes) in [("does not read back", failures), ("canonical form differs", differing)] {
+    for (title, notes) in [("does not round-trip", failures), ("canonical form differs", differing)] {
         for (shape, (count, example)) in notes {
             println!("  {title}: {count} of {shape}: {example}");
         }
@@ -110,7 +110,7 @@ fn speed(grammar: &Grammar, lines: &[Line]) {
     let key = time(&|text| {
         black_box(grammar.key_or_folded(text));
     });
-    println!("  parse {parse} ns, parse and key {key} ns a citation");
+    println!("  parse {parse} ns, parse and key {key} ns per citation");
 }
 
 fn find_speed(grammar: &Grammar, lines: &[Line]) {
@@ -123,5 +123,5 @@ fn find_speed(grammar: &Grammar, lines: &[Line]) {
         }
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("  looked through {bytes} bytes in {seconds:.2} s, {:.0} MB/s: {found:?}", bytes as f64 / seconds / 1e6);
+    println!("  searched {bytes} bytes in {seconds:.2} s, {:.0} MB/s: {found:?}", bytes as f64 / seconds / 1e6);
 }

@@ -57,7 +57,9 @@ impl CodeTitlesTable {
         let mut table = Self { contents: Vec::new(), within: Vec::new() };
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [key, level, numbers] = fields[..] else { panic!("a row of the contents is not three fields: {line}") };
+            let [key, level, numbers] = fields[..] else {
+                panic!("a row of contents.tsv does not have three fields: {line}")
+            };
             match level.strip_prefix('>') {
                 Some(host) => table.within.push((key, PrintedWithin { key: host, title: numbers })),
                 None => {

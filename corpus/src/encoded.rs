@@ -33,7 +33,7 @@ impl EncodedSpace {
         {
             return Err(SectionFileError::Damaged {
                 path: directory.join(file),
-                what: format!("its queries have {other} dimensions, the passages {dims}"),
+                what: format!("its queries have {other} dimensions, but the passages have {dims}"),
             });
         }
         let stores_encoder = stored.is_some();

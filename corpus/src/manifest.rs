@@ -178,7 +178,7 @@ impl Manifest {
             if found != entry.size {
                 return Err(ManifestError::Damaged {
                     path,
-                    what: format!("it has {found} bytes, the manifest says {}", entry.size),
+                    what: format!("it has {found} bytes, but the manifest states {}", entry.size),
                 });
             }
         }
@@ -214,7 +214,7 @@ impl Manifest {
         match files_below(dir)?.into_iter().find(|path| !known(path)) {
             Some(stray) => Err(ManifestError::Damaged {
                 path: dir.join(stray),
-                what: "the manifest does not know this file".into(),
+                what: "the manifest does not list this file".into(),
             }),
             None => Ok(()),
         }
@@ -273,7 +273,7 @@ fn compare_hash(path: &Path, hash: &str, entry: &FileEntry) -> Result<(), Manife
     if hash == entry.blake3 {
         return Ok(());
     }
-    let what = format!("its content has hash {hash}, the manifest says {}", entry.blake3);
+    let what = format!("its content has hash {hash}, but the manifest states {}", entry.blake3);
     Err(ManifestError::Damaged { path: path.to_owned(), what })
 }
 
@@ -326,7 +326,7 @@ fn files_below(dir: &Path) -> Result<Vec<String>, ManifestError> {
             let name = entry.file_name();
             let name = name.to_str().ok_or_else(|| ManifestError::Damaged {
                 path: entry.path(),
-                what: "the manifest does not know this file".into(),
+                what: "the manifest does not list this file".into(),
             })?;
             let relative = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
             let kind =

@@ -138,24 +138,22 @@ impl fmt::Display for NodesError {
             Self::Invalid { path, ordinal, source } => {
                 write!(
                     f,
-                    "{} holds a damaged record for node {ordinal}: {source}; run 'hornbook verify'",
+                    "{} contains a damaged record for node {ordinal}: {source}; run 'hornbook verify'",
                     path.display()
                 )
             }
             Self::Unreadable { path, what } => write!(
                 f,
-                "{} is damaged: reading it ended with '{what}'; run 'hornbook verify', then copy the snapshot again or \
-                 rebuild it with 'hornbook build'",
+                "{} is damaged: reading it failed with '{what}'; run 'hornbook verify', then copy the snapshot again or rebuild it with 'hornbook build'",
                 path.display()
             ),
             Self::Damaged { path, ordinal } => write!(
                 f,
-                "{} is damaged: what it holds of node {ordinal} does not match its checksum; run 'hornbook verify', \
-                 then copy the snapshot again or rebuild it with 'hornbook build'",
+                "{} is damaged: the data of node {ordinal} does not match its checksum; run 'hornbook verify', then copy the snapshot again or rebuild it with 'hornbook build'",
                 path.display()
             ),
             Self::Missing { path, ordinal } => {
-                write!(f, "{} holds no record for node {ordinal}; run 'hornbook verify'", path.display())
+                write!(f, "{} contains no record for node {ordinal}; run 'hornbook verify'", path.display())
             }
         }
     }

@@ -220,7 +220,9 @@ impl Outline {
         let outline = Self { nodes: file.column("nodes")?, ids: file.column("ids")?, by_id: file.column("by-id")? };
         let lengths = [outline.nodes.len(), outline.ids.len(), outline.by_id.len()];
         if lengths.iter().any(|&length| length != lengths[0]) || u32::try_from(lengths[0]).is_err() {
-            return Err(file.damaged(format!("its columns have {lengths:?} entries and should all have as many")));
+            return Err(
+                file.damaged(format!("its columns have {lengths:?} entries, but must all have the same number"))
+            );
         }
         Ok(outline)
     }

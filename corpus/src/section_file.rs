@@ -291,7 +291,7 @@ pub(crate) fn map_file(path: &Path) -> Result<Mmap, SectionFileError> {
 fn decode_header(path: &Path, map: &[u8], kind: FileKind) -> Result<Vec<([u8; 8], usize, usize)>, SectionFileError> {
     let damaged = |what: String| SectionFileError::Damaged { path: path.to_owned(), what };
     let Some(header) = map.get(..HEADER_LEN) else {
-        return Err(damaged(format!("it has {} bytes, a header alone has {HEADER_LEN}", map.len())));
+        return Err(damaged(format!("it has {} bytes, less than the {HEADER_LEN} bytes of a header", map.len())));
     };
     let magic: [u8; 8] = array(header, 0);
     if magic != kind.magic {
@@ -304,12 +304,12 @@ fn decode_header(path: &Path, map: &[u8], kind: FileKind) -> Result<Vec<([u8; 8]
     let count = u32::from_le_bytes(array(header, 12)) as usize;
     let file_len = u64::from_le_bytes(array(header, 16));
     if file_len != map.len() as u64 {
-        return Err(damaged(format!("its header says {file_len} bytes, it has {}", map.len())));
+        return Err(damaged(format!("its header states {file_len} bytes, but it has {}", map.len())));
     }
     let table_end =
         count.checked_mul(ENTRY_LEN).and_then(|len| len.checked_add(HEADER_LEN)).filter(|&end| end <= map.len());
     let Some(table_end) = table_end else {
-        return Err(damaged(format!("its table of {count} sections runs past its end")));
+        return Err(damaged(format!("its table of {count} sections is longer than the file")));
     };
     let mut unsealed = map[..table_end].to_vec();
     unsealed[24..28].fill(0);
@@ -328,7 +328,7 @@ fn decode_entry(entry: &[u8], file_len: usize) -> Result<([u8; 8], usize, usize)
     let length = u64::from_le_bytes(array(entry, 16));
     let end = offset.checked_add(length).filter(|&end| end <= file_len as u64 && offset % SECTION_ALIGN == 0);
     let Some(end) = end else {
-        return Err(format!("section '{}' at {offset} of {length} bytes does not lie inside it", tag.escape_ascii()));
+        return Err(format!("section '{}' at {offset} of {length} bytes is not inside the file", tag.escape_ascii()));
     };
     Ok((tag, offset as usize, end as usize))
 }

@@ -82,13 +82,12 @@ impl fmt::Display for SnapshotError {
             ),
             Self::Unreadable { dir, what } => write!(
                 f,
-                "the snapshot {} is damaged: opening it ended with '{what}'; copy it again or rebuild it with 'hornbook build'",
+                "the snapshot {} is damaged: opening it failed with '{what}'; copy it again or rebuild it with 'hornbook build'",
                 dir.display()
             ),
             Self::Counts { dir, file, found, expected } => write!(
                 f,
-                "{} has {found} entries where the outline has {expected}: the files are from different builds; \
-                 copy the snapshot again or rebuild it with 'hornbook build'",
+                "{} has {found} entries, but the outline has {expected}: the files are from different builds; copy the snapshot again or rebuild it with 'hornbook build'",
                 dir.join(file).display()
             ),
         }
@@ -335,7 +334,7 @@ fn check_fingerprints(dir: &Path, manifest: &Manifest) -> Result<(), SnapshotErr
     }
     // With several sentence encoders it would be unclear which one a search uses.
     if others.len() > 1 {
-        return refuse("sentence encoders", all_told(&others), "room for one".to_owned());
+        return refuse("sentence encoders", all_told(&others), "support for one".to_owned());
     }
     Ok(())
 }

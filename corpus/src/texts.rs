@@ -53,7 +53,7 @@ impl TextWriter {
     }
 
     pub fn push(&mut self, text: &str) -> Result<Span, SectionFileError> {
-        assert!(text.len() <= TEXT_BYTES_MAX, "importers bound the texts they hand over");
+        assert!(text.len() <= TEXT_BYTES_MAX, "importers limit the length of texts");
         let span = Span { offset: self.position, length: text.len() as u32 };
         self.out.write(text.as_bytes())?;
         let mut rest = text.as_bytes();
@@ -106,7 +106,7 @@ impl fmt::Display for TextDamaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Span { offset, length } = self.span;
         let fault = match self.fault {
-            TextFault::OutOfBounds => "lies outside the file",
+            TextFault::OutOfBounds => "is outside the file",
             TextFault::NotUtf8 => "is not UTF-8",
             TextFault::Checksum => "does not match its checksum",
             TextFault::Hash => "does not match its SHA-256",
@@ -141,7 +141,7 @@ impl Texts {
         let blocks = texts.bytes.len().div_ceil(BLOCK_BYTES);
         if texts.sums.len() != blocks {
             let found = texts.sums.len();
-            return Err(file.damaged(format!("it has checksums of {found} blocks and {blocks} blocks of text")));
+            return Err(file.damaged(format!("it has checksums for {found} blocks, but {blocks} blocks of text")));
         }
         Ok(texts)
     }

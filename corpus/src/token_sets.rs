@@ -61,7 +61,7 @@ impl TokenSetWriter {
 }
 
 fn check_set(tokens: &[TokenId]) {
-    assert!(tokens.is_sorted_by(|a, b| a < b), "a token set is sorted and unique: call sort_unique first");
+    assert!(tokens.is_sorted_by(|a, b| a < b), "a token set must be sorted and unique: call sort_unique first");
 }
 
 /// The mapped sets. A damaged set is empty, or contains tokens that are not in the vocabulary.
@@ -115,7 +115,10 @@ impl Sets {
         let sets = Self { tokens: file.column(tokens)?, starts: file.column(starts)? };
         let counted = sets.starts.last().copied();
         if sets.starts.first() != Some(&0) || counted != Some(sets.tokens.len() as u64) {
-            let what = format!("{tokens} holds {} tokens, {starts} counts {counted:?} of them", sets.tokens.len());
+            let what = format!(
+                "section {tokens} contains {} tokens, but section {starts} counts {counted:?}",
+                sets.tokens.len()
+            );
             return Err(file.damaged(what));
         }
         Ok(sets)

@@ -83,7 +83,12 @@ fn train(arguments: &Arguments) -> Result<(), Failure> {
     for folder in &arguments.snapshots {
         let corpus = Corpus::open(Arc::new(Snapshot::open(folder)?), &without)?;
         let (ready, left_out) = evaluate::prepare(&corpus.snapshot, &queries)?;
-        println!("{}: {} queries, {} about other law", folder.display(), ready.len(), left_out.queries.len());
+        println!(
+            "{}: {} queries, {} left out because their law is not in the snapshot",
+            folder.display(),
+            ready.len(),
+            left_out.queries.len()
+        );
         queries.retain(|query| left_out.queries.contains(&query.id));
         lessons.extend(ready.iter().map(|query| (corpora.len(), TrainingExample::of_query(&corpus, query))));
         corpora.push(corpus);

@@ -49,7 +49,7 @@ impl Corpus {
             }
         }
         if teaching.is_empty() {
-            return Err("a snapshot without law in force teaches nothing".into());
+            return Err("a snapshot without law in force cannot be used for training".into());
         }
         Ok(Self { snapshot, withheld, training_nodes: teaching })
     }

@@ -272,7 +272,7 @@ impl BuildContext<'_> {
         drop(spool);
         clock.lap("index");
         let words = self.account(dir, words)?;
-        clock.lap("account of words");
+        clock.lap("word account");
         let mut stage = self.options.progress.stage("finding references", "nodes", Some(u64::from(compiled.nodes)));
         let references = references::write(dir, &grammar, &mut stage)?;
         stage.finish();
@@ -305,7 +305,7 @@ impl BuildContext<'_> {
         report.words = words;
         clock.add_to(&mut report);
         report.snapshot_bytes = bytes_below(dir)?;
-        let text = serde_json::to_vec_pretty(&report).expect("a report has no keys that are not text");
+        let text = serde_json::to_vec_pretty(&report).expect("all keys of a report are strings");
         write(&dir.join(REPORT_FILE_NAME), &text)?;
         let manifest = self.manifest(inputs, &compiled, &catalogue, &report).seal(dir)?;
         Ok((report, manifest))
@@ -469,7 +469,7 @@ impl BuildContext<'_> {
         stage.finish();
         if stats.inserted > 0 {
             let kept = stats.points - stats.inserted.min(stats.points);
-            reused.push(format!("the links of {kept} of {} points of the graph", stats.points));
+            reused.push(format!("links of {kept} of {} points of the graph", stats.points));
         }
         Ok(GraphReport {
             chunks: stats.chunks,

@@ -84,7 +84,7 @@ impl fmt::Display for CompileError {
             Self::Vectors(error) => error.fmt(f),
             Self::Chunks(error) => error.fmt(f),
             Self::Spool(error) => error.fmt(f),
-            Self::TooManyNodes => f.write_str("the sources hold more than 2,000,000,000 nodes; split the plan"),
+            Self::TooManyNodes => f.write_str("the sources contain more than 2,000,000,000 nodes; split the plan"),
         }
     }
 }

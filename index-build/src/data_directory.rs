@@ -53,19 +53,22 @@ impl fmt::Display for DataDirectoryError {
             Self::Io { path, doing, source } => write!(f, "{}: cannot {doing}: {source}", path.display()),
             Self::Unknown { wanted, data } => write!(
                 f,
-                "there is no snapshot '{wanted}' in {}; 'hornbook snapshot list' shows those there are",
+                "there is no snapshot '{wanted}' in {}; 'hornbook snapshot list' lists the existing ones",
                 data.join(SNAPSHOTS).display()
             ),
             Self::Ambiguous { wanted, matches } => {
-                write!(f, "'{wanted}' is the beginning of several snapshots: {}; write more of it", matches.join(", "))
+                write!(
+                    f,
+                    "'{wanted}' matches several snapshots: {}; give more characters of the id",
+                    matches.join(", ")
+                )
             }
             Self::NoEarlierSnapshot { current: None } => {
-                f.write_str("no snapshot is in use; 'hornbook snapshot activate ID' takes one into use")
+                f.write_str("no snapshot is in use; activate one with 'hornbook snapshot activate ID'")
             }
             Self::NoEarlierSnapshot { current: Some(current) } => write!(
                 f,
-                "no other snapshot is known to have been in use before {current}; 'hornbook snapshot activate ID' takes \
-                 any other into use"
+                "no earlier snapshot is recorded before {current}; activate one with 'hornbook snapshot activate ID'"
             ),
             Self::Snapshot(error) => error.fmt(f),
             Self::Publish(error) => error.fmt(f),
@@ -121,7 +124,7 @@ impl DataDirectory {
             if id.starts_with('.') {
                 continue;
             }
-            let built = metadata.modified().map_err(io_error(&path, "find its time"))?;
+            let built = metadata.modified().map_err(io_error(&path, "read its modification time"))?;
             let manifest = Manifest::open(&path).map_err(|error| error.to_string());
             stored.push(StoredSnapshot { is_current: current.as_ref() == Some(&id), id, path, built, manifest });
         }
@@ -200,7 +203,7 @@ impl DataDirectory {
 
     /// Removes a snapshot that is not in use. It is first renamed in one step, and then its files are removed.
     pub fn remove(&self, stored: &StoredSnapshot) -> Result<(), DataDirectoryError> {
-        assert!(self.current().as_ref() != Some(&stored.id), "the snapshot in use is never removed");
+        assert!(self.current().as_ref() != Some(&stored.id), "the snapshot in use must not be removed");
         let aside = stored.path.with_file_name(work_name(&stored.id));
         let _turn = PublishLock::wait(&self.path.join(SNAPSHOTS))?;
         fs::rename(&stored.path, &aside).map_err(io_error(&stored.path, "remove it"))?;
@@ -288,11 +291,11 @@ mod tests {
         data.point_at("c").unwrap();
         assert_eq!(data.previous_snapshot().as_deref(), Some("b"));
         point_current(dir.path(), "b").unwrap();
-        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "the link alone says what is in use");
+        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "only the link decides which snapshot is in use");
         data.point_at("c").unwrap();
         data.point_at("c").unwrap();
         fs::remove_dir_all(dir.path().join("snapshots/b")).unwrap();
-        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "what is gone is passed over");
+        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "missing snapshots are skipped");
         point_current(dir.path(), "a").unwrap();
         assert_eq!(data.previous_snapshot(), None);
         assert!(data.rollback(|_| ()).unwrap_err().to_string().contains("before a"));
@@ -306,7 +309,7 @@ mod tests {
         assert!(matches!(data.activate("a", |_| ()), Err(DataDirectoryError::Snapshot(_))));
         assert!(data.rollback(|_| ()).is_err());
         assert_eq!(data.current().as_deref(), Some("b"));
-        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "a failed rollback forgets nothing");
+        assert_eq!(data.previous_snapshot().as_deref(), Some("a"), "a failed rollback does not change the history");
     }
 
     #[test]

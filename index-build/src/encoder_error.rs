@@ -29,8 +29,7 @@ impl fmt::Display for EncoderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotBuiltIn => f.write_str(
-                "the plan has a table [encoder], but this program was built without sentence encoders; build it with \
-                 'cargo build --release', without --no-default-features, or remove the table from the plan",
+                "the plan has a table [encoder], but this program was built without encoder support; build it with 'cargo build --release', without --no-default-features, or remove the table from the plan",
             ),
             Self::Read { path, source } => write!(f, "cannot read {}: {source}", path.display()),
             Self::InvalidFile { path, line: Some(line), what } => write!(f, "{}:{line}: {what}", path.display()),

@@ -96,13 +96,13 @@ impl fmt::Display for BuildError {
             Self::Strict { first, total } => {
                 let all =
                     if *total == 1 { "the only warning".to_owned() } else { format!("the first of {total} warnings") };
-                write!(f, "{first} ({all}; --strict makes warnings errors)")
+                write!(f, "{first} ({all}; --strict turns warnings into errors)")
             }
             Self::WordsLost(reports) => {
                 for report in reports {
                     writeln!(
                         f,
-                        "{}: {} of {} words are not in the snapshot, and nothing says why: {}",
+                        "{}: {} of {} words are missing in the snapshot without a reason: {}",
                         report.source,
                         report.unaccounted,
                         report.words,
@@ -110,7 +110,7 @@ impl fmt::Display for BuildError {
                     )?;
                 }
                 f.write_str(
-                    "--strict refuses such losses; without it the build goes on and report.json has the whole account",
+                    "--strict refuses such losses; without it the build continues and report.json contains the complete account",
                 )
             }
         }

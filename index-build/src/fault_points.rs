@@ -84,7 +84,7 @@ mod tests {
 
     fn killed(step: &str, plan: &Path, extra: &[(&str, &Path)]) {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "faults::tests::child_that_builds"]).env(END_AT, step).env(PLAN, plan);
+        child.args(["--exact", "fault_points::tests::child_that_builds"]).env(END_AT, step).env(PLAN, plan);
         let output = child.envs(extra.iter().copied()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && output.status.code().is_none(), "{step} was not reached: {said}");

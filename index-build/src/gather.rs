@@ -28,7 +28,7 @@ use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::wordings;
 
 /// Reason for leaving out the words of a container.
-const IN_SEVERAL_DOCUMENTS: &str = "containers that several documents hold";
+const IN_SEVERAL_DOCUMENTS: &str = "containers that several documents contain";
 
 #[derive(Clone, Debug)]
 struct NodeStructure {
@@ -262,8 +262,7 @@ impl Gatherer {
             {
                 let heading = self.spool.read(skeleton.content)?.heading;
                 let what = format!(
-                    "'{heading}': nobody knows by '{}' when what lies in it is law; the sections in it are \
-                     served as uncertain",
+                    "'{heading}': '{}' does not show when its sections are law; their validity is marked as uncertain",
                     remark.as_deref().unwrap_or_default()
                 );
                 warnings.add(WarningKind::UncertainValidity, self.position(node), what);
@@ -451,7 +450,7 @@ impl Gatherer {
         let reached = preorder(&roots, &children);
         if let Some(lost) = all().find(|&node| !reached.contains(&node)) {
             let key = &self.nodes[lost as usize].key;
-            let what = format!("'{key}' is its own ancestor; follow the parents from here and break the circle");
+            let what = format!("'{key}' is its own ancestor; follow the parents from here and break the cycle");
             mistakes.add(self.position(lost), what);
         }
         if !mistakes.is_empty() {

@@ -48,7 +48,7 @@ impl Includes {
             self.places.values().filter(|include| !named.contains(&include.document)).collect();
         missing.sort_by(|a, b| (&a.position, &a.name).cmp(&(&b.position, &b.name)));
         for include in missing {
-            let what = format!("'{}' is included here, but the source has no law in such a file", include.name);
+            let what = format!("'{}' is included here, but the source contains no such file with law", include.name);
             mistakes.add(&include.position, what);
         }
     }

@@ -30,7 +30,8 @@ pub struct ContentSize {
 /// Reads the file at `path` to its end. The extension of `name` decides its kind.
 pub fn read_to_end(path: &Path, name: &str) -> Result<ContentSize, SourceError> {
     let place = || path.display().to_string();
-    let not_whole = |error| SourceError::Refused { place: place(), what: format!("the file is not whole: {error}") };
+    let not_whole =
+        |error| SourceError::Refused { place: place(), what: format!("the file is incomplete or damaged: {error}") };
     let file = plain_file::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
     let packed_len = file.metadata().map_err(not_whole)?.len();
     let (inner, packing) = Packing::of(name);
@@ -118,8 +119,8 @@ fn check_xml_ends(mut file: File, length: u64) -> io::Result<()> {
     let last = end.rfind("</").map(|at| name_at(&end[at + 2..]));
     match (root, last) {
         (Some(root), Some(last)) if root == last && end.trim_end().ends_with('>') => Ok(()),
-        (None, _) => Err(cut("it is not XML: it has no element near its beginning")),
-        (Some(root), _) => Err(cut(&format!("it begins with <{root}> and does not end with </{root}>"))),
+        (None, _) => Err(cut("it is not XML: there is no element near its start")),
+        (Some(root), _) => Err(cut(&format!("it begins with <{root}> but does not end with </{root}>"))),
     }
 }
 
@@ -252,7 +253,7 @@ mod tests {
         let mut changed = zip();
         let data = changed.windows(5).position(|window| window == b"a.xml").unwrap() + 5;
         changed[data] ^= 1;
-        assert!(read("a.zip", &changed).unwrap_err().contains("not whole"));
+        assert!(read("a.zip", &changed).unwrap_err().contains("incomplete"));
     }
 
     #[test]
@@ -279,7 +280,7 @@ mod tests {
     fn html_error_pages_are_not_archives() {
         let page = b"<!DOCTYPE html><html><body>Down for maintenance</body></html>";
         for name in ["a.zip", "a.tar.gz", "a.tar.zst", "a.json"] {
-            assert!(read(name, page).unwrap_err().contains("not whole"), "{name}");
+            assert!(read(name, page).unwrap_err().contains("incomplete"), "{name}");
         }
         assert!(read("a.xml", b"plain words").unwrap_err().contains("it is not XML"));
     }

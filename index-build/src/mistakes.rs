@@ -56,7 +56,7 @@ impl fmt::Display for Mistakes {
         match &self.lines[..] {
             [only] => f.write_str(only),
             lines => {
-                let stopped = if self.is_full() { ", and perhaps more" } else { "" };
+                let stopped = if self.is_full() { ", and possibly more" } else { "" };
                 write!(f, "{} errors in the sources{stopped}; nothing was built:", lines.len())?;
                 lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
             }
@@ -80,7 +80,7 @@ mod tests {
         );
         (0..MISTAKES_MAX).for_each(|n| mistakes.add(n, "more"));
         let text = mistakes.to_string();
-        assert!(text.starts_with("100 errors in the sources, and perhaps more; nothing was built:\n"), "{text}");
+        assert!(text.starts_with("100 errors in the sources, and possibly more; nothing was built:\n"), "{text}");
         assert_eq!(text.lines().count(), 101);
     }
 }

@@ -37,7 +37,7 @@ impl Pattern {
 
     /// A pattern of the program itself, or the default of an option that a plan does not set.
     pub(crate) fn fixed(text: &str) -> Self {
-        Self::new(text).unwrap_or_else(|error| unreachable!("a pattern of ours: {error}"))
+        Self::new(text).unwrap_or_else(|error| unreachable!("built-in pattern is invalid: {error}"))
     }
 }
 

@@ -24,7 +24,7 @@ pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let length = file.metadata()?.len();
     if length > bytes_max {
-        let what = format!("it has {length} bytes, and no more than {bytes_max} are read");
+        let what = format!("it has {length} bytes, but the limit is {bytes_max}");
         return Err(io::Error::new(ErrorKind::FileTooLarge, what));
     }
     let mut bytes = Vec::new();
@@ -53,7 +53,7 @@ fn check(kind: FileType) -> io::Result<()> {
     } else {
         "a device"
     };
-    Err(io::Error::new(ErrorKind::InvalidInput, format!("it is {what}, and only plain files are read")))
+    Err(io::Error::new(ErrorKind::InvalidInput, format!("it is {what}, not a regular file")))
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert_eq!(read_text(&link, 3).unwrap(), "law");
         let message = |result: io::Result<Vec<u8>>| result.unwrap_err().to_string();
-        assert_eq!(message(read(&path, 2)), "it has 3 bytes, and no more than 2 are read");
+        assert_eq!(message(read(&path, 2)), "it has 3 bytes, but the limit is 2");
         assert_eq!(message(read(dir.path(), 9)), "it is a folder, and only plain files are read");
         assert_eq!(read(&dir.path().join("absent"), 9).unwrap_err().kind(), ErrorKind::NotFound);
         std::fs::write(&path, b"la\xff").unwrap();

@@ -175,10 +175,7 @@ impl Plan {
 
 fn check_encoder(encoder: &PlannedEncoder) -> Result<(), String> {
     if encoder.space.as_str() == Embedder::ID {
-        return Err(format!(
-            "encoder: space = '{}' is the space that every snapshot has; name it otherwise",
-            encoder.space
-        ));
+        return Err(format!("encoder: space = '{}' is the built-in space; choose another name", encoder.space));
     }
     let sha256 = &encoder.sha256;
     if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -196,7 +193,7 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
         ("url", source.url.as_ref()),
     ] {
         if value.is_some_and(|value| value.trim().is_empty()) {
-            return Err(format!("{at}: {field} is empty; every provision shows where it comes from"));
+            return Err(format!("{at}: {field} is empty; it is required because every provision shows its origin"));
         }
     }
     for (field, value) in
@@ -283,8 +280,8 @@ url = "u"
         };
         let sha256 = "0".repeat(64);
         assert!(Plan::parse(&encoder("minilm-256", &sha256), Path::new("plan.toml")).is_ok());
-        assert!(message(&encoder("Mini LM", &sha256)).contains("'Mini LM' is no name of an embedding space"));
-        assert!(message(&encoder("law-static-256", &sha256)).contains("name it otherwise"));
+        assert!(message(&encoder("Mini LM", &sha256)).contains("'Mini LM' is not the name of an embedding space"));
+        assert!(message(&encoder("law-static-256", &sha256)).contains("choose another name"));
         assert!(message(&encoder("minilm-256", "53aa")).contains("64 hexadecimal digits"));
         assert!(message(&encoder("minilm-256", &sha256).replace("query_table", "table")).contains("table"));
     }

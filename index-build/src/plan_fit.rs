@@ -61,9 +61,9 @@ impl MisfitSign {
     fn described(self) -> &'static str {
         match self {
             Self::NoText => "are in force but have no text",
-            Self::CreditInLaw => "end with words that look like a source credit, and have none",
+            Self::CreditInLaw => "end with words that look like a source credit, but have no credit",
             Self::LawInHeading => "have several sentences as their heading",
-            Self::LawInCredit => "have a source credit longer than any that is one",
+            Self::LawInCredit => "have a source credit that is too long to be one",
         }
     }
 }
@@ -135,7 +135,7 @@ impl SourceFitStats {
         for (sign, (count, first)) in self.signs {
             if count > sign.accepted(all) {
                 let what = format!(
-                    "{count} of {all} provisions {}, this is the first; the plan may not fit this source",
+                    "{count} of {all} provisions {}; this is the first one; the plan may not fit this source",
                     sign.described()
                 );
                 warnings.add(WarningKind::PoorFit, first.as_ref().unwrap_or(&start), what);
@@ -205,6 +205,8 @@ mod tests {
         assert!(found.contains("100 of 100 provisions have several sentences as their heading"), "{found}");
         let long = "word ".repeat(1_001);
         let credits = (0..100).map(|n| section(n, "None.", Some(if n == 7 { &long } else { "SL 1980, ch 1." })));
-        assert!(warned(credits).concat().contains("a.json:7: 1 of 100 provisions have a source credit longer"));
+        assert!(
+            warned(credits).concat().contains("a.json:7: 1 of 100 provisions have a source credit that is too long")
+        );
     }
 }

@@ -51,7 +51,7 @@ fn bar(name: &'static str, unit: &'static str, total: Option<u64>) -> ProgressBa
         Some(_) => format!("{{prefix:<22}} {{bar:30}} {{human_pos}}/{{human_len}} {unit}  {{per_sec}}  {{eta}} left"),
         None => format!("{{prefix:<22}} {{spinner}} {{human_pos}} {unit}  {{per_sec}}  {{elapsed}}"),
     };
-    let style = ProgressStyle::with_template(&template).expect("the template is a constant of ours");
+    let style = ProgressStyle::with_template(&template).expect("the built-in template is valid");
     let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
     bar.with_style(style).with_prefix(name)
 }

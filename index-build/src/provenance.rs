@@ -38,8 +38,7 @@ impl fmt::Display for ProvenanceError {
             Self::Receipt(error) => error.fmt(f),
             Self::Unknown { place, fields } => write!(
                 f,
-                "{place}: the plan does not give {}, and no receipt of 'hornbook fetch' beside the file does; every \
-                 provision shows where it comes from, so write it in the plan",
+                "{place}: neither the plan nor a receipt of 'hornbook fetch' next to the file gives {}; every provision shows its origin, so add it to the plan",
                 fields.join(" and ")
             ),
         }
@@ -186,9 +185,9 @@ mod tests {
         );
         assert_eq!(of("edition = 'mine'").unwrap().edition, "mine");
         fs::write(&file, "2026-03-02").unwrap();
-        assert!(of("").unwrap_err().to_string().contains("SHA-256"), "the file is not what was received");
+        assert!(of("").unwrap_err().to_string().contains("SHA-256"), "the file differs from its receipt");
         let all = of("edition = 'mine'\nretrieved = '2026-01-01'\nurl = 'u'").unwrap();
-        assert_eq!(all.url, "u", "a plan that says all needs no receipt");
+        assert_eq!(all.url, "u", "a plan that states everything needs no receipt");
     }
 
     #[test]
@@ -197,7 +196,7 @@ mod tests {
         let file = dir.path().join("a");
         fs::write(&file, "x").unwrap();
         let unknown = SourceProvenance::of(&planned("edition = 'e'").sources[0], &file).unwrap_err().to_string();
-        assert!(unknown.contains("does not give retrieved and url, and no receipt"), "{unknown}");
+        assert!(unknown.contains("gives retrieved and url"), "{unknown}");
         put(&file, None, "2026-03-01");
         assert_eq!(SourceProvenance::of(&planned("").sources[0], &file).unwrap().edition, "as of 2026-03-01");
     }

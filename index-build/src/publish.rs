@@ -38,17 +38,17 @@ impl fmt::Display for PublishError {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
             Self::Exists { path } => write!(
                 f,
-                "{} holds another snapshot already; choose another folder, or give --replace to put the new one in its place",
+                "{} already contains another snapshot; choose another folder, or use --replace to replace it",
                 path.display()
             ),
             Self::Busy { path } => write!(
                 f,
-                "{WORK_FOLDERS_MAX} builds to {} are under way already; wait for them, or end them",
+                "{WORK_FOLDERS_MAX} builds to {} are already running; wait for them, or stop them",
                 path.display()
             ),
             Self::NotASnapshot { path } => write!(
                 f,
-                "{} exists and is not a snapshot, so it is left alone; choose a folder that does not exist yet",
+                "{} exists and is not a snapshot, so it is not replaced; choose a folder that does not exist",
                 path.display()
             ),
         }
@@ -124,7 +124,7 @@ impl WorkFolder {
         reached("moved");
         sync_directory(&parent).map_err(io_error(&parent, "sync"))?;
         if is_replaced {
-            fs::remove_dir_all(&self.path).map_err(io_error(&self.path, "remove what was replaced, now at"))?;
+            fs::remove_dir_all(&self.path).map_err(io_error(&self.path, "remove the replaced snapshot, now at"))?;
         }
         reached("removed");
         Ok(())
@@ -222,7 +222,7 @@ pub(crate) fn clear_leftovers(out: &Path) -> Result<(), PublishError> {
             restore_replaced(&path, &parent.join(replaced))?;
         } else if shown.contains(WORK_FOLDER_INFIX) && is_abandoned(&path) {
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-            removed.map_err(io_error(&path, "remove what an earlier build left:"))?;
+            removed.map_err(io_error(&path, "remove the leftovers of an earlier build:"))?;
         }
     }
     Ok(())
@@ -238,9 +238,9 @@ fn restore_replaced(aside: &Path, out: &Path) -> Result<(), PublishError> {
         return Ok(());
     }
     if fs::symlink_metadata(out).is_ok() {
-        return fs::remove_dir_all(aside).map_err(io_error(aside, "remove what an earlier build left:"));
+        return fs::remove_dir_all(aside).map_err(io_error(aside, "remove the leftovers of an earlier build:"));
     }
-    fs::rename(aside, out).map_err(io_error(out, "put back what an earlier build replaced:"))
+    fs::rename(aside, out).map_err(io_error(out, "restore the snapshot that an earlier build moved aside:"))
 }
 
 fn make_read_only(path: &Path) -> Result<(), PublishError> {
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(fs::read_to_string(out.join("keyword/a")).unwrap(), "one");
         finished(&out, "two").publish(&out, true).unwrap();
         assert_eq!(fs::read_to_string(out.join("keyword/a")).unwrap(), "two");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left next to it");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no leftovers remain next to it");
     }
 
     #[test]
@@ -346,7 +346,7 @@ mod tests {
         let theirs = dir.path().join(".notes.replaced");
         fs::create_dir(&theirs).unwrap();
         clear_leftovers(&out).unwrap();
-        assert!(theirs.exists(), "it is no snapshot");
+        assert!(theirs.exists(), "it is not a snapshot");
     }
 
     #[test]

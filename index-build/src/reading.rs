@@ -57,7 +57,7 @@ pub(crate) fn read_source(
     };
     stage.finish();
     for link in links {
-        intake.warnings.add(WarningKind::SkippedLink, link, "this is a link; it was passed over");
+        intake.warnings.add(WarningKind::SkippedLink, link, "this is a link; it was skipped");
     }
     if intake.gatherer.provisions() == provisions_before && intake.mistakes.is_empty() {
         let what = "this source has no provisions; check that the file is complete, or remove it from the plan";

@@ -116,11 +116,12 @@ impl Receipt {
         let receipt: Self =
             serde_json::from_slice(&text).map_err(|error| invalid(format!("it is not a receipt: {error}")))?;
         if receipt.format != RECEIPT_FORMAT {
-            let what = format!("it has format {}, this hornbook reads {RECEIPT_FORMAT}", receipt.format);
+            let what =
+                format!("it has format {}, but this version of hornbook reads format {RECEIPT_FORMAT}", receipt.format);
             return Err(invalid(what));
         }
         if !is_date(&receipt.retrieved) || !is_date(&receipt.checked) {
-            return Err(invalid("its dates are not dates".to_owned()));
+            return Err(invalid("its dates are invalid".to_owned()));
         }
         Ok(Some(receipt))
     }
@@ -129,7 +130,7 @@ impl Receipt {
     pub fn write(&self, file: &Path) -> Result<(), ReceiptError> {
         let path = Self::path_for(file);
         let fresh = sibling_path(&path, PART_SUFFIX);
-        let mut text = serde_json::to_vec_pretty(self).expect("a receipt has no keys that are not text");
+        let mut text = serde_json::to_vec_pretty(self).expect("all keys of a receipt are strings");
         text.push(b'\n');
         // Left by a killed process.
         let _ = fs::remove_file(&fresh);
@@ -145,7 +146,7 @@ impl Receipt {
         let other = |what: String| ReceiptError::OtherFile { file: file.to_owned(), what };
         let length = fs::metadata(file).map_err(io_error(file, "find it"))?.len();
         if length != self.bytes {
-            return Err(other(format!("it has {length} bytes, its receipt says {}", self.bytes)));
+            return Err(other(format!("it has {length} bytes, but its receipt states {}", self.bytes)));
         }
         let sha256 = sha256_of(file).map_err(io_error(file, "read it"))?;
         if sha256 != self.sha256 {
@@ -208,7 +209,7 @@ mod tests {
         fs::write(&file, "abd").unwrap();
         assert!(receipt.check(&file).unwrap_err().to_string().contains("SHA-256 is not"));
         fs::write(&file, "ab").unwrap();
-        assert!(receipt.check(&file).unwrap_err().to_string().contains("has 2 bytes, its receipt says 3"));
+        assert!(receipt.check(&file).unwrap_err().to_string().contains("has 2 bytes, but its receipt states 3"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "the file and its receipt");
     }
 
@@ -221,8 +222,8 @@ mod tests {
         let path = Receipt::path_for(&file);
         let text = fs::read_to_string(&path).unwrap();
         for (from, to, expected) in [
-            ("\"format\": 1", "\"format\": 2", "it has format 2, this hornbook reads 1"),
-            ("2026-02-03", "2026-02-30", "its dates are not dates"),
+            ("\"format\": 1", "\"format\": 2", "it has format 2, but this version of hornbook reads format 1"),
+            ("2026-02-03", "2026-02-30", "its dates are invalid"),
             ("\"bytes\"", "\"size\"", "not a receipt"),
             ("{", "", "not a receipt"),
         ] {

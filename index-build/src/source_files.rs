@@ -318,7 +318,7 @@ mod tests {
         }
         let path = dir.path().join("padded.tar");
         fs::write(&path, [&whole[..], &[0; 8_192]].concat()).unwrap();
-        assert_eq!(collect(&path).unwrap().len(), 2, "tar fills its last record with more zeros");
+        assert_eq!(collect(&path).unwrap().len(), 2, "tar pads its last record with zeros");
     }
 
     #[test]
@@ -362,7 +362,7 @@ mod tests {
                 message.contains(name) && message.contains("entries of the archive unpack to more than"),
                 "{message}"
             );
-            assert!(message.contains(&(16 << 20).to_string()), "the limit is named: {message}");
+            assert!(message.contains(&(16 << 20).to_string()), "the message names the limit: {message}");
         }
     }
 
@@ -383,7 +383,7 @@ mod tests {
                 let messages = [content_hash(&asked).err(), collect(&asked).err()];
                 done.send(messages.map(|error| error.map(|error| error.to_string())))
             });
-            let messages = refused.recv_timeout(std::time::Duration::from_secs(10)).expect("it is read for ever");
+            let messages = refused.recv_timeout(std::time::Duration::from_secs(10)).expect("reading must end");
             for message in messages {
                 let message = message.unwrap();
                 let named = if path.is_dir() { path.join("law.jsonl") } else { path.clone() };

@@ -39,12 +39,14 @@ impl fmt::Display for TerritoryError {
             Self::Duplicate(code) => {
                 write!(f, "jurisdiction {code} is defined twice (the states, DC and the territories are built in)")
             }
-            Self::NoParent { code, parent } => write!(f, "jurisdiction {code} lies in {parent}, which is not defined"),
+            Self::NoParent { code, parent } => {
+                write!(f, "jurisdiction {code} has the parent {parent}, which is not defined")
+            }
             Self::NeedsParent { code, level } => {
                 write!(f, "jurisdiction {code} is a {} without a parent; name its state or county", level.as_str())
             }
             Self::Cycle(code) => {
-                write!(f, "jurisdiction {code} is its own ancestor; follow the parents and break the circle")
+                write!(f, "jurisdiction {code} is its own ancestor; follow the parents and break the cycle")
             }
             Self::Unknown { code, nearest } => {
                 write!(f, "jurisdiction {code} is unknown; define it with [[jurisdiction]]")?;

@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(texts(in_chronological_order(new().content, vec![old().content])), ["Old.", "New."]);
         let printed_together = Content { wordings: vec![new().content], source: 7, ..old().content };
         let all = in_chronological_order(printed_together, vec![]);
-        assert!(all.iter().all(|wording| wording.source == 7), "all are from the place where they are printed");
+        assert!(all.iter().all(|wording| wording.source == 7), "all come from the source that prints them");
         assert_eq!(texts(all), ["Old.", "New."]);
     }
 

@@ -75,7 +75,7 @@ fn import_zoning(
     let mut imported = None;
     source_files::for_each(&source.path, planned.member.as_deref(), |file| {
         if imported.is_some() {
-            let what = "a zoning source is one file; name it by its own path, or with 'member' in a folder or archive"
+            let what = "a zoning source must be one file; give its path, or use 'member' within a folder or archive"
                 .to_owned();
             return Err(BuildError::Source(SourceError::Refused { place: file.place, what }));
         }
@@ -97,11 +97,7 @@ fn import_zoning(
 
 fn read_table(path: &Path) -> Result<String, BuildError> {
     plain_file::read_text(path, ZONE_TABLE_BYTES_MAX).map_err(|source| {
-        BuildError::Source(SourceError::Io {
-            place: path.display().to_string(),
-            doing: "read the table of zones",
-            source,
-        })
+        BuildError::Source(SourceError::Io { place: path.display().to_string(), doing: "read the zone table", source })
     })
 }
 

@@ -140,7 +140,7 @@ impl RateChecked {
         now: Now,
     ) -> Result<Reserved, Refusal> {
         let Self { shared, key, left } = self;
-        assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than an entry can hold");
+        assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than a ledger entry can store");
         shared.queue.check_open()?;
         let month = now.wall.month().0;
         let limit = shared.settings.tariff.monthly_units(key.account.standing().company_formed);

@@ -31,7 +31,7 @@ pub fn allowed<T>(work: impl FnOnce() -> T) -> T {
 /// Every function that blocks or reads the file must call this.
 #[track_caller]
 pub(crate) fn assert_allowed() {
-    debug_assert!(!MUST_NOT_WAIT.get(), "this may wait, and the thread carries other calls too");
+    debug_assert!(!MUST_NOT_WAIT.get(), "this call may block, but the thread serves other calls too");
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[should_panic(expected = "this may wait")]
+    #[should_panic(expected = "this call may block")]
     fn a_marked_thread_must_not_block() {
         forbid_on_this_thread();
         allowed(assert_allowed);

@@ -105,14 +105,14 @@ impl ChangeError {
 impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotFound { what, id } => write!(f, "there is no {what} {id}; '{what} list' shows those there are"),
+            Self::NotFound { what, id } => write!(f, "there is no {what} {id}; '{what} list' shows every {what}"),
             Self::Refused(why) | Self::SealKeyLost(why) => f.write_str(why),
             Self::Ledger(error) => write!(f, "the change was not made: {error}"),
             Self::State(error) => write!(f, "the change was not made: {error}"),
             Self::OutcomeUnknown(error) => {
-                write!(f, "it is not known whether the change was made, look before you repeat it: {error}")
+                write!(f, "it is not known whether the change was made; check before you repeat it: {error}")
             }
-            Self::Entropy(error) => write!(f, "cannot make a secret: no randomness from the system: {error}"),
+            Self::Entropy(error) => write!(f, "cannot create a secret: the system returned no random bytes: {error}"),
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn entity_type(text: &str) -> Result<String, String> {
     let wanted = text.to_ascii_lowercase().replace([' ', '-'], "_");
     match ENTITY_TYPES.contains(&wanted.as_str()) {
         true => Ok(wanted),
-        false => Err(format!("'{text}' is not a kind of company; the kinds are {}", ENTITY_TYPES.join(", "))),
+        false => Err(format!("'{text}' is not an entity type; the entity types are {}", ENTITY_TYPES.join(", "))),
     }
 }
 

@@ -189,7 +189,7 @@ mod tests {
                         let counted = |at: u64| let_through.iter().chain([&now]).filter(|&&c| at < c + 60_000).count();
                         let reset = now + left.minute_reset_sec * 1000;
                         prop_assert!(counted(reset) < counted(now), "no room after {} s", left.minute_reset_sec);
-                        prop_assert_eq!(counted(reset - 1000), counted(now), "a second less would do");
+                        prop_assert_eq!(counted(reset - 1000), counted(now), "one second less would be enough");
                         let_through.push(now);
                     }
                     Err(refused) => {
@@ -199,7 +199,7 @@ mod tests {
                         prop_assert!(then < limit as usize, "waiting {} s does not help", refused.retry_after_sec);
                         let sooner = later - 1000;
                         let then = let_through.iter().filter(|&&call| sooner - call < 60_000).count();
-                        prop_assert!(then >= limit as usize, "a second less would do");
+                        prop_assert!(then >= limit as usize, "one second less would be enough");
                     }
                 }
             }

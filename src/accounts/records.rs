@@ -258,7 +258,7 @@ impl OrderStage {
 
     pub fn parse(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|stage| stage.name() == text);
-        found.ok_or_else(|| format!("'{text}' is no stage; the stages are {}", Self::ALL.map(Self::name).join(", ")))
+        found.ok_or_else(|| format!("'{text}' is not a stage; the stages are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

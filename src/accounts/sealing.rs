@@ -75,11 +75,11 @@ impl SealKey {
         let kind = owner.kind;
         if sealed.key != hex::encode(&self.id) {
             return Err(ChangeError::Refused(format!(
-                "the {kind} {} was sealed with another key than the one in state.key; put the file back that was there then",
+                "the {kind} {} was sealed with a different key than the one in state.key; restore the earlier state.key",
                 owner.id
             )));
         }
-        let damaged = || ChangeError::Refused(format!("what is sealed of the {kind} {} is damaged", owner.id));
+        let damaged = || ChangeError::Refused(format!("the sealed data of the {kind} {} is damaged", owner.id));
         let nonce = hex::decode(&sealed.nonce).ok_or_else(damaged)?;
         let mut bytes = hex::decode_all(&sealed.text).ok_or_else(damaged)?;
         let cipher = self.cipher(owner).map_err(ChangeError::Entropy)?;
@@ -167,7 +167,7 @@ mod tests {
             assert!(key.open(wrong, &sealed).unwrap_err().to_string().contains("damaged"));
         }
         let other = SealKey::new([2; SEAL_KEY_BYTES]).open(OWNER, &sealed).unwrap_err().to_string();
-        assert!(other.contains("another key") && !other.contains("Ada"), "{other}");
+        assert!(other.contains("different key") && !other.contains("Ada"), "{other}");
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl SharedAccounts {
         let SealedCount { drafts, intakes } = count;
         Err(ChangeError::SealKeyLost(format!(
             "state.key is missing from the data directory, and {drafts} drafts and {intakes} intakes of orders are sealed with \
-             it; put it back from a copy, or give them up with 'hornbook order give-up-sealed'"
+             it; restore it from a copy, or remove them with 'hornbook order give-up-sealed'"
         )))
     }
 

@@ -28,7 +28,7 @@ pub type Reload = dyn Fn() -> Result<Value, String> + Send + Sync;
 
 pub(super) fn no_server() -> AdminError {
     AdminError::Refused(
-        "no server runs on this data directory; 'hornbook serve' uses data/current when it starts".to_owned(),
+        "no server runs on this data directory; 'hornbook serve' loads data/current when it starts".to_owned(),
     )
 }
 
@@ -236,7 +236,7 @@ impl CommandContext<'_> {
         }
         let keys = self.accounts.keys(None);
         let shown = keys.iter().filter(|view| view.record.prefix == *text).map(|view| view.record.id);
-        unique_match("key", "shown beginning", text, shown.collect())
+        unique_match("key", "prefix", text, shown.collect())
     }
 
     /// An account's newest entries, with their actors.
@@ -331,7 +331,7 @@ fn inbox(accounts: &Accounts, now: Now) -> Result<Value, AdminError> {
 fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
     if to.exists() {
         let to = to.display();
-        return Err(AdminError::Refused(format!("{to} is there already; name a new file for the backup")));
+        return Err(AdminError::Refused(format!("{to} already exists; name a new file for the backup")));
     }
     let part = accounts.write_backup(to)?;
     let mut proof = None;
@@ -354,7 +354,7 @@ impl CommandContext<'_> {
             // The only place where a command outputs the text of a link.
             "link": format!("{LINK_PATH}{}", token.reveal()),
             "expiresAt": act.at.plus_millis(LINK_MILLIS).to_string(),
-            "next": "give the link to its owner, with the address of your service in front; it works once",
+            "next": "put the address of your service in front of the link and give it to the owner; it works once",
         }))
     }
 

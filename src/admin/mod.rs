@@ -48,7 +48,7 @@ impl fmt::Display for AdminError {
             Self::Socket { doing, path, source } => {
                 write!(
                     f,
-                    "cannot {doing} {}: {source}; check that the server of this data directory runs well",
+                    "cannot {doing} {}: {source}; check that the server of this data directory works",
                     path.display()
                 )
             }

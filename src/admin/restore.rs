@@ -104,17 +104,17 @@ impl RestorePlan {
         for (record, balance) in &present.accounts {
             let name = account_name(record);
             match backup.account(record) {
-                None => self.lines.push(format!("{name} is lost, with {balance} credits")),
+                None => self.lines.push(format!("{name} will be lost, with {balance} credits")),
                 Some((then, before)) => {
                     if before != balance {
-                        self.lines.push(format!("{name} has {before} credits instead of {balance}"));
+                        self.lines.push(format!("{name} will have {before} credits instead of {balance}"));
                     }
                     self.compare_status(record, then);
                 }
             }
         }
         for (record, balance) in backup.accounts.iter().filter(|(record, _)| present.account(record).is_none()) {
-            self.lines.push(format!("{} comes back, with {balance} credits", account_name(record)));
+            self.lines.push(format!("{} will come back, with {balance} credits", account_name(record)));
         }
         for record in &present.keys {
             match backup.key(record) {
@@ -123,7 +123,7 @@ impl RestorePlan {
             }
         }
         for record in backup.keys.iter().filter(|record| present.key(record).is_none() && is_live(record, now)) {
-            self.lines.push(format!("{} comes back and works again", key_name(record)));
+            self.lines.push(format!("{} will come back and work again", key_name(record)));
         }
         self.acts.extend(present.acts.iter().skip(backup.acts.len()).cloned());
     }
@@ -142,7 +142,7 @@ impl RestorePlan {
             self.accounts.push(AccountRecord { status: now.status, name: now.name.clone(), ..then.clone() });
             self.deleted.push(now.id);
         } else {
-            self.lines.push(format!("{name} is {was} again (it is {is} now)"));
+            self.lines.push(format!("{name} will be {was} again (it is {is} now)"));
         }
     }
 
@@ -156,7 +156,7 @@ impl RestorePlan {
         let name = key_name(now);
         self.lines.push(match revoked_at {
             Some(_) => format!("{name} stays revoked (in the backup it works)"),
-            None => format!("{name} still ends when it does now (in the backup it ends later)"),
+            None => format!("{name} keeps its present expiry time (in the backup it expires later)"),
         });
         let expires_at = ends_at.or(then.expires_at);
         self.keys.push(KeyRecord { expires_at, revoked_at: revoked_at.or(then.revoked_at), ..then.clone() });
@@ -165,7 +165,7 @@ impl RestorePlan {
     fn warn_unreadable_state(&mut self, backup: &StateSummary, error: &StateError, now: UnixMillis) {
         self.lines.push(format!(
             "the present state cannot be read ({error}): what was revoked or disabled after the backup works again; \
-             revoke what should not"
+             revoke the keys and disable the accounts that should not"
         ));
         for record in backup.keys.iter().filter(|record| is_live(record, now)) {
             self.lines.push(format!("{} works", key_name(record)));
@@ -181,14 +181,18 @@ impl RestorePlan {
         let printing = |source| AdminError::Socket { doing: "write to", path: "the output".into(), source };
         if yes {
             // With --json, the list is part of the result.
-            return if json { Ok(()) } else { write!(out, "the restore changes:\n{list}").map_err(printing) };
+            return if json {
+                Ok(())
+            } else {
+                write!(out, "the restore makes these changes:\n{list}").map_err(printing)
+            };
         }
         if !std::io::stdin().is_terminal() {
             return Err(AdminError::Refused(format!(
                 "nothing was changed; the restore would change:\n{list}add --yes to do it"
             )));
         }
-        write!(out, "the restore changes:\n{list}type 'yes' to do it: ")
+        write!(out, "the restore makes these changes:\n{list}type 'yes' to do it: ")
             .and_then(|()| out.flush())
             .map_err(printing)?;
         let mut answer = String::new();

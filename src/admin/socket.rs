@@ -88,7 +88,7 @@ impl AdminSocket {
     }
 }
 
-/// The maximum number of connections at once; more are closed.
+/// The maximum number of maximum number of open connections; further ones are closed.
 const CONNECTIONS_MAX: usize = 64;
 /// The maximum number of slow commands among them, so that there is always room for a fast one.
 const SLOW_MAX: usize = 8;

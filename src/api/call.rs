@@ -336,7 +336,7 @@ impl Service {
                 watched.thread = Some(thread.abort_handle());
                 let done = thread.await;
                 let done =
-                    done.unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))?;
+                    done.unwrap_or_else(|error| Err(ApiError::internal(format!("the worker thread failed: {error}"))))?;
                 Ok((done, Some(("queue", 0))))
             }
         }

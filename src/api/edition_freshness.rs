@@ -60,16 +60,16 @@ impl EditionFreshness {
         match self.knowledge {
             EditionCertainty::Certain => None,
             EditionCertainty::Unstated => {
-                Some("The source does not say through when this edition is current.".to_owned())
+                Some("The source does not state the day through which this edition is current.".to_owned())
             }
-            EditionCertainty::Past => Some(format!("{through}. It does not have later changes.")),
-            EditionCertainty::LongPast => {
-                Some(format!("{through}, more than a year before the day asked about. The law may have changed since."))
+            EditionCertainty::Past => Some(format!("{through}. It does not include later changes.")),
+            EditionCertainty::LongPast => Some(format!(
+                "{through}, more than a year before the requested day. The law may have changed since then."
+            )),
+            EditionCertainty::Undated => {
+                Some(format!("{through}. It does not state since when this wording has been law."))
             }
-            EditionCertainty::Undated => Some(format!("{through}. It does not say since when this wording is law.")),
-            EditionCertainty::TooEarly => {
-                Some(format!("{through}. It does not have the wordings before its oldest one."))
-            }
+            EditionCertainty::TooEarly => Some(format!("{through}. It contains no wordings older than its first one.")),
         }
     }
 }

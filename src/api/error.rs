@@ -49,12 +49,12 @@ error_codes! {
     InsufficientCredits, 402, "insufficient_credits", "No credits remain; `upgradeUrl` says where to buy some.";
     InsufficientScope, 403, "insufficient_scope", "The key has none of the scopes that the call needs.";
     NotFound, 404, "not_found", "There is no such path, node, layer or order.";
-    MethodNotAllowed, 405, "method_not_allowed", "The path does not allow this method; `Allow` lists those it does.";
+    MethodNotAllowed, 405, "method_not_allowed", "The path does not allow this method; `Allow` lists the methods that it allows.";
     NotAcceptable, 406, "not_acceptable", "The resource is not available in any format that `Accept` names.";
     RequestTimeout, 408, "request_timeout", "The request took too long to arrive.";
     BodyTooLarge, 413, "request_too_large", "The body is longer than 64 KB, or the call takes none.";
     UriTooLong, 414, "request_too_large", "The address is longer than 8 KB.";
-    UnsupportedMediaType, 415, "unsupported_media_type", "The body has a `Content-Encoding`; send it as it is.";
+    UnsupportedMediaType, 415, "unsupported_media_type", "The body has a `Content-Encoding`; send it without one.";
     ExpectationFailed, 417, "expectation_failed", "`Expect` may be `100-continue` and nothing else.";
     ValidationError, 422, "validation_error", "Parameters are missing or invalid; `details` lists them.";
     RateLimited, 429, "rate_limited", "Too many calls; wait `retryAfterSec` seconds.";
@@ -126,7 +126,7 @@ impl ApiError {
             let _ = write!(message, "; and {} more problems", count - MESSAGES_IN_SUMMARY);
         }
         if count > VIOLATIONS_LISTED {
-            let _ = write!(message, ", of which details lists the first {}", VIOLATIONS_LISTED - MESSAGES_IN_SUMMARY);
+            let _ = write!(message, "; details lists the first {} of these", VIOLATIONS_LISTED - MESSAGES_IN_SUMMARY);
         }
         Self { details, ..Self::new(ErrorCode::ValidationError, message) }
     }
@@ -139,7 +139,7 @@ impl ApiError {
         if listed.len() > MESSAGES_IN_SUMMARY {
             let first: Vec<&str> = listed.iter().take(MESSAGES_IN_SUMMARY).map(|one| one.message.as_str()).collect();
             let more = listed.len() - MESSAGES_IN_SUMMARY;
-            error.message = format!("{}; and {more} more problems, which details lists", first.join("; "));
+            error.message = format!("{}; and {more} more problems, listed in details", first.join("; "));
         }
         Self { details: listed, ..error }
     }
@@ -230,7 +230,7 @@ fn message(refusal: &Refusal) -> String {
             "the first request with this Idempotency-Key is still being answered; try again in 1 second".to_owned()
         }
         Refusal::TooManyReplays => format!(
-            "this Idempotency-Key was answered {REPLAYS_MAX} times again, which is all it can be; use a new one for a new \
+            "this Idempotency-Key has reached its limit of {REPLAYS_MAX} repeated answers; use a new one for a new \
              request"
         ),
         Refusal::Ledger(error) => error.to_string(),
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!((wrong(16).message.as_str(), wrong(16).details.len()), ("m0; m1; m2; and 13 more problems", 16));
         let many = wrong(64);
         assert_eq!(many.details.len(), 16);
-        assert_eq!(many.message, "m0; m1; m2; and 61 more problems, of which details lists the first 13");
+        assert_eq!(many.message, "m0; m1; m2; and 61 more problems; details lists the first 13 of these");
     }
 
     #[test]

@@ -102,15 +102,15 @@ header_table! {
     RATE_LIMIT_REMAINING "X-RateLimit-Remaining" Integer RateLimited
         "Calls left in this minute or this day, whichever is fewer.";
     RATE_LIMIT_RESET "X-RateLimit-Reset" Integer RateLimited "Seconds until there is room for one more call.";
-    RATE_LIMIT "RateLimit" Text RateLimited "What is left of both windows, as the IETF draft writes it.";
-    RATE_LIMIT_POLICY "RateLimit-Policy" Text RateLimited "The limits of both windows, as the IETF draft writes them.";
+    RATE_LIMIT "RateLimit" Text RateLimited "What is left in both windows, in the format of the IETF draft.";
+    RATE_LIMIT_POLICY "RateLimit-Policy" Text RateLimited "The limits of both windows, in the format of the IETF draft.";
     SERVER_TIMING "Server-Timing" Text Paid "How long the stages of the call took, in milliseconds.";
-    ETAG "ETag" Text Versioned "The version of the answer; send it as `If-None-Match` to get a free 304 while it holds.";
+    ETAG "ETag" Text Versioned "The version of the answer; send it as `If-None-Match` to get a free 304 while it is current.";
     LINK "Link" Text Paged
         "Addresses of the first, previous, next and last page; left out where they would be too long.";
     RETRY_AFTER "Retry-After" Integer RetryLater "Seconds to wait before trying again.";
     WWW_AUTHENTICATE "WWW-Authenticate" Text Unauthorized "The scheme of authentication: Bearer.";
-    ALLOW "Allow" Text MethodNotAllowed "The methods that the path knows.";
+    ALLOW "Allow" Text MethodNotAllowed "The methods that the path allows.";
 }
 
 #[cfg(test)]

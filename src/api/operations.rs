@@ -45,7 +45,7 @@ pub static OPERATIONS: &[Operation] = &[
         name: "search",
         summary: "Search provisions by meaning and by words",
         details: Some(
-            "Law that `q` names (\"in DC\") is searched alone or ranks higher, as `understood` says; `exact=true` undoes it.",
+            "If `q` names a jurisdiction or a code (\"in DC\"), only its law is searched or its law ranks higher, as `understood` reports; `exact=true` turns this off.",
         ),
         route: route("/api/v1/search", "/api/v1/search?q={words}&jurisdiction={jurisdiction}"),
         tool: tool("law.search", "search_law"),
@@ -253,7 +253,7 @@ pub static OPERATIONS: &[Operation] = &[
         name: "me",
         summary: "Your account: tier, credits, limits, latest ledger entries, packs",
         details: Some(
-            "Costs a credit like every call. With an empty wallet and no free units left it is a 402. Every paid response \
+            "Costs a credit like every call. With an empty wallet and no free units left it returns 402. Every paid response \
              reports the balance in its headers as well.",
         ),
         route: route("/api/v1/me", "/api/v1/me"),
@@ -270,8 +270,8 @@ pub static OPERATIONS: &[Operation] = &[
         name: "formation-requirements",
         summary: "What a state requires of a new company: office, form, facts, fee, duties; each figure with its source",
         details: Some(
-            "Figures that nobody has compared with their sources are marked unverified, and what is not known is null. \
-             Statutes have a node id where this corpus holds them.",
+            "Figures not yet compared with their sources are marked unverified, and unknown values are null. \
+             Statutes have a node id if this corpus contains them.",
         ),
         route: route("/api/v1/formation/requirements", "/api/v1/formation/requirements?state=DE&entityType=llc"),
         tool: tool("formation.requirements", "formation_requirements"),
@@ -287,7 +287,7 @@ pub static OPERATIONS: &[Operation] = &[
         name: "formation-lookup-naics",
         summary: "NAICS 2022 industry codes by code, by its first digits, or by a plain description of the business",
         details: Some(
-            "Typing errors are corrected. Industries with `foundBy` `meaning` are guesses: no word named them.",
+            "Typing errors are corrected. Industries with `foundBy` `meaning` are guesses: no word of the query matches them.",
         ),
         route: route("/api/v1/formation/naics", "/api/v1/formation/naics?q=dog%20grooming%20van"),
         tool: tool("formation.lookup_naics", "lookup_naics"),
@@ -303,8 +303,8 @@ pub static OPERATIONS: &[Operation] = &[
         name: "formation-handoff",
         summary: "Check the intake of a company formation, and get a link on which a person reviews, accepts and pays it",
         details: Some(
-            "Every fault is named at once by the path of its field. The intake is kept encrypted and deleted when nobody \
-             accepts it. Ask formation-requirements first for what the state wants.",
+            "All faults are reported at once, each with the path of its field. The intake is stored encrypted, and deleted if nobody \
+             accepts it. Call formation-requirements first to learn what the state requires.",
         ),
         route: Some(Route {
             method: Method::Post,
@@ -355,8 +355,8 @@ pub static OPERATIONS: &[Operation] = &[
         name: "purchase",
         summary: "Buy a pack of credits: the answer says how to pay",
         details: Some(
-            "Send `{\"pack\": \"starter\"}`. A request that is sent again with its `Idempotency-Key` finds the same purchase, \
-             however late.",
+            "Send `{\"pack\": \"starter\"}`. A request repeated with the same `Idempotency-Key` returns the same purchase, \
+             no matter how late.",
         ),
         route: Some(Route { method: Method::Post, path: CHECKOUT_PATH, example: "/api/v1/billing/checkout" }),
         tool: None,

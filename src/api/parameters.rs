@@ -264,7 +264,8 @@ pub(super) fn check<'c>(
             // The id in the path is not a UUID, so nothing has it.
             None if parameter.location == Location::Path && parameter.kind == ParameterKind::Uuid => {
                 let id = shortened(given[0]);
-                let message = format!("nothing has the id '{id}': ids are UUIDs, as the service returns them");
+                let message =
+                    format!("there is no resource with the id '{id}': ids are UUIDs, as this service returns them");
                 return Err(ApiError::not_found(message));
             }
             None => {

@@ -97,7 +97,7 @@ impl WorkQueue {
             Err(_) if place.leave() => return Err(ApiError::overloaded()),
             Err(_) => result.await,
         };
-        done.unwrap_or_else(|_| Err(ApiError::internal("the work was not done")))
+        done.unwrap_or_else(|_| Err(ApiError::internal("the work was dropped before it ran")))
     }
 
     fn enter(&self, now: SteadyMicros, job: Job) -> Option<QueueTicket<'_>> {

@@ -66,7 +66,7 @@ impl fmt::Display for Verdict {
             Self::Better => "better",
             Self::Worse => "worse",
             Self::WithinNoise => "within the noise",
-            Self::TooFewRounds => "too few rounds to tell",
+            Self::TooFewRounds => "too few rounds for a verdict",
         })
     }
 }
@@ -228,21 +228,24 @@ fn warnings(first: &BenchResult, second: &BenchResult) -> Vec<String> {
             warnings.push(what);
         }
     };
-    differ(a.queries_hash != b.queries_hash, "they used different queries, modes or page sizes".to_owned());
+    differ(a.queries_hash != b.queries_hash, "the results used different queries, modes or page sizes".to_owned());
     differ(
         first.load != second.load,
-        format!("their loads differ: {}; {}", first.load.describe_load(), second.load.describe_load()),
+        format!("the loads differ: {}; {}", first.load.describe_load(), second.load.describe_load()),
     );
-    differ(a.is_url != b.is_url, "one measured a server, the other a snapshot in its own process".to_owned());
+    differ(a.is_url != b.is_url, "one result measured a server, the other a snapshot in its own process".to_owned());
     differ(
         a.snapshot.is_some() && b.snapshot.is_some() && a.snapshot != b.snapshot,
-        "they used different snapshots".to_owned(),
+        "the results used different snapshots".to_owned(),
     );
-    differ(first.cores != second.cores, format!("{} cores against {}", first.cores, second.cores));
+    differ(first.cores != second.cores, format!("the number of cores differs: {} and {}", first.cores, second.cores));
     for (name, total) in [("first", &first.total), ("second", &second.total)] {
-        differ(total.failures() > 0, format!("{} requests of the {name} failed", total.failures()));
-        differ(total.refused > 0, format!("{} requests of the {name} were refused with 503", total.refused));
-        differ(total.fell_behind(), format!("{} requests of the {name} were due and never sent", total.unsent));
+        differ(total.failures() > 0, format!("{} requests of the {name} result failed", total.failures()));
+        differ(
+            total.refused > 0,
+            format!("{} requests of the {name} result were refused with status 503", total.refused),
+        );
+        differ(total.fell_behind(), format!("{} requests of the {name} result were due, but not sent", total.unsent));
     }
     warnings
 }
@@ -286,7 +289,7 @@ mod tests {
         let slower = calm.map(|value| value * 1.2);
         assert_eq!(verdict(&calm, &slower).0, Verdict::Worse);
         assert_eq!(verdict(&slower, &calm).0, Verdict::Better);
-        assert_eq!(verdict(&calm[..3], &slower[..3]).0, Verdict::TooFewRounds, "also where they are far apart");
+        assert_eq!(verdict(&calm[..3], &slower[..3]).0, Verdict::TooFewRounds, "even if the results are far apart");
         let ratio = ratio(&calm, &slower);
         assert!((ratio.mean - 1.2).abs() < 1e-9 && ratio.low < 1.2 && ratio.high > 1.2, "{ratio:?}");
         assert!(ratio.low > 1.15 && ratio.high < 1.25, "{ratio:?}");

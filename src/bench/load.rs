@@ -114,7 +114,7 @@ impl Round<'_> {
 }
 
 fn unable(error: &io::Error) -> BenchError {
-    BenchError(format!("cannot keep time: {error}"))
+    BenchError(format!("cannot set up the timer or runtime: {error}"))
 }
 
 /// The state that the workers of one thread share.

@@ -35,7 +35,7 @@ impl InProcess {
         };
         let known: Vec<PreparedQuery> = queries.iter().filter_map(ready).collect();
         if known.is_empty() {
-            return Err(BenchError("the snapshot holds no jurisdiction that the queries are about".to_owned()));
+            return Err(BenchError("the snapshot contains none of the jurisdictions of the queries".to_owned()));
         }
         let left_out = queries.len() - known.len();
         Ok((Self { engine, queries: known, limit }, left_out))

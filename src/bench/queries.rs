@@ -66,14 +66,14 @@ pub fn read(path: &Path) -> Result<Vec<BenchQuery>, BenchError> {
     for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         queries.push(query(line.trim()).map_err(|why| {
             BenchError(format!(
-                "{}, line {}: {why}; write {{\"query\": \"...\"}} or plain words",
+                "{}, line {}: {why}; write {{\"query\": \"...\"}} or plain text",
                 path.display(),
                 place + 1
             ))
         })?);
     }
     if queries.is_empty() {
-        return Err(BenchError(format!("{} has no queries; write one a line", path.display())));
+        return Err(BenchError(format!("{} has no queries; write one query per line", path.display())));
     }
     Ok(queries)
 }

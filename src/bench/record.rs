@@ -31,7 +31,7 @@ pub(super) struct Record {
 }
 
 fn histogram() -> Histogram<u64> {
-    let mut histogram = Histogram::new(DIGITS).expect("three digits are within what histograms take");
+    let mut histogram = Histogram::new(DIGITS).expect("three digits are a valid precision of a histogram");
     histogram.auto(true);
     histogram
 }

@@ -24,14 +24,14 @@ pub fn html(result: &BenchResult) -> String {
     out += "<h2>Latency by percentile</h2>\n";
     out += &figure(
         &percentiles(result),
-        "From when a request was due until its answer was whole. Bold: all rounds together; thin: each round; dashed: \
-         counted from when it was sent, without the wait for a worker.",
+        "From when a request was due until its response was complete. Bold: all rounds together; thin: each round; dashed: \
+         measured from when the request was sent, without the wait for a worker.",
     );
-    out += "<h2>How latencies are distributed</h2>\n";
+    out += "<h2>Distribution of latencies</h2>\n";
     out +=
         &figure(&distribution(total), "Requests by latency, on a logarithmic scale; the dashed lines are percentiles.");
     out += "<h2>Throughput over time</h2>\n";
-    out += &figure(&throughput(result), "Answered a second, the rounds one after the other; warming up is left out.");
+    out += &figure(&throughput(result), "Responses per second, one round after the other, without the warm-up.");
     if !total.stages.is_empty() {
         out += "<h2>Stages</h2>\n";
         out += &stages(total);
@@ -56,7 +56,7 @@ pub fn warnings(total: &Round) -> Vec<String> {
     let mut warnings = Vec::new();
     if total.fell_behind() {
         warnings.push(format!(
-            "{} requests were due and never sent: the target did not keep up, and the latencies are those of a growing \
+            "{} requests were due, but not sent: the target did not keep up, and the latencies are those of a growing \
              queue. Lower --rate, or raise --workers.",
             total.unsent
         ));
@@ -78,7 +78,7 @@ pub fn warnings(total: &Round) -> Vec<String> {
 fn rounds(result: &BenchResult) -> String {
     let mut out =
         "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">round</th><th scope=\"col\">answered</th>\
-                   <th scope=\"col\">a second</th>"
+                   <th scope=\"col\">per second</th>"
             .to_owned();
     for percent in PERCENTS {
         let _ = write!(out, "<th scope=\"col\">p{percent}</th>");
@@ -157,14 +157,14 @@ fn throughput(result: &BenchResult) -> String {
     let seconds: f64 = result.rounds.iter().map(|round| round.seconds).sum();
     let ticks = || result.rounds.iter().flat_map(|round| &round.timeline);
     let most = ticks().map(|(answered, refused)| answered.max(*refused)).fold(0.0, f64::max);
-    let mut plot = Plot::new(Axis::linear("seconds", seconds), Axis::linear("a second", most));
+    let mut plot = Plot::new(Axis::linear("seconds", seconds), Axis::linear("responses per second", most));
     let step = seconds / ticks().count().max(1) as f64;
     let at = |place: usize| (place as f64 + 0.5) * step;
     if ticks().any(|(_, refused)| *refused > 0.0) {
         plot.line("refused", ticks().enumerate().map(|(place, (_, refused))| (at(place), *refused)));
     }
     plot.line("all", ticks().enumerate().map(|(place, (answered, _))| (at(place), *answered)));
-    plot.render(&format!("Answered a second over {seconds} seconds, {:.0} on average", result.total.throughput))
+    plot.render(&format!("Responses per second over {seconds} seconds, {:.0} on average", result.total.throughput))
 }
 
 fn figure(svg: &str, caption: &str) -> String {

@@ -228,7 +228,7 @@ fn check_answers(target: &dyn BenchTarget, round: &Round, number: usize) -> Resu
     let counts: Vec<String> = reasons.iter().map(|(why, count)| format!("{count} x {why}")).collect();
     let all = unanswered + round.answered;
     let mut message = format!(
-        "stopped after round {number}: {unanswered} of {all} requests were not answered ({})",
+        "stopped after round {number}: {unanswered} of {all} requests got no successful response ({})",
         counts.join(", ")
     );
     if let Some((why, _)) = reasons.first() {
@@ -244,8 +244,8 @@ fn check_answers(target: &dyn BenchTarget, round: &Round, number: usize) -> Resu
 
 fn advice(failure: &str) -> Option<&'static str> {
     match failure {
-        "401" | "403" => Some("give a key that may make these calls with --key or HORNBOOK_KEY"),
-        "402" => Some("give the account credits first: hornbook grant ACCOUNT 1000000 --reason bench"),
+        "401" | "403" => Some("pass an API key with permission for these calls in --key or HORNBOOK_KEY"),
+        "402" => Some("add credits to the account first: hornbook grant ACCOUNT 1000000 --reason bench"),
         "429" => Some(
             "lower --rate, or start your server with higher limits: hornbook serve --set free.per_minute=1000000 --set \
              free.per_day=1000000000 --set free.monthly_units=1000000000",
@@ -274,10 +274,10 @@ impl LoadDescription {
     pub fn describe_load(&self) -> String {
         let Self { workers, round_seconds, warm_up_seconds, .. } = self;
         let load = match (self.per_second, self.arrivals.as_deref()) {
-            (Some(rate), Some(arrivals)) => format!("{rate} requests a second due ({arrivals}), {workers} workers"),
-            _ => format!("closed loop, {workers} at once"),
+            (Some(rate), Some(arrivals)) => format!("{rate} requests per second ({arrivals}), {workers} workers"),
+            _ => format!("closed loop, {workers} workers"),
         };
-        format!("{load}, rounds of {round_seconds} s after {warm_up_seconds} s of warming up")
+        format!("{load}, rounds of {round_seconds} s after a warm-up of {warm_up_seconds} s")
     }
 }
 
@@ -290,7 +290,9 @@ impl BenchResult {
         let result: Self = serde_json::from_slice(&text).map_err(|error| unable(error.to_string()))?;
         match result.format {
             FORMAT => Ok(result),
-            other => Err(unable(format!("it has format {other}, this hornbook reads {FORMAT}; measure again"))),
+            other => Err(unable(format!(
+                "it has format {other}, but this version of hornbook reads format {FORMAT}; measure again"
+            ))),
         }
     }
 }

@@ -33,7 +33,7 @@ impl Url {
         }
         let server = ServerAddress::parse(base, trust).map_err(|error| match error {
             ClientError::Url(why) if why.ends_with("without a path") => {
-                BenchError(format!("{why}; --path names what to request"))
+                BenchError(format!("{why}; pass the path in --path"))
             }
             error => BenchError(error.to_string()),
         })?;
@@ -72,7 +72,7 @@ impl BenchTarget for Url {
             let mut connection = ReusedConnection::new(self.server.clone(), LIMITS);
             connection.connect().await.map_err(|error| match error {
                 ClientError::Certificate(_) => unable(&format_args!(
-                    "{error}; name the file of a certificate to trust with --ca, or accept any with --insecure"
+                    "{error}; pass the file of a trusted certificate in --ca, or accept any certificate with --insecure"
                 )),
                 error => unable(&error),
             })?;
@@ -109,7 +109,7 @@ impl Client<'_> {
             request = request.header("authorization", format!("Bearer {key}"));
         }
         self.connection.send(request).await.map_err(|error| match error {
-            ClientError::Broken(_) => "connection broke".into(),
+            ClientError::Broken(_) => "the connection was closed".into(),
             ClientError::Timeout => "timed out".into(),
             ClientError::Request | ClientError::TooLong(_) => error.to_string().into(),
             _ => "cannot connect".into(),
@@ -193,7 +193,7 @@ mod tests {
         let expected = [
             SampleResult::Refused,
             failed("404"),
-            failed("connection broke"),
+            failed("the connection was closed"),
             SampleResult::Answered,
             SampleResult::Answered,
         ];
@@ -209,7 +209,7 @@ mod tests {
         let target = Url::new(&format!("http://{gone}"), &Trust::System, None, vec!["/".to_owned()]).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let error = runtime.block_on(target.worker()).err().unwrap().to_string();
-        assert!(error.contains(&gone.to_string()) && error.contains("is the server running?"), "{error}");
+        assert!(error.contains(&gone.to_string()) && error.contains("check that the server is running"), "{error}");
     }
 
     #[test]

@@ -206,7 +206,7 @@ impl MeasureArgs {
         let (target, left_out) = InProcess::new(engine, queries, self.mode, self.limit)?;
         if left_out > 0 {
             print_to_stderr(&format!(
-                "left out, because the snapshot does not have their jurisdiction: {left_out} of {} queries",
+                "skipped {left_out} of {} queries, because the snapshot does not contain their jurisdiction",
                 queries.len()
             ));
         }
@@ -291,7 +291,7 @@ impl MeasureArgs {
             number += 1;
             let [p50, _, _, p99, ..] = percentiles(&round.latency);
             print_to_stderr(&format!(
-                "round {number} of {}: {:.0} a second, p50 {p50}, p99 {p99}",
+                "round {number} of {}: {:.0} per second, p50 {p50}, p99 {p99}",
                 self.rounds, round.throughput
             ));
         })
@@ -299,7 +299,7 @@ impl MeasureArgs {
 }
 
 fn already_there(path: &Path) -> String {
-    format!("{} exists already, and results are not overwritten; name another file", path.display())
+    format!("{} already exists, and results are not overwritten; choose another file", path.display())
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -314,7 +314,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
 fn result_text(result: &BenchResult) -> String {
     let mut out = format!("{}\n{}\n\n", result.target.name, result.load.describe_load());
     let mut rounds =
-        TextTable::new(["round", "answered", "a second", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
+        TextTable::new(["round", "answered", "per second", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
     let numbered = result.rounds.iter().enumerate().map(|(place, round)| ((place + 1).to_string(), round));
     for (name, round) in numbered.chain([("all".to_owned(), &result.total)]) {
         let [p50, p90, p95, p99, p999, p9999, longest] = percentiles(&round.latency);
@@ -367,12 +367,13 @@ fn comparison_text(comparison: &Comparison) -> String {
             verdict.to_string(),
         ]);
     }
-    let about = "In brackets: the lowest and the highest round. Chance makes about one of twenty equal figures look different.\n";
+    let about = "In parentheses: the lowest and the highest round. By chance, about one in twenty equal figures looks different.\n";
     out + &table.render() + about
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    not_negative(text).and_then(|number| if number > 0.0 { Ok(number) } else { Err("it must be above 0".to_owned()) })
+    not_negative(text)
+        .and_then(|number| if number > 0.0 { Ok(number) } else { Err("it must be greater than 0".to_owned()) })
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {

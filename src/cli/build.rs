@@ -159,7 +159,7 @@ fn warnings_text(report: &WarningReport, list: &str) -> String {
         out += &format!("  ({list})\n");
     }
     for (kind, number) in &report.mended_counts {
-        out += &format!("mended: {number} {}\n", kind.kind_description());
+        out += &format!("repaired: {number} {}\n", kind.kind_description());
     }
     out
 }
@@ -213,7 +213,7 @@ fn report(built: &Built) -> String {
     }
     let size = manifest.files.iter().map(|file| file.size).sum();
     if *unchanged {
-        out += &format!("nothing changed: {} is intact and is kept ({})\n", path.display(), bytes(size));
+        out += &format!("nothing changed: {} is intact and was kept ({})\n", path.display(), bytes(size));
     } else {
         let (took, cpu, memory) =
             (seconds(report.seconds), seconds(report.cpu_seconds), bytes(report.peak_memory_bytes));
@@ -275,8 +275,8 @@ mod tests {
             mended: Vec::new(),
         };
         let expected = "70001 warnings:\n  70000 provisions are in force but have no text, such as\n    a:2: w\n    a:3: w\n    \
-                        a:4: w\n  a:1: w\n  (all are in report.json)\nmended: 12 headings were cut short; the texts have the \
-                        whole of them\n";
+                        a:4: w\n  a:1: w\n  (all are in report.json)\nrepaired: 12 headings were cut short; the texts \
+                        contain them completely\n";
         assert_eq!(warnings_text(&report, "all are in report.json"), expected);
         assert_eq!(warnings_text(&WarningReport::default(), ""), "");
     }

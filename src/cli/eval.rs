@@ -170,7 +170,9 @@ impl Eval {
         let (as_written, left_out) = self.queries_for(&snapshot)?;
         let queries = self.queries_to_run(&as_written);
         if queries.is_empty() {
-            return Err("the snapshot has none of the judged provisions; use queries about law that it has".into());
+            return Err(
+                "the snapshot contains none of the judged provisions; use queries about law that it contains".into()
+            );
         }
         let mut tried = Tuning::default();
         for (name, value) in &self.tried {
@@ -207,7 +209,7 @@ impl Eval {
             let usual = Engine::new(snapshot)?;
             for run in &runs {
                 let before = scores_of(&usual, &queries, run.mode, &mut |_| ())?;
-                let name = format!("{} as tried against as it is", run.mode.name());
+                let name = format!("{} with --try against without it", run.mode.name());
                 compared.push(Compared { name, comparisons: evaluate::compare(&run.scores, &before) });
             }
         }
@@ -229,7 +231,7 @@ impl Eval {
         let held = evaluate::check_floors(evaluate::read_floors(path)?, &measured);
         let mut table = TextTable::new(["kind", "mode", "floor", "nDCG@10", ""]);
         for held in &held {
-            let reached = held.reached.map_or_else(|| "not asked".to_owned(), |reached| format!("{reached:.3}"));
+            let reached = held.reached.map_or_else(|| "not measured".to_owned(), |reached| format!("{reached:.3}"));
             let verdict = if held.is_reached() { "" } else { "LOST" };
             let (kind, mode) = (held.floor.kind.clone(), held.floor.mode.name().to_owned());
             table.row([kind, mode, format!("{:.3}", held.floor.ndcg), reached, verdict.to_owned()]);
@@ -240,8 +242,7 @@ impl Eval {
         match held.iter().filter(|held| !held.is_reached()).count() {
             0 => Ok(()),
             lost => Err(format!(
-                "{lost} of {} floors of {} were missed by more than {}; mend the search, or say why the loss is right and \
-                 renew the file with --renew-floors",
+                "{lost} of {} floors of {} were missed by more than {}; fix the search, or explain why the loss is acceptable and update the file with --renew-floors",
                 held.len(),
                 path.display(),
                 evaluate::FLOOR_TOLERANCE
@@ -490,18 +491,18 @@ fn left_out_text(left_out: &SkippedQueries) -> String {
     let SkippedQueries { queries, judgements, ambiguous, refused } = left_out;
     let mut out = String::new();
     if !refused.is_empty() {
-        out += &format!("\nleft out, because no search takes them: {}", refused.join("; "));
+        out += &format!("\nleft out, because search refuses them: {}", refused.join("; "));
     }
     if !queries.is_empty() {
         let queries = count(queries.len() as u64, "query", "queries");
-        out += &format!("\nleft out, because the snapshot has none of their provisions: {queries}");
+        out += &format!("\nleft out, because the snapshot contains none of their provisions: {queries}");
     }
     if *judgements > 0 {
         let judgements = count(*judgements as u64, "judged provision", "judged provisions");
-        out += &format!("\nleft out of other queries, because the snapshot does not have them: {judgements}");
+        out += &format!("\nleft out of other queries, because the snapshot does not contain them: {judgements}");
     }
     if !ambiguous.is_empty() {
-        out += &format!("\nnames several provisions, each of which counts: {}", ambiguous.join(", "));
+        out += &format!("\ncitations that match several provisions, each of which counts: {}", ambiguous.join(", "));
     }
     if !out.is_empty() {
         out.push('\n');
@@ -545,7 +546,7 @@ mod tests {
             ambiguous: vec!["1 U.S.C. § 1".into()],
             refused: vec!["q3: too long".into()],
         });
-        for said in ["2 queries", "3 judged provisions", "1 U.S.C. § 1", "no search takes them: q3: too long"] {
+        for said in ["2 queries", "3 judged provisions", "1 U.S.C. § 1", "search refuses them: q3: too long"] {
             assert!(told.contains(said), "{told}");
         }
     }

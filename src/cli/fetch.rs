@@ -93,7 +93,7 @@ impl RequestArgs {
         let least = if self.base.is_some() { 0.0 } else { PAUSE_SECONDS_MIN };
         let pause = self.pause.unwrap_or(least);
         if !(least..=3600.0).contains(&pause) {
-            return Err(format!("--pause {pause}: give from {least} to 3600 seconds").into());
+            return Err(format!("--pause {pause}: it must be from {least} to 3600 seconds").into());
         }
         Ok(Manners {
             pause: Duration::from_secs_f64(pause),
@@ -152,7 +152,7 @@ fn write_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Er
     let Some(plan) = plan_for(source) else { return Ok(None) };
     let path = folder.join(format!("{source}.toml"));
     if !path.exists() {
-        fs::write(&path, plan.text).map_err(|error| format!("{}: cannot write it: {error}", path.display()))?;
+        fs::write(&path, plan.text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     Ok(Some(path))
 }

@@ -74,7 +74,7 @@ impl Filters {
         let bodies: Result<Vec<OrdinalRange>, String> =
             self.code_body.iter().map(|wanted| code_body(snapshot, wanted)).collect();
         let below = self.subtree.map(|id| {
-            let node = snapshot.outline.ordinal(id).ok_or_else(|| format!("the snapshot has no node {id}"));
+            let node = snapshot.outline.ordinal(id).ok_or_else(|| format!("the snapshot contains no node {id}"));
             node.map(|node| vec![snapshot.outline.subtree(node)])
         });
         let given = [jurisdictions?, bodies?].into_iter().filter(|ranges| !ranges.is_empty()).chain(below.transpose()?);

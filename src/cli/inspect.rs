@@ -169,7 +169,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
         bytes(counts.text_bytes)
     );
     if let Some(encoded) = &snapshot.encoded {
-        out += &format!("second space, by a sentence encoder: {}\n\n", encoded.rows().space());
+        out += &format!("second vector space, from a sentence encoder: {}\n\n", encoded.rows().space());
     }
     let mut bodies = TextTable::new(["jurisdiction", "code body", "nodes", "provisions", "chunks"]);
     for body in &snapshot.catalogue.code_bodies {

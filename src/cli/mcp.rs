@@ -86,8 +86,7 @@ impl McpCommand {
         let key = self.key()?;
         if key.is_some() && !self.plain && !server.is_private() {
             return Err(format!(
-                "{url} is not encrypted, and everybody on the way could read the key; use https://, or --plain if the \
-                 network is yours"
+                "{url} is not encrypted, so others on the network could read the key; use https://, or --plain if you trust the network"
             )
             .into());
         }

@@ -43,9 +43,9 @@ impl OperatorLink {
         let place = self.file.display();
         print_ignoring_errors(&match std::io::stdout().is_terminal() {
             true => format!(
-                "to run the service from its pages, make the operator's account: {link}\n(once, within three days; also in {place})\n"
+                "to manage the service in a browser, create the operator's account: {link}\n(the link works once, within three days; it is also in {place})\n"
             ),
-            false => format!("to run the service from its pages, open the one-time link in {place}\n"),
+            false => format!("to manage the service in a browser, open the one-time link in {place}\n"),
         });
         Ok(())
     }
@@ -56,7 +56,7 @@ impl OperatorLink {
             match fs::remove_file(&self.file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     print_ignoring_errors(&format!(
-                        "{} is of no use any more and cannot be removed: {error}\n",
+                        "{} is no longer needed, but cannot be removed: {error}\n",
                         self.file.display()
                     ));
                 }

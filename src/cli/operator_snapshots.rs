@@ -28,7 +28,7 @@ impl ServedSnapshotControl {
         let _ = fs::remove_file(&fresh);
         symlink(target, &fresh)
             .and_then(|()| fs::rename(&fresh, &link))
-            .map_err(|error| format!("the link {} cannot be set: {error}", link.display()))
+            .map_err(|error| format!("cannot set the link {}: {error}", link.display()))
     }
 }
 
@@ -56,11 +56,11 @@ impl SnapshotControl for ServedSnapshotControl {
     fn serve_snapshot(&self, name: &str) -> Result<String, String> {
         // Only a listed name is accepted, so the path cannot leave the folder.
         if !self.snapshots().iter().any(|row| row.name == name && row.id.is_ok()) {
-            return Err(format!("there is no snapshot '{name}' that could be served"));
+            return Err(format!("there is no readable snapshot '{name}'"));
         }
         let link = self.data.join(CURRENT);
         let before =
-            fs::read_link(&link).map_err(|error| format!("the link {} cannot be read: {error}", link.display()))?;
+            fs::read_link(&link).map_err(|error| format!("cannot read the link {}: {error}", link.display()))?;
         self.set_current_link(&Path::new(SNAPSHOTS).join(name))?;
         (self.reload)().or_else(|why| {
             // Restore the link, so that a restart does not use the snapshot that was just refused.

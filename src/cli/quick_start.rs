@@ -72,11 +72,10 @@ fn demo_key(served: &OpenService, data: &Path) -> Result<Option<String>, Box<dyn
 fn announce(base: &str, key: Option<&str>, data: &Path) {
     let key = match key {
         Some(key) => format!(
-            "demo key: {key} (kept in {})\n\nTry:\n  curl -H 'Authorization: Bearer {key}' \\\n    \
-             '{base}/api/v1/search?q=return+of+the+security+deposit'",
+            "demo key: {key} (stored in {})\n\nTry:\n  curl -H 'Authorization: Bearer {key}' \\\n    '{base}/api/v1/search?q=return+of+the+security+deposit'",
             data.join(DEMO_KEY_FILE).display()
         ),
-        None => "there are accounts already; 'hornbook key create ACCOUNT' makes a key".to_owned(),
+        None => "accounts already exist; 'hornbook key create ACCOUNT' creates a key".to_owned(),
     };
     print_ignoring_errors(&format!("listening on {base}\n{key}\n"));
 }

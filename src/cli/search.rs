@@ -121,7 +121,7 @@ pub(super) fn snapshot_and_text(command: &str, words: &[String]) -> Result<(Opti
     let is_elsewhere = |word: &String| word.contains('/') && Path::new(word).is_dir();
     match words {
         [only] if is_snapshot(only) => {
-            Err(format!("'{only}' is a snapshot; say what to look for after it: hornbook {command} '{only}' TEXT"))
+            Err(format!("'{only}' is a snapshot; put the query after it: hornbook {command} '{only}' TEXT"))
         }
         [first, rest @ ..] if !rest.is_empty() && is_snapshot(first) => Ok((Some(first.into()), rest.join(" "))),
         [first, _, ..] if is_elsewhere(first) => {
@@ -149,12 +149,12 @@ fn as_text(
     if let Some(UnderstoodPlace { name, words, effect, .. }) = &response.understood {
         let what = match effect {
             PlaceEffect::Filter => "searched only in",
-            PlaceEffect::Preference => "ranked higher is the law of",
+            PlaceEffect::Preference => "ranked higher: the law of",
         };
-        out += &format!("{what} {name}, because the query says '{words}'; --exact searches everywhere alike\n\n");
+        out += &format!("{what} {name}, because the query says '{words}'; --exact searches everywhere equally\n\n");
     }
     if let Some(name) = &response.not_loaded {
-        out += &format!("{name} is listed, but this snapshot does not have its law yet\n\n");
+        out += &format!("{name} is known, but this snapshot does not contain its law yet\n\n");
     }
     for ((number, hit), shown) in (first..).zip(&response.hits).zip(hits) {
         let ShownHit { provision, snippet } = shown;
@@ -188,7 +188,7 @@ fn as_text(
         let stages: Vec<String> = response.stages.named().map(|(name, micros)| format!("{name} {micros}")).collect();
         let synonyms = match explain.synonyms.as_slice() {
             [] => String::new(),
-            synonyms => format!("; also {}", synonyms.join("; ")),
+            synonyms => format!("; synonyms: {}", synonyms.join("; ")),
         };
         out += &format!(
             "kind of query: {}; words: {}{synonyms}; microseconds: {}\n",
@@ -232,7 +232,7 @@ fn explained(explain: &HitExplain) -> String {
     }
     parts.extend(explain.relation.map(|relation| relation.as_str().to_owned()));
     parts.extend((explain.cited && explain.relation.is_none()).then(|| "cited".to_owned()));
-    parts.extend(explain.in_a_row.then(|| "in a row".to_owned()));
+    parts.extend(explain.in_a_row.then(|| "adjacent words".to_owned()));
     format!("[{}; {}]", parts.join(", "), explain.matched_terms.join(" "))
 }
 

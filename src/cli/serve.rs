@@ -270,8 +270,7 @@ fn pages(
 fn log_integrity_event(observers: &Observers, event: &IntegrityEvent) {
     match event {
         IntegrityEvent::Damaged { snapshot, what } => {
-            let message = "THE SERVED SNAPSHOT IS DAMAGED: what is damaged is answered with 500, and /readyz with 503, \
-                           until a whole snapshot is served; put one in place, then run 'hornbook reload'";
+            let message = "THE SERVED SNAPSHOT IS DAMAGED: requests for damaged parts get 500 and /readyz gets 503 until an intact snapshot is served; install one, then run 'hornbook reload'";
             log_event(observers, LogLevel::Error, message, &[("snapshot", json!(snapshot)), ("why", json!(what))]);
         }
         IntegrityEvent::Scrubbed { snapshot, bytes, took } => {
@@ -280,7 +279,7 @@ fn log_integrity_event(observers: &Observers, event: &IntegrityEvent) {
             log_event(
                 observers,
                 LogLevel::Info,
-                "every byte of the served snapshot was checked again and is whole",
+                "every byte of the served snapshot was checked again and is intact",
                 &fields,
             );
         }
@@ -361,7 +360,7 @@ impl Reloader {
                 Ok(renewed.snapshot)
             }
             Err(error) => {
-                log_event(&self.observers, LogLevel::Error, "not reloaded", &[("why", json!(error.to_string()))]);
+                log_event(&self.observers, LogLevel::Error, "reload failed", &[("why", json!(error.to_string()))]);
                 Err(error.to_string())
             }
         }
@@ -372,13 +371,13 @@ impl Reloader {
     fn reload(&self) -> Result<Value, String> {
         let mut faults = Vec::new();
         if let Some(Err(error)) = self.tls.as_ref().map(|tls| tls.reload()) {
-            faults.push(format!("the new certificate is not used, the old one stays: {error}"));
+            faults.push(format!("the new certificate is not used, the old one stays in use: {error}"));
         }
         let renewed = self.service.reload_snapshot(&self.data);
         let answer = match renewed {
             Ok(renewed) => json!(renewed),
             Err(error) => {
-                faults.push(format!("the new snapshot is not served, the old one stays: {error}"));
+                faults.push(format!("the new snapshot is not served, the old one stays in use: {error}"));
                 Value::Null
             }
         };
@@ -393,7 +392,7 @@ impl Reloader {
             }
             false => {
                 let faults = faults.join("; ");
-                log_event(&self.observers, LogLevel::Error, "not reloaded", &[("why", json!(faults))]);
+                log_event(&self.observers, LogLevel::Error, "reload failed", &[("why", json!(faults))]);
                 Err(faults)
             }
         }
@@ -441,7 +440,7 @@ impl Maintenance {
                     log_event(
                         &observers,
                         LogLevel::Error,
-                        "maintenance of accounts failed and will be tried again",
+                        "maintenance of accounts failed and will be retried",
                         &fields,
                     );
                 }

@@ -84,7 +84,7 @@ fn list(data: &DataDirectory, as_json: bool) -> CommandResult {
         return print_json(&stored.iter().map(as_value).collect::<Vec<_>>());
     }
     if stored.is_empty() {
-        return print("no snapshots; 'hornbook build PLAN' makes one\n");
+        return print("no snapshots; 'hornbook build PLAN' builds one\n");
     }
     let mut table = TextTable::new(["", "snapshot", "built", "provisions", "size", "name"]);
     for snapshot in &stored {
@@ -135,7 +135,7 @@ impl Prune {
             out += &format!("{} {}\n", if self.dry_run { "would remove" } else { "removed" }, stored.id);
         }
         let kept = count(data.list()?.len() as u64, "snapshot", "snapshots");
-        out += &format!("{kept} {}\n", if self.dry_run { "here now" } else { "left" });
+        out += &format!("{kept} {}\n", if self.dry_run { "in total" } else { "left" });
         print(&out)
     }
 }

@@ -67,7 +67,8 @@ fn list() -> String {
         };
         table.row([source.name.clone(), source.jurisdiction.clone(), title, source.state().to_string()]);
     }
-    table.render() + "\n'hornbook sources NAME' says more. 'hornbook fetch NAME' downloads what is ready.\n"
+    table.render()
+        + "\n'hornbook sources NAME' shows details. 'hornbook fetch NAME' downloads a source that is ready.\n"
 }
 
 fn details(source: &PublishedSource) -> String {
@@ -92,14 +93,14 @@ fn details(source: &PublishedSource) -> String {
         line("importer", &format!("{importer}{missing}"));
     }
     if let Some(obstacle) = &source.obstacle {
-        line("in the way", obstacle);
+        line("obstacle", obstacle);
     }
     if let Some(untried) = &source.untried {
         line("untried", untried);
     }
     if let Some(edition) = &source.edition {
         let latest = if edition.page.is_some() { "the latest that the page names" } else { &edition.known };
-        line("edition", &format!("{latest}, or as --edition says, such as {}", edition.known));
+        line("edition", &format!("{latest}, or the one given with --edition, such as {}", edition.known));
     }
     for file in &source.files {
         line("download", &file.url);

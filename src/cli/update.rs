@@ -69,7 +69,7 @@ pub(super) fn record_build(data: &Path, plan: &Path, sources: Option<&Path>) -> 
     let last = LastBuild { plan: std::path::absolute(plan)?, sources: sources.map(std::path::absolute).transpose()? };
     let path = data.join(LAST_BUILD);
     fs::write(&path, serde_json::to_vec(&last)?)
-        .map_err(|error| format!("{}: cannot write it: {error}", path.display()))?;
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(())
 }
 
@@ -121,7 +121,7 @@ impl Update {
         }
         let path = data.join(LAST_BUILD);
         let text = fs::read(&path).map_err(|_| {
-            format!("{} does not say how a snapshot was built; name the plan: hornbook update PLAN", path.display())
+            format!("{} does not record how a snapshot was built; give the plan: hornbook update PLAN", path.display())
         })?;
         Ok(serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))?)
     }
@@ -139,7 +139,9 @@ impl Update {
             match first.as_deref().and_then(find).filter(|source| source.is_fetchable()) {
                 Some(source) if known.iter().any(|other| other.name == source.name) => {}
                 Some(source) => known.push(source),
-                None => progress.say(format_args!("{}: not from the catalogue, used as it is", planned.path.display())),
+                None => {
+                    progress.say(format_args!("{}: not from the catalogue, used unchanged", planned.path.display()))
+                }
             }
         }
         let clock = SystemClock::start();
@@ -189,7 +191,7 @@ fn report(fetched: &[Fetched], built: &Built, changes: Option<&[BodyChanges]>, i
         (true, true) => format!("nothing changed: {id} stays in use\n"),
         (true, false) => format!("{id} is in use; a running server switches to it with 'hornbook reload'\n"),
         (false, _) => {
-            format!("{id} is built and verified; 'hornbook snapshot activate {}' takes it into use\n", &id[..8])
+            format!("{id} is built and verified; 'hornbook snapshot activate {}' puts it into use\n", &id[..8])
         }
     };
     out

@@ -60,10 +60,10 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name, from: Origin::Environment(_), nearest } => {
-                write!(f, "the environment sets {name}, which is no setting; did you mean {nearest}?")
+                write!(f, "the environment sets {name}, which is not a setting; did you mean {nearest}?")
             }
             Self::Unknown { name, from, nearest } => {
-                write!(f, "{from} sets {name}, which is no setting; did you mean {nearest}?")
+                write!(f, "{from} sets {name}, which is not a setting; did you mean {nearest}?")
             }
             Self::Value { name, value, from, wanted } => {
                 write!(f, "{from} sets {name} to '{value}'; it takes {wanted}")
@@ -73,7 +73,7 @@ impl fmt::Display for ConfigError {
             }
             Self::MutuallyExclusive { one, other } => write!(f, "{one} and {other} are both set; set one of them"),
             Self::OneRequired { because, one, other } => {
-                write!(f, "{because}, which needs {one} or {other}; set one of them")
+                write!(f, "{because}, which requires {one} or {other}; set one of them")
             }
             Self::SecretInFlag { name, environment } => write!(
                 f,

@@ -29,112 +29,112 @@ settings! {
     server: Server {
         listen: SocketAddr = DefaultValue::Text("127.0.0.1:8080"), "address and port to listen on";
         base_url: Option<BaseUrl> = DefaultValue::Derived(listening_url, "from server.listen"),
-            "address under which clients reach the service";
-        connections_max: NonZeroU32 = DefaultValue::Text("12000"), "connections at once; more are closed";
+            "URL under which clients reach the service";
+        connections_max: NonZeroU32 = DefaultValue::Text("12000"), "maximum number of open connections; further ones are closed";
         connections_per_address_max: NonZeroU32 = DefaultValue::Text("2000"),
-            "connections at once from one IPv4 address, or from one IPv6 network of 64 bits";
+            "maximum number of open connections from one IPv4 address or one IPv6 /64 network";
         accept_queue_max: NonZeroU32 = DefaultValue::Text("65535"),
             "connections that may wait to be accepted; the system allows at most net.core.somaxconn";
-        head_seconds: Seconds = DefaultValue::Text("10"), "timeout for the head of a request (408)";
-        idle_seconds: Seconds = DefaultValue::Text("60"), "timeout for a connection on which no request arrives";
-        unread_seconds: Seconds = DefaultValue::Text("30"), "timeout for a client that does not read its answer";
+        head_seconds: Seconds = DefaultValue::Text("10"), "timeout for receiving the head of a request, which is then answered with 408";
+        idle_seconds: Seconds = DefaultValue::Text("60"), "timeout for a connection without requests";
+        unread_seconds: Seconds = DefaultValue::Text("30"), "timeout for a client that does not read its response";
         read_bytes_per_second_min: NonZeroU32 = DefaultValue::Text("4096"),
-            "bytes a second of an answer; a client that reads fewer counts as one that does not read";
+            "minimum speed at which a client must read a response, in bytes per second; a slower client counts as one that does not read";
         unread_bytes_per_address_max: NonZeroU32 = DefaultValue::Text("67108864"),
-            "bytes of answers that one address may leave unread; with more, its next request is a 503";
+            "maximum bytes of responses that one address may leave unread; above it, its next request is answered with 503";
         unread_bytes_per_account_max: NonZeroU32 = DefaultValue::Text("67108864"),
-            "bytes of answers that one account may leave unread; with more, its next call is a 503";
+            "maximum bytes of responses that one account may leave unread; above it, its next call is answered with 503";
         open_per_minute: u32 = DefaultValue::Text("300"),
-            "requests a minute from one address (IPv6: one /64) to what needs no key, without probes; 0: no limit";
-        permits: NonZeroU32 = DefaultValue::Derived(cores, "one per core"), "heavy calls that may run at once";
+            "requests per minute from one address (IPv6: one /64) that need no API key, not counting probes; 0: no limit";
+        permits: NonZeroU32 = DefaultValue::Derived(cores, "one per core"), "maximum number of heavy calls that run at the same time";
         cross_origins: Vec<WebOrigin> = DefaultValue::None, "origins whose web pages may call the service";
-        proxies: Vec<Network> = DefaultValue::None, "addresses or networks of proxies that may name the client";
-        proxy_protocol: OnOff = DefaultValue::Text("off"), "on: connections of these proxies begin with the PROXY protocol";
+        proxies: Vec<Network> = DefaultValue::None, "addresses or networks of proxies that are trusted to report the client's address";
+        proxy_protocol: OnOff = DefaultValue::Text("off"), "on: connections from these proxies begin with a PROXY protocol header";
     }
     search: SearchSection {
         depth: SearchDepth = DefaultValue::Text("auto"),
-            "how calls that do not say are searched, where the snapshot has a sentence encoder: fast, deep, or deep for questions (auto)";
-        deep_permits: NonZeroU32 = DefaultValue::Derived(half_the_cores, "one per two cores"), "deep searches that may run at once";
+            "search depth of calls that do not choose one, if the snapshot has a sentence encoder: fast, deep, or deep only for questions (auto)";
+        deep_permits: NonZeroU32 = DefaultValue::Derived(half_the_cores, "one per two cores"), "maximum number of deep searches that run at the same time";
     }
     mcp: McpSection {
         names: ToolNames = DefaultValue::Text("dotted"),
-            "names that agents list: dotted (law.search), or snake (search_law) for clients that take no dots; calls may use both";
+            "style of the tool names that agents see: dotted (law.search), or snake (search_law) for clients that do not accept dots; calls may use both";
         hosts: Vec<HostName> = DefaultValue::None,
-            "hosts under which agents may reach the service beside this machine's names and that of server.base_url";
+            "hosts under which agents may reach the service, in addition to this machine's names and the host of server.base_url";
         origins: Vec<WebOrigin> = DefaultValue::None,
-            "origins whose web pages may act as agents beside this machine's and that of server.base_url";
+            "origins whose web pages may act as agents, in addition to this machine's and that of server.base_url";
         free_per_minute: u32 = DefaultValue::Text("600"),
-            "messages a minute that cost nothing, such as handshakes and lists, for each key or address; 0: no limit";
+            "free messages per minute, such as handshakes and lists, for each key or address; 0: no limit";
     }
     web: WebSection {
         reads_per_minute: u32 = DefaultValue::Text("60"),
-            "pages of law a minute that people without an account may read from one address; 0: none";
+            "pages of law per minute that people without an account may read from one address; 0: none";
         searches_per_minute: u32 = DefaultValue::Text("0"),
-            "searches a minute that people without an account may make from one address, suggestions included; 0: none but the samples";
-        indexing: OnOff = DefaultValue::Text("off"), "on: robots.txt and sitemaps invite search engines to the pages of law";
+            "searches per minute that people without an account may make from one address, including suggestions; 0: only the samples";
+        indexing: OnOff = DefaultValue::Text("off"), "on: robots.txt and sitemaps allow search engines to index the pages of law";
     }
     people: PeopleSection {
         sign_up: SignUpPolicy = DefaultValue::Text("invited"),
-            "who may make an account on the pages: people the operator invited; anybody, with approval; or anybody at once (open)";
-        session_idle_hours: NonZeroU32 = DefaultValue::Text("168"), "hours after which a browser that is not used is signed out";
+            "who may create an account on the pages: only people the operator invited (invited), anybody after approval (approval), or anybody immediately (open)";
+        session_idle_hours: NonZeroU32 = DefaultValue::Text("168"), "hours without use after which a browser is signed out";
         session_days: NonZeroU32 = DefaultValue::Text("30"), "days after which a browser is signed out, used or not";
     }
     tls: TlsSection {
         certificate: Option<PathBuf> = DefaultValue::None, "PEM file of the certificate and its issuers; none: no TLS";
         private_key: Option<PathBuf> = DefaultValue::None, "PEM file of the certificate's private key";
         https_only_days: u32 = DefaultValue::Text("365"),
-            "days for which browsers that came over TLS come over TLS alone (Strict-Transport-Security); 0: not told";
+            "days for which a browser must use TLS after a visit over TLS (Strict-Transport-Security); 0: the header is not sent";
     }
     metrics: MetricsSection {
         listen: Option<SocketAddr> = DefaultValue::None, "address and port of the Prometheus metrics; none: no metrics";
     }
     log: LogSection {
-        format: LogFormat = DefaultValue::Text("text"), "how log lines are written";
+        format: LogFormat = DefaultValue::Text("text"), "format of log lines";
         requests: RequestLogging = DefaultValue::Text("all"),
             "which requests are logged; errors: those answered with 400 or more, or charged to a client that disconnected";
     }
     ledger: Ledger {
         durability: Durability = DefaultValue::Text("strict"),
-            "strict: an answer waits until its debit is on disk; window: a crash may forget 50 ms of debits";
-        rollup_after_days: Option<u32> = DefaultValue::None, "usage entries older than this become daily rows; none: keep all";
+            "strict: a response waits until its debit is on disk; window: a crash may lose the debits of the last 50 ms";
+        rollup_after_days: Option<u32> = DefaultValue::None, "usage entries older than this many days are merged into daily rows; none: all entries are kept";
         retry_horizon_sec: u32 = DefaultValue::Text("600"),
-            "how long a repeated Idempotency-Key is answered again without a charge, in seconds";
+            "seconds during which a request with a repeated Idempotency-Key is answered again without a charge";
     }
     free: Free {
         profile: FreeTierKind = DefaultValue::Text("monthly"), "free tier: units that renew monthly, or credits granted once";
-        per_minute: u32 = DefaultValue::Profile(|free| free.limits.per_minute), "calls a minute of a free key";
-        per_day: u32 = DefaultValue::Profile(|free| free.limits.per_day), "calls a day of a free key";
-        monthly_units: u32 = DefaultValue::Profile(|free| free.monthly_units), "free units a month";
+        per_minute: u32 = DefaultValue::Profile(|free| free.limits.per_minute), "calls per minute with a free key";
+        per_day: u32 = DefaultValue::Profile(|free| free.limits.per_day), "calls per day with a free key";
+        monthly_units: u32 = DefaultValue::Profile(|free| free.monthly_units), "free units per month";
         credits_on_approval: Credits = DefaultValue::Profile(|free| free.credits_on_approval.0),
-            "credits given once, when an account is approved";
+            "credits granted once, when an account is approved";
         monthly_units_after_formation: u32 = DefaultValue::Tariff(|tariff| tariff.monthly_units_after_formation),
-            "free units a month after a company was formed";
+            "free units per month after a company was formed";
     }
     pack_starter: PackStarter {
         price_cents: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).price_cents), "price in US cents";
         credits: Credits = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).credits.0), "credits in the pack";
-        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_minute), "calls a minute";
-        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_day), "calls a day";
+        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_minute), "calls per minute";
+        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_day), "calls per day";
     }
     pack_pro: PackPro {
         price_cents: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).price_cents), "price in US cents";
         credits: Credits = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).credits.0), "credits in the pack";
-        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_minute), "calls a minute";
-        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_day), "calls a day";
+        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_minute), "calls per minute";
+        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_day), "calls per day";
     }
     pack_bulk: PackBulk {
         price_cents: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).price_cents), "price in US cents";
         credits: Credits = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).credits.0), "credits in the pack";
-        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_minute), "calls a minute";
-        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_day), "calls a day";
+        per_minute: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_minute), "calls per minute";
+        per_day: u32 = DefaultValue::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_day), "calls per day";
     }
     formation: FormationSection {
         draft_days: NonZeroU32 = DefaultValue::Text("14"),
-            "days after which a handed-over intake that nobody accepted is wiped";
+            "days after which a submitted intake that nobody accepted is deleted";
         service_fee_cents: u32 = DefaultValue::Tariff(|tariff| tariff.formation_fee_cents),
-            "what an order costs beside the fee of the state, in US cents";
+            "service fee of an order in US cents, in addition to the state's fee";
         how_to_pay: Option<OneLineText> = DefaultValue::None,
-            "how an order is paid, for the review page; none: the operator gets in touch";
+            "payment instructions on the review page of an order; none: the page says that the operator gets in touch";
     }
     payments: Payments {
         provider: PaymentProvider = DefaultValue::Text("operator"),
@@ -145,12 +145,12 @@ settings! {
             "signing secret of Stripe's webhook endpoint, which begins with whsec_";
         stripe_webhook_secret_file: Option<PathBuf> = DefaultValue::None, "file with that secret";
         stripe_api: BaseUrl = DefaultValue::Text("https://api.stripe.com"),
-            "address of Stripe's API, the only one that is called for payments";
+            "URL of Stripe's API, the only address that is called for payments";
     }
     operator: OperatorSection {
         webhook: Option<BaseUrl> = DefaultValue::None,
-            "address that is told by POST what waits for the operator, in kinds and ids; none: see 'hornbook inbox'";
-        webhook_secret: Option<WebhookSecret> = DefaultValue::None, "what signs these notices";
+            "URL that receives a POST for each task that waits for the operator, with its kind and id; none: use 'hornbook inbox'";
+        webhook_secret: Option<WebhookSecret> = DefaultValue::None, "secret that signs these notices";
         webhook_secret_file: Option<PathBuf> = DefaultValue::None, "file with that secret";
     }
 }

@@ -67,7 +67,7 @@ fn unknown_names_are_refused_with_the_nearest() {
     ] {
         let error = refusal_of_file(text);
         assert!(error.contains(&format!("hornbook.toml:{line} sets ")), "{error}");
-        assert!(error.contains("is no setting") && error.contains(nearest), "{error}");
+        assert!(error.contains("is not a setting") && error.contains(nearest), "{error}");
     }
 }
 

@@ -179,7 +179,7 @@ impl SettingValue for WebhookSecret {
     const IS_SECRET: bool = true;
 
     fn takes() -> String {
-        format!("a secret of {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} letters, digits and signs, without spaces")
+        format!("a secret of {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} letters, digits and symbols, without spaces")
     }
 
     fn parse(text: &str) -> Result<Self, String> {

@@ -122,21 +122,21 @@ macro_rules! facts {
 
 facts! {
     EntityName, "entity_name", "The name of the company.";
-    RegisteredAgent, "registered_agent", "Name and street address in the state of the agent who takes legal papers.";
+    RegisteredAgent, "registered_agent", "Name and street address in the state of the agent who accepts legal papers.";
     AgentConsent, "agent_consent", "The agent's signed consent to serve.";
     PrincipalOffice, "principal_office", "Street address of the principal office.";
     MailingAddress, "mailing_address", "Mailing address of the company.";
     ProcessAddress, "process_address", "Address to which the state forwards legal papers served on it.";
-    County, "county", "County in which the office is.";
-    Organizers, "organizers", "Names, and in many states addresses, of those who sign for a limited liability company.";
-    Incorporators, "incorporators", "Names, and in many states addresses, of those who sign for a corporation.";
+    County, "county", "County of the office.";
+    Organizers, "organizers", "Names, and in many states addresses, of the people who sign for a limited liability company.";
+    Incorporators, "incorporators", "Names, and in many states addresses, of the people who sign for a corporation.";
     GeneralPartners, "general_partners", "Name and address of every general partner.";
     Management, "management", "Whether the members or managers manage the company.";
     ManagersOrMembers, "managers_or_members", "Names and addresses of the managers, or of the members who manage.";
     Directors, "directors", "Names and addresses of the first directors.";
     Officers, "officers", "Names and addresses of the first officers.";
-    Purpose, "purpose", "What the company is for.";
-    AuthorizedShares, "authorized_shares", "Number of shares the corporation may issue, by class, with par value where the state asks for it.";
+    Purpose, "purpose", "The purpose of the company.";
+    AuthorizedShares, "authorized_shares", "Number of shares that the corporation may issue, by class, with par value if the state requires it.";
     Duration, "duration", "How long the company lasts, if not perpetually.";
     EffectiveDate, "effective_date", "The date on which the document takes effect, if not on filing.";
     HasMembers, "has_members", "Whether the nonprofit corporation has members.";

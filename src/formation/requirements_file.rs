@@ -192,7 +192,9 @@ impl RawFigure {
         };
         let amount_cents = match usd {
             None => None,
-            Some(usd) => Some(cents(usd).ok_or_else(|| place.fault(what, format!("{usd} is no sum in dollars")))?),
+            Some(usd) => {
+                Some(cents(usd).ok_or_else(|| place.fault(what, format!("{usd} is not an amount in dollars")))?)
+            }
         };
         let certainty = match (amount_cents, source.verified) {
             (None, _) => Certainty::Unknown,

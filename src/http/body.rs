@@ -81,7 +81,7 @@ impl BodyBudget {
 }
 
 fn too_many() -> ApiError {
-    let message = "too many bodies of requests are on their way; try again in 1 second. Nothing was charged";
+    let message = "too many request bodies are in progress; try again in 1 second. Nothing was charged";
     ApiError { retry_after_sec: Some(1), ..ApiError::new(ErrorCode::Overloaded, message) }
 }
 

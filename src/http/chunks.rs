@@ -84,7 +84,7 @@ impl ChunkDecoder {
             }
             (ChunkState::Size { digits: 1.., size }, b'\r') => Ok(ChunkState::SizeEnd { size }),
             (ChunkState::Size { digits: 1.., .. }, b';' | b' ' | b'\t') => {
-                Err(bad("a chunk of the body has an extension; send its size alone"))
+                Err(bad("a chunk of the body has an extension; send only its size"))
             }
             (ChunkState::SizeEnd { size: 0 }, b'\n') => Ok(ChunkState::Last),
             (ChunkState::SizeEnd { size }, b'\n') => Ok(ChunkState::Data { left: size }),
@@ -93,7 +93,7 @@ impl ChunkDecoder {
             (ChunkState::Last, b'\r') => Ok(ChunkState::LastLine),
             (ChunkState::LastLine, b'\n') => Ok(ChunkState::Done),
             (ChunkState::Last, _) => Err(bad("the body has trailers; send them as headers")),
-            _ => Err(bad("the body is not in chunks as HTTP/1.1 writes them; send Content-Length instead")),
+            _ => Err(bad("the body is not valid chunked encoding; send Content-Length instead")),
         }
     }
 }

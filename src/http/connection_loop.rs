@@ -179,7 +179,8 @@ impl Protocols {
 }
 
 fn no_date() -> ApiError {
-    let message = "the server's clock is beyond the year 9999, which HTTP cannot write; tell its operator";
+    let message =
+        "the server's clock is after the year 9999, which HTTP dates cannot represent; report this to the operator";
     ApiError { retry_after_sec: Some(60), ..ApiError::new(ErrorCode::Overloaded, message) }
 }
 

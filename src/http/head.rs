@@ -141,7 +141,7 @@ impl Head {
             () if name.eq_ignore_ascii_case(b"content-length") => self.content_lengths.push(content_length(value)?),
             () if name.eq_ignore_ascii_case(b"transfer-encoding") => {
                 if !value.eq_ignore_ascii_case(b"chunked") || self.has_transfer_encoding {
-                    return Err(bad("this Transfer-Encoding is not supported; send the body as it is"));
+                    return Err(bad("this Transfer-Encoding is not supported; send the body with Content-Length"));
                 }
                 self.has_transfer_encoding = true;
             }
@@ -168,7 +168,7 @@ impl Head {
         }
         let length = match self.content_lengths.first() {
             Some(_) if self.has_transfer_encoding => {
-                return Err(bad("Content-Length and Transfer-Encoding exclude each other; send the length alone"));
+                return Err(bad("Content-Length and Transfer-Encoding exclude each other; send only Content-Length"));
             }
             _ if self.has_transfer_encoding && is_old => {
                 return Err(bad("HTTP/1.0 has no Transfer-Encoding; send Content-Length"));

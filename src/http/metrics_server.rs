@@ -92,7 +92,13 @@ fn page(app: &App) -> String {
     let is_intact = corpus.snapshot().damage().first().is_none();
     app.observers.metrics.render(&[
         CurrentValue { name: "info", kind: "gauge", meaning: "the program", labels: &version, value: 1.0 },
-        CurrentValue { name: "snapshot_info", kind: "gauge", meaning: "what is served", labels: &snapshot, value: 1.0 },
+        CurrentValue {
+            name: "snapshot_info",
+            kind: "gauge",
+            meaning: "the served snapshot",
+            labels: &snapshot,
+            value: 1.0,
+        },
         gauge("snapshot_nodes", "nodes of the snapshot", f64::from(manifest.counts.nodes)),
         gauge(
             "snapshot_intact",
@@ -102,7 +108,7 @@ fn page(app: &App) -> String {
         gauge("permits_free", "heavy calls that could start now", app.service.free() as f64),
         gauge("deep_permits_free", "deep searches that could start now", app.service.deep_free() as f64),
         gauge("searches_waiting", "heavy calls that wait for their turn", app.service.waiting() as f64),
-        gauge("ledger_up", "1 while debits are taken", f64::from(u8::from(app.service.accounts().health().is_ok()))),
+        gauge("ledger_up", "1 while debits are accepted", f64::from(u8::from(app.service.accounts().health().is_ok()))),
         gauge(
             "draining",
             "1 once the server was told to stop",

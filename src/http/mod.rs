@@ -451,7 +451,7 @@ fn https_only(settings: &HttpSettings) -> Option<HeaderValue> {
 }
 
 fn no_such_path(path: &str) -> ApiError {
-    ApiError::not_found(format!("there is nothing at {}; /api/v1 lists what there is", shortened(path)))
+    ApiError::not_found(format!("there is no resource at {}; /api/v1 lists the paths", shortened(path)))
 }
 
 impl From<ApiError> for Failure {

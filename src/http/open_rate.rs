@@ -24,7 +24,7 @@ impl OpenRate {
 
     fn too_fast(&self, seconds: u64) -> ApiError {
         let message = format!(
-            "this address sent more than {} requests a minute that need no key; try again in {seconds} seconds, and keep \
+            "this address sent more than {} requests a minute that need no key; try again in {seconds} seconds, and cache \
              documents by their ETag: they change only with the snapshot",
             self.per_minute
         );

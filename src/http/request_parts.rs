@@ -26,7 +26,7 @@ pub(super) struct CheckedRequest<'r> {
 pub(super) fn check(head: &Parts) -> Result<CheckedRequest<'_>, ApiError> {
     let headers = &head.headers;
     if head.method == Method::TRACE {
-        return Err(ApiError::new(ErrorCode::MethodNotAllowed, "TRACE is not answered; use GET"));
+        return Err(ApiError::new(ErrorCode::MethodNotAllowed, "TRACE is not supported; use GET"));
     }
     let coding = header_text(headers, "content-encoding").unwrap_or(if headers.contains_key("content-encoding") {
         "?"
@@ -34,7 +34,7 @@ pub(super) fn check(head: &Parts) -> Result<CheckedRequest<'_>, ApiError> {
         "identity"
     });
     if head.method == Method::POST && !coding.trim().eq_ignore_ascii_case("identity") {
-        let message = "the body has a Content-Encoding, and none is read here; send it as it is";
+        let message = "the body has a Content-Encoding, which is not supported; send it without one";
         return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
     }
     let path = head.uri.path();
@@ -46,7 +46,7 @@ pub(super) fn check(head: &Parts) -> Result<CheckedRequest<'_>, ApiError> {
 
 fn not_well_formed(what: &str) -> ApiError {
     let message =
-        format!("the {what} is not percent-encoded UTF-8 without control characters; encode it so and try again");
+        format!("the {what} is not percent-encoded UTF-8 without control characters; encode it and try again");
     ApiError::new(ErrorCode::BadRequest, message)
 }
 
@@ -81,10 +81,7 @@ impl<'r> Pair<'r> {
 /// Parses a body, which must be a JSON object.
 pub(super) fn object(body: &[u8]) -> Result<JsonObject, ApiError> {
     let value = json::read(body).map_err(|error| {
-        ApiError::new(
-            ErrorCode::BadRequest,
-            format!("the body is not JSON as it must be: {error}; send one JSON object"),
-        )
+        ApiError::new(ErrorCode::BadRequest, format!("the body is not valid JSON: {error}; send one JSON object"))
     })?;
     match value {
         Value::Object(object) => Ok(object),

@@ -501,7 +501,7 @@ fn too_slow() -> ApiError {
 
 fn cut_short() -> ApiError {
     let message = "the connection was closed before the end of the request; end the headers with an empty line, and \
-                   send as many bytes of a body as Content-Length says";
+                   send as many bytes of the body as Content-Length states";
     ApiError::new(ErrorCode::BadRequest, message)
 }
 

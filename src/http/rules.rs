@@ -141,7 +141,7 @@ pub(super) fn body_too_large() -> ApiError {
 
 /// The error for an `Expect` header that is not supported.
 pub(super) fn no_expectation() -> ApiError {
-    let message = "the header Expect has another value than 100-continue, or is sent twice; send the body without it";
+    let message = "the header Expect has a value other than 100-continue, or is sent twice; send the body without it";
     ApiError::new(ErrorCode::ExpectationFailed, message)
 }
 

@@ -110,7 +110,10 @@ fn given<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, RpcE
         };
     };
     let text = value.to_str().map_err(|_| {
-        RpcError::bad_request(HEADER_MISMATCH, format!("the header {name} has characters that headers do not have"))
+        RpcError::bad_request(
+            HEADER_MISMATCH,
+            format!("the header {name} has characters that are not allowed in headers"),
+        )
     })?;
     Ok(Some(text.trim_matches([' ', '\t'])))
 }

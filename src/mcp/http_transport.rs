@@ -250,7 +250,7 @@ fn names(query: Option<&str>, preset: ToolNameStyle) -> Result<ToolNameStyle, Rp
         Some("names=snake") => Ok(ToolNameStyle::Snake),
         Some("names=dotted") => Ok(ToolNameStyle::Dotted),
         Some(_) => {
-            let message = "the address takes no query but names=dotted or names=snake";
+            let message = "the URL accepts no query except names=dotted or names=snake";
             Err(RpcError::bad_request(INVALID_REQUEST, message))
         }
     }

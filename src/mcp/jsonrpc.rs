@@ -112,7 +112,7 @@ pub(super) fn response(id: &Value, result: &str) -> String {
 /// Reads a message or a list of messages.
 pub(super) fn read(bytes: &[u8]) -> Result<Incoming, RejectedMessage> {
     let value = json::read(bytes).map_err(|why| {
-        let error = RpcError::bad_request(PARSE_ERROR, format!("the message is not JSON as it is read here: {why}"));
+        let error = RpcError::bad_request(PARSE_ERROR, format!("the message is not valid JSON: {why}"));
         RejectedMessage { id: None, error }
     })?;
     match value {

@@ -64,7 +64,7 @@ impl FreeMessageLimit {
     fn rate_error(&self, taken: Result<(), u64>) -> Result<(), ApiError> {
         taken.map_err(|seconds| {
             let message = format!(
-                "more than {} messages a minute that cost nothing; try again in {seconds} seconds, and keep lists: they \
+                "more than {} free messages per minute; try again in {seconds} seconds, and cache lists: they \
                  change only with the program",
                 self.per_minute
             );

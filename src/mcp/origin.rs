@@ -28,10 +28,10 @@ impl AllowedOrigins {
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
         let text = |value: &http::HeaderValue| value.to_str().unwrap_or("?").to_ascii_lowercase();
         if !headers.get_all(HOST).iter().map(text).all(|host| self.is_host(name_of(&host))) {
-            return Err("this host is not served here; set mcp.hosts or server.base_url if it should be");
+            return Err("this host name is not allowed; set mcp.hosts or server.base_url to allow it");
         }
         if !headers.get_all(ORIGIN).iter().map(text).all(|origin| self.is_origin(&origin)) {
-            return Err("web pages of this origin may not call; set mcp.origins if they should");
+            return Err("web pages of this origin may not call this server; set mcp.origins to allow them");
         }
         Ok(())
     }

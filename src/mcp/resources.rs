@@ -82,7 +82,7 @@ pub(super) async fn read(
     sender: RequestSender<'_>,
 ) -> Answered {
     let Some(uri) = params.get("uri").and_then(Value::as_str) else {
-        return Err(RpcError::invalid_params("params.uri is the address of a resource")).into();
+        return Err(RpcError::invalid_params("params.uri must be the URI of a resource")).into();
     };
     let (operation, arguments, format, window) = match named(uri) {
         None => return Err(not_found(uri, version, "there is no such resource")).into(),
@@ -91,7 +91,9 @@ pub(super) async fn read(
         }
         Some(ResourceKind::Document(operation)) => (operation, Arguments::default(), Format::Json, None),
         Some(ResourceKind::Node { id, window }) => {
-            let Some(operation) = operation("node") else { return Err(not_found(uri, version, "gone")).into() };
+            let Some(operation) = operation("node") else {
+                return Err(not_found(uri, version, "the operation is missing")).into();
+            };
             let path = operation.parameters.iter().filter(|parameter| parameter.name == "id");
             let path = path.map(|parameter| (parameter.name, id.clone())).collect();
             (operation, Arguments { path, ..Arguments::default() }, Format::Markdown, Some(window))

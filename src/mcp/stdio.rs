@@ -139,7 +139,7 @@ impl StdioServer {
         let bytes = match line {
             InputLine::Message(bytes) => bytes,
             InputLine::TooLong => {
-                let message = format!("a message has at most {JSON_BYTES_MAX} bytes");
+                let message = format!("a message must have at most {JSON_BYTES_MAX} bytes");
                 return send(answer, RpcError::new(PARSE_ERROR, message).response(None)).await;
             }
         };

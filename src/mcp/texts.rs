@@ -148,14 +148,14 @@ fn search(found: ResultsPageJson<'_>) -> ToolText {
     if let Some(corrected) = corrected_query {
         let _ = writeln!(
             told.text,
-            "Searched for \"{corrected}\", because words were misspelt; exact=true searches for them as typed."
+            "Searched for \"{corrected}\", because words were misspelled; exact=true searches for them as typed."
         );
     }
     if let Some(UnderstoodPlaceJson { name, words, effect }) = understood {
-        let what = if effect == "filter" { "Searched only in" } else { "Ranked higher is the law of" };
+        let what = if effect == "filter" { "Searched only in" } else { "Results rank higher if they are from" };
         let _ = writeln!(
             told.text,
-            "{what} {name}, because the query says \"{words}\"; exact=true searches everywhere alike."
+            "{what} {name}, because the query says \"{words}\"; exact=true searches everywhere equally."
         );
     }
     for NotHereJson { message } in &not_here {
@@ -189,7 +189,7 @@ fn related(relation: Option<&str>) -> &'static str {
     match relation {
         Some("citing") => ", cites it",
         Some("cited") => ", is cited by it",
-        Some("neighbour") => ", stands next to it",
+        Some("neighbour") => ", is next to it",
         _ => "",
     }
 }
@@ -497,7 +497,7 @@ fn coverage(coverage: CoverageJson<'_>) -> ToolText {
             let _ = writeln!(text, "  - {name}: {in_force_count} provisions in force{through}");
             if let (Some(level), Some(missing @ [_, ..])) = (level, missing.as_deref()) {
                 let missing = missing.iter().map(|number| &**number).collect::<Vec<_>>().join(", ");
-                let _ = writeln!(text, "    not here are {level}s {missing}");
+                let _ = writeln!(text, "    missing {level}s: {missing}");
             }
         }
     }
@@ -534,7 +534,7 @@ mod tests {
         };
         let narrowed = "Searched only in District of Columbia, because the query says \"in DC\"; exact=true searches";
         assert!(text("filter").starts_with(narrowed), "{}", text("filter"));
-        assert!(text("preference").starts_with("Ranked higher is the law of District of Columbia, because"));
+        assert!(text("preference").starts_with("Results rank higher if they are from District of Columbia, because"));
     }
 
     #[test]

@@ -30,7 +30,9 @@ impl OrderPayments {
     }
 
     async fn page_of(&self, id: OrderId, price_cents: u32) -> Result<NextStep, String> {
-        let Ok(_place) = self.waiting.try_acquire() else { return Err("too many orders wait for a page".to_owned()) };
+        let Ok(_place) = self.waiting.try_acquire() else {
+            return Err("too many orders wait for a payment page".to_owned());
+        };
         let (accounts, cards) = (Arc::clone(self.service.accounts()), Arc::clone(&self.cards));
         let at = self.service.now().wall;
         let opened = move || {

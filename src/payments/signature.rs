@@ -115,7 +115,7 @@ mod tests {
         }
         assert_eq!(check(&format!("t={NOW},v0={good}")), SignatureCheck::Forged, "another scheme");
         let many = format!("t={NOW}{},v1={good}", format!(",v1={bad}").repeat(SIGNATURES_MAX));
-        assert_eq!(check(&many), SignatureCheck::Forged, "the ninth is not looked at");
+        assert_eq!(check(&many), SignatureCheck::Forged, "the ninth signature is not checked");
     }
 
     #[test]

@@ -143,12 +143,12 @@ fn outcome(answered: Result<ClientResponse, ClientError>) -> Result<CheckoutPage
         let session = session.filter(|session| session.url.starts_with("http"));
         return session
             .map(|session| CheckoutPage { session: session.id, url: session.url })
-            .ok_or_else(|| CardError::Refused("Stripe answered 200 without a page to pay on".to_owned()));
+            .ok_or_else(|| CardError::Refused("Stripe answered 200 without a payment page".to_owned()));
     }
     // Without Stripe's message, which repeats the request.
     let StripeErrorBody { error } = serde_json::from_slice(&answer.body).unwrap_or_default();
     let request = answer.header("request-id").unwrap_or("unknown");
-    let why = format!("Stripe answered {} {} {}, its request id is {request}", answer.status, error.kind, error.code);
+    let why = format!("Stripe answered {} {} {}; its request id is {request}", answer.status, error.kind, error.code);
     match answer.status {
         409 | 429 | 500.. => Err(CardError::Unavailable(why)),
         _ => Err(CardError::Refused(why)),

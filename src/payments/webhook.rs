@@ -73,7 +73,7 @@ impl Webhook {
             SignatureCheck::Genuine => None,
             SignatureCheck::Unsigned => Some("the header Stripe-Signature is missing or cannot be read"),
             SignatureCheck::Forged => {
-                Some("the signature does not fit; check that payments.stripe_webhook_secret is that of this address")
+                Some("the signature does not match; check that payments.stripe_webhook_secret belongs to this address")
             }
             SignatureCheck::Stale => {
                 Some("the notice was signed more than 300 seconds ago or ahead; check both clocks")
@@ -83,12 +83,12 @@ impl Webhook {
             return WebhookOutcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
         }
         let Some(event) = read(visit.body) else {
-            let why = "the notice is signed but is not in a form that is known here";
+            let why = "the notice is signed, but its form is unknown";
             return WebhookOutcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
         };
         let EventMeaning::Report(report) = event.meaning else { return WebhookOutcome::received() };
         let Ok(_place) = self.waiting.try_acquire() else {
-            let why = "too many notices wait; send it again";
+            let why = "too many notices are waiting; send it again";
             return WebhookOutcome::refused(StatusCode::SERVICE_UNAVAILABLE, "overloaded", why);
         };
         let (accounts, act) = (Arc::clone(&self.accounts), ActContext { actor: "stripe".to_owned(), at: now.wall });
@@ -98,10 +98,11 @@ impl Webhook {
         match reported {
             Ok(Ok(ReportResult::Applied | ReportResult::Known)) => WebhookOutcome::received(),
             Ok(Ok(ReportResult::Problem(why))) => WebhookOutcome::received().noting(format!("{about}: {why}")),
-            Ok(Ok(ReportResult::Kept)) => WebhookOutcome::received()
-                .noting(format!("{about}: its payment is not known here; kept until it is reported")),
+            Ok(Ok(ReportResult::Kept)) => WebhookOutcome::received().noting(format!(
+                "{about}: its payment is not known yet; the notice is kept until the payment is reported"
+            )),
             Ok(Ok(ReportResult::Unknown)) => {
-                WebhookOutcome::received().noting(format!("{about}: its checkout is not one of this service"))
+                WebhookOutcome::received().noting(format!("{about}: its checkout does not belong to this service"))
             }
             Ok(Err(ChangeError::Refused(why))) => WebhookOutcome::refused(
                 StatusCode::INTERNAL_SERVER_ERROR,

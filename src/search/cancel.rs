@@ -21,6 +21,6 @@ impl<'a> CancelCheck<'a> {
 
 impl fmt::Debug for CancelCheck<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Abandoned(asked)" } else { "Abandoned(never)" })
+        f.write_str(if self.0.is_some() { "Abandoned(checked)" } else { "Abandoned(never)" })
     }
 }

@@ -43,7 +43,7 @@ impl fmt::Display for QueryError {
                 )
             }
             Self::OnlyExclusions => {
-                f.write_str("the query only says what to leave out; add a word, a phrase or a citation to search for")
+                f.write_str("the query only excludes words; add a word, a phrase or a citation to search for")
             }
         }
     }
@@ -79,7 +79,7 @@ impl fmt::Display for SearchError {
             Self::Query(error) => error.fmt(f),
             Self::BeyondResults { page, limit } => write!(
                 f,
-                "cannot show page {page} with {limit} results a page: both start at 1, and the last result that can be \
+                "cannot show page {page} with {limit} results per page: both numbers start at 1, and the last result that can be \
                  shown is number {RESULTS_MAX}; narrow the query or filter by jurisdiction or code body"
             ),
             Self::NotDeep(why) => why.fmt(f),
@@ -89,7 +89,7 @@ impl fmt::Display for SearchError {
             }
             Self::Unreadable { dir, what } => write!(
                 f,
-                "the search in {} ended with '{what}'; run 'hornbook verify', and if that finds damage, copy the snapshot again \
+                "the search in {} failed: {what}; run 'hornbook verify', and if it reports damage, copy the snapshot again \
                  or rebuild it with 'hornbook build'",
                 dir.display()
             ),
@@ -128,11 +128,11 @@ impl fmt::Display for DeepUnavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoEncoder => {
-                "this corpus cannot be searched deep: it was built without a sentence encoder; search with depth 'fast' or 'auto'"
+                "this corpus does not support depth 'deep': it was built without a sentence encoder; use depth 'fast' or 'auto'"
             }
             Self::NotBuiltIn => {
                 "this corpus has a sentence encoder, but this program was built without the feature 'encoder' that runs it; \
-                 search with depth 'fast' or 'auto'"
+                 use depth 'fast' or 'auto'"
             }
         })
     }

@@ -62,7 +62,7 @@ impl IdleCore {
             scope.spawn(|_| of_there = Some(there()));
             here()
         });
-        (of_here, of_there.expect("a scope ends after what it spawned"))
+        (of_here, of_there.expect("the scope waits for its tasks"))
     }
 }
 
@@ -89,11 +89,11 @@ mod tests {
         let (first, second) = (begin().unwrap(), begin().unwrap());
         assert!(begin().is_none(), "both cores are busy");
         drop(first);
-        let third = begin().expect("one is idle again");
+        let third = begin().expect("one core is idle again");
         assert!(begin().is_none());
         drop((second, third));
         assert_eq!(AT_WORK.load(Ordering::Relaxed), 0);
-        assert!(IdleCore::reserve_idle(PARALLEL_PROVISIONS_MIN - 1).is_none(), "little is done here");
+        assert!(IdleCore::reserve_idle(PARALLEL_PROVISIONS_MIN - 1).is_none(), "too few provisions for another thread");
     }
 
     #[test]

@@ -99,9 +99,9 @@ impl BodyParts {
     pub(super) fn loaded_in_words(&self) -> String {
         let level = self.level.unwrap_or("part");
         match self.loaded.as_slice() {
-            [] => format!("it has no {level} of it"),
-            [only] => format!("it has {level} {only}"),
-            all => format!("it has {level}s {}", runs(all, self.expected.as_deref())),
+            [] => format!("it contains no {level} of this code"),
+            [only] => format!("it contains {level} {only}"),
+            all => format!("it contains {level}s {}", runs(all, self.expected.as_deref())),
         }
     }
 }
@@ -138,9 +138,9 @@ impl<'p> MissingPart<'p> {
     pub(super) fn message(&self, citation: &str) -> String {
         let (part, loaded) = (named(self.parts, &self.part, self.body), self.parts.loaded_in_words());
         match self.is_expected() {
-            true => format!("{part} is not in this copy, so {citation} is not; {loaded}"),
+            true => format!("this corpus does not contain {part}, so it does not contain {citation}; {loaded}"),
             false => format!(
-                "this copy has no {part}, so nothing in it is cited as {citation}; {loaded}; check the number, or search \
+                "this corpus has no {part}, so it has no {citation}; {loaded}; check the number, or search \
                  for its words"
             ),
         }
@@ -151,7 +151,7 @@ impl<'p> MissingPart<'p> {
 /// federal regulations can be loaded part by part.
 pub(super) fn message_of_part(citation: &str, title: &str, part: &str, body: &str, here: &[String]) -> String {
     format!(
-        "this copy has no part {part} of title {title} of the {body}, so nothing in it is cited as {citation}; of that title \
+        "this corpus has no part {part} of title {title} of the {body}, so it has no {citation}; of that title \
          it has parts {}; check the number, or search for its words",
         runs(here, None)
     )
@@ -308,6 +308,6 @@ mod tests {
         ] {
             assert_eq!(parts.beginning_of(number).as_deref(), expected, "{number}");
         }
-        assert_eq!(parts.loaded_in_words(), "it has title 13.1");
+        assert_eq!(parts.loaded_in_words(), "it contains title 13.1");
     }
 }

@@ -235,14 +235,14 @@ impl Engine {
                     plain.message = message_of_subdivision(&plain.candidates, plain.citation.as_deref());
                 }
                 if citation.note && !plain.candidates.is_empty() {
-                    plain.message += "; its notes are cited";
+                    plain.message += "; the citation means its notes";
                 }
                 plain.notes = citation.note;
                 plain.subdivision = citation.subdivisions.into_iter().map(String::from).collect();
             }
             CitedItem::ActSection(section) => {
                 plain.message = format!(
-                    "the table of acts does not say where {} has {section}; cite the section of the code, or search for its words",
+                    "the table of acts does not list where {section} is in {}; cite the section of the code, or search for its words",
                     plain.code_body.as_deref().unwrap_or("its code")
                 );
             }
@@ -409,15 +409,13 @@ fn message(answer: AnswerKind, citation: &str, body: &str, jurisdiction: &str, c
             format!("{citation} names {count} provisions of {body}; choose one by its id, or cite it more exactly")
         }
         AnswerKind::NotHeld => {
-            format!(
-                "{body} is in this corpus, but it has nothing cited as {citation}; check the number, or search for its words"
-            )
+            format!("{body} is in this corpus, but has no {citation}; check the number, or search for its words")
         }
         AnswerKind::OutsideCoverage => {
-            format!("{citation} is in {body} ({jurisdiction}), which this corpus does not have")
+            format!("{citation} is in {body} ({jurisdiction}), which this corpus does not contain")
         }
         AnswerKind::Placeholder => {
-            format!("{citation} is in {body}; {jurisdiction} is listed, but this corpus does not have its law yet")
+            format!("{citation} is in {body}; {jurisdiction} is listed, but this corpus does not contain its law yet")
         }
         AnswerKind::Malformed => format!("'{citation}' is not a citation"),
     }
@@ -426,9 +424,7 @@ fn message(answer: AnswerKind, citation: &str, body: &str, jurisdiction: &str, c
 /// The message for a place within a part or chapter, if the snapshot has the part without this place.
 fn message_of_attachment(outer: &CitedNode, citation: &str) -> String {
     let outer = &outer.citation;
-    format!(
-        "{outer} is in this corpus, but nothing in it is cited as {citation}; check the number, or read the whole part"
-    )
+    format!("{outer} is in this corpus, but does not contain {citation}; check the number, or read the whole part")
 }
 
 /// The message for a subdivision of a part or chapter. Only sections have subdivisions.
@@ -436,13 +432,13 @@ fn message_of_subdivision(found: &[CitedNode], citation: Option<&str>) -> String
     let around = found.first().map_or("the part", |node| &node.citation);
     let citation = citation.unwrap_or("the citation");
     format!(
-        "{around} is in this corpus, but a part or chapter has no subdivisions, as {citation} says; cite a section of it"
+        "{around} is in this corpus, but {citation} names a subdivision, and a part or chapter has none; cite a section of it"
     )
 }
 
 /// The message for a name that several codes have.
 fn message_of_readings(grammar: &Grammar, readings: &[Citation]) -> String {
-    format!("this may be {}; write out the name of the code that is meant", join_readings(grammar, readings))
+    format!("this may be {}; write the full name of the code", join_readings(grammar, readings))
 }
 
 /// The possible citations, such as `14 C.F.R. § 25.1309 or 48 C.F.R. § 25.1309`.

@@ -211,13 +211,13 @@ impl Default for Tuning {
 impl Tuning {
     /// A copy with one number changed; names are like `question.keyword`.
     pub fn with(&self, name: &str, value: &str) -> Result<Self, String> {
-        let known = || format!("'{name}' is nothing to tune; there are {}", Self::names().join(", "));
+        let known = || format!("'{name}' is not a parameter; the parameters are {}", Self::names().join(", "));
         let number: serde_json::Number =
             value.parse().map_err(|_| format!("'{value}' for '{name}' is not a number"))?;
         let mut all = serde_json::json!(self);
         let place = all.pointer_mut(&format!("/{}", name.replace('.', "/"))).filter(|place| place.is_number());
         *place.ok_or_else(known)? = number.into();
-        serde_json::from_value(all).map_err(|error| format!("'{value}' does not fit '{name}': {error}"))
+        serde_json::from_value(all).map_err(|error| format!("'{value}' is not valid for '{name}': {error}"))
     }
 
     /// The names of all numbers that can be changed.
@@ -257,7 +257,7 @@ mod tests {
     fn invalid_parameters_are_reported() {
         let message = |name: &str, value: &str| Tuning::default().with(name, value).unwrap_err();
         assert!(message("question.colour", "1").contains("question.keyword, "));
-        assert!(message("question", "1").contains("nothing to tune"));
+        assert!(message("question", "1").contains("is not a parameter"));
         assert!(message("saturation", "high").contains("not a number"));
         assert!(message("chunkCandidates", "1.5").contains("does not fit"));
     }

@@ -170,7 +170,7 @@ mod tests {
         part.append(b"def").unwrap();
         part.publish().unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "abcdef");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left next to it");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no leftovers remain next to it");
     }
 
     #[test]

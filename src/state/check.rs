@@ -19,7 +19,7 @@ pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), Stat
     if head(database)? == before {
         return Ok(());
     }
-    let what = "its newest commit is unreadable and an older one was about to take its place".to_owned();
+    let what = "its newest commit is unreadable, and an older one would replace it".to_owned();
     Err(StateError::damaged(place, DamageKind::Inconsistent(what)))
 }
 

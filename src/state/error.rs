@@ -101,7 +101,7 @@ impl fmt::Display for StateError {
             }
             Self::TooNew { place, found, newest } => write!(
                 f,
-                "cannot open {place}: it has state format {found}, this hornbook reads up to {newest}; run the newer \
+                "cannot open {place}: it has state format {found}, but this hornbook reads formats up to {newest}; run the newer \
                  hornbook, or 'hornbook restore' a backup made before the upgrade"
             ),
             Self::Damaged { place, what } => write!(
@@ -111,8 +111,8 @@ impl fmt::Display for StateError {
             ),
             Self::OlderThanMark { place, entries, marked } => write!(
                 f,
-                "{place} is older than what was acknowledged: it holds {entries} ledger entries, its mark remembers \
-                 {marked}; put the right file back, or run 'hornbook restore BACKUP' to accept an older one"
+                "{place} is older than the acknowledged state: it contains {entries} ledger entries, but its mark records \
+                 {marked}; restore the right file, or run 'hornbook restore BACKUP' to accept an older one"
             ),
             Self::Storage { doing, source } => {
                 write!(f, "cannot {doing}: {source}; check the disk and the space left on it")
@@ -130,10 +130,10 @@ impl fmt::Display for StateError {
 impl fmt::Display for DamageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Engine(message) => write!(f, "the storage check says: {message}"),
-            Self::Panicked(message) => write!(f, "the storage engine stopped at impossible bytes ({message})"),
+            Self::Engine(message) => write!(f, "the storage check failed: {message}"),
+            Self::Panicked(message) => write!(f, "the storage engine stopped at invalid bytes ({message})"),
             Self::Record { table, key } => write!(f, "record {key} of table {table} does not match its checksum"),
-            Self::NoSchema => f.write_str("it has no Hornbook state in it"),
+            Self::NoSchema => f.write_str("it contains no Hornbook state"),
             Self::Inconsistent(what) => f.write_str(what),
         }
     }

@@ -67,7 +67,7 @@ fn check_plain(kind: FileType) -> io::Result<()> {
     } else {
         "a device"
     };
-    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, and only plain files are read")))
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, but only plain files can be read")))
 }
 
 /// Checks that the disk of an open file has room for this many more bytes.
@@ -77,7 +77,7 @@ pub(super) fn check_free_space(file: &File, bytes: u64) -> io::Result<()> {
     if bytes <= room {
         return Ok(());
     }
-    let what = format!("it has {bytes} bytes, and the disk has room for {room}");
+    let what = format!("it has {bytes} bytes, but the disk has room for {room} only");
     Err(io::Error::new(io::ErrorKind::StorageFull, what))
 }
 

@@ -104,7 +104,7 @@ mod tests {
                 }
             }
             is_over.store(true, Ordering::Relaxed);
-            assert_eq!(refused, 0, "so many times it was held by nobody");
+            assert_eq!(refused, 0, "the lock was refused although nobody held it");
         });
     }
 

@@ -64,13 +64,13 @@ impl OwedRefundFile {
         match std::fs::read(&self.path) {
             Ok(bytes) => Ok(records(&bytes).payloads),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(e) => Err(StateError::file("read what is owed from", &self.path, e)),
+            Err(e) => Err(StateError::file("read the owed refunds from", &self.path, e)),
         }
     }
 
     /// Appends a record. It is durable when this returns.
     pub(super) fn append(&self, payload: &[u8]) -> Result<(), StateError> {
-        self.with_open("write what is owed to", |open| {
+        self.with_open("write the owed refunds to", |open| {
             let record = sealed(open.generation, payload);
             open.file.write_all_at(&record, open.end)?;
             open.file.sync_data()?;
@@ -84,7 +84,7 @@ impl OwedRefundFile {
         if !self.path.exists() {
             return Ok(());
         }
-        self.with_open("clear what was owed in", |open| {
+        self.with_open("clear the owed refunds in", |open| {
             if open.end == 0 {
                 return Ok(());
             }

@@ -178,7 +178,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads up to 7"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads formats up to 7"), "{message}");
     }
 
     const APPEND: MigrationStep = |writing| {

@@ -28,7 +28,7 @@ impl SealKeyFile {
             read => read.map_err(failed)?,
         };
         let key = verify_checksum("key", b"", &bytes).ok().and_then(|key| key.try_into().ok());
-        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged; put it back from a copy");
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged; restore it from a copy");
         key.map(Some).ok_or_else(|| failed(damaged()))
     }
 
@@ -60,7 +60,7 @@ mod tests {
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[3] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        assert!(file.read().unwrap_err().to_string().contains("put it back"));
+        assert!(file.read().unwrap_err().to_string().contains("restore it"));
         std::fs::write(&path, b"").unwrap();
         assert!(file.read().is_err());
     }

@@ -45,7 +45,7 @@ pub trait StateStorage: Send + Sync {
 
     /// Records the refunds owed to callers, apart from the database. The record is durable when this returns.
     fn record_owed(&self, _record: &[u8]) -> Result<(), StateError> {
-        Err(StateError::file("write what is owed to", Path::new(OWED_FILE), io::ErrorKind::Unsupported.into()))
+        Err(StateError::file("write the owed refunds to", Path::new(OWED_FILE), io::ErrorKind::Unsupported.into()))
     }
 
     /// All such records since the last `clear_owed`.

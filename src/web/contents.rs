@@ -88,7 +88,7 @@ pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiEr
                 }
             }
         }
-        @if bodies.code_bodies.is_empty() { p { "This snapshot has no law." } }
+        @if bodies.code_bodies.is_empty() { p { "This snapshot contains no law." } }
     };
     Ok(page_of(opened, "Contents", main))
 }

@@ -51,7 +51,7 @@ fn title(status: StatusCode) -> &'static str {
         402 => "No credits are left",
         403 => "Not allowed",
         404 => "Not found",
-        405 => "Not possible here",
+        405 => "Method not allowed",
         422 => "This cannot be answered",
         429 => "Too many requests",
         500 => "Something went wrong",

@@ -20,7 +20,7 @@ pub(super) struct FormFields {
 impl FormFields {
     pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, &'static str> {
         if !media_type(headers).is_some_and(|given| given.eq_ignore_ascii_case(MEDIA_TYPE)) {
-            return Err("this is no form; send it from the page");
+            return Err("this is not a form; send it from the page");
         }
         if body.len() > FORM_BYTES_MAX {
             return Err("the form is too long");
@@ -29,7 +29,7 @@ impl FormFields {
         for pair in body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
             let at = pair.iter().position(|byte| *byte == b'=').ok_or("a field of the form has no value")?;
             let (name, value) = (decoded(&pair[..at]), decoded(&pair[at + 1..]));
-            let (Some(name), Some(value)) = (name, value) else { return Err("the form is not well encoded") };
+            let (Some(name), Some(value)) = (name, value) else { return Err("the form is not encoded correctly") };
             if form.fields.len() == FIELDS_MAX {
                 return Err("the form has too many fields");
             }

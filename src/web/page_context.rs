@@ -148,7 +148,7 @@ impl OperationReply {
     /// Deserializes the reply. The service wrote it, so a mismatch is a bug in this program.
     pub(super) fn read<'b, T: Deserialize<'b>>(&'b self) -> Result<T, ApiError> {
         serde_json::from_slice(&self.bytes)
-            .map_err(|error| ApiError::internal(format!("a page reads a reply: {error}")))
+            .map_err(|error| ApiError::internal(format!("cannot read a reply for a page: {error}")))
     }
 }
 
@@ -196,7 +196,7 @@ impl OpenPage<'_> {
     pub(super) async fn call(&mut self, ask: OperationCall<'_>) -> Result<OperationReply, ApiError> {
         match self.ask(OperationCall { known_versions: None, ..ask }).await? {
             CallResult::News(news) => Ok(news),
-            CallResult::Unchanged(_) => Err(ApiError::internal("an answer is unchanged though no version was given")),
+            CallResult::Unchanged(_) => Err(ApiError::internal("a reply is 'unchanged' although no version was sent")),
         }
     }
 
@@ -278,7 +278,7 @@ impl OpenPage<'_> {
         self.unread = unread.or_else(|| self.unread.take());
         self.stages.extend(reply.stages);
         let (Body::Bytes(bytes) | Body::Cached(bytes)) = reply.body else {
-            return Err(ApiError::internal("a page asked for what is stored packed"));
+            return Err(ApiError::internal("a page requested a reply that is stored compressed"));
         };
         Ok(OperationReply { bytes, version, pages: reply.pages })
     }
@@ -292,6 +292,5 @@ impl OpenPage<'_> {
 
 pub(super) fn row(name: &str) -> Result<&'static Operation, ApiError> {
     let found = OPERATIONS.iter().find(|operation| operation.name == name);
-    found
-        .ok_or_else(|| ApiError::internal(format!("a page asks for the operation '{name}', which is not in the table")))
+    found.ok_or_else(|| ApiError::internal(format!("a page calls the operation '{name}', which is not in the table")))
 }

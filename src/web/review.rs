@@ -202,7 +202,7 @@ impl ReviewError {
             Self::Gone => told(
                 StatusCode::NOT_FOUND,
                 "This link does not work",
-                "It is mistyped, or it has expired. Whoever sent it to you can make a new one.",
+                "It is mistyped, or it has expired. The sender can create a new one.",
             ),
             Self::OtherSite => told(
                 StatusCode::FORBIDDEN,
@@ -216,7 +216,7 @@ impl ReviewError {
             ),
             Self::NotNow(why) => told(StatusCode::CONFLICT, "Not accepted", &why),
             Self::Failed(why) => {
-                let text = "Something went wrong. Try again in a minute: what you accepted is ordered once at most.";
+                let text = "Something went wrong. Try again in a minute: the order is placed only once.";
                 let answer = told(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
                 MountResponse { internal: Some(why), ..answer }
             }

@@ -58,7 +58,7 @@ pub(super) fn review(
         }
         p { "The link works until " (day_and_time(expires_at)) ". If nobody has accepted by then, everything on this page is deleted." }
         @if review == ReviewState::NotConfirmed {
-            p.banner role="alert" { strong { "Not ordered yet." } " Tick the box below to say that you have read this page." }
+            p.banner role="alert" { strong { "Not ordered yet." } " Tick the box below to confirm that you have read this page." }
         }
         (company(content, intake))
         (places(intake))

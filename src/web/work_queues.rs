@@ -174,7 +174,7 @@ impl LimitedQueue {
             blocking::allowed(work)
         });
         let done = thread.await;
-        done.unwrap_or_else(|error| Err(ChangeError::Refused(format!("the work ended: {error}"))))
+        done.unwrap_or_else(|error| Err(ChangeError::Refused(format!("the work did not finish: {error}"))))
             .map_err(PageError::from)
     }
 }

@@ -39,10 +39,10 @@ fn build_error(plan: &str, law: &[u8], arguments: &[&str]) -> String {
         .output()
         .unwrap();
     let message = stderr(&output);
-    assert!(!output.status.success(), "it was built all the same");
+    assert!(!output.status.success(), "the build succeeded");
     assert_eq!(fs::read_dir(&places).unwrap().count(), 0, "something is left behind: {message}");
     let last = message.lines().filter(|line| line.starts_with("hornbook: ")).collect::<Vec<_>>();
-    assert_eq!(last.len(), 1, "not one line: {message}");
+    assert_eq!(last.len(), 1, "the message has more than one line: {message}");
     assert!(!message.contains("panicked"), "{message}");
     message[message.find("hornbook: ").unwrap()..].to_owned()
 }
@@ -143,12 +143,12 @@ fn build_error_within_20_s(plan: &Path, out: &Path) -> String {
         if began.elapsed() > Duration::from_secs(20) {
             child.kill().unwrap();
             child.wait().unwrap();
-            return "it is read for ever".to_owned();
+            return "the build did not end".to_owned();
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     let output = child.wait_with_output().unwrap();
-    assert!(!output.status.success(), "it was built all the same");
+    assert!(!output.status.success(), "the build succeeded");
     stderr(&output)
 }
 
@@ -196,7 +196,7 @@ fn unwritable_targets_are_reported() {
     fs::create_dir(&taken).unwrap();
     fs::write(taken.join("cat.jpg"), "x").unwrap();
     let output = hornbook().arg("build").arg(sample_plan()).arg("--out").arg(&taken).arg("--replace").output().unwrap();
-    assert!(!output.status.success() && stderr(&output).contains("left alone"), "{}", stderr(&output));
+    assert!(!output.status.success() && stderr(&output).contains("not replaced"), "{}", stderr(&output));
     assert!(taken.join("cat.jpg").exists());
 }
 

@@ -80,7 +80,7 @@ fn a_snapshot_is_measured_in_open_and_closed_loop_saved_plotted_and_compared() {
     );
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("left out, because the snapshot does not have their jurisdiction: 1 of 2 queries"),
+        stderr(&output).contains("skipped 1 of 2 queries, because the snapshot does not contain their jurisdiction"),
         "{}",
         stderr(&output)
     );
@@ -94,7 +94,7 @@ fn a_snapshot_is_measured_in_open_and_closed_loop_saved_plotted_and_compared() {
     };
     let text = compare(&[]);
     assert!(text.contains("different queries") && text.contains("loads differ"), "{text}");
-    assert!(text.contains("too few rounds to tell"), "{text}");
+    assert!(text.contains("too few rounds for a verdict"), "{text}");
     let told: Value = serde_json::from_str(&compare(&["--json"])).unwrap();
     assert_eq!(told["rows"][0]["name"], "throughput");
     assert_eq!(told["rows"][0]["verdict"], "tooFewRounds");
@@ -144,7 +144,7 @@ fn a_run_in_which_most_requests_are_refused_stops_and_says_why() {
         stderr(&output)
     };
     let without_key = stopped(&["--concurrency", "1"]);
-    assert!(without_key.contains("round 1 of 2: 0 a second, p50 -, p99 -"), "{without_key}");
+    assert!(without_key.contains("round 1 of 2: 0 per second, p50 -, p99 -"), "{without_key}");
     assert!(without_key.contains("stopped after round 1: ") && without_key.contains(" x 401)"), "{without_key}");
     assert!(
         without_key.contains("the server says: ") && without_key.contains("--key or HORNBOOK_KEY"),
@@ -201,10 +201,10 @@ fn invalid_bench_targets_are_refused_in_one_line() {
     refused(&["ftp://law.example"], "write it as http://");
     refused(&["http://law.example/api/v1"], "without a path");
     refused(&["https://law.example", "--insecure", "--ca", "x"], "cannot be used with");
-    refused(&["http://127.0.0.1:1", "--concurrency", "1"], "is the server running?");
+    refused(&["http://127.0.0.1:1", "--concurrency", "1"], "check that the server is running");
     refused(&[&dir.path().display().to_string()], "manifest");
     refused(&["127.0.0.1:8080"], "write the URL of the server: http://127.0.0.1:8080");
-    refused(&["x", "--rate", "0"], "above 0");
+    refused(&["x", "--rate", "0"], "greater than 0");
     refused(&["x", "--rate", "5", "--concurrency", "2"], "cannot be used with");
     refused(&["x", "--workers", "5"], "--rate");
     refused(&["compare", "README.md", "README.md"], "is not a result of 'hornbook bench --save'");

@@ -133,7 +133,7 @@ fn wrong_argument_order_is_an_error_that_shows_the_right_one() {
     assert!(
         refusal(&["search", "fence", "height", &snapshot]).contains(&format!("search '{snapshot}' 'fence height'"))
     );
-    assert!(refusal(&["suggest", &snapshot]).contains("say what to look for after it"));
+    assert!(refusal(&["suggest", &snapshot]).contains("put the query after it"));
     let elsewhere = dir.path().display().to_string();
     assert!(refusal(&["resolve", &elsewhere, "42 U.S.C. 1983"]).contains("is not a snapshot"));
 }

@@ -66,7 +66,7 @@ fn a_truncated_file_ends_the_server_with_one_clear_line_and_a_safe_state() {
     let path = served_file(data.path(), "texts.bin");
     let whole = fs::read(&path).unwrap();
     OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
-    assert_eq!(server.get(&node), "", "no answer can be given");
+    assert_eq!(server.get(&node), "", "the request was answered");
     assert_eq!(server.ended().code(), Some(74));
     let log = fs::read_to_string(&log).unwrap();
     let told: Vec<&str> = log.lines().filter(|line| line.contains("SIGBUS")).collect();

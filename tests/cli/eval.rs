@@ -42,14 +42,17 @@ fn judged_queries_are_measured_compared_and_counted() {
         assert_eq!(kinds, ["citation", "question", "all"]);
         for kind in run["kinds"].as_array().unwrap() {
             assert_eq!(kind["measures"]["first"]["mean"], 1.0, "{run}");
-            assert_eq!(kind["measures"]["nDCG@10"]["low"], 1.0, "what is not held lowers nothing");
+            assert_eq!(
+                kind["measures"]["nDCG@10"]["low"], 1.0,
+                "provisions missing from the snapshot do not lower the measure"
+            );
         }
         assert_eq!(run["queries"][1]["id"], "q1");
         assert_eq!(run["latencyMicros"]["searches"], 4);
         assert!(run["latencyMicros"]["median"].as_f64().unwrap() > 0.0);
     }
     let compared = told["compared"].as_array().unwrap();
-    assert_eq!(compared.len(), 4, "two modes, and each mode as tried against as it is");
+    assert_eq!(compared.len(), 4, "two modes, and each mode with and without --try");
     assert_eq!(compared[0]["name"], "hybrid against keyword");
     assert_eq!(compared[0]["kinds"][0]["pValue"], 1.0);
     assert_eq!(told["leftOut"]["queries"][0], "q2");
@@ -100,9 +103,9 @@ fn invalid_eval_input_is_reported_in_one_line() {
     let line = JUDGED.lines().next().unwrap();
     for (text, arguments, expected) in [
         (format!("{line}\n{{"), &[][..], "judged.jsonl:2: "),
-        (line.replace("\"grade\": 3", "\"grade\": 9"), &[], "grades are 1 to 3"),
-        (line.replace("3 S.F.C. § 1823", "3 S.F.C. § 99999"), &[], "has none of the judged provisions"),
-        (line.to_owned(), &["--try", "question.colour=1"], "nothing to tune; there are breadcrumb"),
+        (line.replace("\"grade\": 3", "\"grade\": 9"), &[], "grades are from 1 to 3"),
+        (line.replace("3 S.F.C. § 1823", "3 S.F.C. § 99999"), &[], "contains none of the judged provisions"),
+        (line.to_owned(), &["--try", "question.colour=1"], "is not a parameter; the parameters are breadcrumb"),
         (line.to_owned(), &["--compare", "hybrid"], "name two modes"),
     ] {
         fs::write(&judged, text).unwrap();
@@ -130,7 +133,7 @@ fn queries_are_made_from_a_snapshot_fitted_and_shown_side_by_side() {
 
     let told: Value =
         serde_json::from_str(&stdout(&eval(&out, &judged, &["--json", "--mode", "hybrid", "--rounds", "0"]))).unwrap();
-    assert_eq!(told["leftOut"]["queries"].as_array().unwrap().len(), 0, "all of them can be asked");
+    assert_eq!(told["leftOut"]["queries"].as_array().unwrap().len(), 0, "all queries are usable");
     let headings = told["runs"][0]["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "heading").unwrap();
     assert!(headings["measures"]["MRR@10"]["mean"].as_f64().unwrap() > 0.9, "{headings}");
 

@@ -161,7 +161,7 @@ fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
     let again = scene.fetch().unwrap();
     assert_eq!(again.outcome, DownloadOutcome::Unchanged);
     assert_eq!((again.receipt.retrieved.as_str(), again.receipt.checked.as_str()), ("2026-11-20", "2026-11-23"));
-    assert!(scene.publisher.take_requests()[1].header("if-none-match").is_some(), "it was asked whether it changed");
+    assert!(scene.publisher.take_requests()[1].header("if-none-match").is_some(), "the second request has a validator");
 
     let changed = archive(2, 61_000);
     scene.publisher.offer(FILE, &changed);
@@ -175,7 +175,7 @@ fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
 fn unchanged_bytes_without_validators_keep_their_date() {
     let scene = FetchFixture::new();
     scene.publisher.offer_with(FILE, &archive(1, 9_000), None, None);
-    assert_eq!(scene.fetch().unwrap().receipt.edition, None, "nobody says it");
+    assert_eq!(scene.fetch().unwrap().receipt.edition, None, "no edition was stated");
     scene.clock.advance_millis(86_400_000);
     let again = scene.fetch().unwrap();
     assert_eq!((again.outcome, again.receipt.retrieved.as_str()), (DownloadOutcome::Unchanged, "2026-11-20"));
@@ -250,7 +250,7 @@ fn a_later_run_resumes_the_download() {
     scene.publisher.add_faults(FILE, std::iter::repeat_n(ResponseFault::Status(503, ""), 6));
     let gave_up = scene.refusal();
     assert!(gave_up.contains("answered 503") && gave_up.contains("goes on after the 40000 bytes"), "{gave_up}");
-    assert_eq!(scene.files_on_disk(), ["code.tar.gz.part", "code.tar.gz.part.json"], "nothing looks whole");
+    assert_eq!(scene.files_on_disk(), ["code.tar.gz.part", "code.tar.gz.part.json"], "only partial files are left");
     scene.requested_ranges();
     scene.fetch().unwrap();
     assert_eq!(scene.requested_ranges(), [Some("bytes=40000-".to_owned())]);
@@ -311,14 +311,17 @@ fn wrong_content_lengths_are_detected() {
         [ResponseFault::WrongContentLength(bytes.len() - 9), ResponseFault::WrongContentLength(bytes.len() - 9)],
     );
     let refused = scene.refusal();
-    assert!(refused.contains("the file is not whole") && refused.contains("nothing of it is kept"), "{refused}");
+    assert!(
+        refused.contains("the file is incomplete or damaged") && refused.contains("nothing of it is kept"),
+        "{refused}"
+    );
     assert!(scene.files_on_disk().is_empty(), "{:?}", scene.files_on_disk());
 
     let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &bytes);
     scene.publisher.add_faults(FILE, [ResponseFault::NoLength]);
     scene.fetch().unwrap();
-    assert_eq!(fs::read(scene.target()).unwrap(), bytes, "no length is no lie");
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes, "a missing length is accepted");
 }
 
 #[test]
@@ -333,14 +336,14 @@ fn a_damaged_archive_is_requested_once_more_and_never_kept() {
     // An existing complete file survives damaged downloads.
     scene.publisher.offer(FILE, &archive(10, 50_000));
     scene.publisher.add_faults(FILE, [ResponseFault::Corrupt, ResponseFault::Corrupt]);
-    assert!(scene.refusal().contains("the file is not whole"));
+    assert!(scene.refusal().contains("the file is incomplete or damaged"));
     assert_eq!(fs::read(scene.target()).unwrap(), bytes);
     assert_eq!(scene.files_on_disk(), FILE_AND_RECEIPT);
     Receipt::read(&scene.target()).unwrap().unwrap().check(&scene.target()).unwrap();
 
     let scene = FetchFixture::new();
     scene.publisher.offer(FILE, b"<html>We are down for maintenance</html>");
-    assert!(scene.refusal().contains("the file is not whole"));
+    assert!(scene.refusal().contains("the file is incomplete or damaged"));
     assert!(scene.files_on_disk().is_empty());
 }
 
@@ -416,14 +419,14 @@ fn retry_after_is_obeyed_up_to_a_limit() {
     scene.fetch().unwrap();
     let asked: Vec<_> = scene.publisher.take_requests().into_iter().filter(|asked| asked.path == FILE).collect();
     assert_eq!(asked.len(), 3);
-    assert!(asked[1].at - asked[0].at >= Duration::from_secs(1), "it came back too early");
+    assert!(asked[1].at - asked[0].at >= Duration::from_secs(1), "the retry came too early");
 
     let scene = FetchFixture::new();
     scene.publisher.offer(FILE, &archive(14, 9_000));
     scene.publisher.add_faults(FILE, [ResponseFault::Status(503, "Retry-After: 3600\r\n")]);
     let refused = scene.refusal();
     assert!(refused.contains("asks to wait 3600 seconds"), "{refused}");
-    assert_eq!(scene.requested_ranges().len(), 1, "it was not asked again");
+    assert_eq!(scene.requested_ranges().len(), 1, "it was requested again");
 }
 
 #[test]
@@ -527,7 +530,7 @@ fn sources_and_fetch_list_available_and_missing_sources() {
         assert!(list.contains(expected), "no {expected} in:\n{list}");
     }
     let of_virginia = stdout(&run(dir.path(), &["sources", "va"]));
-    assert!(of_virginia.contains("law.lis.virginia.gov") && of_virginia.contains("in the way"), "{of_virginia}");
+    assert!(of_virginia.contains("law.lis.virginia.gov") && of_virginia.contains("obstacle"), "{of_virginia}");
     let json = stdout(&run(dir.path(), &["sources", "us-code", "--json"]));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json[0]["name"], &json[0]["verified"]), (&"us-code".into(), &true.into()));
@@ -538,7 +541,7 @@ fn sources_and_fetch_list_available_and_missing_sources() {
         (&["fetch", "va-code"], "va-code has no address to download from: "),
         (&["fetch", "us-code", "--pause", "0.5"], "--pause 0.5: give from 1 to 3600 seconds"),
         (&["fetch", "us-code", "--base", "file:///x"], "is not an address"),
-        (&["update"], "name the plan: hornbook update PLAN"),
+        (&["update"], "give the plan: hornbook update PLAN"),
     ] {
         let output = run(dir.path(), arguments);
         assert!(!output.status.success() && stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));

@@ -43,7 +43,7 @@ fn builds_killed_at_any_moment_leave_all_or_nothing() {
             nothing += 1;
         }
     }
-    assert!(nothing >= KILLS / 10, "hardly any kill hit a build: {nothing} nothing, {all} whole");
+    assert!(nothing >= KILLS / 10, "too few kills hit a build: {nothing} left nothing, {all} left a complete snapshot");
     // The next build removes the leftovers of the killed ones.
     assert!(start(&dir.path().join("last")).wait().unwrap().success());
     let leftovers = fs::read_dir(dir.path())

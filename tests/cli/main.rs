@@ -22,7 +22,7 @@ mod updating;
 #[path = "../support/bytes.rs"]
 mod bytes;
 #[path = "../support/stripe.rs"]
-#[expect(dead_code, reason = "it plays more than a few calls need")]
+#[expect(dead_code, reason = "not all of it is used here")]
 mod stripe;
 
 use std::path::{Path, PathBuf};

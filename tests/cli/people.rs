@@ -57,7 +57,7 @@ fn wait_for(path: &Path, is_there: bool) {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("{} never came or went", path.display());
+    panic!("{} did not appear or disappear in time", path.display());
 }
 
 /// Creates the operator account with the link of the first start. Returns the session cookie.

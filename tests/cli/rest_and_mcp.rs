@@ -158,10 +158,7 @@ fn rest_and_mcp_calls_to_a_killed_server_are_charged_once() {
             *load.address.lock().unwrap() = Some(server.address.clone());
             let wanted = load.total_answered() + 20 + random.below(60);
             while load.total_answered() < wanted {
-                assert!(
-                    callers.iter().all(|caller| !caller.is_finished()),
-                    "a caller was answered with what it must not"
-                );
+                assert!(callers.iter().all(|caller| !caller.is_finished()), "a caller got an unexpected answer");
                 std::thread::sleep(Duration::from_millis(1));
             }
             if kill == KILLS {

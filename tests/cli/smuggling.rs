@@ -75,11 +75,11 @@ fn check_cases_behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) 
         answers += answered.len();
         let probes = (0..3).map(|probe| front.probe(&format!("/probe-{number}-{probe}"))).collect::<Vec<_>>();
         let Some(last) = probes.last().cloned().flatten() else {
-            wrong.push(format!("line {line}: somebody else got a wrong answer"));
+            wrong.push(format!("line {line}: another client got a wrong answer"));
             continue;
         };
         if probes.iter().any(Option::is_none) {
-            wrong.push(format!("line {line}: somebody else got a wrong answer"));
+            wrong.push(format!("line {line}: another client got a wrong answer"));
         }
         let logged = front.logged_up_to(&last);
         let probed: HashSet<String> = probes.into_iter().flatten().collect();
@@ -91,7 +91,7 @@ fn check_cases_behind(proxy: &str, configuration: impl FnOnce(&str, u16, &Path) 
     }
     drop(front);
     println!("{proxy}: {} cases, {answers} answers of the service", cases().len());
-    assert!(answers > 30, "the cases do not come through");
+    assert!(answers > 30, "the cases did not reach the server");
     assert!(wrong.is_empty(), "{proxy}:\n{}", wrong.join("\n"));
     assert_eq!(server.stop(), Some(0));
 }
@@ -129,7 +129,7 @@ impl ProxyProcess {
     fn probe(&self, path: &str) -> Option<String> {
         let request = format!("GET {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n\r\n");
         let answer = self.send(request.as_bytes(), Duration::from_secs(20));
-        let is_own = String::from_utf8_lossy(&answer).contains(&format!("there is nothing at {path};"));
+        let is_own = String::from_utf8_lossy(&answer).contains(&format!("there is no resource at {path};"));
         match (is_own, ids(&answer).as_slice()) {
             (true, [id]) => Some(id.clone()),
             _ => None,

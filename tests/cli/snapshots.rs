@@ -64,7 +64,7 @@ fn new_snapshots_are_activated_and_rolled_back() {
     assert_eq!(data.listed().1.as_ref(), Some(second));
     assert!(data.run(&["snapshot", "rollback"]).contains(first.as_ref().unwrap()));
     assert_eq!(data.listed().1, first);
-    assert!(data.refusal(&["snapshot", "rollback"]).contains("no other snapshot is known"));
+    assert!(data.refusal(&["snapshot", "rollback"]).contains("no earlier snapshot is recorded"));
     assert!(data.refusal(&["snapshot", "activate", "zzz"]).contains("there is no snapshot 'zzz'"));
     assert!(data.run(&["snapshot", "list"]).contains("*  "), "the current one is marked");
 }

@@ -9,42 +9,42 @@ use crate::test_server::{TestServer, TestServerOptions};
 
 #[test]
 fn a_key_is_shown_once_works_and_ends() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
     let page =
         browser.post("/settings/keys", &[("name", "my <b>program</b>"), ("scopes", "node"), ("scopes", "browse")]);
     let text = page.text();
     assert_eq!(page.status, 200, "{text}");
     let key = between(&text, "<code id=\"new-key\">", "<").unwrap().to_owned();
-    assert_eq!(house.get("/api/v1/code-bodies", &key).status, 200);
-    house.get("/api/v1/search?q=deposit", &key).expect_error(403, "insufficient_scope");
+    assert_eq!(server.get("/api/v1/code-bodies", &key).status, 200);
+    server.get("/api/v1/search?q=deposit", &key).expect_error(403, "insufficient_scope");
     let page = browser.get("/settings").text();
-    assert!(!page.contains(&key) && page.contains(&key[..12]), "only its beginning");
+    assert!(!page.contains(&key) && page.contains(&key[..12]), "only the prefix of the key may be shown");
     assert!(page.contains("my &lt;b&gt;program&lt;/b&gt;") && !page.contains("web pages"), "{page}");
     let id = between(&page, "name=\"key\" value=\"", "\"").unwrap().to_owned();
     let rotated = browser.post("/settings/keys/rotate", &[("key", &id)]).text();
     let second = between(&rotated, "<code id=\"new-key\">", "<").unwrap().to_owned();
-    assert_eq!((house.get("/api/v1/me", &key).status, house.get("/api/v1/me", &second).status), (200, 200));
+    assert_eq!((server.get("/api/v1/me", &key).status, server.get("/api/v1/me", &second).status), (200, 200));
     browser.get("/settings");
     assert_eq!(browser.post("/settings/keys/revoke", &[("key", &id)]).status, 303);
-    assert_eq!((house.get("/api/v1/me", &key).status, house.get("/api/v1/me", &second).status), (401, 200));
+    assert_eq!((server.get("/api/v1/me", &key).status, server.get("/api/v1/me", &second).status), (401, 200));
     // Another account's key is refused, and so is the key that meters the pages.
-    house.create_full_key();
+    server.create_full_key();
     let own = browser.account();
     let may_not = |key: &&KeyView| key.record.account != own || key.record.prefix == "web pages";
-    for key in house.accounts.keys(None).iter().filter(may_not) {
+    for key in server.accounts.keys(None).iter().filter(may_not) {
         let id = key.record.id.to_string();
         assert_eq!(browser.post("/settings/keys/revoke", &[("key", &id)]).status, 422, "{id}");
-        assert!(house.accounts.key_record(key.record.id).unwrap().revoked_at.is_none());
+        assert!(server.accounts.key_record(key.record.id).unwrap().revoked_at.is_none());
     }
 }
 
 #[test]
 fn searches_of_a_signed_in_person_are_metered_on_the_account() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
-    let entries = || house.accounts.recent_entries(account, 100).unwrap();
+    let entries = || server.accounts.recent_entries(account, 100).unwrap();
     let page = browser.get("/?q=security+deposit");
     assert_eq!(page.status, 200);
     assert!(page.text().contains("<mark>"), "{}", page.text());
@@ -52,7 +52,7 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
         (entry.operation.as_deref(), entry.key_prefix.as_deref()) == (Some("search"), Some("web pages"))
     };
     crate::test_server::wait_until("the entry", || entries().iter().any(is_ours));
-    assert!(browser.get("/settings").text().contains("search: "), "the chart has it");
+    assert!(browser.get("/settings").text().contains("search: "), "the chart does not show the search");
     // Suggestions and corrections while typing cost nothing.
     let before = entries().len();
     for typed in ["se", "secu", "security dep"] {
@@ -64,18 +64,18 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
     crate::test_server::wait_until("the second search", || entries().len() > before);
     assert!(entries().iter().all(|entry| entry.operation.as_deref() != Some("suggest")));
     // A person who waits for approval has the rights of a visitor: none here.
-    let mut waiting = Browser::signed_up(&house, "john");
-    assert_eq!(waiting.get("/?q=an+own+question").status, Browser::new(&house).get("/?q=an+own+question").status);
+    let mut waiting = Browser::signed_up(&server, "john");
+    assert_eq!(waiting.get("/?q=an+own+question").status, Browser::new(&server).get("/?q=an+own+question").status);
 }
 
 /// A page is charged as a whole: one that fails costs nothing, even if some of its calls succeeded.
 #[test]
 fn failed_pages_are_free_and_pages_report_their_total_cost() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
     let spent = || {
-        let entries = house.accounts.recent_entries(account, 100).unwrap();
+        let entries = server.accounts.recent_entries(account, 100).unwrap();
         -entries.iter().filter(|entry| entry.operation.is_some()).map(|entry| entry.credits).sum::<i64>()
     };
     for (path, expected) in [
@@ -89,7 +89,7 @@ fn failed_pages_are_free_and_pages_report_their_total_cost() {
         let page = browser.get(path);
         assert_eq!((page.status, spent(), page.header("x-credits-cost")), (expected, 0, ""), "{path}");
     }
-    house.accounts.verify_ledger().unwrap();
+    server.accounts.verify_ledger().unwrap();
     assert_eq!(browser.get("/zoning/XA-PORT-ARDEN?page=1").header_number("x-credits-cost"), 5);
     crate::test_server::wait_until("the debit", || spent() == 5);
     // The citation is resolved, then searched for.
@@ -104,11 +104,11 @@ fn reading_without_credits_is_refused_if_it_costs() {
     let mut tariff = crate::test_server::generous_tariff();
     tariff.free.monthly_units = 0;
     tariff.free.credits_on_approval = Credits(0);
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { mounts: pages, ..TestServerOptions::default_for(tariff) },
         |_| (),
     );
-    let mut browser = Browser::approved(&house, "jane");
+    let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
     let paths =
         ["/browse", "/?q=deposit", "/zoning/XA-PORT-ARDEN", "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201"];
@@ -117,25 +117,25 @@ fn reading_without_credits_is_refused_if_it_costs() {
         assert_eq!(page.status, 402, "{path}");
         assert!(page.text().contains("credits") && !page.text().contains("<mark>"), "{path}");
     }
-    assert!(house.accounts.recent_entries(account, 10).unwrap().is_empty());
-    house.accounts.grant(account, Credits(1), "one".to_owned(), &house.test_act()).unwrap();
+    assert!(server.accounts.recent_entries(account, 10).unwrap().is_empty());
+    server.accounts.grant(account, Credits(1), "one".to_owned(), &server.test_act()).unwrap();
     assert_eq!((browser.get("/?q=deposit").status, browser.get("/?q=deposit").status), (200, 402));
-    house.accounts.verify_ledger().unwrap();
+    server.accounts.verify_ledger().unwrap();
 }
 
 #[test]
 fn the_export_matches_the_ledger() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
     for number in 1..=130 {
         let reason = format!("=number {number}, \"quoted\"");
-        house.accounts.grant(account, Credits(number), reason, &house.test_act()).unwrap();
+        server.accounts.grant(account, Credits(number), reason, &server.test_act()).unwrap();
     }
     let mut csv = browser.get("/settings/ledger.csv");
     assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
     assert!(csv.header("content-disposition").starts_with("attachment"));
-    let entries = house.accounts.recent_entries(account, 1000).unwrap();
+    let entries = server.accounts.recent_entries(account, 1000).unwrap();
     let text = std::mem::take(&mut csv.body);
     let mut reader = csv::ReaderBuilder::new().from_reader(text.as_slice());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -166,8 +166,8 @@ fn the_export_matches_the_ledger() {
     }
     assert_eq!(shown, entries.iter().map(|entry| entry.id.to_string()).collect::<Vec<_>>());
     // Another account's entry cannot be reached by its number.
-    let other = Browser::approved(&house, "john").account();
-    let entry = house.accounts.grant(other, Credits(5), "for john".to_owned(), &house.test_act()).unwrap();
+    let other = Browser::approved(&server, "john").account();
+    let entry = server.accounts.grant(other, Credits(5), "for john".to_owned(), &server.test_act()).unwrap();
     let peek = browser.get(&format!("/settings/ledger.csv?from={entry}"));
     assert_eq!(peek.text().lines().count(), 1, "{}", peek.text());
     assert_eq!(browser.get("/settings/ledger.csv?from=x").status, 404);
@@ -175,14 +175,14 @@ fn the_export_matches_the_ledger() {
 
 #[test]
 fn a_requested_pack_shows_how_to_pay() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
     let page = browser.post("/settings/packs", &[("pack", "starter")]);
     assert_eq!(page.status, 200, "{}", page.text());
     assert!(page.text().contains("buy-1") && page.text().contains("Pay the operator"));
     assert!(browser.get("/settings").text().contains("waiting for payment"));
-    let purchase = house.accounts.purchases().unwrap()[0].id;
-    house.accounts.pay_purchase(purchase, None, &house.test_act()).unwrap();
+    let purchase = server.accounts.purchases().unwrap()[0].id;
+    server.accounts.pay_purchase(purchase, None, &server.test_act()).unwrap();
     let page = browser.get("/settings").text();
     assert!(page.contains(">paid</td>") && !page.contains("waiting for payment"), "{page}");
     assert_eq!(browser.post("/settings/packs", &[("pack", "gold")]).status, 422);
@@ -190,9 +190,9 @@ fn a_requested_pack_shows_how_to_pay() {
 
 #[test]
 fn browsers_are_listed_and_signed_out() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::signed_up(&house, "jane");
-    let mut others = [Browser::new(&house), Browser::new(&house)];
+    let server = start_with_account_pages();
+    let mut browser = Browser::signed_up(&server, "jane");
+    let mut others = [Browser::new(&server), Browser::new(&server)];
     others.iter_mut().for_each(|other| drop(other.sign_in("jane", PASSWORD)));
     let page = browser.get("/settings").text();
     let id = between(&page, "name=\"session\" value=\"", "\"").unwrap().to_owned();
@@ -206,17 +206,17 @@ fn browsers_are_listed_and_signed_out() {
 
 #[test]
 fn deleting_an_account_needs_password_and_confirmation_and_is_final() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
-    let key = house.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
     assert_eq!(browser.post("/settings/delete", &[("current", PASSWORD)]).status, 422);
     assert_eq!(browser.post("/settings/delete", &[("current", "not hers at all"), ("sure", "yes")]).status, 422);
-    assert_eq!(house.get("/api/v1/me", &key).status, 200);
+    assert_eq!(server.get("/api/v1/me", &key).status, 200);
     assert_eq!(browser.post("/settings/delete", &[("current", PASSWORD), ("sure", "yes")]).status, 200);
-    assert_eq!(house.get("/api/v1/me", &key).status, 401);
+    assert_eq!(server.get("/api/v1/me", &key).status, 401);
     assert_eq!(browser.get("/settings").status, 303);
     assert_eq!(browser.sign_in("jane", PASSWORD).status, 422);
-    let record = house.accounts.account(account, house.clock.now()).unwrap().record;
+    let record = server.accounts.account(account, server.clock.now()).unwrap().record;
     assert_eq!((record.status, record.name.as_str()), (AccountStatus::Deleted, "deleted"));
 }

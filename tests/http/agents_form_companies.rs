@@ -16,19 +16,19 @@ use crate::mcp::{tool_result, with_mcp};
 use crate::payments::{self, pay_url, start_with_cards_and};
 use crate::test_server::{TestServer, TestServerOptions};
 
-fn tool(house: &TestServer, name: &str, arguments: Value, key: &str) -> Value {
-    tool_result(house, name, arguments, key)["structuredContent"].clone()
+fn tool(server: &TestServer, name: &str, arguments: Value, key: &str) -> Value {
+    tool_result(server, name, arguments, key)["structuredContent"].clone()
 }
 
 /// Requirements, industry code, intake. Returns the path of the page that the agent gives to its person.
-fn review_path_from_agent(house: &TestServer, key: &str) -> String {
-    let required = tool(house, "formation.requirements", json!({ "state": "DE", "entityType": "llc" }), key);
+fn review_path_from_agent(server: &TestServer, key: &str) -> String {
+    let required = tool(server, "formation.requirements", json!({ "state": "DE", "entityType": "llc" }), key);
     let facts = required["entityTypes"][0]["facts"]["required"].as_array().unwrap();
     assert!(
         facts.iter().any(|fact| fact["fact"] == "registered_agent" || fact["fact"] == "registeredAgent"),
         "{facts:?}"
     );
-    let found = tool(house, "formation.lookup_naics", json!({ "q": "custom software programming" }), key);
+    let found = tool(server, "formation.lookup_naics", json!({ "q": "custom software programming" }), key);
     let industry = found["industries"][0]["code"].as_str().unwrap();
     assert_eq!(industry, "541511", "{found:#}");
     let mut good = intake();
@@ -37,7 +37,7 @@ fn review_path_from_agent(house: &TestServer, key: &str) -> String {
     let mut bad = good.clone();
     bad["naics"] = json!("000000");
     bad["people"][0]["address"]["zip"] = json!("1");
-    let refused = crate::mcp::result(&crate::mcp::call(house, "formation.handoff", bad, Some(key)));
+    let refused = crate::mcp::result(&crate::mcp::call(server, "formation.handoff", bad, Some(key)));
     assert_eq!(refused["isError"], true);
     let faults: Vec<&str> = refused["structuredContent"]["details"]
         .as_array()
@@ -47,25 +47,25 @@ fn review_path_from_agent(house: &TestServer, key: &str) -> String {
         .collect();
     assert!(faults.contains(&"naics") && faults.contains(&"people[0].address.zip"), "{faults:?}");
 
-    let handed_over = tool(house, "formation.handoff", good, key);
+    let handed_over = tool(server, "formation.handoff", good, key);
     handed_over["reviewUrl"].as_str().unwrap().replace("https://law.example", "")
 }
 
 /// Moves an order from setup to completion. The holder of the token checks the status on the way.
-fn advance_to_completed(house: &TestServer, account: AccountId, key: &str, id: OrderId, token: &str) {
+fn advance_to_completed(server: &TestServer, account: AccountId, key: &str, id: OrderId, token: &str) {
     let status = || {
-        let found = house.get(&format!("/api/v1/formation/status/{id}?token={token}"), key);
+        let found = server.get(&format!("/api/v1/formation/status/{id}?token={token}"), key);
         assert_eq!(found.status, 200, "{}", found.text());
         found.json()["state"].as_str().unwrap().to_owned()
     };
     assert_eq!(status(), "setup");
     for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
-        house.accounts.advance_order(id, stage, &house.test_act()).unwrap();
+        server.accounts.advance_order(id, stage, &server.test_act()).unwrap();
         assert_eq!(status(), stage.name());
     }
-    let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let left = server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     assert_eq!(left, 5000 - 4, "all that was charged are four looks at the status");
-    house.accounts.verify_ledger().unwrap();
+    server.accounts.verify_ledger().unwrap();
 }
 
 #[test]
@@ -73,16 +73,16 @@ fn an_agent_hands_over_a_person_accepts_and_the_operator_confirms_the_payment() 
     fn doors(service: &Arc<Service>) -> Mounts {
         [with_mcp(service), formation::doors(service)].concat()
     }
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { mounts: doors, ..TestServerOptions::default_for(Tariff::CONTRACT) },
         |_| (),
     );
-    let account = house.create_account(0);
-    let key = house.create_key(account, &[Scope::Formation]);
-    let page = review_path_from_agent(&house, &key);
-    let (id, token) = formation::order_shown_on(&formation::accept(&house, &page));
-    house.accounts.pay_order(id, Some("wire 1".to_owned()), &house.test_act()).unwrap();
-    advance_to_completed(&house, account, &key, id, &token.unwrap());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &[Scope::Formation]);
+    let page = review_path_from_agent(&server, &key);
+    let (id, token) = formation::order_shown_on(&formation::accept(&server, &page));
+    server.accounts.pay_order(id, Some("wire 1".to_owned()), &server.test_act()).unwrap();
+    advance_to_completed(&server, account, &key, id, &token.unwrap());
 }
 
 #[test]
@@ -90,13 +90,13 @@ fn an_agent_hands_over_a_person_accepts_and_pays_by_card() {
     fn doors(service: &Arc<Service>) -> Mounts {
         [with_mcp(service), payments::doors(service)].concat()
     }
-    let (house, stripe) = start_with_cards_and(Tariff::CONTRACT, doors);
-    let account = house.create_account(0);
-    let key = house.create_key(account, &[Scope::Formation]);
-    let page = review_path_from_agent(&house, &key);
-    let accepted = formation::accept(&house, &page);
+    let (server, stripe) = start_with_cards_and(Tariff::CONTRACT, doors);
+    let account = server.create_account(0);
+    let key = server.create_key(account, &[Scope::Formation]);
+    let page = review_path_from_agent(&server, &key);
+    let accepted = formation::accept(&server, &page);
     let (id, token) = formation::order_shown_on(&accepted);
     let session = stripe.session_at(&pay_url(&accepted));
-    stripe.deliver(&stripe.paid(&session), house.address);
-    advance_to_completed(&house, account, &key, id, &token.unwrap());
+    stripe.deliver(&stripe.paid(&session), server.address);
+    advance_to_completed(&server, account, &key, id, &token.unwrap());
 }

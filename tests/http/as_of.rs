@@ -18,7 +18,7 @@ const OLD_WORDS: &str = "more than two months’ rent";
 const NEW_WORDS: &str = "more than one month’s rent";
 
 struct ServerWithClock {
-    house: TestServer,
+    server: TestServer,
     clock: Arc<ManualClock>,
     key: String,
     id: String,
@@ -33,18 +33,18 @@ impl ServerWithClock {
     fn with(doors: fn(&Arc<hornbook::api::service::Service>) -> hornbook::http::Mounts) -> Self {
         let clock = Arc::new(ManualClock::at(UnixDay::from_civil(2026, 7, 1).start().plus_millis(-1000)));
         let of_house: Arc<ManualClock> = Arc::clone(&clock);
-        let house = TestServer::start_with_options(
+        let server = TestServer::start_with_options(
             TestServerOptions { clock: of_house, mounts: doors, ..TestServerOptions::default_for(generous_tariff()) },
             |_| (),
         );
-        let key = house.create_full_key();
-        let resolved = house.get(&format!("/api/v1/resolve?citation={}", encoded(DEPOSITS)), &key).json();
+        let key = server.create_full_key();
+        let resolved = server.get(&format!("/api/v1/resolve?citation={}", encoded(DEPOSITS)), &key).json();
         let id = resolved["answers"][0]["nodeId"].as_str().unwrap().to_owned();
-        Self { house, clock, key, id }
+        Self { server, clock, key, id }
     }
 
     fn get(&self, path: &str) -> TestResponse {
-        self.house.get(path, &self.key)
+        self.server.get(path, &self.key)
     }
 
     fn node(&self, day: &str) -> Value {
@@ -74,7 +74,7 @@ fn a_future_wording_is_returned_from_its_first_day() {
     );
     let held = eve.header("etag").to_owned();
     let bearer = format!("Bearer {}", served.key);
-    let again = |tag: &str| served.house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", tag)]);
+    let again = |tag: &str| served.server.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", tag)]);
     assert_eq!(again(&held).status, 304);
     served.clock.advance_millis(1000);
     let turned = again(&held);
@@ -171,7 +171,7 @@ fn notices_state_the_limits_of_the_edition() {
     let notice = |day: &str| served.node(day)["notice"].clone();
     assert_eq!(notice("2026-01-01"), Value::Null);
     assert_eq!(notice("2025-01-01"), Value::Null, "its first day is known and before");
-    assert!(text(&notice("2020-01-01")).contains("before its oldest one"));
+    assert!(text(&notice("2020-01-01")).contains("older than its first one"));
     assert_eq!(notice("2027-01-01"), "This edition is current through 2026-01-01. It does not have later changes.");
     assert_eq!(served.node("2027-01-01")["isOutdated"], false);
     assert!(text(&notice("2027-01-02")).contains("more than a year before"));
@@ -180,7 +180,7 @@ fn notices_state_the_limits_of_the_edition() {
     assert_eq!(notices(""), Value::Null, "today is within a year of the edition");
     let old = notices("&asOf=2030-01-01");
     assert!(text(&old[0]).starts_with("Arden Revised Statutes: This edition is current through 2026-01-01"), "{old}");
-    assert!(text(&notices("&asOf=2025-12-01")[0]).contains("since when this wording is law"));
+    assert!(text(&notices("&asOf=2025-12-01")[0]).contains("since when this wording has been law"));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_filter_by_status_and_the_rank_follow_the_day() {
 #[test]
 fn pages_and_their_links_keep_as_of() {
     let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
-    let page = |query: &str| pages::visit(&served.house, &format!("/law/{}{query}", served.id)).text();
+    let page = |query: &str| pages::visit(&served.server, &format!("/law/{}{query}", served.id)).text();
     let today = page("");
     assert!(today.contains("more than two months") && !today.contains("The law as of"), "{today}");
     let later = page("?asOf=2026-07-02");
@@ -216,23 +216,23 @@ fn pages_and_their_links_keep_as_of() {
     // A citation redirects to the law of that day too, from either place.
     let cited = encoded(DEPOSITS);
     for path in [format!("/law/cite/{cited}?asOf=2026-07-02"), format!("/?q={cited}&asOf=2026-07-02")] {
-        let led = pages::visit(&served.house, &path);
+        let led = pages::visit(&served.server, &path);
         assert_eq!(led.header("location"), format!("/law/{}?asOf=2026-07-02", served.id), "{path}");
     }
     let early = page("?asOf=2020-01-01");
     assert!(early.contains("Not yet in force."), "{early}");
-    let markdown = pages::visit(&served.house, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();
+    let markdown = pages::visit(&served.server, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();
     assert!(markdown.contains("**Status: not yet effective, from 2023-10-01, until 2026-07-01**"), "{markdown}");
-    let results = pages::visit(&served.house, "/?q=security%20deposit&asOf=2030-01-01").text();
+    let results = pages::visit(&served.server, "/?q=security%20deposit&asOf=2030-01-01").text();
     assert!(results.contains("current through <time datetime=\"2026-01-01\">") && results.contains("asOf=2030-01-01"));
-    assert!(results.contains("more than a year before the day asked about"), "{results}");
+    assert!(results.contains("more than a year before the requested day"), "{results}");
 }
 
 #[test]
 fn agents_read_status_days_and_notices() {
     let served = ServerWithClock::with(mcp::with_mcp);
     let told = |tool: &str, arguments: Value| {
-        let answer = mcp::call(&served.house, tool, arguments, Some(&served.key)).json();
+        let answer = mcp::call(&served.server, tool, arguments, Some(&served.key)).json();
         text(&answer["result"]["content"][0]["text"]).to_owned()
     };
     let node = told("law.get_node", json!({ "id": served.id, "asOf": "2028-01-01" }));

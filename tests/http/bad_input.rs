@@ -28,21 +28,21 @@ struct Case {
 
 #[test]
 fn every_case_has_the_expected_status() {
-    let house = TestServer::start(generous_tariff());
-    let cases = cases(&house.create_full_key());
+    let server = TestServer::start(generous_tariff());
+    let cases = cases(&server.create_full_key());
     assert!(cases.len() >= CASES_MIN, "{} cases", cases.len());
-    let wrong: Vec<String> = cases.iter().filter_map(|case| check(house.address, case).err()).collect();
+    let wrong: Vec<String> = cases.iter().filter_map(|case| check(server.address, case).err()).collect();
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
 /// For any mutation of a valid request, every error has our Error object, and none is an internal error.
 #[test]
 fn mutated_requests_always_get_our_error_object() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let good = format!(
         "GET /api/v1/search?q=deposit%20return&limit=2 HTTP/1.1\r\nHost: law.example\r\nAuthorization: Bearer {}\r\n\
          Content-Length: 0\r\nAccept: */*\r\nConnection: close\r\n\r\n",
-        house.create_full_key()
+        server.create_full_key()
     );
     let mutilation = (
         any::<Index>(),
@@ -59,7 +59,7 @@ fn mutated_requests_always_get_our_error_object() {
             // These bytes are refused in any state, so the connection ends even if the mutation
             // removed `Connection: close`.
             bytes.extend_from_slice(b"\n\n");
-            let answers = converse(house.address, &bytes).map_err(TestCaseError::fail)?;
+            let answers = converse(server.address, &bytes).map_err(TestCaseError::fail)?;
             prop_assert!(answers.iter().all(|(status, _)| *status < 500 || *status == 505), "{answers:?}");
             Ok(())
         })
@@ -97,7 +97,8 @@ fn read_cases(file: &Path, key: &str) -> Vec<Case> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let read = |(number, line): (usize, &str)| {
         let place = format!("{name}:{}", number + 1);
-        let (statuses, bytes) = line.split_once(" | ").unwrap_or_else(|| panic!("{place} has no bar"));
+        let (statuses, bytes) =
+            line.split_once(" | ").unwrap_or_else(|| panic!("{place}: the separator ' | ' is missing"));
         let statuses = statuses.split(' ').map(|status| status.parse().unwrap()).collect();
         Case { statuses, bytes: unescaped(bytes, key), place }
     };

@@ -52,7 +52,7 @@ pub(crate) fn start_with_account_pages_behind_proxy() -> TestServer {
 }
 
 pub(crate) struct Browser<'h> {
-    house: &'h TestServer,
+    server: &'h TestServer,
     pub(crate) cookies: BTreeMap<String, String>,
     /// The form token of the last page.
     pub(crate) token: String,
@@ -61,18 +61,18 @@ pub(crate) struct Browser<'h> {
 }
 
 impl<'h> Browser<'h> {
-    pub(crate) fn new(house: &'h TestServer) -> Self {
-        Self { house, cookies: BTreeMap::new(), token: String::new(), address: None }
+    pub(crate) fn new(server: &'h TestServer) -> Self {
+        Self { server, cookies: BTreeMap::new(), token: String::new(), address: None }
     }
 
     /// A browser with this address, as forwarded by a trusted proxy.
-    pub(crate) fn with_address(house: &'h TestServer, address: &'static str) -> Self {
-        Self { address: Some(address), ..Self::new(house) }
+    pub(crate) fn with_address(server: &'h TestServer, address: &'static str) -> Self {
+        Self { address: Some(address), ..Self::new(server) }
     }
 
     /// Signed in with a new account that waits for approval.
-    pub(crate) fn signed_up(house: &'h TestServer, login: &str) -> Self {
-        let mut browser = Self::new(house);
+    pub(crate) fn signed_up(server: &'h TestServer, login: &str) -> Self {
+        let mut browser = Self::new(server);
         browser.get("/settings/sign-up");
         let answered = browser.post("/settings/sign-up", &[("login", login), ("password", PASSWORD)]);
         assert_eq!(answered.status, 303, "{}", answered.text());
@@ -81,15 +81,15 @@ impl<'h> Browser<'h> {
     }
 
     /// Signed in with a new approved account.
-    pub(crate) fn approved(house: &'h TestServer, login: &str) -> Self {
-        let browser = Self::signed_up(house, login);
-        house.accounts.approve_account(browser.account(), &house.test_act()).unwrap();
+    pub(crate) fn approved(server: &'h TestServer, login: &str) -> Self {
+        let browser = Self::signed_up(server, login);
+        server.accounts.approve_account(browser.account(), &server.test_act()).unwrap();
         browser
     }
 
     pub(crate) fn account(&self) -> hornbook::accounts::ids::AccountId {
         let token = hornbook::accounts::key::LinkToken::parse(&self.cookies[SESSION_COOKIE]).unwrap();
-        self.house.accounts.session(&token, self.house.clock.now()).unwrap().account
+        self.server.accounts.session(&token, self.server.clock.now()).unwrap().account
     }
 
     pub(crate) fn sign_in(&mut self, login: &str, password: &str) -> TestResponse {
@@ -98,7 +98,7 @@ impl<'h> Browser<'h> {
     }
 
     pub(crate) fn get(&mut self, path: &str) -> TestResponse {
-        let answered = self.house.send_raw(&self.head("GET", path, &[], None));
+        let answered = self.server.send_raw(&self.head("GET", path, &[], None));
         self.store_cookies(answered)
     }
 
@@ -112,7 +112,7 @@ impl<'h> Browser<'h> {
         let mut fields = fields.to_vec();
         fields.push(("token", &token));
         let body = encoded(&fields);
-        let answered = self.house.send_raw(&self.head("POST", path, headers, Some(&body)));
+        let answered = self.server.send_raw(&self.head("POST", path, headers, Some(&body)));
         self.store_cookies(answered)
     }
 

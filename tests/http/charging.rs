@@ -52,14 +52,14 @@ fn ids_of(list: &Value, field: Option<&str>) -> Vec<String> {
 
 #[test]
 fn nodes_returns_each_id_once_and_charges_found_ones() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &hornbook::accounts::scope::Scope::ALL);
-    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let left = || server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     proptest!(ProptestConfig::with_cases(CASES), |(asked in prop::collection::vec(requested_ids(), 1..60))| {
         let before = left();
         let written: Vec<String> = asked.iter().map(RequestedId::written).collect();
-        let answered = house.get(&format!("/api/v1/nodes?ids={}", written.join(",")), &key);
+        let answered = server.get(&format!("/api/v1/nodes?ids={}", written.join(",")), &key);
         let mut seen = HashSet::new();
         let once = asked.iter().filter(|wanted| seen.insert(wanted.id));
         let (held, missing): (Vec<&RequestedId>, Vec<&RequestedId>) = once.partition(|wanted| wanted.exists);
@@ -76,7 +76,7 @@ fn nodes_returns_each_id_once_and_charges_found_ones() {
             prop_assert_eq!(ids_of(&body["nodes"], Some("id")), text(held.clone()));
             prop_assert_eq!(ids_of(&body["missing"], None), text(missing));
             // A node is the same as in a single request.
-            let alone = house.get(&format!("/api/v1/node/{}", held[0].id), &key).json();
+            let alone = server.get(&format!("/api/v1/node/{}", held[0].id), &key).json();
             prop_assert_eq!(&body["nodes"][0], &alone);
         }
         let due = if answered.status == 200 { held.len() as u64 + 1 } else { 0 };
@@ -100,11 +100,11 @@ fn if_none_match_values() -> impl Strategy<Value = (fn(&str) -> String, bool)> {
 
 #[test]
 fn a_matching_etag_gives_a_free_304() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
     let bearer = format!("Bearer {key}");
-    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let left = || server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     let total = ENGINE.snapshot().outline.len();
     proptest!(ProptestConfig::with_cases(CASES), |(
         node in 0..total,
@@ -113,22 +113,22 @@ fn a_matching_etag_gives_a_free_304() {
     )| {
         let id = ENGINE.snapshot().outline.id(NodeOrdinal(node)).unwrap();
         let path = format!("/api/v1/node/{id}?format={format}");
-        let first = house.get(&path, &key);
+        let first = server.get(&path, &key);
         let tag = first.header("etag").to_owned();
         prop_assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong version: {}", tag);
         let before = left();
-        let again = house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", &held(&tag))]);
+        let again = server.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", &held(&tag))]);
         // For the compressed form the tag is weak.
         prop_assert_eq!(again.header("etag").trim_start_matches("W/"), tag.as_str());
         prop_assert_eq!(u64::from(before - left()), u64::from(!is_known));
         if is_known {
             prop_assert_eq!((again.status, again.body.len()), (304, 0));
         } else {
-            prop_assert_eq!((again.status, &again.body), (200, &first.body), "the same bytes under one version");
+            prop_assert_eq!((again.status, &again.body), (200, &first.body), "different bytes with the same ETag");
         }
         // Another format is another version.
         let other = if format == "md" { "txt" } else { "md" };
-        let other = house.get(&format!("/api/v1/node/{id}?format={other}"), &key);
+        let other = server.get(&format!("/api/v1/node/{id}?format={other}"), &key);
         prop_assert_ne!(other.header("etag"), tag.as_str());
     });
 }

@@ -19,19 +19,19 @@ pub(crate) fn decompressed(answered: &TestResponse) -> Vec<u8> {
 }
 
 struct Client {
-    house: TestServer,
+    server: TestServer,
     bearer: String,
 }
 
 impl Client {
     fn new() -> Self {
-        let house = TestServer::start(generous_tariff());
-        Self { bearer: format!("Bearer {}", house.create_full_key()), house }
+        let server = TestServer::start(generous_tariff());
+        Self { bearer: format!("Bearer {}", server.create_full_key()), server }
     }
 
     fn request(&self, method: &str, path: &str, more: &[(&str, &str)]) -> TestResponse {
         let headers = [&[("Authorization", self.bearer.as_str())], more].concat();
-        self.house.request(method, path, &headers)
+        self.server.request(method, path, &headers)
     }
 
     fn get(&self, path: &str, coding: &str) -> TestResponse {

@@ -19,11 +19,11 @@ use crate::test_server::{TestResponse, TestServer, generous_tariff};
 
 #[test]
 fn probes_and_documents_need_no_key() {
-    let house = TestServer::start(generous_tariff());
-    assert_eq!(house.get_with("/healthz", &[]).json()["status"], "live");
-    assert_eq!(house.get_with("/readyz", &[]).json()["status"], "ready");
-    let discovery = house.get_with("/api/v1", &[]);
-    assert_eq!(discovery.body, house.get_with("/.well-known/hornbook.json", &[]).body);
+    let server = TestServer::start(generous_tariff());
+    assert_eq!(server.get_with("/healthz", &[]).json()["status"], "live");
+    assert_eq!(server.get_with("/readyz", &[]).json()["status"], "ready");
+    let discovery = server.get_with("/api/v1", &[]);
+    assert_eq!(discovery.body, server.get_with("/.well-known/hornbook.json", &[]).body);
     let discovery = discovery.json();
     assert_eq!(discovery["version"], "v1");
     assert_eq!(discovery["openapi"], "https://law.example/api/v1/openapi.json");
@@ -34,8 +34,8 @@ fn probes_and_documents_need_no_key() {
 
 #[test]
 fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing() {
-    let house = TestServer::start(generous_tariff());
-    let answered = house.get_with("/api/v1/openapi.json", &[]);
+    let server = TestServer::start(generous_tariff());
+    let answered = server.get_with("/api/v1/openapi.json", &[]);
     let document = answered.json();
     assert_eq!((&document["openapi"], &document["info"]["version"]), (&"3.1.0".into(), &"1.0.0".into()));
     for operation in routed_operations() {
@@ -102,18 +102,18 @@ fn rendered_documents_match_the_checked_in_copies() {
 
 #[test]
 fn served_documents_match_the_rendered_ones() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let tariff = generous_tariff();
     let snapshot = &ENGINE.snapshot().manifest.snapshot;
     let setting = DocumentContext { base_url: "https://law.example", snapshot, examples: &EXAMPLES, tariff: &tariff };
     for document in ApiDocument::ALL {
         for path in document.paths() {
-            let answered = house.get_with(path, &[]);
+            let answered = server.get_with(path, &[]);
             assert_eq!((answered.status, answered.text()), (200, document.render(&setting)), "{path}");
             assert_eq!(answered.header("content-type"), document.media_type());
             assert_eq!(answered.header("cache-control"), "public, max-age=300");
             let tag = answered.header("etag").to_owned();
-            let held = house.get_with(path, &[("If-None-Match", &tag)]);
+            let held = server.get_with(path, &[("If-None-Match", &tag)]);
             assert_eq!((held.status, held.body.len(), held.header("etag")), (304, 0, tag.as_str()));
         }
     }
@@ -194,35 +194,35 @@ fn method_of(operation: &Operation) -> &'static str {
     if routed_operations().any(|other| is_its_path(other) && is_read(other)) { "get" } else { "post" }
 }
 
-fn ask(house: &TestServer, operation: &Operation, path: &str, headers: &[(&str, &str)]) -> TestResponse {
+fn ask(server: &TestServer, operation: &Operation, path: &str, headers: &[(&str, &str)]) -> TestResponse {
     match operation.body.filter(|_| method_of(operation) == "post") {
-        None => house.get_with(path, headers),
-        Some(body) => crate::formation::post(house, path, headers, body.example),
+        None => server.get_with(path, headers),
+        Some(body) => crate::formation::post(server, path, headers, body.example),
     }
 }
 
 #[test]
 fn response_headers_match_the_openapi_document() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
-    let document = house.get_with("/api/v1/openapi.json", &[]).json();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
+    let document = server.get_with("/api/v1/openapi.json", &[]).json();
     let of_http =
         ["cache-control", "connection", "content-length", "content-type", "date", "vary", "x-content-type-options"];
     let authorization = format!("Bearer {key}");
     let with_key = [("Authorization", authorization.as_str())];
     let mut seen = HashSet::new();
     for operation in routed_operations() {
-        let path = crate::operations::valid_path(&house, operation);
-        let paid = ask(&house, operation, &path, &with_key);
+        let path = crate::operations::valid_path(&server, operation);
+        let paid = ask(&server, operation, &path, &with_key);
         let retry = [("Authorization", format!("Bearer {key}")), ("Idempotency-Key", operation.name.to_owned())];
         let retry: Vec<(&str, &str)> = retry.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        ask(&house, operation, &path, &retry);
+        ask(&server, operation, &path, &retry);
         let known = [("Authorization", format!("Bearer {key}")), ("If-None-Match", paid.header("etag").to_owned())];
         let known: Vec<(&str, &str)> = known.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let unknown = format!("{path}{}x=1", if path.contains('?') { '&' } else { '?' });
-        let mut answers = vec![ask(&house, operation, &path, &retry), ask(&house, operation, &unknown, &with_key)];
-        answers.extend(operation.has_version.then(|| ask(&house, operation, &path, &known)));
-        answers.extend(operation.metering().is_some().then(|| ask(&house, operation, &path, &[])));
+        let mut answers = vec![ask(&server, operation, &path, &retry), ask(&server, operation, &unknown, &with_key)];
+        answers.extend(operation.has_version.then(|| ask(&server, operation, &path, &known)));
+        answers.extend(operation.metering().is_some().then(|| ask(&server, operation, &path, &[])));
         answers.push(paid);
         for answered in answers {
             let described = &document["paths"][operation.route.unwrap().path][method_of(operation)]["responses"]
@@ -236,7 +236,7 @@ fn response_headers_match_the_openapi_document() {
             }
         }
         assert_eq!(
-            ask(&house, operation, &path, &with_key).headers.contains_key("etag"),
+            ask(&server, operation, &path, &with_key).headers.contains_key("etag"),
             operation.has_version,
             "{}",
             operation.name
@@ -251,9 +251,9 @@ fn response_headers_match_the_openapi_document() {
 
 #[test]
 fn every_example_of_the_docs_page_runs() {
-    let house = crate::pages::open();
-    let key = house.create_full_key();
-    let page = house.get_with("/docs", &[]).text();
+    let server = crate::pages::open();
+    let key = server.create_full_key();
+    let page = server.get_with("/docs", &[]).text();
     let mut ran = 0;
     for example in page.split("curl ").skip(1).map(|rest| rest.split("</code>").next().unwrap()) {
         let address = example.split("'https://law.example").nth(1).unwrap().split('\'').next().unwrap();
@@ -265,10 +265,10 @@ fn every_example_of_the_docs_page_runs() {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let headers = if example.contains("Authorization") { &headers[..] } else { &[] };
         let answered = match example.split_once("--json '") {
-            None => house.get_with(&address, headers),
+            None => server.get_with(&address, headers),
             Some((_, body)) => {
                 let body = body.split('\'').next().unwrap().replace("&quot;", "\"").replace("&amp;", "&");
-                crate::formation::post(&house, &address, headers, &body)
+                crate::formation::post(&server, &address, headers, &body)
             }
         };
         assert_eq!(answered.status, 200, "{address}: {}", answered.text());
@@ -277,14 +277,14 @@ fn every_example_of_the_docs_page_runs() {
     assert_eq!(
         ran,
         routed_operations().count(),
-        "one for each, one more at the beginning, and the order's is to be filled in"
+        "one example per operation, plus the first one, minus that with ORDER_ID"
     );
 }
 
 #[test]
 fn links_and_anchors_of_the_docs_page_work() {
-    let house = crate::pages::open();
-    let answered = house.get_with("/docs", &[]);
+    let server = crate::pages::open();
+    let answered = server.get_with("/docs", &[]);
     let page = answered.text();
     for foreign in ["<script>", "<style", "@import", "url(", " style=\"", "onclick"] {
         assert!(!page.contains(foreign), "{foreign}");
@@ -292,15 +292,15 @@ fn links_and_anchors_of_the_docs_page_work() {
     for source in page.split(" src=\"").skip(1) {
         assert!(source.starts_with("/assets/"), "{}", &source[..40]);
     }
-    let held = house.get_with("/docs", &[("If-None-Match", answered.header("etag"))]);
+    let held = server.get_with("/docs", &[("If-None-Match", answered.header("etag"))]);
     assert_eq!((held.status, held.body.len()), (304, 0));
-    assert_eq!(house.get_with("/docs/", &[]).body, answered.body);
+    assert_eq!(server.get_with("/docs/", &[]).body, answered.body);
     let ids: Vec<&str> = page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     for (place, id) in ids.iter().enumerate() {
         assert!(!ids[..place].contains(id), "the id {id} stands twice");
     }
     for anchor in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
-        assert!(ids.contains(&anchor), "nothing is called {anchor}");
+        assert!(ids.contains(&anchor), "no element has the id {anchor}");
     }
     for operation in routed_operations() {
         assert!(ids.contains(&operation.name));
@@ -322,7 +322,7 @@ fn every_operation_has_a_form_with_a_field_for_each_parameter() {
         let route = operation.route.unwrap();
         let form = page.split("<form class=\"try\"").find(|form| form.contains(&format!("\"Try {}\"", operation.name)));
         let form = form.unwrap_or_else(|| panic!("{} has no form", operation.name)).split("</form>").next().unwrap();
-        assert!(form.starts_with(" hidden"), "without scripts it is not there");
+        assert!(form.starts_with(" hidden"), "the form must be hidden without scripts");
         for said in [format!("data-method=\"{}\"", route.method.as_str()), format!("data-path=\"{}\"", route.path)] {
             assert!(form.contains(&said), "{said}");
         }
@@ -342,8 +342,8 @@ fn every_operation_has_a_form_with_a_field_for_each_parameter() {
 
 #[test]
 fn the_docs_page_contains_no_data_of_the_reader() {
-    let house = crate::browser::start_with_account_pages();
-    let mut browser = crate::browser::Browser::approved(&house, "jane@example.org");
+    let server = crate::browser::start_with_account_pages();
+    let mut browser = crate::browser::Browser::approved(&server, "jane@example.org");
     let page = browser.get("/docs").text();
     assert!(page.contains("href=\"/settings\">Account</a>"));
     for secret in ["hb_live_1", "jane@example.org", browser.cookies[crate::browser::SESSION_COOKIE].as_str()] {
@@ -353,11 +353,11 @@ fn the_docs_page_contains_no_data_of_the_reader() {
 
 #[test]
 fn links_of_the_api_catalog_work() {
-    let house = crate::pages::open();
-    let answered = house.get_with("/.well-known/api-catalog", &[]);
+    let server = crate::pages::open();
+    let answered = server.get_with("/.well-known/api-catalog", &[]);
     assert!(answered.header("content-type").starts_with("application/linkset+json"));
     assert!(answered.header("link").contains("rel=\"api-catalog\""));
-    assert!(house.request("HEAD", "/.well-known/api-catalog", &[]).header("link").contains("rel=\"item\""));
+    assert!(server.request("HEAD", "/.well-known/api-catalog", &[]).header("link").contains("rel=\"item\""));
     let linkset = answered.json();
     let links = linkset["linkset"].as_array().unwrap();
     assert_eq!(links[0]["item"][0]["href"], links[1]["anchor"]);
@@ -366,6 +366,6 @@ fn links_of_the_api_catalog_work() {
         text.split("https://law.example").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(addresses.len() >= 7, "{addresses:?}");
     for address in addresses {
-        assert_eq!(house.get_with(address, &[]).status, 200, "{address}");
+        assert_eq!(server.get_with(address, &[]).status, 200, "{address}");
     }
 }

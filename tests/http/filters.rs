@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::mcp::{call, open};
 use crate::test_server::{TestServer, generous_tariff};
 
-fn search(house: &TestServer, filters: &str) -> Value {
+fn search(server: &TestServer, filters: &str) -> Value {
     let answered =
-        house.get(&format!("/api/v1/search?q=permit&mode=keyword&limit=100{filters}"), &house.create_full_key());
+        server.get(&format!("/api/v1/search?q=permit&mode=keyword&limit=100{filters}"), &server.create_full_key());
     assert_eq!(answered.status, 200, "{filters}: {}", answered.text());
     answered.json()
 }
@@ -18,64 +18,64 @@ fn ids(answer: &Value) -> BTreeSet<String> {
     answer["results"].as_array().unwrap().iter().map(|result| result["nodeId"].to_string()).collect()
 }
 
-fn total(house: &TestServer, filters: &str) -> u64 {
-    let answer = search(house, filters);
+fn total(server: &TestServer, filters: &str) -> u64 {
+    let answer = search(server, filters);
     assert_eq!(answer["total"].as_u64().unwrap() as usize, ids(&answer).len(), "{filters}");
     answer["total"].as_u64().unwrap()
 }
 
-fn violation(house: &TestServer, filters: &str) -> (String, String) {
+fn violation(server: &TestServer, filters: &str) -> (String, String) {
     let path = format!("/api/v1/search?q=permit{filters}");
-    let error = house.get(&path, &house.create_full_key()).expect_error(422, "validation_error");
+    let error = server.get(&path, &server.create_full_key()).expect_error(422, "validation_error");
     let text = |name: &str| error["details"][0][name].as_str().unwrap().to_owned();
     (text("parameter"), text("message"))
 }
 
 #[test]
 fn a_union_counts_each_provision_once_however_it_is_written() {
-    let house = TestServer::start(generous_tariff());
-    let (state, federal) = (total(&house, "&jurisdiction=XA"), total(&house, "&jurisdiction=US"));
-    let both = search(&house, "&jurisdiction=XA,US");
+    let server = TestServer::start(generous_tariff());
+    let (state, federal) = (total(&server, "&jurisdiction=XA"), total(&server, "&jurisdiction=US"));
+    let both = search(&server, "&jurisdiction=XA,US");
     assert!(state > 0);
     assert_eq!(both["total"], state + federal);
-    assert_eq!(ids(&search(&house, "&jurisdiction=XA&jurisdiction=US")), ids(&both));
-    assert_eq!(ids(&search(&house, "&jurisdiction=us%2C%20xa")), ids(&both));
+    assert_eq!(ids(&search(&server, "&jurisdiction=XA&jurisdiction=US")), ids(&both));
+    assert_eq!(ids(&search(&server, "&jurisdiction=us%2C%20xa")), ids(&both));
     // A city is part of its state.
-    assert_eq!(total(&house, "&jurisdiction=XA,XA-PORT-ARDEN,XA"), state);
-    assert!(total(&house, "&jurisdiction=XA-PORT-ARDEN") < state);
+    assert_eq!(total(&server, "&jurisdiction=XA,XA-PORT-ARDEN,XA"), state);
+    assert!(total(&server, "&jurisdiction=XA-PORT-ARDEN") < state);
 }
 
 #[test]
 fn code_bodies_subtrees_tags_statuses_and_scores_narrow_together() {
-    let house = TestServer::start(generous_tariff());
-    let bodies = house.get("/api/v1/code-bodies", &house.create_full_key()).json();
+    let server = TestServer::start(generous_tariff());
+    let bodies = server.get("/api/v1/code-bodies", &server.create_full_key()).json();
     let bodies: Vec<&str> =
         bodies["codeBodies"].as_array().unwrap().iter().map(|body| body["id"].as_str().unwrap()).collect();
-    let each: Vec<u64> = bodies.iter().map(|id| total(&house, &format!("&codeBody={id}"))).collect();
-    assert_eq!(total(&house, &format!("&codeBody={}", bodies.join(","))), each.iter().sum::<u64>());
+    let each: Vec<u64> = bodies.iter().map(|id| total(&server, &format!("&codeBody={id}"))).collect();
+    assert_eq!(total(&server, &format!("&codeBody={}", bodies.join(","))), each.iter().sum::<u64>());
     let common: u64 =
-        bodies.iter().map(|id| total(&house, &format!("&codeBody={id}&jurisdiction=XA-PORT-ARDEN"))).sum();
-    assert_eq!(common, total(&house, "&jurisdiction=XA-PORT-ARDEN"));
+        bodies.iter().map(|id| total(&server, &format!("&codeBody={id}&jurisdiction=XA-PORT-ARDEN"))).sum();
+    assert_eq!(common, total(&server, "&jurisdiction=XA-PORT-ARDEN"));
 
-    let all = search(&house, "&facets=true");
+    let all = search(&server, "&facets=true");
     for facet in all["facets"]["tags"].as_array().unwrap() {
         let tag = facet["value"].as_str().unwrap().replace(' ', "%20");
-        assert_eq!(total(&house, &format!("&tag={tag}")), facet["count"].as_u64().unwrap(), "{tag}");
+        assert_eq!(total(&server, &format!("&tag={tag}")), facet["count"].as_u64().unwrap(), "{tag}");
     }
     let (current, gone) = (
-        total(&house, "&status=current"),
-        total(&house, "&status=repealed,reserved,omitted,transferred,renumbered,expired"),
+        total(&server, "&status=current"),
+        total(&server, "&status=repealed,reserved,omitted,transferred,renumbered,expired"),
     );
-    assert_eq!(current, total(&house, "&status=in%20force"));
+    assert_eq!(current, total(&server, "&status=in%20force"));
     assert_eq!(Some(current + gone), all["total"].as_u64());
 
     let first = &all["results"][0];
     let own = format!("&subtree={}", first["nodeId"].as_str().unwrap());
-    assert_eq!(ids(&search(&house, &own)), BTreeSet::from([first["nodeId"].to_string()]));
+    assert_eq!(ids(&search(&server, &own)), BTreeSet::from([first["nodeId"].to_string()]));
     let best = first["score"].as_f64().unwrap();
-    assert!(total(&house, &format!("&minScore={best}")) < current);
+    assert!(total(&server, &format!("&minScore={best}")) < current);
     assert!(
-        search(&house, &format!("&minScore={best}"))["results"]
+        search(&server, &format!("&minScore={best}"))["results"]
             .as_array()
             .unwrap()
             .iter()
@@ -85,14 +85,14 @@ fn code_bodies_subtrees_tags_statuses_and_scores_narrow_together() {
 
 #[test]
 fn invalid_filters_are_refused_with_name_and_limit() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let many = ["US"; 11].join(",");
     for filters in [format!("&jurisdiction={many}"), "&jurisdiction=US".repeat(11)] {
-        let (parameter, message) = violation(&house, &filters);
+        let (parameter, message) = violation(&server, &filters);
         assert_eq!(parameter, "jurisdiction");
         assert!(message.contains("1 to 10 "), "{message}");
     }
-    assert!(total(&house, &format!("&jurisdiction={}", ["US"; 10].join(","))) <= 100);
+    assert!(total(&server, &format!("&jurisdiction={}", ["US"; 10].join(","))) <= 100);
     let nowhere = "&subtree=00000000-0000-4000-8000-000000000000";
     for (filters, parameter, says) in [
         ("&jurisdiction=US,ZZ", "jurisdiction", "no jurisdiction ZZ"),
@@ -102,18 +102,18 @@ fn invalid_filters_are_refused_with_name_and_limit() {
         ("&minScore=1.5", "minScore", "0 to 1"),
         ("&minScore=0.1&minScore=0.2", "minScore", "more than once"),
     ] {
-        let (named, message) = violation(&house, filters);
+        let (named, message) = violation(&server, filters);
         assert!(named == parameter && message.contains(says), "{filters}: {named}: {message}");
     }
 }
 
 #[test]
 fn tool_filters_give_the_same_results_as_rest() {
-    let house = open();
+    let server = open();
     let ask = |filters: Value| {
         let mut arguments = json!({ "q": "permit", "mode": "keyword", "limit": 100 });
         arguments.as_object_mut().unwrap().extend(filters.as_object().unwrap().clone());
-        let answered = call(&house, "law.search", arguments, Some(&house.create_full_key()));
+        let answered = call(&server, "law.search", arguments, Some(&server.create_full_key()));
         answered.json()["result"]["structuredContent"].clone()
     };
     for (arguments, address) in [
@@ -125,7 +125,7 @@ fn tool_filters_give_the_same_results_as_rest() {
         ),
         (json!({ "minScore": 0.5 }), "&minScore=0.5"),
     ] {
-        let (tool, rest) = (ask(arguments), search(&house, address));
+        let (tool, rest) = (ask(arguments), search(&server, address));
         assert_eq!((ids(&tool), &tool["total"]), (ids(&rest), &rest["total"]), "{address}");
     }
 }

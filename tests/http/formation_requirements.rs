@@ -13,17 +13,17 @@ const PATH: &str = "/api/v1/formation/requirements";
 
 const TYPES: [&str; 4] = ["llc", "corporation", "nonprofit_corporation", "limited_partnership"];
 
-fn asked(house: &TestServer, key: &str, query: &str) -> Value {
-    let answered = house.get(&format!("{PATH}?{query}"), key);
+fn asked(server: &TestServer, key: &str, query: &str) -> Value {
+    let answered = server.get(&format!("{PATH}?{query}"), key);
     assert_eq!(answered.status, 200, "{query}: {}", answered.text());
     answered.json()
 }
 
 #[test]
 fn one_kind_of_company_is_answered_with_what_it_takes() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
-    let body = asked(&house, &key, "state=DE&entityType=llc");
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
+    let body = asked(&server, &key, "state=DE&entityType=llc");
     assert_eq!((&body["state"], &body["stateName"]), (&"DE".into(), &"Delaware".into()));
     let types = body["entityTypes"].as_array().unwrap();
     assert_eq!(types.len(), 1);
@@ -48,10 +48,10 @@ fn one_kind_of_company_is_answered_with_what_it_takes() {
 
 #[test]
 fn without_a_kind_of_company_all_four_are_answered_for_every_state() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     for state in UsState::ALL {
-        let body = asked(&house, &key, &format!("state={state}"));
+        let body = asked(&server, &key, &format!("state={state}"));
         let kinds: Vec<&str> =
             body["entityTypes"].as_array().unwrap().iter().map(|one| one["entityType"].as_str().unwrap()).collect();
         assert_eq!(kinds, TYPES, "{state}");
@@ -60,11 +60,11 @@ fn without_a_kind_of_company_all_four_are_answered_for_every_state() {
 
 #[test]
 fn what_is_unverified_or_unknown_is_said() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     let mut seen = [0_u64; 3];
     for state in UsState::ALL {
-        let body = asked(&house, &key, &format!("state={state}"));
+        let body = asked(&server, &key, &format!("state={state}"));
         let mut counted = [0_u64; 3];
         count_figures(&body["entityTypes"], &mut counted);
         let counts = ["verified", "unverified", "unknown"].map(|name| body["figures"][name].as_u64().unwrap());
@@ -103,15 +103,15 @@ fn count_figures(value: &Value, counted: &mut [u64; 3]) {
 
 #[test]
 fn an_unknown_state_or_kind_of_company_is_a_422_that_lists_what_is_known() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     for (query, parameter, known) in [
         ("state=ZZ", "state", "DE, DC, FL"),
         ("state=PR&entityType=llc", "state", "WY"),
         ("entityType=llc", "state", "state is required"),
         ("state=DE&entityType=spaceship", "entityType", "nonprofit_corporation"),
     ] {
-        let error = house.get(&format!("{PATH}?{query}"), &key).expect_error(422, "validation_error");
+        let error = server.get(&format!("{PATH}?{query}"), &key).expect_error(422, "validation_error");
         let details = error["details"].as_array().unwrap();
         let named = details.iter().find(|detail| detail["parameter"] == parameter);
         assert!(named.unwrap()["message"].as_str().unwrap().contains(known), "{query}: {error:#}");
@@ -122,28 +122,28 @@ fn an_unknown_state_or_kind_of_company_is_a_422_that_lists_what_is_known() {
 fn it_is_free_and_leaves_no_ledger_entry_even_with_an_empty_wallet() {
     let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
-    let house = TestServer::start(tariff);
-    let account = house.create_account(0);
-    let key = house.create_key(account, &[Scope::Formation]);
+    let server = TestServer::start(tariff);
+    let account = server.create_account(0);
+    let key = server.create_key(account, &[Scope::Formation]);
     for _ in 0..3 {
-        let answered = house.get(&format!("{PATH}?state=NY"), &key);
+        let answered = server.get(&format!("{PATH}?state=NY"), &key);
         assert_eq!(answered.status, 200, "{}", answered.text());
         assert_eq!(answered.header_number("x-credits-cost"), 0);
         assert_eq!(answered.header_number("x-credits-remaining"), 0);
     }
-    let entries = house.accounts.recent_entries(account, 9).unwrap();
+    let entries = server.accounts.recent_entries(account, 9).unwrap();
     assert!(entries.is_empty(), "{entries:?}");
-    let other = house.create_key(account, &[Scope::Search]);
-    house.get(&format!("{PATH}?state=NY"), &other).expect_error(403, "insufficient_scope");
+    let other = server.create_key(account, &[Scope::Search]);
+    server.get(&format!("{PATH}?state=NY"), &other).expect_error(403, "insufficient_scope");
 }
 
 /// A citation that the grammar cannot parse, or parses as another state's, would never become a link.
 #[test]
 fn every_statute_is_cited_as_its_state_cites() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     for state in UsState::ALL {
-        let body = asked(&house, &key, &format!("state={state}"));
+        let body = asked(&server, &key, &format!("state={state}"));
         for one in body["entityTypes"].as_array().unwrap() {
             for cited in [&one["statute"], &one["name"]["statute"]] {
                 let Some(citation) = cited["citation"].as_str() else { continue };

@@ -13,10 +13,10 @@ use crate::test_server::{TestServer, generous_tariff};
 type Client = SendRequest<Bytes>;
 
 /// Runs a conversation over one connection.
-pub(crate) fn talk<T>(house: &TestServer, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T {
+pub(crate) fn talk<T>(server: &TestServer, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let stream = TcpStream::connect(house.address).await.unwrap();
+        let stream = TcpStream::connect(server.address).await.unwrap();
         let (mut client, connection) = h2::client::handshake(stream).await.unwrap();
         tokio::spawn(connection);
         conversation(&mut client).await
@@ -49,8 +49,8 @@ fn get(path: &str) -> Builder {
 
 #[test]
 fn many_requests_share_a_connection_and_each_has_its_own_id() {
-    let house = TestServer::start(generous_tariff());
-    talk(&house, async |client| {
+    let server = TestServer::start(generous_tariff());
+    talk(&server, async |client| {
         let mut ids = Vec::new();
         for _ in 0..20 {
             let (status, headers, _) = ask(client, get("/healthz").body(()).unwrap(), None).await;
@@ -64,7 +64,7 @@ fn many_requests_share_a_connection_and_each_has_its_own_id() {
 
 #[test]
 fn invalid_http2_requests_get_the_error_object() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let long = "a".repeat(9000);
     let cases = [
         (400, get("/healthz").header("host", "other.example"), None),
@@ -83,7 +83,7 @@ fn invalid_http2_requests_get_the_error_object() {
         (200, get("/healthz").header("host", "law.example"), None),
         (400, Request::builder().uri("http://user@law.example/healthz"), None),
     ];
-    talk(&house, async |client| {
+    talk(&server, async |client| {
         for (expected, request, body) in cases {
             let request = request.body(()).unwrap();
             let place = format!("{request:?}").chars().take(200).collect::<String>();
@@ -100,17 +100,17 @@ fn invalid_http2_requests_get_the_error_object() {
 /// forms and who may use the MCP endpoint.
 #[test]
 fn the_authority_is_the_host() {
-    let house = crate::mcp::open();
+    let server = crate::mcp::open();
     let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
-    talk(&house, async |client| {
+    talk(&server, async |client| {
         for (host, expected) in [("law.example", 200), ("localhost:80", 200), ("evil.example", 403)] {
             let request = Request::builder().method(Method::POST).uri(format!("http://{host}/api/mcp"));
             let request = request.header("content-type", "application/json").body(()).unwrap();
             assert_eq!(ask(client, request, Some(list)).await.0, expected, "{host}");
         }
     });
-    let house = start_with_account_pages();
-    talk(&house, async |client| {
+    let server = start_with_account_pages();
+    talk(&server, async |client| {
         for (host, origin, expected) in [
             ("law.example", "https://law.example", 303),
             ("other.name", "https://other.name", 303),

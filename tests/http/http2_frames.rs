@@ -30,8 +30,8 @@ fn start_with_short_timeouts() -> TestServer {
 }
 
 /// Opens a connection: preface, and settings with this window for each response.
-fn open(house: &TestServer, window: u32) -> TcpStream {
-    let mut stream = TcpStream::connect(house.address).unwrap();
+fn open(server: &TestServer, window: u32) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let settings = [&[0, 4][..], &window.to_be_bytes()].concat();
     stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &settings)].concat()).unwrap();
@@ -94,33 +94,33 @@ fn byte_by_byte(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 fn control_frames_do_not_keep_a_connection_open() {
-    let house = start_with_short_timeouts();
+    let server = start_with_short_timeouts();
     for (kind, payload) in [(PING, 8), (SETTINGS, 0), (PRIORITY, 5), (UNKNOWN, 3)] {
         let stream_number = u32::from(kind == PRIORITY);
         let one = frame(kind, 0, stream_number, &vec![0; payload]);
         let now_and_then = std::iter::repeat_n(one, 2000);
-        assert!(is_closed_by_server(open(&house, 65_535), b"", now_and_then), "frames of kind {kind}");
+        assert!(is_closed_by_server(open(&server, 65_535), b"", now_and_then), "frames of kind {kind}");
     }
-    assert_eq!(house.get_with("/healthz", &[]).status, 200);
+    assert_eq!(server.get_with("/healthz", &[]).status, 200);
 }
 
 #[test]
 fn a_frame_and_a_head_must_be_complete_in_time() {
-    let house = start_with_short_timeouts();
+    let server = start_with_short_timeouts();
     let long_settings = frame(SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 9].repeat(500));
-    assert!(is_closed_by_server(open(&house, 65_535), b"", byte_by_byte(&long_settings)), "a dribbled frame");
+    assert!(is_closed_by_server(open(&server, 65_535), b"", byte_by_byte(&long_settings)), "a dribbled frame");
 
     let long_head = frame(HEADERS, END_STREAM | END_HEADERS, 1, &[head("/healthz", None), vec![0; 3000]].concat());
-    assert!(is_closed_by_server(open(&house, 65_535), b"", byte_by_byte(&long_head)), "a dribbled head");
+    assert!(is_closed_by_server(open(&server, 65_535), b"", byte_by_byte(&long_head)), "a dribbled head");
 
     let begun = frame(HEADERS, END_STREAM, 1, &head("/healthz", None));
     let continuations = std::iter::repeat_n(frame(9, 0, 1, b""), 500);
-    assert!(is_closed_by_server(open(&house, 65_535), &begun, continuations), "a head in frames without an end");
+    assert!(is_closed_by_server(open(&server, 65_535), &begun, continuations), "a head in frames without an end");
 }
 
 #[test]
 fn floods_of_control_frames_close_the_connection() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let increment = 1_u32.to_be_bytes();
     for (kind, stream, payload) in [
         (PING, 0, &[0; 8][..]),
@@ -131,26 +131,26 @@ fn floods_of_control_frames_close_the_connection() {
     ] {
         let flood = frame(kind, 0, stream, payload).repeat(20);
         assert!(
-            is_closed_by_server(open(&house, 65_535), &flood, std::iter::repeat_n(flood.clone(), 500)),
+            is_closed_by_server(open(&server, 65_535), &flood, std::iter::repeat_n(flood.clone(), 500)),
             "frames of kind {kind}"
         );
     }
     let reset_at_once = |stream: u32| [request(stream, "/healthz", None), frame(3, 0, stream, &[0, 0, 0, 8])].concat();
     let rapid: Vec<u8> = (0..2000).flat_map(|number| reset_at_once(2 * number + 1)).collect();
-    assert!(is_closed_by_server(open(&house, 65_535), &rapid, []), "requests that are reset");
+    assert!(is_closed_by_server(open(&server, 65_535), &rapid, []), "requests that are reset");
     let body = frame(DATA, 0, 1, b"").repeat(2000);
     let begun = frame(HEADERS, END_HEADERS, 1, &head("/healthz", None));
-    assert!(is_closed_by_server(open(&house, 65_535), &[begun, body].concat(), []), "a body of empty frames");
-    assert_eq!(house.get_with("/healthz", &[]).status, 200);
+    assert!(is_closed_by_server(open(&server, 65_535), &[begun, body].concat(), []), "a body of empty frames");
+    assert_eq!(server.get_with("/healthz", &[]).status, 200);
 }
 
 #[test]
 fn unread_responses_close_the_connection_whatever_else_is_sent() {
-    let house = start_with_short_timeouts();
-    let key = house.create_full_key();
+    let server = start_with_short_timeouts();
+    let key = server.create_full_key();
     let burst: Vec<u8> = (0..64).flat_map(|number| request(2 * number + 1, "/api/v1/coverage", Some(&key))).collect();
     let pings = std::iter::repeat_n(frame(PING, 0, 0, &[0; 8]), 2000);
-    assert!(is_closed_by_server(open(&house, 0), &burst, pings), "with a window of zero");
+    assert!(is_closed_by_server(open(&server, 0), &burst, pings), "with a window of zero");
 
     // Other responses are requested and read meanwhile, but each response has its own deadline.
     let held = request(1, "/api/v1/openapi.json", None);
@@ -159,41 +159,43 @@ fn unread_responses_close_the_connection_whatever_else_is_sent() {
         let window = frame(WINDOW_UPDATE, 0, stream, &1000_u32.to_be_bytes());
         [request(stream, "/healthz", None), window].concat()
     });
-    assert!(is_closed_by_server(open(&house, 0), &held, more), "beside others that are read");
-    wait_until("the end of all connections", || house.metric_value("hornbook_connections") < 0.5);
+    assert!(is_closed_by_server(open(&server, 0), &held, more), "beside others that are read");
+    wait_until("the end of all connections", || server.metric_value("hornbook_connections") < 0.5);
 }
 
 #[test]
 fn an_address_with_too_many_unread_bytes_gets_a_503() {
-    let house = TestServer::start_with(generous_tariff(), |http| http.unread_bytes_per_address_max = 1);
-    let mut greedy = open(&house, 0);
+    let server = TestServer::start_with(generous_tariff(), |http| http.unread_bytes_per_address_max = 1);
+    let mut greedy = open(&server, 0);
     greedy.write_all(&request(1, "/nowhere", None)).unwrap();
-    wait_until("an answer", || house.metric_value("hornbook_requests_total{operation=\"other\",status=\"404\"}") > 0.5);
-    let refused = house.get_with("/healthz", &[]).expect_error(503, "overloaded");
+    wait_until("an answer", || {
+        server.metric_value("hornbook_requests_total{operation=\"other\",status=\"404\"}") > 0.5
+    });
+    let refused = server.get_with("/healthz", &[]).expect_error(503, "overloaded");
     assert_eq!(refused["retryAfterSec"], 1);
     drop(greedy);
-    wait_until("room for another", || house.get_with("/healthz", &[]).status == 200);
+    wait_until("room for another", || server.get_with("/healthz", &[]).status == 200);
 }
 
 #[test]
 fn an_account_with_too_many_unread_bytes_gets_a_503_and_pays_nothing_for_it() {
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { unread_bytes_per_account_max: 1, ..TestServerOptions::default_for(generous_tariff()) },
         |_| (),
     );
-    let account = house.create_account(0);
-    let (key, other) = (house.create_key(account, &Scope::ALL), house.create_full_key());
-    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
-    let mut greedy = open(&house, 0);
+    let account = server.create_account(0);
+    let (key, other) = (server.create_key(account, &Scope::ALL), server.create_full_key());
+    let left = || server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
+    let mut greedy = open(&server, 0);
     greedy.write_all(&request(1, "/api/v1/coverage", Some(&key))).unwrap();
     wait_until("an answer", || {
-        house.metric_value("hornbook_requests_total{operation=\"coverage\",status=\"200\"}") > 0.5
+        server.metric_value("hornbook_requests_total{operation=\"coverage\",status=\"200\"}") > 0.5
     });
-    let refused = house.get("/api/v1/coverage", &key).expect_error(503, "overloaded");
+    let refused = server.get("/api/v1/coverage", &key).expect_error(503, "overloaded");
     assert!(refused["message"].as_str().unwrap().contains("this account"), "{refused}");
     assert_eq!(left(), 50_000 - 1, "the answer that is not read");
-    assert_eq!(house.get("/api/v1/coverage", &other).status, 200, "other accounts notice nothing");
+    assert_eq!(server.get("/api/v1/coverage", &other).status, 200, "other accounts notice nothing");
     drop(greedy);
-    wait_until("room for another", || house.get("/api/v1/coverage", &key).status == 200);
+    wait_until("room for another", || server.get("/api/v1/coverage", &key).status == 200);
     assert_eq!(left(), 50_000 - 2);
 }

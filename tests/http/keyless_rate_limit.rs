@@ -8,8 +8,8 @@ const PER_MINUTE: u32 = 5;
 
 #[test]
 fn keyless_requests_share_one_rate_limit() {
-    let house = TestServer::start_with(generous_tariff(), |http| http.open_per_minute = Some(PER_MINUTE));
-    let key = house.create_full_key();
+    let server = TestServer::start_with(generous_tariff(), |http| http.open_per_minute = Some(PER_MINUTE));
+    let key = server.create_full_key();
     for (method, path, status) in [
         ("GET", "/llms.txt", 200),
         ("GET", "/api/v1/billing/checkout", 200),
@@ -17,33 +17,33 @@ fn keyless_requests_share_one_rate_limit() {
         ("GET", "/nowhere", 404),
         ("POST", "/api/v1/search", 405),
     ] {
-        assert_eq!(house.request(method, path, &[]).status, status, "{path}");
+        assert_eq!(server.request(method, path, &[]).status, status, "{path}");
     }
     for (method, path) in [("GET", "/llms.txt"), ("GET", "/api/v1/billing/checkout"), ("GET", "/a"), ("PUT", "/b")] {
-        let refused = house.request(method, path, &[]);
+        let refused = server.request(method, path, &[]);
         let error = refused.expect_error(429, "rate_limited");
         let wait = error["retryAfterSec"].as_u64().unwrap();
         assert!((1..=12).contains(&wait), "{error:#}");
         assert_eq!(refused.header_number("retry-after"), wait);
     }
-    assert_eq!(house.get("/api/v1/billing/checkout", &key).status, 429, "a key does not help where none is needed");
+    assert_eq!(server.get("/api/v1/billing/checkout", &key).status, 429, "a key does not help where none is needed");
     for _ in 0..10 {
-        assert_eq!(house.get_with("/healthz", &[]).status, 200);
-        assert_eq!(house.get_with("/readyz", &[]).status, 200);
-        assert_eq!(house.request("OPTIONS", "/api/v1/search", &[]).status, 204);
-        assert_eq!(house.get("/api/v1/coverage", &key).status, 200);
-        house.get_with("/api/v1/coverage", &[]).expect_error(401, "invalid_api_key");
+        assert_eq!(server.get_with("/healthz", &[]).status, 200);
+        assert_eq!(server.get_with("/readyz", &[]).status, 200);
+        assert_eq!(server.request("OPTIONS", "/api/v1/search", &[]).status, 204);
+        assert_eq!(server.get("/api/v1/coverage", &key).status, 200);
+        server.get_with("/api/v1/coverage", &[]).expect_error(401, "invalid_api_key");
     }
 }
 
 #[test]
 fn behind_a_proxy_the_clients_own_address_counts() {
-    let house = TestServer::start_with(generous_tariff(), |http| {
+    let server = TestServer::start_with(generous_tariff(), |http| {
         http.open_per_minute = Some(PER_MINUTE);
         http.proxies = Proxies { networks: vec!["127.0.0.1".parse().unwrap()], uses_proxy_protocol: false };
     });
     let answered = |client: &str, times: u32| {
-        let statuses = (0..times).map(|_| house.get_with("/llms.txt", &[("X-Forwarded-For", client)]).status);
+        let statuses = (0..times).map(|_| server.get_with("/llms.txt", &[("X-Forwarded-For", client)]).status);
         statuses.filter(|status| *status == 200).count()
     };
     assert_eq!(answered("203.0.113.9", 8), 5);

@@ -37,11 +37,11 @@ pub(crate) fn open_as(opening: TestServerOptions) -> TestServer {
 }
 
 /// Posts a message exactly as given.
-pub(crate) fn post(house: &TestServer, body: &str, headers: &[(&str, &str)]) -> TestResponse {
-    post_to(house, MCP_PATH, body, headers)
+pub(crate) fn post(server: &TestServer, body: &str, headers: &[(&str, &str)]) -> TestResponse {
+    post_to(server, MCP_PATH, body, headers)
 }
 
-fn post_to(house: &TestServer, path: &str, body: &str, headers: &[(&str, &str)]) -> TestResponse {
+fn post_to(server: &TestServer, path: &str, body: &str, headers: &[(&str, &str)]) -> TestResponse {
     let length = body.len();
     let mut text = format!(
         "POST {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -50,16 +50,16 @@ fn post_to(house: &TestServer, path: &str, body: &str, headers: &[(&str, &str)])
     for (name, value) in headers {
         text += &format!("{name}: {value}\r\n");
     }
-    house.send_raw(&format!("{text}\r\n{body}"))
+    server.send_raw(&format!("{text}\r\n{body}"))
 }
 
 /// A request of an agent in a version of the protocol.
-pub(crate) fn ask(house: &TestServer, version: &str, method: &str, params: Value, key: Option<&str>) -> TestResponse {
-    ask_at(house, MCP_PATH, version, method, params, key)
+pub(crate) fn ask(server: &TestServer, version: &str, method: &str, params: Value, key: Option<&str>) -> TestResponse {
+    ask_at(server, MCP_PATH, version, method, params, key)
 }
 
 fn ask_at(
-    house: &TestServer,
+    server: &TestServer,
     path: &str,
     version: &str,
     method: &str,
@@ -78,7 +78,7 @@ fn ask_at(
     }
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    post_to(house, path, &body, &headers)
+    post_to(server, path, &body, &headers)
 }
 
 pub(crate) fn result(answered: &TestResponse) -> Value {
@@ -89,14 +89,14 @@ pub(crate) fn result(answered: &TestResponse) -> Value {
     body["result"].clone()
 }
 
-pub(crate) fn call(house: &TestServer, tool: &str, arguments: Value, key: Option<&str>) -> TestResponse {
+pub(crate) fn call(server: &TestServer, tool: &str, arguments: Value, key: Option<&str>) -> TestResponse {
     let mut params = json!({ "name": tool });
     params["arguments"] = arguments;
-    ask(house, CURRENT_VERSION, "tools/call", params, key)
+    ask(server, CURRENT_VERSION, "tools/call", params, key)
 }
 
-pub(crate) fn tool_result(house: &TestServer, tool: &str, arguments: Value, key: &str) -> Value {
-    let result = result(&call(house, tool, arguments, Some(key)));
+pub(crate) fn tool_result(server: &TestServer, tool: &str, arguments: Value, key: &str) -> Value {
+    let result = result(&call(server, tool, arguments, Some(key)));
     assert_eq!(result["isError"], false, "{result:#}");
     result
 }
@@ -126,17 +126,17 @@ pub(crate) fn tools() -> impl Iterator<Item = (&'static Operation, &'static str)
 
 #[test]
 fn every_version_lists_the_tools_and_calls_them() {
-    let house = open();
-    let key = house.create_full_key();
+    let server = open();
+    let key = server.create_full_key();
     for version in OLDER_VERSIONS.into_iter().chain([CURRENT_VERSION]) {
-        let list = result(&ask(&house, version, "tools/list", json!({}), None));
+        let list = result(&ask(&server, version, "tools/list", json!({}), None));
         let names: Vec<&str> =
             list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names, tools().map(|(_, name)| name).collect::<Vec<_>>(), "in the order of the table");
         assert_eq!(list.get("resultType").is_some(), version == CURRENT_VERSION);
         assert_eq!(list.get("ttlMs").is_some(), version == CURRENT_VERSION);
         let found = ask(
-            &house,
+            &server,
             version,
             "tools/call",
             json!({ "name": "law.search", "arguments": { "q": "deposit" } }),
@@ -151,9 +151,9 @@ fn every_version_lists_the_tools_and_calls_them() {
 
 #[test]
 fn the_tool_list_is_small_and_has_both_name_styles() {
-    let house = open();
+    let server = open();
     let listed = |path: &str| {
-        let answered = ask_at(&house, path, CURRENT_VERSION, "tools/list", json!({}), None);
+        let answered = ask_at(&server, path, CURRENT_VERSION, "tools/list", json!({}), None);
         assert!(answered.body.len() < 17_500, "{} bytes", answered.body.len());
         let names = result(&answered)["tools"]
             .as_array()
@@ -168,23 +168,23 @@ fn the_tool_list_is_small_and_has_both_name_styles() {
     let (_, snake) = listed("/api/mcp?names=snake");
     assert_eq!(dotted.len(), snake.len());
     assert!(snake.iter().all(|name| !name.contains('.')), "{snake:?}");
-    let key = house.create_full_key();
+    let key = server.create_full_key();
     for name in dotted.iter().chain(&snake) {
-        let answered = call(&house, name, json!({ "surprise": 1 }), Some(&key));
+        let answered = call(&server, name, json!({ "surprise": 1 }), Some(&key));
         assert_eq!(result(&answered)["structuredContent"]["error"], "validation_error", "{name} is a tool");
     }
-    let refused = ask_at(&house, "/api/mcp?names=camel", CURRENT_VERSION, "tools/list", json!({}), None);
+    let refused = ask_at(&server, "/api/mcp?names=camel", CURRENT_VERSION, "tools/list", json!({}), None);
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32600)));
 }
 
 #[test]
 fn tool_results_match_their_output_schemas() {
-    let house = open();
-    let key = house.create_full_key();
-    let list = result(&ask(&house, CURRENT_VERSION, "tools/list", json!({}), None));
+    let server = open();
+    let key = server.create_full_key();
+    let list = result(&ask(&server, CURRENT_VERSION, "tools/list", json!({}), None));
     for (operation, name) in tools() {
         let listed = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
-        let result = tool_result(&house, name, arguments(operation), &key);
+        let result = tool_result(&server, name, arguments(operation), &key);
         let schema = &listed["outputSchema"];
         for required in schema["anyOf"][0]["required"].as_array().unwrap() {
             assert!(result["structuredContent"].get(required.as_str().unwrap()).is_some(), "{name}: {required}");
@@ -207,24 +207,24 @@ fn tool_results_match_their_output_schemas() {
 
 #[test]
 fn without_a_good_key_a_call_is_a_401_and_lists_need_none() {
-    let house = open();
-    let mistyped = format!("{}x", house.create_full_key());
+    let server = open();
+    let mistyped = format!("{}x", server.create_full_key());
     for key in [None, Some("hb_live_x"), Some(mistyped.as_str())] {
         for (method, params) in [
             ("tools/call", json!({ "name": "law.search", "arguments": { "q": "deposit" } })),
             ("resources/read", json!({ "uri": format!("hornbook://node/{}", *NODE) })),
             ("resources/read", json!({ "uri": "hornbook://coverage" })),
         ] {
-            let refused = ask(&house, CURRENT_VERSION, method, params, key);
+            let refused = ask(&server, CURRENT_VERSION, method, params, key);
             assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer"), "{}", refused.text());
             let error = &refused.json()["error"];
             assert_eq!((&error["code"], &error["data"]["error"]), (&json!(401), &json!("invalid_api_key")));
         }
         for method in ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"] {
-            result(&ask(&house, CURRENT_VERSION, method, json!({}), key));
+            result(&ask(&server, CURRENT_VERSION, method, json!({}), key));
         }
         for uri in ["hornbook://guide", "hornbook://pricing"] {
-            result(&ask(&house, CURRENT_VERSION, "resources/read", json!({ "uri": uri }), key));
+            result(&ask(&server, CURRENT_VERSION, "resources/read", json!({ "uri": uri }), key));
         }
     }
 }
@@ -233,9 +233,9 @@ fn without_a_good_key_a_call_is_a_401_and_lists_need_none() {
 fn errors_a_model_can_fix_are_tool_results() {
     let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
-    let house = open_as(TestServerOptions::default_for(tariff));
+    let server = open_as(TestServerOptions::default_for(tariff));
     let failed = |tool: &str, arguments: Value, key: &str, code: &str| {
-        let answered = call(&house, tool, arguments, Some(key));
+        let answered = call(&server, tool, arguments, Some(key));
         let result = result(&answered);
         assert_eq!(
             (&result["isError"], &result["structuredContent"]["error"]),
@@ -246,11 +246,11 @@ fn errors_a_model_can_fix_are_tool_results() {
         assert!(result["content"][0]["text"].as_str().unwrap().starts_with(message));
         (answered, result["structuredContent"].clone())
     };
-    let poor = house.create_key(house.create_account(0), &Scope::ALL);
+    let poor = server.create_key(server.create_account(0), &Scope::ALL);
     let (answered, error) = failed("law.search", json!({ "q": "deposit" }), &poor, "insufficient_credits");
     assert_eq!(error["upgradeUrl"], "https://law.example/api/v1/billing/checkout");
     assert_eq!(answered.header_number("x-ratelimit-limit"), 100_000);
-    let rich = house.create_key(house.create_account(9), &Scope::ALL);
+    let rich = server.create_key(server.create_account(9), &Scope::ALL);
     let (_, error) = failed("law.search", json!({ "q": 7, "limit": 0, "surprise": 1 }), &rich, "validation_error");
     let named: HashSet<&str> =
         error["details"].as_array().unwrap().iter().map(|fault| fault["parameter"].as_str().unwrap()).collect();
@@ -258,9 +258,9 @@ fn errors_a_model_can_fix_are_tool_results() {
     failed("law.get_node", json!({ "id": UNKNOWN_NODE_ID }), &rich, "not_found");
     failed("fetch", json!({ "id": "99 No Such Code § 1" }), &rich, "not_found");
     failed("fetch", json!({ "id": "https://evil.example/api/v1/node/1" }), &rich, "not_found");
-    let narrow = house.create_key(house.create_account(9), &[Scope::Gis]);
+    let narrow = server.create_key(server.create_account(9), &[Scope::Gis]);
     failed("law.search", json!({ "q": "deposit" }), &narrow, "insufficient_scope");
-    let unknown = call(&house, "law.nothing", json!({}), Some(&rich));
+    let unknown = call(&server, "law.nothing", json!({}), Some(&rich));
     assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (200, &json!(-32602)));
 }
 
@@ -268,36 +268,36 @@ fn errors_a_model_can_fix_are_tool_results() {
 fn a_rate_limited_call_returns_the_time_to_wait() {
     let mut tariff = generous_tariff();
     tariff.free.limits.per_minute = 1;
-    let house = open_as(TestServerOptions::default_for(tariff));
-    let key = house.create_full_key();
-    tool_result(&house, "law.search", json!({ "q": "deposit" }), &key);
-    let refused = call(&house, "law.search", json!({ "q": "deposit" }), Some(&key));
+    let server = open_as(TestServerOptions::default_for(tariff));
+    let key = server.create_full_key();
+    tool_result(&server, "law.search", json!({ "q": "deposit" }), &key);
+    let refused = call(&server, "law.search", json!({ "q": "deposit" }), Some(&key));
     let result = result(&refused);
     assert_eq!(result["structuredContent"]["error"], "rate_limited");
     let wait = result["structuredContent"]["retryAfterSec"].as_u64().unwrap();
     assert_eq!((refused.header_number("retry-after"), refused.header_number("x-ratelimit-remaining")), (wait, 0));
-    let list = ask(&house, CURRENT_VERSION, "tools/list", json!({}), Some(&key));
+    let list = ask(&server, CURRENT_VERSION, "tools/list", json!({}), Some(&key));
     assert_eq!(list.status, 200, "lists do not count");
 }
 
 #[test]
 fn handshakes_and_lists_have_a_loose_limit_for_each_key_and_address() {
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
         |_| (),
     );
-    let (one, other) = (house.create_full_key(), house.create_full_key());
+    let (one, other) = (server.create_full_key(), server.create_full_key());
     let taken = |key: Option<&str>| {
-        (0..9).filter(|_| ask(&house, CURRENT_VERSION, "tools/list", json!({}), key).status == 200).count()
+        (0..9).filter(|_| ask(&server, CURRENT_VERSION, "tools/list", json!({}), key).status == 200).count()
     };
     assert_eq!((taken(Some(&one)), taken(Some(&other)), taken(None)), (5, 5, 5));
     assert_eq!(taken(Some("hb_live_x")), 0, "a key that is not good counts for the address");
-    let refused = ask(&house, CURRENT_VERSION, "tools/list", json!({}), None);
+    let refused = ask(&server, CURRENT_VERSION, "tools/list", json!({}), None);
     assert_eq!((refused.status, &refused.json()["error"]["data"]["error"]), (429, &json!("rate_limited")));
     assert!(refused.header_number("retry-after") > 0);
-    assert_eq!(post(&house, "{", &[]).status, 429, "what is no message counts");
-    assert_eq!(call(&house, "law.search", json!({ "q": "a" }), None).status, 429, "calls without a key count");
-    tool_result(&house, "law.search", json!({ "q": "deposit" }), &one);
+    assert_eq!(post(&server, "{", &[]).status, 429, "an invalid message did not count");
+    assert_eq!(call(&server, "law.search", json!({ "q": "a" }), None).status, 429, "calls without a key count");
+    tool_result(&server, "law.search", json!({ "q": "deposit" }), &one);
 }
 
 /// Everything posted without a valid key counts, and so does each member of a batch.
@@ -316,42 +316,42 @@ fn every_message_counts_for_the_rate_limit() {
         ("no message", "7".to_owned(), &[]),
     ];
     for (what, body, headers) in kinds {
-        let house = TestServer::start_with_options(
+        let server = TestServer::start_with_options(
             TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
             |_| (),
         );
-        let statuses: Vec<u16> = (0..6).map(|_| post(&house, body, headers).status).collect();
+        let statuses: Vec<u16> = (0..6).map(|_| post(&server, body, headers).status).collect();
         assert!(!statuses[..5].contains(&429) && statuses[5] == 429, "{what}: {statuses:?}");
     }
     // Five messages a minute are allowed, so a batch of six is refused, whatever its members are.
     for member in [notified, call, "7", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#] {
-        let house = TestServer::start_with_options(
+        let server = TestServer::start_with_options(
             TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
             |_| (),
         );
-        let text = post(&house, &listed(member, 6), &[]).text();
+        let text = post(&server, &listed(member, 6), &[]).text();
         assert!(text.contains("try again in"), "{member}: {text}");
-        assert_eq!(post(&house, notified, &[]).status, 429, "{member}");
+        assert_eq!(post(&server, notified, &[]).status, 429, "{member}");
     }
     // With a valid key, the limit of requests is ten times that of free messages.
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { mounts: with_limited_mcp, ..TestServerOptions::default_for(generous_tariff()) },
         |_| (),
     );
-    let bearer = format!("Bearer {}", house.create_full_key());
-    let statuses: Vec<u16> = (0..52).map(|_| post(&house, call, &[("Authorization", &bearer)]).status).collect();
+    let bearer = format!("Bearer {}", server.create_full_key());
+    let statuses: Vec<u16> = (0..52).map(|_| post(&server, call, &[("Authorization", &bearer)]).status).collect();
     assert!(!statuses[..50].contains(&429) && statuses[51] == 429, "{statuses:?}");
 }
 
 #[test]
 fn batches_can_be_retried_and_conflicting_idempotency_keys_are_refused() {
-    let house = open();
-    let key = house.create_full_key();
+    let server = open();
+    let key = server.create_full_key();
     let bearer = format!("Bearer {key}");
     let search = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } } });
     let list = json!([search(1), search(2)]).to_string();
     let headers = [("Authorization", bearer.as_str()), ("Idempotency-Key", "once")];
-    let (first, again) = (post(&house, &list, &headers), post(&house, &list, &headers));
+    let (first, again) = (post(&server, &list, &headers), post(&server, &list, &headers));
     assert_eq!(
         (first.status, first.json().as_array().unwrap().len(), again.json().as_array().unwrap().len()),
         (200, 2, 2)
@@ -365,20 +365,20 @@ fn batches_can_be_retried_and_conflicting_idempotency_keys_are_refused() {
         search
     };
     let list = json!([search(1), with_own(2, "own")]).to_string();
-    assert_eq!(post(&house, &list, &headers).header_number("x-credits-cost"), 1);
-    let alike = post(&house, &with_own(3, "once").to_string(), &headers);
+    assert_eq!(post(&server, &list, &headers).header_number("x-credits-cost"), 1);
+    let alike = post(&server, &with_own(3, "once").to_string(), &headers);
     assert_eq!(alike.json()["error"], Value::Null, "{}", alike.text());
-    let entries = || house.accounts.recent_entries(house.accounts.keys(None)[0].record.account, 100).unwrap().len();
+    let entries = || server.accounts.recent_entries(server.accounts.keys(None)[0].record.account, 100).unwrap().len();
     let before = entries();
-    let differing = post(&house, &with_own(4, "other").to_string(), &headers).text();
+    let differing = post(&server, &with_own(4, "other").to_string(), &headers).text();
     assert!(differing.contains("differs from _meta"), "{differing}");
     assert_eq!(entries(), before, "nothing is charged");
 }
 
 #[test]
 fn long_provisions_come_in_parts_that_together_are_the_whole() {
-    let house = open();
-    let key = house.create_full_key();
+    let server = open();
+    let key = server.create_full_key();
     let longest = (0..ENGINE.snapshot().outline.len())
         .map(hornbook_corpus::ids::NodeOrdinal)
         .max_by_key(|node| {
@@ -387,12 +387,12 @@ fn long_provisions_come_in_parts_that_together_are_the_whole() {
         })
         .unwrap();
     let id = ENGINE.snapshot().outline.id(longest).unwrap();
-    let whole = house.get(&format!("/api/v1/node/{id}"), &key).json();
+    let whole = server.get(&format!("/api/v1/node/{id}"), &key).json();
     let whole_text = whole["text"].as_str().unwrap();
     assert!(whole_text.chars().count() > 1000, "the sample has a provision for this test");
     let (mut read, mut offset) = (String::new(), json!(0));
     while !offset.is_null() {
-        let part = tool_result(&house, "law.get_node", json!({ "id": id, "offset": offset, "maxChars": 1000 }), &key);
+        let part = tool_result(&server, "law.get_node", json!({ "id": id, "offset": offset, "maxChars": 1000 }), &key);
         let node = &part["structuredContent"];
         read += node["text"].as_str().unwrap();
         assert_eq!(node["citation"], whole["citation"]);
@@ -401,7 +401,7 @@ fn long_provisions_come_in_parts_that_together_are_the_whole() {
     }
     assert_eq!(read, whole_text);
     let text = |uri: &str| {
-        let read = result(&ask(&house, CURRENT_VERSION, "resources/read", json!({ "uri": uri }), Some(&key)));
+        let read = result(&ask(&server, CURRENT_VERSION, "resources/read", json!({ "uri": uri }), Some(&key)));
         read["contents"][0]["text"].as_str().unwrap().to_owned()
     };
     assert!(text(&format!("hornbook://node/{id}")).contains(&whole_text[..500]));
@@ -409,19 +409,19 @@ fn long_provisions_come_in_parts_that_together_are_the_whole() {
 
 #[test]
 fn connectors_find_and_fetch_by_id_citation_and_address() {
-    let house = open();
-    let key = house.create_full_key();
-    let found = tool_result(&house, "search", json!({ "query": "security deposit" }), &key);
+    let server = open();
+    let key = server.create_full_key();
+    let found = tool_result(&server, "search", json!({ "query": "security deposit" }), &key);
     let results = found["structuredContent"]["results"].as_array().unwrap();
     let text: Value = serde_json::from_str(found["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text, found["structuredContent"], "connectors read the JSON from the text");
     let first = &results[0];
     let url = first["url"].as_str().unwrap();
     assert!(url.starts_with("https://law.example/") && !first["title"].as_str().unwrap().is_empty());
-    let by_id = tool_result(&house, "fetch", json!({ "id": first["id"] }), &key)["structuredContent"].clone();
+    let by_id = tool_result(&server, "fetch", json!({ "id": first["id"] }), &key)["structuredContent"].clone();
     let citation = by_id["metadata"]["citation"].clone();
     for id in [json!(url), citation, json!(format!("hornbook://node/{}", first["id"].as_str().unwrap()))] {
-        assert_eq!(tool_result(&house, "fetch", json!({ "id": id }), &key)["structuredContent"], by_id, "{id}");
+        assert_eq!(tool_result(&server, "fetch", json!({ "id": id }), &key)["structuredContent"], by_id, "{id}");
     }
     assert!(by_id["text"].as_str().unwrap().len() > 50);
     assert_eq!((&by_id["id"], &by_id["title"], &by_id["url"]), (&first["id"], &first["title"], &first["url"]));
@@ -429,7 +429,7 @@ fn connectors_find_and_fetch_by_id_citation_and_address() {
 
 #[test]
 fn older_versions_initialize_without_a_session() {
-    let house = open();
+    let server = open();
     for (asked, agreed) in OLDER_VERSIONS
         .into_iter()
         .map(|version| (version, version))
@@ -438,40 +438,40 @@ fn older_versions_initialize_without_a_session() {
         let params =
             json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
-        let answered = post(&house, &body, &[("Accept", "application/json, text/event-stream")]);
+        let answered = post(&server, &body, &[("Accept", "application/json, text/event-stream")]);
         let result = result(&answered);
         assert_eq!(result["protocolVersion"], agreed);
         assert_eq!(result["serverInfo"]["name"], "hornbook");
         assert!(!answered.headers.contains_key("mcp-session-id"));
     }
     let notified = post(
-        &house,
+        &server,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         &[("MCP-Protocol-Version", "2025-06-18")],
     );
     assert_eq!((notified.status, notified.body.len()), (202, 0));
-    assert_eq!(result(&ask(&house, "2025-06-18", "ping", json!({}), None)), json!({}));
+    assert_eq!(result(&ask(&server, "2025-06-18", "ping", json!({}), None)), json!({}));
     for method in ["GET", "DELETE", "PUT"] {
-        let refused = house.request(method, MCP_PATH, &[]);
+        let refused = server.request(method, MCP_PATH, &[]);
         assert_eq!((refused.status, refused.header("allow")), (405, "POST, OPTIONS"), "{method}");
     }
 }
 
 #[test]
 fn removed_and_unknown_methods_are_404_in_the_current_version() {
-    let house = open();
+    let server = open();
     for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "subscriptions/listen", "x", ""] {
-        let refused = ask(&house, CURRENT_VERSION, method, json!({ "protocolVersion": "2025-11-25" }), None);
+        let refused = ask(&server, CURRENT_VERSION, method, json!({ "protocolVersion": "2025-11-25" }), None);
         assert_eq!((refused.status, &refused.json()["error"]["code"]), (404, &json!(-32601)), "{method}");
     }
-    let refused = ask(&house, "2025-11-25", "logging/setLevel", json!({}), None);
+    let refused = ask(&server, "2025-11-25", "logging/setLevel", json!({}), None);
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (200, &json!(-32601)));
 }
 
 #[test]
 fn batches_are_answered_only_in_their_version() {
-    let house = open();
-    let key = house.create_full_key();
+    let server = open();
+    let key = server.create_full_key();
     let bearer = format!("Bearer {key}");
     let search = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } } });
     let list = json!([
@@ -479,7 +479,7 @@ fn batches_are_answered_only_in_their_version() {
         { "jsonrpc": "2.0", "id": 4, "method": "initialize", "params": { "protocolVersion": "2025-03-26" } },
     ])
     .to_string();
-    let answered = post(&house, &list, &[("Authorization", &bearer)]);
+    let answered = post(&server, &list, &[("Authorization", &bearer)]);
     assert_eq!(answered.status, 200, "{}", answered.text());
     let responses = answered.json();
     let codes: Vec<Option<i64>> =
@@ -487,23 +487,23 @@ fn batches_are_answered_only_in_their_version() {
     assert_eq!(codes, [None, None, Some(-32601), Some(-32600), Some(-32600)]);
     assert_eq!(answered.header_number("x-research-allotment-remaining"), 49_998, "each call is charged");
     assert_eq!(answered.header_number("x-credits-cost"), 2, "and the header says what all cost");
-    let log = house.log();
+    let log = server.log();
     assert!(log.lines().any(|line| line.contains("\"cost\":2")), "{log}");
     for version in ["2025-06-18", CURRENT_VERSION] {
-        let refused = post(&house, &list, &[("Authorization", &bearer), ("MCP-Protocol-Version", version)]);
+        let refused = post(&server, &list, &[("Authorization", &bearer), ("MCP-Protocol-Version", version)]);
         assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32600)), "{version}");
     }
-    let only_notified = post(&house, r#"[{"jsonrpc":"2.0","method":"x"}]"#, &[]);
+    let only_notified = post(&server, r#"[{"jsonrpc":"2.0","method":"x"}]"#, &[]);
     assert_eq!((only_notified.status, only_notified.body.len()), (202, 0));
 }
 
 #[test]
 fn foreign_origins_and_hosts_are_refused() {
-    let house = open();
+    let server = open();
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let sent = |host: &str, origin: &str| {
         let origin = if origin.is_empty() { String::new() } else { format!("Origin: {origin}\r\n") };
-        house.send_raw(&format!(
+        server.send_raw(&format!(
             "POST {MCP_PATH} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{origin}Content-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n{list}",
             list.len()
@@ -524,40 +524,40 @@ fn foreign_origins_and_hosts_are_refused() {
         assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!(-32600)), "{host} {origin}");
         assert!(refused.json().get("id").is_none());
     }
-    let as_text = house.send_raw(&format!(
+    let as_text = server.send_raw(&format!(
         "POST {MCP_PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{list}",
         list.len()
     ));
-    assert_eq!(as_text.status, 415, "what pages may send anywhere without asking");
+    assert_eq!(as_text.status, 415, "content types without CORS preflight must be refused");
 }
 
 #[test]
 fn prompts_and_completion_know_the_snapshot() {
-    let house = open();
-    let prompts = result(&ask(&house, CURRENT_VERSION, "prompts/list", json!({}), None));
+    let server = open();
+    let prompts = result(&ask(&server, CURRENT_VERSION, "prompts/list", json!({}), None));
     let names: Vec<&str> =
         prompts["prompts"].as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["cite-check", "fifty-state-survey", "zoning-check", "formation-intake"]);
     let params = json!({ "name": "cite-check", "arguments": { "text": "See 3 S.F.C. § 823." } });
-    let got = result(&ask(&house, CURRENT_VERSION, "prompts/get", params, None));
+    let got = result(&ask(&server, CURRENT_VERSION, "prompts/get", params, None));
     assert!(got["messages"][0]["content"]["text"].as_str().unwrap().contains("See 3 S.F.C. § 823."));
     let complete = |argument: &str, value: &str| {
         let params = json!({ "ref": { "type": "ref/prompt", "name": "zoning-check" }, "argument": { "name": argument, "value": value } });
-        result(&ask(&house, CURRENT_VERSION, "completion/complete", params, None))["completion"]["values"].clone()
+        result(&ask(&server, CURRENT_VERSION, "completion/complete", params, None))["completion"]["values"].clone()
     };
     assert!(complete("jurisdiction", "xa-port").as_array().unwrap().contains(&json!("XA-PORT-ARDEN")));
     assert_eq!(complete("jurisdiction", "zzz"), json!([]));
     assert_eq!(complete("nothing", "x"), json!([]));
     let params =
         json!({ "ref": { "type": "ref/prompt", "name": "no-such" }, "argument": { "name": "a", "value": "" } });
-    let refused = ask(&house, CURRENT_VERSION, "completion/complete", params, None);
+    let refused = ask(&server, CURRENT_VERSION, "completion/complete", params, None);
     assert_eq!(refused.json()["error"]["code"], -32602);
 }
 
 #[test]
 fn resources_that_do_not_exist_are_named_in_the_error() {
-    let house = open();
-    let key = house.create_full_key();
+    let server = open();
+    let key = server.create_full_key();
     for uri in [
         "test://nothing",
         "hornbook://node/",
@@ -567,7 +567,7 @@ fn resources_that_do_not_exist_are_named_in_the_error() {
         "",
     ] {
         for (version, code) in [(CURRENT_VERSION, -32602), ("2025-11-25", -32002)] {
-            let refused = ask(&house, version, "resources/read", json!({ "uri": uri }), Some(&key));
+            let refused = ask(&server, version, "resources/read", json!({ "uri": uri }), Some(&key));
             assert_eq!(
                 (refused.status, &refused.json()["error"]["code"]),
                 (200, &json!(code)),

@@ -53,10 +53,10 @@ fn structured(answered: &TestResponse) -> Value {
 
 #[test]
 fn rest_and_mcp_answers_and_costs_are_equal() {
-    let house = open();
+    let server = open();
     for (operation, tool) in tools_with_rest_route() {
-        let by_rest = ask(&house, operation, &valid_path(&house, operation), Some(&house.create_full_key()));
-        let by_tool = call(&house, tool, arguments(operation), Some(&house.create_full_key()));
+        let by_rest = ask(&server, operation, &valid_path(&server, operation), Some(&server.create_full_key()));
+        let by_tool = call(&server, tool, arguments(operation), Some(&server.create_full_key()));
         assert_eq!((by_rest.status, by_tool.status), (200, 200), "{tool}: {}", by_tool.text());
         assert_eq!(figures(&by_rest), figures(&by_tool), "{tool}");
         assert_eq!(without_varying_members(by_rest.json()), without_varying_members(structured(&by_tool)), "{tool}");
@@ -65,7 +65,7 @@ fn rest_and_mcp_answers_and_costs_are_equal() {
 
 #[test]
 fn rest_and_mcp_refusals_are_equal() {
-    let house = open();
+    let server = open();
     let same = |by_rest: TestResponse, by_tool: TestResponse, what: &str| {
         assert!(by_rest.status >= 400, "{what}");
         let object = match by_tool.status {
@@ -78,61 +78,65 @@ fn rest_and_mcp_refusals_are_equal() {
         assert_eq!(by_rest.header("retry-after"), by_tool.header("retry-after"), "{what}");
     };
     for (operation, tool) in tools_with_rest_route() {
-        let path = valid_path(&house, operation);
+        let path = valid_path(&server, operation);
         let given = || arguments(operation);
-        same(ask(&house, operation, &path, None), call(&house, tool, given(), None), tool);
-        same(ask(&house, operation, &path, Some("hb_live_no")), call(&house, tool, given(), Some("hb_live_no")), tool);
+        same(ask(&server, operation, &path, None), call(&server, tool, given(), None), tool);
+        same(
+            ask(&server, operation, &path, Some("hb_live_no")),
+            call(&server, tool, given(), Some("hb_live_no")),
+            tool,
+        );
         let needed = operation.metering().unwrap().any_of;
         if let Some(other) = Scope::ALL.into_iter().find(|scope| !needed.to_string().contains(scope.name())) {
-            let key = || house.create_key(house.create_account(0), &[other]);
-            same(ask(&house, operation, &path, Some(&key())), call(&house, tool, given(), Some(&key())), tool);
+            let key = || server.create_key(server.create_account(0), &[other]);
+            same(ask(&server, operation, &path, Some(&key())), call(&server, tool, given(), Some(&key())), tool);
         }
     }
     let unknown = format!("/api/v1/node/{UNKNOWN_NODE_ID}");
-    let by_tool = call(&house, "law.get_node", json!({ "id": UNKNOWN_NODE_ID }), Some(&house.create_full_key()));
-    same(house.get(&unknown, &house.create_full_key()), by_tool, "an id that nothing has");
+    let by_tool = call(&server, "law.get_node", json!({ "id": UNKNOWN_NODE_ID }), Some(&server.create_full_key()));
+    same(server.get(&unknown, &server.create_full_key()), by_tool, "an id that nothing has");
     let by_tool =
-        call(&house, "law.search", json!({ "q": "a", "page": 101, "limit": 100 }), Some(&house.create_full_key()));
-    same(house.get("/api/v1/search?q=a&page=101&limit=100", &house.create_full_key()), by_tool, "a page too far");
+        call(&server, "law.search", json!({ "q": "a", "page": 101, "limit": 100 }), Some(&server.create_full_key()));
+    same(server.get("/api/v1/search?q=a&page=101&limit=100", &server.create_full_key()), by_tool, "a page too far");
 }
 
 #[test]
 fn rest_and_mcp_share_credits_and_limits() {
     let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
-    let house = open_as(TestServerOptions::default_for(tariff));
-    let key = house.create_key(house.create_account(2), &Scope::ALL);
-    assert_eq!(house.get("/api/v1/search?q=a", &key).header_number("x-credits-remaining"), 1);
-    assert_eq!(call(&house, "law.search", json!({ "q": "a" }), Some(&key)).header_number("x-credits-remaining"), 0);
-    house.get("/api/v1/search?q=a", &key).expect_error(402, "insufficient_credits");
-    let refused = structured(&call(&house, "law.search", json!({ "q": "a" }), Some(&key)));
+    let server = open_as(TestServerOptions::default_for(tariff));
+    let key = server.create_key(server.create_account(2), &Scope::ALL);
+    assert_eq!(server.get("/api/v1/search?q=a", &key).header_number("x-credits-remaining"), 1);
+    assert_eq!(call(&server, "law.search", json!({ "q": "a" }), Some(&key)).header_number("x-credits-remaining"), 0);
+    server.get("/api/v1/search?q=a", &key).expect_error(402, "insufficient_credits");
+    let refused = structured(&call(&server, "law.search", json!({ "q": "a" }), Some(&key)));
     assert_eq!(refused["error"], "insufficient_credits");
     let mut tariff = generous_tariff();
     tariff.free.limits.per_minute = 2;
-    let house = open_as(TestServerOptions::default_for(tariff));
-    let key = house.create_full_key();
-    assert_eq!(house.get("/api/v1/search?q=a", &key).header_number("x-ratelimit-remaining"), 1);
-    assert_eq!(call(&house, "law.search", json!({ "q": "a" }), Some(&key)).header_number("x-ratelimit-remaining"), 0);
-    house.get("/api/v1/search?q=a", &key).expect_error(429, "rate_limited");
-    assert_eq!(structured(&call(&house, "law.search", json!({ "q": "a" }), Some(&key)))["error"], "rate_limited");
+    let server = open_as(TestServerOptions::default_for(tariff));
+    let key = server.create_full_key();
+    assert_eq!(server.get("/api/v1/search?q=a", &key).header_number("x-ratelimit-remaining"), 1);
+    assert_eq!(call(&server, "law.search", json!({ "q": "a" }), Some(&key)).header_number("x-ratelimit-remaining"), 0);
+    server.get("/api/v1/search?q=a", &key).expect_error(429, "rate_limited");
+    assert_eq!(structured(&call(&server, "law.search", json!({ "q": "a" }), Some(&key)))["error"], "rate_limited");
 }
 
 #[test]
 fn an_idempotency_key_is_charged_once_across_rest_and_mcp() {
-    let house = open();
-    let key = house.create_full_key();
+    let server = open();
+    let key = server.create_full_key();
     let bearer = format!("Bearer {key}");
-    let first = house.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Idempotency-Key", "retry-1")]);
+    let first = server.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Idempotency-Key", "retry-1")]);
     assert_eq!(first.header_number("x-credits-cost"), 1);
     let params = json!({
         "name": "law.search", "arguments": { "q": "a" }, "_meta": { "hornbook/idempotencyKey": "retry-1" },
     });
-    let again = crate::mcp::ask(&house, "2026-07-28", "tools/call", params, Some(&key));
+    let again = crate::mcp::ask(&server, "2026-07-28", "tools/call", params, Some(&key));
     assert_eq!((again.header_number("x-credits-cost"), again.header("idempotency-replayed")), (0, "true"));
     let params = json!({
         "name": "law.search", "arguments": { "q": "b" }, "_meta": { "hornbook/idempotencyKey": "retry-1" },
     });
-    let other = crate::mcp::ask(&house, "2026-07-28", "tools/call", params, Some(&key));
+    let other = crate::mcp::ask(&server, "2026-07-28", "tools/call", params, Some(&key));
     assert_eq!(structured(&other)["error"], "validation_error");
 }
 
@@ -142,26 +146,26 @@ fn an_idempotency_key_is_charged_once_across_rest_and_mcp() {
 fn concurrent_rest_and_mcp_calls_are_charged_once_even_after_disconnects() {
     const CALLERS: u64 = 8;
     const CALLS: u64 = 12;
-    let house = open();
-    let account = house.create_account(0);
+    let server = open();
+    let account = server.create_account(0);
     let (paid, left) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|threads| {
         for caller in 0..CALLERS {
-            let (house, paid, left) = (&house, &paid, &left);
+            let (server, paid, left) = (&server, &paid, &left);
             threads.spawn(move || {
-                let key = house.create_key(account, &Scope::ALL);
+                let key = server.create_key(account, &Scope::ALL);
                 for turn in 0..CALLS {
                     match (caller + turn) % 4 {
                         0 => paid.fetch_add(
-                            house.get("/api/v1/search?q=deposit", &key).header_number("x-credits-cost"),
+                            server.get("/api/v1/search?q=deposit", &key).header_number("x-credits-cost"),
                             Ordering::Relaxed,
                         ),
                         1 | 2 => {
-                            let answered = call(house, "law.search", json!({ "q": "deposit" }), Some(&key));
+                            let answered = call(server, "law.search", json!({ "q": "deposit" }), Some(&key));
                             paid.fetch_add(answered.header_number("x-credits-cost"), Ordering::Relaxed)
                         }
                         _ => {
-                            send_and_disconnect(house, &key);
+                            send_and_disconnect(server, &key);
                             left.fetch_add(1, Ordering::Relaxed)
                         }
                     };
@@ -170,12 +174,12 @@ fn concurrent_rest_and_mcp_calls_are_charged_once_even_after_disconnects() {
         }
     });
     let (paid, left) = (paid.into_inner(), left.into_inner());
-    let held = || charged(&house, account);
-    wait_until("the last debit", || held() >= paid && house.service.waiting() == 0);
+    let held = || charged(&server, account);
+    wait_until("the last debit", || held() >= paid && server.service.waiting() == 0);
     assert!((paid..=paid + left).contains(&held()), "{} charged, {paid} answered, {left} hung up", held());
-    let entries = house.accounts.recent_entries(account, 1000).unwrap();
+    let entries = server.accounts.recent_entries(account, 1000).unwrap();
     wait_until("every debit in the ledger", || {
-        house
+        server
             .accounts
             .recent_entries(account, 1000)
             .unwrap()
@@ -187,18 +191,18 @@ fn concurrent_rest_and_mcp_calls_are_charged_once_even_after_disconnects() {
     assert!(entries.iter().all(|entry| entry.kind == EntryKind::Usage), "nothing was given back");
 }
 
-fn charged(house: &TestServer, account: AccountId) -> u64 {
-    let remaining = house.accounts.account(account, house.clock.now()).unwrap().remaining;
+fn charged(server: &TestServer, account: AccountId) -> u64 {
+    let remaining = server.accounts.account(account, server.clock.now()).unwrap().remaining;
     50_000 - u64::from(remaining.allotment)
 }
 
 /// Sends a call and closes the connection without reading.
-fn send_and_disconnect(house: &TestServer, key: &str) {
+fn send_and_disconnect(server: &TestServer, key: &str) {
     let body = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } },
     })
     .to_string();
-    let mut stream = TcpStream::connect(house.address).unwrap();
+    let mut stream = TcpStream::connect(server.address).unwrap();
     let head = format!(
         "POST {MCP_PATH} HTTP/1.1\r\nHost: law.example\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\n\
          Content-Length: {}\r\n\r\n",

@@ -25,25 +25,25 @@ const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-0
 
 #[test]
 fn every_bad_message_gets_the_expected_answer_for_free() {
-    let house = open();
-    let account = house.create_account(0);
-    let key = house.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let server = open();
+    let account = server.create_account(0);
+    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
     let cases = cases();
     assert!(cases.len() >= CASES_MIN, "{} cases", cases.len());
-    let wrong: Vec<String> = cases.iter().filter_map(|case| check(&house, &key, case).err()).collect();
+    let wrong: Vec<String> = cases.iter().filter_map(|case| check(&server, &key, case).err()).collect();
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
-    let entries = house.accounts.recent_entries(account, 9).unwrap();
+    let entries = server.accounts.recent_entries(account, 9).unwrap();
     assert!(entries.is_empty(), "nothing was charged and given back either: {entries:?}");
-    assert!(!house.log().contains("\"status\":500"), "nothing broke");
-    let answered = call(&house, "law.search", json!({ "q": "deposit" }), Some(&key));
+    assert!(!server.log().contains("\"status\":500"), "nothing broke");
+    let answered = call(&server, "law.search", json!({ "q": "deposit" }), Some(&key));
     assert_eq!(answered.header_number("x-credits-cost"), 1);
 }
 
 /// For any mutation of a valid message, the answer is an MCP message, and none is an internal error.
 #[test]
 fn mutated_messages_get_valid_answers() {
-    let house = open();
-    let key = house.create_full_key();
+    let server = open();
+    let key = server.create_full_key();
     let good = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{META},"name":"law.search","arguments":{{"q":"deposit","limit":2}}}}}}"#
     );
@@ -64,13 +64,13 @@ fn mutated_messages_get_valid_answers() {
             let how = "now tools/call law.search".to_owned();
             let case =
                 Case { place: "mutilated".to_owned(), status: 0, expected_kind: String::new(), header_mode: how, body };
-            let answered = send(&house, &key, &case);
+            let answered = send(&server, &key, &case);
             prop_assert!(matches!(answered.status, 200 | 202 | 400 | 404), "{answered:?}");
             prop_assert!(kind(&answered) != "http", "{answered:?}");
             Ok(())
         })
         .unwrap();
-    assert!(!house.log().contains("\"status\":500"), "nothing broke");
+    assert!(!server.log().contains("\"status\":500"), "nothing broke");
 }
 
 struct Case {
@@ -95,7 +95,7 @@ fn cases() -> Vec<Case> {
             }
             let place = format!("{name}:{}", number + 1);
             let mut parts = line.splitn(3, '|');
-            let mut part = || parts.next().unwrap_or_else(|| panic!("{place} lacks a bar"));
+            let mut part = || parts.next().unwrap_or_else(|| panic!("{place}: a separator ' | ' is missing"));
             let (expected, how, body) = (part().trim(), part().trim().to_owned(), part());
             let (status, what) = expected.split_once(' ').unwrap();
             let body = unescaped(body.strip_prefix(' ').unwrap_or(body));
@@ -129,8 +129,8 @@ fn unescaped(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn check(house: &TestServer, key: &str, case: &Case) -> Result<(), String> {
-    let answered = send(house, key, case);
+fn check(server: &TestServer, key: &str, case: &Case) -> Result<(), String> {
+    let answered = send(server, key, case);
     let found = format!("{} {}", answered.status, kind(&answered));
     match found == format!("{} {}", case.status, case.expected_kind) {
         true => Ok(()),
@@ -138,7 +138,7 @@ fn check(house: &TestServer, key: &str, case: &Case) -> Result<(), String> {
     }
 }
 
-fn send(house: &TestServer, key: &str, case: &Case) -> TestResponse {
+fn send(server: &TestServer, key: &str, case: &Case) -> TestResponse {
     let mut head = format!(
         "POST {MCP_PATH} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Authorization: Bearer {key}\r\nContent-Length: {}\r\n",
@@ -155,7 +155,7 @@ fn send(house: &TestServer, key: &str, case: &Case) -> TestResponse {
         [version] => head += &format!("MCP-Protocol-Version: {version}\r\n"),
         other => panic!("{}: {other:?}", case.place),
     }
-    let mut stream = TcpStream::connect(house.address).unwrap();
+    let mut stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
     // A server that refuses early may stop reading.
     let _ = stream.write_all(&[head.as_bytes(), b"\r\n", &case.body].concat());

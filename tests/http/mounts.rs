@@ -55,38 +55,38 @@ fn post(path: &str, body: &str) -> String {
 
 #[test]
 fn a_mount_gets_whole_requests_and_its_responses_have_the_common_headers() {
-    let house = open();
-    let answered = house.send_raw(&post("/echo", "{\"a\": 1}"));
+    let server = open();
+    let answered = server.send_raw(&post("/echo", "{\"a\": 1}"));
     assert_eq!((answered.status, answered.text().as_str()), (200, "{\"a\": 1}"));
     for header in ["x-request-id", "x-corpus-snapshot", "date", "x-content-type-options"] {
         assert!(answered.headers.contains_key(header), "{header}");
     }
-    assert_eq!(house.send_raw(&post("/echo", "")).status, 204);
+    assert_eq!(server.send_raw(&post("/echo", "")).status, 204);
     let largest = "a".repeat(64 << 10);
-    assert_eq!(house.send_raw(&post("/echo", &largest)).text(), largest);
-    house.send_raw(&post("/echo", &(largest + "a"))).expect_error(413, "request_too_large");
-    let refused = house.get_with("/echo", &[]);
+    assert_eq!(server.send_raw(&post("/echo", &largest)).text(), largest);
+    server.send_raw(&post("/echo", &(largest + "a"))).expect_error(413, "request_too_large");
+    let refused = server.get_with("/echo", &[]);
     refused.expect_error(405, "method_not_allowed");
     assert_eq!(refused.header("allow"), "POST, OPTIONS");
-    assert_eq!(house.request("OPTIONS", "/echo", &[]).header("allow"), "POST, OPTIONS");
-    assert!(house.log().contains("\"path\":\"/echo\""), "{}", house.log());
+    assert_eq!(server.request("OPTIONS", "/echo", &[]).header("allow"), "POST, OPTIONS");
+    assert!(server.log().contains("\"path\":\"/echo\""), "{}", server.log());
 }
 
 /// hyper reads a request in parts of 8 KB.
 #[test]
 fn a_long_body_arrives_on_a_connection_that_had_a_request_before() {
-    let house = open();
+    let server = open();
     let long = "a".repeat(30_000);
     let first = post("/echo", "first").replace("Connection: close\r\n", "");
-    let answered = house.send_raw(&(first + &post("/echo", &long)));
+    let answered = server.send_raw(&(first + &post("/echo", &long)));
     assert_eq!(answered.text().matches("HTTP/1.1 200 OK").count(), 1, "the second answer follows the first");
     assert!(answered.text().ends_with(&long));
 }
 
 #[test]
 fn a_request_inside_a_body_is_not_served_and_the_next_one_is() {
-    let house = open();
-    let mut stream = TcpStream::connect(house.address).unwrap();
+    let server = open();
+    let mut stream = TcpStream::connect(server.address).unwrap();
     let inner = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
     let kept = post("/echo", inner).replace("Connection: close\r\n", "");
     stream.write_all(kept.as_bytes()).unwrap();
@@ -103,15 +103,15 @@ fn a_request_inside_a_body_is_not_served_and_the_next_one_is() {
 #[test]
 fn slow_and_incomplete_bodies_are_refused() {
     let second = std::time::Duration::from_secs(1);
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { mounts: with_echo, ..TestServerOptions::default_for(generous_tariff()) },
         |http| {
             http.timeouts = Timeouts { head: second, idle: second, unread: second, read_rate_min: 4096 };
         },
     );
     let half = post("/echo", "half of it").replace("half of it", "half");
-    house.send_raw(&half).expect_error(408, "request_timeout");
-    let mut stream = TcpStream::connect(house.address).unwrap();
+    server.send_raw(&half).expect_error(408, "request_timeout");
+    let mut stream = TcpStream::connect(server.address).unwrap();
     stream.write_all(half.as_bytes()).unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     let mut bytes = Vec::new();
@@ -121,7 +121,7 @@ fn slow_and_incomplete_bodies_are_refused() {
 
 #[test]
 fn over_http2_bodies_are_whole_and_bounded_too() {
-    let house = open();
+    let server = open();
     let request = |length: Option<usize>| {
         let request = Request::builder().method(Method::POST).uri("http://law.example/echo");
         length
@@ -133,7 +133,7 @@ fn over_http2_bodies_are_whole_and_bounded_too() {
     };
     static LARGEST: [u8; 64 << 10] = [b'a'; 64 << 10];
     static TOO_LARGE: [u8; (64 << 10) + 1] = [b'a'; (64 << 10) + 1];
-    talk(&house, async |client| {
+    talk(&server, async |client| {
         let (status, headers, body) = ask(client, request(None), Some(&b"frames"[..])).await;
         assert_eq!((status.as_u16(), &body[..]), (200, &b"frames"[..]));
         assert!(headers.contains_key("x-request-id"));
@@ -145,12 +145,12 @@ fn over_http2_bodies_are_whole_and_bounded_too() {
 
 #[test]
 fn mounts_without_their_own_limit_are_limited_by_address() {
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { mounts: with_echo, ..TestServerOptions::default_for(generous_tariff()) },
         |http| {
             http.open_per_minute = Some(2);
         },
     );
-    let statuses: Vec<u16> = (0..4).map(|_| house.send_raw(&post("/echo", "a")).status).collect();
+    let statuses: Vec<u16> = (0..4).map(|_| server.send_raw(&post("/echo", "a")).status).collect();
     assert_eq!(statuses, [200, 200, 429, 429]);
 }

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::test_server::{TestServer, TestServerOptions, generous_tariff, wait_until};
 
-fn lines(house: &TestServer) -> Vec<Value> {
-    house.log().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn lines(server: &TestServer) -> Vec<Value> {
+    server.log().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// A key with a valid checksum that was never issued.
@@ -25,15 +25,15 @@ fn never_issued_key() -> String {
 
 #[test]
 fn each_request_is_a_line_of_the_log_without_secrets() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
-    let answer = house.get("/api/v1/search?q=secretly+searched", &key);
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
+    let answer = server.get("/api/v1/search?q=secretly+searched", &key);
     let invented = never_issued_key();
-    house.get("/api/v1/me", &invented).expect_error(401, "invalid_api_key");
-    house.get("/api/v1/formation/status/x?token=hb_order_secret", &key).expect_error(404, "not_found");
-    house.send_raw("GET / HTTP/1.1\r\n\r\n").expect_error(400, "bad_request");
+    server.get("/api/v1/me", &invented).expect_error(401, "invalid_api_key");
+    server.get("/api/v1/formation/status/x?token=hb_order_secret", &key).expect_error(404, "not_found");
+    server.send_raw("GET / HTTP/1.1\r\n\r\n").expect_error(400, "bad_request");
 
-    let log = lines(&house);
+    let log = lines(&server);
     assert_eq!(log.len(), 4, "{log:?}");
     let [search, refused, order, malformed] = log.as_slice() else { panic!("{log:?}") };
     assert_eq!(search["request"].as_str(), Some(answer.header("x-request-id")));
@@ -48,8 +48,8 @@ fn each_request_is_a_line_of_the_log_without_secrets() {
     assert_eq!((&refused["error"], &refused["path"]), (&"invalid_api_key".into(), &"/api/v1/me".into()));
     assert_eq!((&order["path"], order.get("cost")), (&"/api/v1/formation/status/x".into(), None));
     assert_eq!((malformed["error"].as_str(), malformed["status"].as_u64()), (Some("bad_request"), Some(400)));
-    assert_eq!(malformed.get("path"), None, "what was asked for is not known");
-    let text = house.log();
+    assert_eq!(malformed.get("path"), None, "the path of a malformed request is unknown");
+    let text = server.log();
     for secret in [key.as_str(), "secretly", "hb_order_secret", &invented[..12]] {
         assert!(!text.contains(secret), "{secret} is in the log");
     }
@@ -57,11 +57,11 @@ fn each_request_is_a_line_of_the_log_without_secrets() {
 
 #[test]
 fn the_log_contains_only_valid_key_prefixes() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let good = house.create_key(account, &[Scope::Search]);
-    let revoked = house.create_key(account, &Scope::ALL);
-    let id = house
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let good = server.create_key(account, &[Scope::Search]);
+    let revoked = server.create_key(account, &Scope::ALL);
+    let id = server
         .accounts
         .keys(Some(account))
         .iter()
@@ -69,11 +69,11 @@ fn the_log_contains_only_valid_key_prefixes() {
         .unwrap()
         .record
         .id;
-    house.accounts.revoke_key(id, &house.test_act()).unwrap();
+    server.accounts.revoke_key(id, &server.test_act()).unwrap();
     let mistyped = format!("{good}x");
     let logged = |path: &str, key: Option<&str>| {
-        let answered = key.map_or_else(|| house.get_with(path, &[]), |key| house.get(path, key));
-        (answered.status, lines(&house).pop().unwrap()["key"].as_str().map(str::to_owned))
+        let answered = key.map_or_else(|| server.get_with(path, &[]), |key| server.get(path, key));
+        (answered.status, lines(&server).pop().unwrap()["key"].as_str().map(str::to_owned))
     };
     let unknown = Some("unknown".to_owned());
     for bad in [never_issued_key(), revoked, mistyped] {
@@ -83,9 +83,9 @@ fn the_log_contains_only_valid_key_prefixes() {
     }
     assert_eq!(logged("/api/v1/me", None), (401, None));
     let bearer = format!("Bearer {}", never_issued_key());
-    let odd = house.get_with("/api/v1/me", &[("Authorization", &bearer), ("Accept", "image/png")]);
+    let odd = server.get_with("/api/v1/me", &[("Authorization", &bearer), ("Accept", "image/png")]);
     odd.expect_error(401, "invalid_api_key");
-    assert_eq!(lines(&house).pop().unwrap()["key"], "unknown");
+    assert_eq!(lines(&server).pop().unwrap()["key"], "unknown");
     let shown = Some(good[..12].to_owned());
     assert_eq!(logged("/api/v1/search?q=deposit", Some(&good)), (200, shown.clone()));
     assert_eq!(logged("/api/v1/search", Some(&good)), (422, shown.clone()));
@@ -95,25 +95,25 @@ fn the_log_contains_only_valid_key_prefixes() {
 
 #[test]
 fn only_errors_are_logged_if_configured() {
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions {
             logged_requests: RequestLogging::Errors,
             ..TestServerOptions::default_for(generous_tariff())
         },
         |_| {},
     );
-    let key = house.create_full_key();
-    house.get("/api/v1/coverage", &key);
-    house.get("/api/v1/search", &key).expect_error(422, "validation_error");
-    house.get_with("/nowhere", &[]).expect_error(404, "not_found");
-    house.get_with("/healthz", &[]);
-    let statuses: Vec<u64> = lines(&house).iter().map(|line| line["status"].as_u64().unwrap()).collect();
+    let key = server.create_full_key();
+    server.get("/api/v1/coverage", &key);
+    server.get("/api/v1/search", &key).expect_error(422, "validation_error");
+    server.get_with("/nowhere", &[]).expect_error(404, "not_found");
+    server.get_with("/healthz", &[]);
+    let statuses: Vec<u64> = lines(&server).iter().map(|line| line["status"].as_u64().unwrap()).collect();
     assert_eq!(statuses, [422, 404]);
 }
 
 /// A connection with an unread response. Dropping it sends a reset, so the server certainly notices.
-fn connection_that_resets_on_drop(house: &TestServer) -> TcpStream {
-    let mut stream = TcpStream::connect(house.address).unwrap();
+fn connection_that_resets_on_drop(server: &TestServer) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     assert_eq!(stream.peek(&mut [0]).unwrap(), 1);
@@ -123,28 +123,28 @@ fn connection_that_resets_on_drop(house: &TestServer) -> TcpStream {
 #[test]
 fn charged_calls_are_logged_even_after_a_disconnect() {
     const CLIENTS: usize = 30;
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
     let request = format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
-    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let left = || server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     let costs = |message: &str| {
-        let costs = lines(&house).into_iter().filter(|line| line["message"] == message);
+        let costs = lines(&server).into_iter().filter(|line| line["message"] == message);
         costs.filter_map(|line| line["cost"].as_u64()).sum::<u64>()
     };
     // All threads for heavy work are occupied until the requests wait. Then some of them are
     // charged and in progress when the connections break.
     for _ in 0..100 {
-        let mut streams: Vec<TcpStream> = (0..CLIENTS).map(|_| connection_that_resets_on_drop(&house)).collect();
-        let taken = house.occupy_workers();
+        let mut streams: Vec<TcpStream> = (0..CLIENTS).map(|_| connection_that_resets_on_drop(&server)).collect();
+        let taken = server.occupy_workers();
         for stream in &mut streams {
             stream.write_all(request.as_bytes()).unwrap();
         }
-        wait_until("a search", || house.service.waiting() > 0);
+        wait_until("a search", || server.service.waiting() > 0);
         let before = left();
         drop(taken);
         // On a busy machine all may have been refused as overloaded by then.
-        let is_over = || house.metric_value("hornbook_requests_under_way") < 0.5;
+        let is_over = || server.metric_value("hornbook_requests_under_way") < 0.5;
         // Polls without a pause, because all might be answered during one.
         let deadline = Instant::now() + Duration::from_secs(30);
         while left() >= before && !is_over() {
@@ -157,9 +157,9 @@ fn charged_calls_are_logged_even_after_a_disconnect() {
             break;
         }
     }
-    assert!(costs("client disconnected") > 0, "no client left at the right moment");
+    assert!(costs("client disconnected") > 0, "no client disconnected at the right moment");
     assert_eq!(costs("client disconnected") + costs("answered"), u64::from(50_000 - left()));
-    let log = lines(&house);
+    let log = lines(&server);
     let line = log.iter().find(|line| line["message"] == "client disconnected" && line["cost"] == 1).unwrap();
     assert_eq!((&line["operation"], &line["path"]), (&"search".into(), &"/api/v1/search".into()));
     assert!(line["key"].as_str().is_some_and(|shown| key.starts_with(shown)), "{line}");
@@ -169,34 +169,34 @@ fn charged_calls_are_logged_even_after_a_disconnect() {
 fn the_date_header_follows_the_clock_and_unrepresentable_dates_are_a_503() {
     let clock = Arc::new(ManualClock::at(UnixMillis(784_111_777_000)));
     let served: Arc<ManualClock> = Arc::clone(&clock);
-    let house = TestServer::start_with_options(
+    let server = TestServer::start_with_options(
         TestServerOptions { clock: served, ..TestServerOptions::default_for(generous_tariff()) },
         |_| {},
     );
-    let key = house.create_full_key();
-    let answered = house.get("/api/v1/search?q=deposit", &key);
+    let key = server.create_full_key();
+    let answered = server.get("/api/v1/search?q=deposit", &key);
     assert_eq!((answered.status, answered.header("date")), (200, "Sun, 06 Nov 1994 08:49:37 GMT"));
     for beyond in [253_402_300_800_000, 9_000_000_000_000_000] {
         clock.set_wall(UnixMillis(beyond));
         for path in ["/healthz", "/api/v1", "/api/v1/search?q=deposit"] {
-            let answered = house.get(path, &key);
+            let answered = server.get(path, &key);
             answered.expect_error(503, "overloaded");
             assert_eq!((answered.header("connection"), answered.headers.get("date")), ("close", None), "{path}");
         }
     }
     clock.set_wall(UnixMillis(784_111_777_000));
-    assert_eq!(house.get("/api/v1/search?q=deposit", &key).status, 200);
+    assert_eq!(server.get("/api/v1/search?q=deposit", &key).status, 200);
 }
 
 #[test]
 fn metrics_count_answers_stages_errors_and_connections() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     for _ in 0..3 {
-        house.get("/api/v1/search?q=deposit", &key);
+        server.get("/api/v1/search?q=deposit", &key);
     }
-    house.get("/api/v1/search", &key).expect_error(422, "validation_error");
-    house.get_with("/nowhere", &[]).expect_error(404, "not_found");
+    server.get("/api/v1/search", &key).expect_error(422, "validation_error");
+    server.get_with("/nowhere", &[]).expect_error(404, "not_found");
     for (metric, expected) in [
         ("hornbook_requests_total{operation=\"search\",status=\"200\"}", 3.0),
         ("hornbook_requests_total{operation=\"search\",status=\"422\"}", 1.0),
@@ -211,24 +211,24 @@ fn metrics_count_answers_stages_errors_and_connections() {
         ("hornbook_ledger_up", 1.0),
     ] {
         assert!(
-            (house.metric_value(metric) - expected).abs() < 1e-9,
+            (server.metric_value(metric) - expected).abs() < 1e-9,
             "{metric} is not {expected}:\n{}",
-            house.metrics()
+            server.metrics()
         );
     }
-    let snapshot = format!("hornbook_snapshot_info{{snapshot=\"{}\"", house.service.corpus().id());
-    assert!(house.metrics().contains(&snapshot));
+    let snapshot = format!("hornbook_snapshot_info{{snapshot=\"{}\"", server.service.corpus().id());
+    assert!(server.metrics().contains(&snapshot));
 }
 
 #[test]
 fn the_listener_of_metrics_answers_nothing_else() {
-    let house = TestServer::start(generous_tariff());
-    let ask = |path: &str| house.get_from_metrics_listener("GET", path);
+    let server = TestServer::start(generous_tariff());
+    let ask = |path: &str| server.get_from_metrics_listener("GET", path);
     for path in ["/metrics", "/healthz", "/readyz"] {
         assert_eq!(ask(path).status, 200, "{path}");
     }
     ask("/api/v1").expect_error(404, "not_found");
-    house.get_from_metrics_listener("POST", "/metrics").expect_error(405, "method_not_allowed");
-    house.get_from_metrics_listener("GET", "/\u{e9}").expect_error(400, "bad_request");
-    house.get_with("/metrics", &[]).expect_error(404, "not_found");
+    server.get_from_metrics_listener("POST", "/metrics").expect_error(405, "method_not_allowed");
+    server.get_from_metrics_listener("GET", "/\u{e9}").expect_error(400, "bad_request");
+    server.get_with("/metrics", &[]).expect_error(404, "not_found");
 }

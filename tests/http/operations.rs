@@ -25,7 +25,7 @@ fn path_of(operation: &Operation) -> &'static str {
 }
 
 /// A path that is answered with 200.
-pub(crate) fn valid_path(house: &TestServer, operation: &Operation) -> String {
+pub(crate) fn valid_path(server: &TestServer, operation: &Operation) -> String {
     let path = path_of(operation);
     match operation.name {
         "search" | "suggest" => format!("{path}?q=security%20deposit"),
@@ -42,20 +42,20 @@ pub(crate) fn valid_path(house: &TestServer, operation: &Operation) -> String {
         "gis-at" => format!("{}?lat=44.054&lon=-124.217", path.replace("{shortCode}", "XA-PORT-ARDEN")),
         "formation-lookup-naics" => format!("{path}?q=dog%20grooming%20van"),
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
-        "formation-status" => order_status_path(house, path),
+        "formation-status" => order_status_path(server, path),
         "code-bodies" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
 
-pub(crate) fn order_status_path(house: &TestServer, path: &str) -> String {
+pub(crate) fn order_status_path(server: &TestServer, path: &str) -> String {
     let wish = NewOrder {
-        account: house.create_account(0),
+        account: server.create_account(0),
         entity_name: "Arden Ferries LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
     };
-    let (order, token) = house.accounts.create_order(wish, &house.test_act(), &mut SystemEntropy).unwrap();
+    let (order, token) = server.accounts.create_order(wish, &server.test_act(), &mut SystemEntropy).unwrap();
     format!("{}?token={token}", path.replace("{orderId}", &order.id.to_string()))
 }
 
@@ -65,14 +65,14 @@ pub(crate) fn routed_operations() -> impl Iterator<Item = &'static Operation> {
 }
 
 /// Calls an operation at a path, with its example body if it takes one.
-pub(crate) fn ask(house: &TestServer, operation: &Operation, path: &str, key: Option<&str>) -> TestResponse {
+pub(crate) fn ask(server: &TestServer, operation: &Operation, path: &str, key: Option<&str>) -> TestResponse {
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let (method, body) = match operation.body {
         None => ("GET", String::new()),
         Some(body) => ("POST", format!("Content-Length: {}\r\n\r\n{}", body.example.len(), body.example)),
     };
     let body = if body.is_empty() { "\r\n".to_owned() } else { body };
-    house.send_raw(&format!("{method} {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n{key}{body}"))
+    server.send_raw(&format!("{method} {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n{key}{body}"))
 }
 
 fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
@@ -89,10 +89,10 @@ fn ok(answered: TestResponse, what: &str) -> TestResponse {
 
 #[test]
 fn metered_responses_have_cost_and_balance_headers() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     for (operation, _, cost) in metered() {
-        let key = house.create_full_key();
-        let answered = ok(ask(&house, operation, &valid_path(&house, operation), Some(&key)), operation.name);
+        let key = server.create_full_key();
+        let answered = ok(ask(&server, operation, &valid_path(&server, operation), Some(&key)), operation.name);
         let credits = u64::from(cost.credits);
         assert_eq!(answered.header_number("x-credits-remaining"), 0);
         assert_eq!(answered.header_number("x-research-allotment-remaining"), 50_000 - credits, "{}", operation.name);
@@ -113,21 +113,21 @@ fn metered_responses_have_cost_and_balance_headers() {
 
 #[test]
 fn without_a_good_key_there_is_a_401_and_what_is_open_needs_none() {
-    let house = TestServer::start(generous_tariff());
-    let mistyped = format!("{}x", house.create_full_key());
+    let server = TestServer::start(generous_tariff());
+    let mistyped = format!("{}x", server.create_full_key());
     for operation in routed_operations() {
-        let path = valid_path(&house, operation);
-        let anonymous = ask(&house, operation, &path, None);
+        let path = valid_path(&server, operation);
+        let anonymous = ask(&server, operation, &path, None);
         if operation.metering().is_none() {
             ok(anonymous, operation.name);
             continue;
         }
         anonymous.expect_error(401, "invalid_api_key");
         assert!(anonymous.header("www-authenticate").starts_with("Bearer"));
-        ask(&house, operation, &path, Some(&mistyped)).expect_error(401, "invalid_api_key");
+        ask(&server, operation, &path, Some(&mistyped)).expect_error(401, "invalid_api_key");
         let by_query =
-            format!("{path}{}api_key={}", if path.contains('?') { '&' } else { '?' }, house.create_full_key());
-        ask(&house, operation, &by_query, None).expect_error(401, "invalid_api_key");
+            format!("{path}{}api_key={}", if path.contains('?') { '&' } else { '?' }, server.create_full_key());
+        ask(&server, operation, &by_query, None).expect_error(401, "invalid_api_key");
     }
 }
 
@@ -156,14 +156,14 @@ const SCOPES_OF_OPERATIONS: &[(&str, &[Scope])] = &[
 
 #[test]
 fn scopes_allow_exactly_the_operations_of_the_contract() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
     assert_eq!(metered().count(), SCOPES_OF_OPERATIONS.len());
     for scope in Scope::ALL {
-        let key = house.create_key(account, &[scope]);
+        let key = server.create_key(account, &[scope]);
         for (name, scopes) in SCOPES_OF_OPERATIONS {
             let (operation, ..) = metered().find(|(operation, ..)| operation.name == *name).unwrap();
-            let answered = ask(&house, operation, &valid_path(&house, operation), Some(&key));
+            let answered = ask(&server, operation, &valid_path(&server, operation), Some(&key));
             if scopes.contains(&scope) {
                 ok(answered, name);
             } else {
@@ -179,16 +179,16 @@ fn scopes_allow_exactly_the_operations_of_the_contract() {
 fn without_credits_there_is_a_402_that_says_where_to_buy_some() {
     let mut tariff = generous_tariff();
     tariff.free.monthly_units = 0;
-    let house = TestServer::start(tariff);
+    let server = TestServer::start(tariff);
     for (operation, _, cost) in metered() {
-        let account = house.create_account(cost.credits);
-        let key = house.create_key(account, &Scope::ALL);
-        let path = valid_path(&house, operation);
+        let account = server.create_account(cost.credits);
+        let key = server.create_key(account, &Scope::ALL);
+        let path = valid_path(&server, operation);
         assert_eq!(
-            ok(ask(&house, operation, &path, Some(&key)), operation.name).header_number("x-credits-remaining"),
+            ok(ask(&server, operation, &path, Some(&key)), operation.name).header_number("x-credits-remaining"),
             0
         );
-        let refused = ask(&house, operation, &path, Some(&key));
+        let refused = ask(&server, operation, &path, Some(&key));
         if cost.credits == 0 {
             ok(refused, operation.name);
             continue;
@@ -203,11 +203,11 @@ fn without_credits_there_is_a_402_that_says_where_to_buy_some() {
 fn rate_limited_calls_get_retry_after() {
     let mut tariff = generous_tariff();
     tariff.free.limits.per_minute = 1;
-    let house = TestServer::start(tariff);
+    let server = TestServer::start(tariff);
     for (operation, ..) in metered() {
-        let (key, path) = (house.create_full_key(), valid_path(&house, operation));
-        ok(ask(&house, operation, &path, Some(&key)), operation.name);
-        let refused = ask(&house, operation, &path, Some(&key));
+        let (key, path) = (server.create_full_key(), valid_path(&server, operation));
+        ok(ask(&server, operation, &path, Some(&key)), operation.name);
+        let refused = ask(&server, operation, &path, Some(&key));
         let error = refused.expect_error(429, "rate_limited");
         let wait = error["retryAfterSec"].as_u64().unwrap();
         assert!((1..=60).contains(&wait), "{error:#}");
@@ -218,14 +218,14 @@ fn rate_limited_calls_get_retry_after() {
 
 #[test]
 fn parameter_rules_are_enforced_for_free() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
     for (operation, ..) in metered() {
-        let path = valid_path(&house, operation);
+        let path = valid_path(&server, operation);
         let with = |more: &str| format!("{path}{}{more}", if path.contains('?') { '&' } else { '?' });
         let violated = |path: &str, parameter: &str| {
-            let error = ask(&house, operation, path, Some(&key)).expect_error(422, "validation_error");
+            let error = ask(&server, operation, path, Some(&key)).expect_error(422, "validation_error");
             let named = error["details"].as_array().unwrap().iter().any(|detail| detail["parameter"] == parameter);
             assert!(named, "{path}: {error:#}");
         };
@@ -251,8 +251,8 @@ fn parameter_rules_are_enforced_for_free() {
                 Location::Path if parameter.kind == ParameterKind::Uuid => {
                     let path = path_of(operation).replace(&format!("{{{name}}}"), "no-id");
                     let query =
-                        valid_path(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
-                    ask(&house, operation, &format!("{path}?{query}"), Some(&key)).expect_error(404, "not_found");
+                        valid_path(&server, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
+                    ask(&server, operation, &format!("{path}?{query}"), Some(&key)).expect_error(404, "not_found");
                 }
                 Location::Path => {
                     // The other placeholders of the path are replaced by a harmless value.
@@ -267,21 +267,21 @@ fn parameter_rules_are_enforced_for_free() {
             }
         }
     }
-    let now = house.clock.now();
-    assert_eq!(house.accounts.account(account, now).unwrap().remaining.allotment, 50_000, "nothing was charged");
+    let now = server.clock.now();
+    assert_eq!(server.accounts.account(account, now).unwrap().remaining.allotment, 50_000, "nothing was charged");
 }
 
 #[test]
 fn missing_resources_are_a_free_404() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
-    let order = order_status_path(&house, "/api/v1/formation/status/{orderId}");
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
+    let order = order_status_path(&server, "/api/v1/formation/status/{orderId}");
     let (known, _) = order.split_once('?').unwrap();
-    let wrong_token = house.get(&format!("{known}?token=hb_order_wrong"), &key).expect_error(404, "not_found");
+    let wrong_token = server.get(&format!("{known}?token=hb_order_wrong"), &key).expect_error(404, "not_found");
     let unknown =
-        house.get(&format!("/api/v1/formation/status/{UNKNOWN_NODE_ID}?token=x"), &key).expect_error(404, "not_found");
-    assert_eq!(wrong_token, unknown, "who guesses learns nothing");
+        server.get(&format!("/api/v1/formation/status/{UNKNOWN_NODE_ID}?token=x"), &key).expect_error(404, "not_found");
+    assert_eq!(wrong_token, unknown, "the answers for a wrong token and an unknown order differ");
     for path in [
         format!("/api/v1/node/{UNKNOWN_NODE_ID}"),
         format!("/api/v1/node/{UNKNOWN_NODE_ID}/references"),
@@ -291,10 +291,10 @@ fn missing_resources_are_a_free_404() {
         "/api/v1/gis/XA-GREYFORD/at?lat=44&lon=-124".to_owned(),
         "/api/v1/gis/XA-PORT-ARDEN/at?lat=0&lon=0".to_owned(),
     ] {
-        house.get(&path, &key).expect_error(404, "not_found");
+        server.get(&path, &key).expect_error(404, "not_found");
     }
-    let now = house.clock.now();
-    assert_eq!(house.accounts.account(account, now).unwrap().remaining.allotment, 50_000);
-    let entries = house.accounts.recent_entries(account, 9).unwrap();
+    let now = server.clock.now();
+    assert_eq!(server.accounts.account(account, now).unwrap().remaining.allotment, 50_000);
+    let entries = server.accounts.recent_entries(account, 9).unwrap();
     assert!(entries.is_empty(), "nothing was charged and given back either: {entries:?}");
 }

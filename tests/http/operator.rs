@@ -29,7 +29,7 @@ impl SnapshotControl for NoDirectory {
     }
 
     fn serve_snapshot(&self, name: &str) -> Result<String, String> {
-        Err(format!("there is no snapshot '{name}'"))
+        Err(format!("there is no readable snapshot '{name}'"))
     }
 }
 
@@ -47,23 +47,23 @@ fn open() -> TestServer {
     )
 }
 
-fn operator(house: &TestServer) -> Browser<'_> {
-    let browser = Browser::approved(house, "root");
-    house.accounts.set_role(browser.account(), PersonRole::Operator, &house.test_act()).unwrap();
+fn operator(server: &TestServer) -> Browser<'_> {
+    let browser = Browser::approved(server, "root");
+    server.accounts.set_role(browser.account(), PersonRole::Operator, &server.test_act()).unwrap();
     browser
 }
 
-fn status(house: &TestServer, id: AccountId) -> AccountStatus {
-    house.accounts.account(id, house.clock.now()).unwrap().record.status
+fn status(server: &TestServer, id: AccountId) -> AccountStatus {
+    server.accounts.account(id, server.clock.now()).unwrap().record.status
 }
 
 #[test]
 fn the_operator_page_is_a_404_for_others() {
-    let house = open();
-    let mut customer = Browser::approved(&house, "jane");
-    let waiting = Browser::signed_up(&house, "john").account();
+    let server = open();
+    let mut customer = Browser::approved(&server, "jane");
+    let waiting = Browser::signed_up(&server, "john").account();
     assert_eq!(customer.get("/operator").status, 404);
-    assert_eq!(Browser::new(&house).get("/operator").status, 303);
+    assert_eq!(Browser::new(&server).get("/operator").status, 303);
     customer.get("/settings");
     let id = waiting.to_string();
     for (path, fields) in [
@@ -73,49 +73,49 @@ fn the_operator_page_is_a_404_for_others() {
     ] {
         assert_eq!(customer.post(path, fields).status, 404, "{path}");
     }
-    assert_eq!(status(&house, waiting), AccountStatus::Pending);
+    assert_eq!(status(&server, waiting), AccountStatus::Pending);
     // When a role is taken away, the next request has no access.
-    let mut former = operator(&house);
+    let mut former = operator(&server);
     assert_eq!(former.get("/operator").status, 200);
-    house.accounts.set_role(former.account(), PersonRole::Customer, &house.test_act()).unwrap();
+    server.accounts.set_role(former.account(), PersonRole::Customer, &server.test_act()).unwrap();
     assert_eq!(former.get("/operator").status, 404);
 }
 
 #[test]
 fn get_requests_change_nothing() {
-    let house = open();
-    let waiting = Browser::signed_up(&house, "john").account();
-    let mut operator = operator(&house);
-    let acts = || house.accounts.acts(1000).unwrap().len();
+    let server = open();
+    let waiting = Browser::signed_up(&server, "john").account();
+    let mut operator = operator(&server);
+    let acts = || server.accounts.acts(1000).unwrap().len();
     let before = acts();
     assert_eq!(operator.get("/operator").status, 200);
     for act in ["account", "invite", "purchase", "problem", "order", "snapshot"] {
         let path = format!("/operator/{act}?account={waiting}&do=approve&name=me&snapshot=a&token={}", operator.token);
         assert_eq!(operator.get(&path).status, 405, "{path}");
     }
-    assert_eq!((acts(), status(&house, waiting)), (before, AccountStatus::Pending));
+    assert_eq!((acts(), status(&server, waiting)), (before, AccountStatus::Pending));
 }
 
 #[test]
 fn accounts_are_approved_invited_and_disabled() {
-    let house = open();
-    let mut operator = operator(&house);
-    let jane = Browser::signed_up(&house, "jane").account();
+    let server = open();
+    let mut operator = operator(&server);
+    let jane = Browser::signed_up(&server, "jane").account();
     let page = operator.get("/operator").text();
     assert!(page.contains("<strong>waiting</strong>") && page.contains("jane"), "{page}");
     let act = |operator: &mut Browser<'_>, id: AccountId, what: &str| {
         operator.post("/operator/account", &[("account", &id.to_string()), ("do", what)]).status
     };
     assert_eq!(act(&mut operator, jane, "approve"), 303);
-    assert_eq!(status(&house, jane), AccountStatus::Approved);
+    assert_eq!(status(&server, jane), AccountStatus::Approved);
     assert_eq!(act(&mut operator, jane, "disable"), 303);
-    assert_eq!(status(&house, jane), AccountStatus::Disabled);
+    assert_eq!(status(&server, jane), AccountStatus::Disabled);
     let own = operator.account();
-    assert_eq!(act(&mut operator, own, "disable"), 422, "nobody could let them in again");
+    assert_eq!(act(&mut operator, own, "disable"), 422, "an operator could disable their own account");
     let page = operator.post("/operator/invite", &[("name", "Jo Doe")]).text();
     let link = between(&page, "https://law.example", "<").unwrap().to_owned();
-    assert!(Browser::new(&house).get(&link).text().contains("Jo Doe"));
-    let acts = house.accounts.acts(50).unwrap();
+    assert!(Browser::new(&server).get(&link).text().contains("Jo Doe"));
+    let acts = server.accounts.acts(50).unwrap();
     let by_operator = acts.iter().filter(|act| act.actor == own.to_string()).map(|act| act.act.as_str());
     let by_operator: Vec<&str> = by_operator.collect();
     assert!(
@@ -132,28 +132,28 @@ fn accounts_are_approved_invited_and_disabled() {
 
 #[test]
 fn a_snapshot_that_is_refused_is_recorded() {
-    let house = open();
-    let mut operator = operator(&house);
+    let server = open();
+    let mut operator = operator(&server);
     let refused = operator.post("/operator/snapshot", &[("snapshot", "nowhere")]);
     assert_eq!(refused.status, 422, "{}", refused.text());
-    let last = house.accounts.acts(1).unwrap().remove(0);
+    let last = server.accounts.acts(1).unwrap().remove(0);
     assert_eq!((last.act.as_str(), last.on.as_str()), ("reload refused", "there is no snapshot 'nowhere'"));
     assert_eq!(last.actor, operator.account().to_string());
 }
 
 #[test]
 fn payments_are_confirmed_once_and_orders_move_on() {
-    let house = open();
-    let mut operator = operator(&house);
-    let account = house.create_account(0);
+    let server = open();
+    let mut operator = operator(&server);
+    let account = server.create_account(0);
     let purchase =
-        house.accounts.request_purchase(account, PackName::Starter, &house.test_act()).unwrap().id.to_string();
+        server.accounts.request_purchase(account, PackName::Starter, &server.test_act()).unwrap().id.to_string();
     let page = operator.get("/operator").text();
     assert!(page.contains(&purchase), "{page}");
     let form = [("purchase", &*purchase), ("do", "confirm"), ("reference", "transfer 7")];
     assert_eq!(operator.post("/operator/purchase", &form).status, 303);
-    assert_eq!(house.accounts.purchases().unwrap()[0].status, PurchaseStatus::Paid);
-    let credits = || house.accounts.account(account, house.clock.now()).unwrap().remaining.wallet;
+    assert_eq!(server.accounts.purchases().unwrap()[0].status, PurchaseStatus::Paid);
+    let credits = || server.accounts.account(account, server.clock.now()).unwrap().remaining.wallet;
     let once = credits();
     assert_eq!(operator.post("/operator/purchase", &form).status, 303, "the same payment again");
     assert_eq!(credits(), once);
@@ -164,13 +164,13 @@ fn payments_are_confirmed_once_and_orders_move_on() {
         jurisdiction: "DE".to_owned(),
     };
     let mut entropy = hornbook::accounts::entropy::SystemEntropy;
-    let (order, _) = house.accounts.create_order(wish, &house.test_act(), &mut entropy).unwrap();
+    let (order, _) = server.accounts.create_order(wish, &server.test_act(), &mut entropy).unwrap();
     let id = order.id.to_string();
     let page = operator.get("/operator").text();
     assert!(page.contains("Acme &lt;script&gt; LLC") && !page.contains("Acme <script>"));
     let form = [("order", &*id), ("do", "confirm"), ("reference", "transfer 8")];
     assert_eq!(operator.post("/operator/order", &form).status, 303);
-    let stage = || house.accounts.order(order.id).unwrap().unwrap().stage();
+    let stage = || server.accounts.order(order.id).unwrap().unwrap().stage();
     assert_eq!(stage(), OrderStage::Setup);
     let form = [("order", &*id), ("do", "advance"), ("stage", "filing")];
     assert_eq!(operator.post("/operator/order", &form).status, 303);

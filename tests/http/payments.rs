@@ -25,16 +25,16 @@ use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_t
 
 const CHECKOUT: &str = "/api/v1/billing/checkout";
 
-fn buy_with(house: &TestServer, key: &str, body: &str, headers: &str) -> TestResponse {
-    house.send_raw(&format!(
+fn buy_with(server: &TestServer, key: &str, body: &str, headers: &str) -> TestResponse {
+    server.send_raw(&format!(
         "POST {CHECKOUT} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n{headers}Content-Length: \
          {}\r\n\r\n{body}",
         body.len()
     ))
 }
 
-fn buy(house: &TestServer, key: &str, pack: &str) -> TestResponse {
-    buy_with(house, key, &json!({ "pack": pack }).to_string(), "")
+fn buy(server: &TestServer, key: &str, pack: &str) -> TestResponse {
+    buy_with(server, key, &json!({ "pack": pack }).to_string(), "")
 }
 
 fn bought(answered: &TestResponse) -> Value {
@@ -42,8 +42,8 @@ fn bought(answered: &TestResponse) -> Value {
     answered.json()
 }
 
-fn wallet(house: &TestServer, account: AccountId) -> i64 {
-    house.accounts.account(account, house.clock.now()).unwrap().remaining.wallet
+fn wallet(server: &TestServer, account: AccountId) -> i64 {
+    server.accounts.account(account, server.clock.now()).unwrap().remaining.wallet
 }
 
 /// A tariff without free units.
@@ -82,10 +82,10 @@ pub(crate) fn start_with_cards_and(tariff: Tariff, doors: fn(&Arc<Service>) -> M
 
 #[test]
 fn a_purchase_by_arrangement_is_free_to_request_and_confirmed_by_the_operator() {
-    let house = TestServer::start(tariff_without_free_units());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &[Scope::Gis]);
-    let answered = buy(&house, &key, "pro");
+    let server = TestServer::start(tariff_without_free_units());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &[Scope::Gis]);
+    let answered = buy(&server, &key, "pro");
     let reply = bought(&answered);
     assert_eq!(
         (&reply["purchase"], &reply["pack"], &reply["priceCents"], &reply["credits"], &reply["status"]),
@@ -93,13 +93,13 @@ fn a_purchase_by_arrangement_is_free_to_request_and_confirmed_by_the_operator() 
     );
     assert!(reply["checkoutUrl"].is_null() && reply["howToPay"].as_str().unwrap().contains("operator"), "{reply:#}");
     assert_eq!((answered.header_number("x-credits-cost"), answered.header_number("x-credits-remaining")), (0, 0));
-    assert!(house.accounts.recent_entries(account, 9).unwrap().is_empty());
-    let purchases = house.accounts.purchases().unwrap();
-    house.accounts.pay_purchase(purchases[0].id, None, &house.test_act()).unwrap();
-    assert_eq!(wallet(&house, account), 5000);
-    assert!(house.get_with(CHECKOUT, &[]).json()["howToBuy"].as_str().unwrap().contains("operator"));
+    assert!(server.accounts.recent_entries(account, 9).unwrap().is_empty());
+    let purchases = server.accounts.purchases().unwrap();
+    server.accounts.pay_purchase(purchases[0].id, None, &server.test_act()).unwrap();
+    assert_eq!(wallet(&server, account), 5000);
+    assert!(server.get_with(CHECKOUT, &[]).json()["howToBuy"].as_str().unwrap().contains("operator"));
     // Stripe's webhook exists only if Stripe is configured.
-    house
+    server
         .send_raw(
             "POST /api/v1/billing/webhook HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
         )
@@ -108,19 +108,19 @@ fn a_purchase_by_arrangement_is_free_to_request_and_confirmed_by_the_operator() 
 
 #[test]
 fn invalid_purchase_requests_are_refused() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     for body in ["{}", "{\"pack\":\"gold\"}", "{\"pack\":7}", "{\"pack\":\"pro\",\"credits\":99}"] {
-        buy_with(&house, &key, body, "").expect_error(422, "validation_error");
+        buy_with(&server, &key, body, "").expect_error(422, "validation_error");
     }
-    buy(&house, "hb_live_wrong", "pro").expect_error(401, "invalid_api_key");
-    assert!(house.accounts.purchases().unwrap().is_empty());
+    buy(&server, "hb_live_wrong", "pro").expect_error(401, "invalid_api_key");
+    assert!(server.accounts.purchases().unwrap().is_empty());
 }
 
 #[test]
 fn an_idempotency_key_buys_once() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     let pro = json!({ "pack": "pro" }).to_string();
     let retry = "Idempotency-Key: one\r\n";
     let ids: Vec<Value> = std::thread::scope(|scope| {
@@ -128,7 +128,7 @@ fn an_idempotency_key_buys_once() {
             .map(|_| {
                 scope.spawn(|| {
                     loop {
-                        let answered = buy_with(&house, &key, &pro, retry);
+                        let answered = buy_with(&server, &key, &pro, retry);
                         // Another copy is in progress.
                         if answered.status != 503 {
                             return bought(&answered)["purchase"].clone();
@@ -140,17 +140,17 @@ fn an_idempotency_key_buys_once() {
         buyers.into_iter().map(|buyer| buyer.join().unwrap()).collect()
     });
     assert!(ids.iter().all(|id| id == "buy-1"), "{ids:?}");
-    buy_with(&house, &key, "{\"pack\":\"bulk\"}", retry).expect_error(422, "validation_error");
-    assert_eq!(bought(&buy_with(&house, &key, &pro, ""))["purchase"], "buy-2");
-    assert_eq!(house.accounts.purchases().unwrap().len(), 2);
+    buy_with(&server, &key, "{\"pack\":\"bulk\"}", retry).expect_error(422, "validation_error");
+    assert_eq!(bought(&buy_with(&server, &key, &pro, ""))["purchase"], "buy-2");
+    assert_eq!(server.accounts.purchases().unwrap().len(), 2);
 }
 
 #[test]
 fn repeated_stripe_notices_credit_once() {
-    let (house, stripe) = start_with_cards(tariff_without_free_units());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
-    let reply = bought(&buy(&house, &key, "starter"));
+    let (server, stripe) = start_with_cards(tariff_without_free_units());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
+    let reply = bought(&buy(&server, &key, "starter"));
     let url = reply["checkoutUrl"].as_str().unwrap();
     let session = stripe.session_at(url);
     let asked = &stripe.received()[0];
@@ -164,7 +164,7 @@ fn repeated_stripe_notices_credit_once() {
     assert_eq!(of("metadata[hornbook_checkout]"), of("payment_intent_data[metadata][hornbook_checkout]"));
     assert_eq!(asked.headers["authorization"], format!("Bearer {SECRET_KEY}"));
     for (path, said) in [("/billing/paid", "Thank you"), ("/billing/left", "nothing was charged")] {
-        let page = house.get_with(path, &[]);
+        let page = server.get_with(path, &[]);
         assert_eq!(page.status, 200);
         crate::pages::is_page(&page, path);
         assert!(page.text().contains(said) && page.text().contains("<header class=\"site\">"), "{}", page.text());
@@ -173,18 +173,18 @@ fn repeated_stripe_notices_credit_once() {
     let notice = stripe.paid(&session);
     std::thread::scope(|scope| {
         for _ in 0..6 {
-            scope.spawn(|| stripe.deliver(&notice, house.address));
+            scope.spawn(|| stripe.deliver(&notice, server.address));
         }
     });
-    stripe.deliver(&notice, house.address);
-    stripe.deliver(&stripe.paid(&session), house.address);
+    stripe.deliver(&notice, server.address);
+    stripe.deliver(&stripe.paid(&session), server.address);
     // The session is paid, so its expiry has no effect.
-    stripe.deliver(&stripe.expired(&session), house.address);
-    assert_eq!(wallet(&house, account), 1000);
-    let view = house.accounts.account(account, house.clock.now()).unwrap();
+    stripe.deliver(&stripe.expired(&session), server.address);
+    assert_eq!(wallet(&server, account), 1000);
+    let view = server.accounts.account(account, server.clock.now()).unwrap();
     assert_eq!(view.record.tier, Tier::Starter);
-    assert_eq!(house.get("/api/v1/coverage", &key).header_number("x-credits-remaining"), 999);
-    let log = house.log();
+    assert_eq!(server.get("/api/v1/coverage", &key).header_number("x-credits-remaining"), 999);
+    let log = server.log();
     for secret in [SECRET_KEY, WEBHOOK_SECRET, "jane.roe", url] {
         assert!(!log.contains(secret), "{secret} in the log");
     }
@@ -192,10 +192,10 @@ fn repeated_stripe_notices_credit_once() {
 
 #[test]
 fn unsigned_or_old_notices_are_refused() {
-    let (house, stripe) = start_with_cards(tariff_without_free_units());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
-    let reply = bought(&buy(&house, &key, "starter"));
+    let (server, stripe) = start_with_cards(tariff_without_free_units());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
+    let reply = bought(&buy(&server, &key, "starter"));
     let session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
     let notice = stripe.paid(&session);
     let other = Notice(notice.0.replace("500", "600"));
@@ -207,44 +207,44 @@ fn unsigned_or_old_notices_are_refused() {
         (&notice, String::from("t=1,v1=00")),
         (&other, signed.clone()),
     ] {
-        assert_eq!(send_signed(notice, &signature, house.address), 400, "{signature}");
+        assert_eq!(send_signed(notice, &signature, server.address), 400, "{signature}");
     }
     let mut bytes = notice.0.clone();
     bytes.push(' ');
-    assert_eq!(send_signed(&Notice(bytes), &signed, house.address), 400, "the bytes count, not what they mean");
+    assert_eq!(send_signed(&Notice(bytes), &signed, server.address), 400, "the bytes count, not what they mean");
     let nonsense = Notice("[]".to_owned());
-    assert_eq!(stripe.send(&nonsense, house.address), 400);
-    assert_eq!(wallet(&house, account), 0);
-    assert_eq!(stripe.send(&stripe.notice("customer.created", &json!({ "id": "cus_1" })), house.address), 200);
-    assert_eq!(send_signed(&notice, &signed, house.address), 200);
-    assert_eq!(wallet(&house, account), 1000);
+    assert_eq!(stripe.send(&nonsense, server.address), 400);
+    assert_eq!(wallet(&server, account), 0);
+    assert_eq!(stripe.send(&stripe.notice("customer.created", &json!({ "id": "cus_1" })), server.address), 200);
+    assert_eq!(send_signed(&notice, &signed, server.address), 200);
+    assert_eq!(wallet(&server, account), 1000);
 }
 
 #[test]
 fn wrong_amounts_or_currencies_are_not_credited() {
-    let (house, stripe) = start_with_cards(tariff_without_free_units());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
+    let (server, stripe) = start_with_cards(tariff_without_free_units());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
     for (name, value) in [("amount_total", json!(499)), ("currency", json!("mxn"))] {
-        let reply = bought(&buy(&house, &key, "starter"));
+        let reply = bought(&buy(&server, &key, "starter"));
         let mut session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
         session[name] = value;
         // The notice is accepted, because sending it again would change nothing. The operator sees the problem.
-        stripe.deliver(&stripe.paid(&session), house.address);
+        stripe.deliver(&stripe.paid(&session), server.address);
     }
-    assert_eq!(wallet(&house, account), 0);
+    assert_eq!(wallet(&server, account), 0);
     let problems: Vec<String> =
-        house.accounts.checkouts().unwrap().into_iter().flat_map(|checkout| checkout.problems).collect();
+        server.accounts.checkouts().unwrap().into_iter().flat_map(|checkout| checkout.problems).collect();
     assert_eq!(problems.len(), 2);
-    assert!(house.log().contains("were paid, not 500 usd"));
+    assert!(server.log().contains("were paid instead of 500 usd"));
 }
 
 #[test]
 fn refunds_and_disputes_take_credits_back_in_any_order() {
-    let (house, stripe) = start_with_cards(tariff_without_free_units());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
-    let reply = bought(&buy(&house, &key, "starter"));
+    let (server, stripe) = start_with_cards(tariff_without_free_units());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
+    let reply = bought(&buy(&server, &key, "starter"));
     let session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
     // The refund and the notice of another dispute arrive before the payment, and are kept until it
     // arrives. A notice about a payment that is not ours is accepted too, because Stripe would
@@ -254,70 +254,70 @@ fn refunds_and_disputes_take_credits_back_in_any_order() {
     foreign["id"] = serde_json::json!("cs_foreign");
     let foreign = stripe.disputed(&foreign, "charge.dispute.created", "needs_response");
     for notice in [&early, &foreign] {
-        assert_eq!(stripe.send(notice, house.address), 200);
+        assert_eq!(stripe.send(notice, server.address), 200);
     }
-    stripe.deliver(&stripe.refunded(&session, 250), house.address);
-    stripe.deliver(&stripe.paid(&session), house.address);
-    assert_eq!(wallet(&house, account), 0);
-    stripe.deliver(&stripe.disputed(&session, "charge.dispute.closed", "won"), house.address);
-    assert_eq!(wallet(&house, account), 500);
-    assert_eq!(house.get("/api/v1/coverage", &key).header_number("x-credits-remaining"), 499);
+    stripe.deliver(&stripe.refunded(&session, 250), server.address);
+    stripe.deliver(&stripe.paid(&session), server.address);
+    assert_eq!(wallet(&server, account), 0);
+    stripe.deliver(&stripe.disputed(&session, "charge.dispute.closed", "won"), server.address);
+    assert_eq!(wallet(&server, account), 500);
+    assert_eq!(server.get("/api/v1/coverage", &key).header_number("x-credits-remaining"), 499);
     let mut dispute = stripe.disputed(&session, "charge.dispute.created", "needs_response");
     dispute.0 = dispute.0.replace("dp_", "dp_second_");
-    stripe.deliver(&dispute, house.address);
-    stripe.deliver(&dispute, house.address);
-    assert_eq!(wallet(&house, account), -1);
-    house.get("/api/v1/coverage", &key).expect_error(402, "insufficient_credits");
-    assert_eq!(bought(&buy(&house, &key, "starter"))["status"], "requested", "buying needs no credits");
+    stripe.deliver(&dispute, server.address);
+    stripe.deliver(&dispute, server.address);
+    assert_eq!(wallet(&server, account), -1);
+    server.get("/api/v1/coverage", &key).expect_error(402, "insufficient_credits");
+    assert_eq!(bought(&buy(&server, &key, "starter"))["status"], "requested", "buying needs no credits");
     let mut won = stripe.disputed(&session, "charge.dispute.closed", "won");
     won.0 = won.0.replace("dp_", "dp_second_");
-    stripe.deliver(&won, house.address);
-    assert_eq!(wallet(&house, account), 499);
-    stripe.deliver(&dispute, house.address);
-    assert_eq!(wallet(&house, account), 499, "it has ended");
-    house.accounts.verify_ledger().unwrap();
+    stripe.deliver(&won, server.address);
+    assert_eq!(wallet(&server, account), 499);
+    stripe.deliver(&dispute, server.address);
+    assert_eq!(wallet(&server, account), 499, "a closed dispute was opened again");
+    server.accounts.verify_ledger().unwrap();
 }
 
 #[test]
 fn stripe_failures_lose_nothing_and_retries_get_the_same_page() {
-    let (house, stripe) = start_with_cards(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
+    let (server, stripe) = start_with_cards(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
     let starter = json!({ "pack": "starter" }).to_string();
     let retry = "Idempotency-Key: one\r\n";
     // A single failure has no effect.
     stripe.fail(&[StripeFault::Refuse(500)]);
-    assert!(bought(&buy(&house, &key, "pro"))["checkoutUrl"].is_string());
+    assert!(bought(&buy(&server, &key, "pro"))["checkoutUrl"].is_string());
     for faults in [[StripeFault::Refuse(503); 2], [StripeFault::DropResponse; 2]] {
         stripe.fail(&faults);
-        let refused = buy_with(&house, &key, &starter, retry);
+        let refused = buy_with(&server, &key, &starter, retry);
         refused.expect_error(503, "payment_unavailable");
-        assert!(!refused.text().contains("some_code"), "what Stripe said is for the log");
+        assert!(!refused.text().contains("some_code"), "the response contains Stripe's message");
     }
     let pages = stripe.sessions().len();
-    let reply = bought(&buy_with(&house, &key, &starter, retry));
+    let reply = bought(&buy_with(&server, &key, &starter, retry));
     assert_eq!((&reply["purchase"], stripe.sessions().len()), (&json!("buy-2"), pages), "the page that was made");
     // Without an idempotency key the request cannot be repeated, so the purchase is cancelled.
     stripe.fail(&[StripeFault::Refuse(400)]);
-    buy(&house, &key, "bulk").expect_error(503, "payment_unavailable");
-    let purchases = house.accounts.purchases().unwrap();
+    buy(&server, &key, "bulk").expect_error(503, "payment_unavailable");
+    let purchases = server.accounts.purchases().unwrap();
     assert_eq!((purchases.len(), purchases[2].status), (3, PurchaseStatus::Cancelled));
-    assert!(house.log().contains("Stripe answered 400 api_error some_code, its request id is req_1"));
-    stripe.deliver(&stripe.paid(&stripe.session_at(reply["checkoutUrl"].as_str().unwrap())), house.address);
-    assert_eq!(wallet(&house, account), 1000);
-    assert_eq!(bought(&buy_with(&house, &key, &starter, retry))["status"], "paid");
+    assert!(server.log().contains("Stripe answered 400 api_error some_code; its request id is req_1"));
+    stripe.deliver(&stripe.paid(&stripe.session_at(reply["checkoutUrl"].as_str().unwrap())), server.address);
+    assert_eq!(wallet(&server, account), 1000);
+    assert_eq!(bought(&buy_with(&server, &key, &starter, retry))["status"], "paid");
 }
 
 #[test]
 fn a_hanging_stripe_does_not_block_searches() {
-    let (house, stripe) = start_with_cards(generous_tariff());
-    let key = house.create_full_key();
+    let (server, stripe) = start_with_cards(generous_tariff());
+    let key = server.create_full_key();
     // More than the threads for heavy work.
     stripe.fail(&[StripeFault::Hold; 4]);
     std::thread::scope(|scope| {
-        let buyers: Vec<_> = (0..4).map(|_| scope.spawn(|| buy(&house, &key, "starter").status)).collect();
+        let buyers: Vec<_> = (0..4).map(|_| scope.spawn(|| buy(&server, &key, "starter").status)).collect();
         crate::test_server::wait_until("four requests at Stripe", || stripe.received().len() == 4);
-        assert_eq!(house.get("/api/v1/search?q=deposit", &key).status, 200);
+        assert_eq!(server.get("/api/v1/search?q=deposit", &key).status, 200);
         stripe.release();
         assert!(buyers.into_iter().all(|buyer| buyer.join().unwrap() == 200));
     });
@@ -333,27 +333,27 @@ pub(crate) fn pay_url(page: &TestResponse) -> String {
 
 #[test]
 fn a_company_is_formed_and_paid_by_card() {
-    let (house, stripe) = start_with_cards(Tariff::CONTRACT);
-    let account = house.create_account(0);
-    let key = house.create_key(account, &[Scope::Formation]);
+    let (server, stripe) = start_with_cards(Tariff::CONTRACT);
+    let account = server.create_account(0);
+    let key = server.create_key(account, &[Scope::Formation]);
     let authorization = format!("Bearer {key}");
     let body = intake().to_string();
-    let handed_over = post(&house, "/api/v1/formation/handoff", &[("Authorization", &authorization)], &body);
+    let handed_over = post(&server, "/api/v1/formation/handoff", &[("Authorization", &authorization)], &body);
     let review = handed_over.json()["reviewUrl"].as_str().unwrap().replace("https://law.example", "");
-    assert!(house.get_with(&review, &[]).text().contains("$110.00") && stripe.received().is_empty());
+    assert!(server.get_with(&review, &[]).text().contains("$110.00") && stripe.received().is_empty());
 
     // The order is made even if there is no payment page yet.
     stripe.fail(&[StripeFault::Refuse(503); 2]);
-    let accepted = post(&house, &review, &[], "confirmed=yes");
+    let accepted = post(&server, &review, &[], "confirmed=yes");
     assert!(accepted.status == 200 && !accepted.text().contains("checkout.example"), "{}", accepted.text());
-    let url = pay_url(&post(&house, &review, &[], "confirmed=yes"));
-    assert_eq!(pay_url(&post(&house, &review, &[], "confirmed=yes")), url, "one page for the order");
+    let url = pay_url(&post(&server, &review, &[], "confirmed=yes"));
+    assert_eq!(pay_url(&post(&server, &review, &[], "confirmed=yes")), url, "one page for the order");
     let session = stripe.session_at(&url);
     assert_eq!((&session["amount_total"], stripe.sessions().len()), (&json!(11_000), 1));
     for asked in stripe.received() {
         assert!(!format!("{asked:?}").contains("Ondarza"), "nothing of the intake leaves the service");
     }
-    let order = house.accounts.orders().unwrap().remove(0);
+    let order = server.accounts.orders().unwrap().remove(0);
     assert_eq!(order.stage(), OrderStage::Payment);
 
     let mut wrong = session.clone();
@@ -361,22 +361,22 @@ fn a_company_is_formed_and_paid_by_card() {
     let notice = stripe.paid(&session);
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| stripe.deliver(&notice, house.address));
+            scope.spawn(|| stripe.deliver(&notice, server.address));
         }
     });
-    stripe.deliver(&stripe.paid(&wrong), house.address);
-    let paid = house.accounts.order(order.id).unwrap().unwrap();
+    stripe.deliver(&stripe.paid(&wrong), server.address);
+    let paid = server.accounts.order(order.id).unwrap().unwrap();
     assert_eq!((paid.stage(), paid.stages.len()), (OrderStage::Setup, 3));
     assert_eq!(paid.payment.unwrap().reference.as_deref(), Some("pi_test_0"));
-    assert!(!post(&house, &review, &[], "confirmed=yes").text().contains("checkout.example"), "it is paid");
-    assert_eq!(wallet(&house, account), 0, "an order buys no credits");
+    assert!(!post(&server, &review, &[], "confirmed=yes").text().contains("checkout.example"), "it is paid");
+    assert_eq!(wallet(&server, account), 0, "an order buys no credits");
 
     for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
-        house.accounts.advance_order(order.id, stage, &house.test_act()).unwrap();
+        server.accounts.advance_order(order.id, stage, &server.test_act()).unwrap();
     }
-    assert_eq!(house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment, 5000);
-    stripe.deliver(&stripe.refunded(&session, 11_000), house.address);
-    let problems = house.accounts.checkouts().unwrap().remove(0).problems;
+    assert_eq!(server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment, 5000);
+    stripe.deliver(&stripe.refunded(&session, 11_000), server.address);
+    let problems = server.accounts.checkouts().unwrap().remove(0).problems;
     assert_eq!(problems, ["11000 of 11000 cents were refunded"]);
-    house.accounts.verify_ledger().unwrap();
+    server.accounts.verify_ledger().unwrap();
 }

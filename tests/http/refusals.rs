@@ -8,8 +8,8 @@ use crate::test_server::{TestResponse, TestServer, generous_tariff};
 /// The largest size of a refusal, so that a small request cannot cause a large response.
 const REFUSAL_BYTES_MAX: usize = 4 << 10;
 
-fn left(house: &TestServer, account: AccountId) -> u32 {
-    house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment
+fn left(server: &TestServer, account: AccountId) -> u32 {
+    server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment
 }
 
 /// A query with this many parameters, none of which any operation knows.
@@ -19,8 +19,8 @@ fn unknown_parameters(count: usize, name: impl Fn(usize) -> String) -> String {
 
 #[test]
 fn a_refusal_is_small_whatever_was_sent() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     let checkout = "/api/v1/billing/checkout";
     let long = "a".repeat(8_000);
     let paths = [
@@ -38,7 +38,7 @@ fn a_refusal_is_small_whatever_was_sent() {
         (422, format!("/api/v1/gis/{long}")),
     ];
     for (status, path) in paths {
-        let refused = house.get(&path, &key);
+        let refused = server.get(&path, &key);
         assert_eq!(refused.status, status, "{}: {}", &path[..60], refused.text());
         assert!(refused.body.len() <= REFUSAL_BYTES_MAX, "{} bytes for {}", refused.body.len(), &path[..60]);
         assert!(refused.json()["message"].is_string());
@@ -47,10 +47,10 @@ fn a_refusal_is_small_whatever_was_sent() {
 
 #[test]
 fn more_than_64_parameters_are_refused_and_16_violations_are_listed() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let checkout = |count: usize| {
         let query = unknown_parameters(count, |n| format!("x{n}"));
-        house.get_with(&format!("/api/v1/billing/checkout?{query}"), &[]).expect_error(422, "validation_error")
+        server.get_with(&format!("/api/v1/billing/checkout?{query}"), &[]).expect_error(422, "validation_error")
     };
     let listed = checkout(64);
     assert_eq!(listed["details"].as_array().unwrap().len(), 16);
@@ -64,13 +64,13 @@ fn more_than_64_parameters_are_refused_and_16_violations_are_listed() {
 
 #[test]
 fn a_bad_idempotency_key_is_refused_in_its_own_words_and_charges_nothing() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let bearer = format!("Bearer {}", house.create_key(account, &Scope::ALL));
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let bearer = format!("Bearer {}", server.create_key(account, &Scope::ALL));
     let call = |keys: &[&str]| -> TestResponse {
         let mut headers = vec![("Authorization", bearer.as_str())];
         headers.extend(keys.iter().map(|key| ("Idempotency-Key", *key)));
-        house.get_with("/api/v1/coverage", &headers)
+        server.get_with("/api/v1/coverage", &headers)
     };
     let long = "k".repeat(256);
     for (keys, words) in [
@@ -85,40 +85,40 @@ fn a_bad_idempotency_key_is_refused_in_its_own_words_and_charges_nothing() {
         assert_eq!(error["details"][0]["parameter"], "Idempotency-Key", "{keys:?}");
         assert!(error["message"].as_str().unwrap().contains(words), "{keys:?}: {error:#}");
     }
-    assert_eq!(left(&house, account), 50_000);
+    assert_eq!(left(&server, account), 50_000);
     assert_eq!(call(&[&long[1..]]).status, 200);
-    assert_eq!(left(&house, account), 49_999);
+    assert_eq!(left(&server, account), 49_999);
 }
 
 #[test]
 fn text_that_is_too_long_or_has_control_characters_is_refused_before_any_charge() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
     let long = |chars: usize| "%C3%A9".repeat(chars);
     for (path, name) in [("search", "q"), ("suggest", "q"), ("resolve", "citation")] {
         for bad in ["a%09b", "a%0Ab", "a%0D", "%0Aa", &"a".repeat(1025), &long(1025)] {
-            let error = house.get(&format!("/api/v1/{path}?{name}={bad}"), &key).expect_error(422, "validation_error");
+            let error = server.get(&format!("/api/v1/{path}?{name}={bad}"), &key).expect_error(422, "validation_error");
             assert_eq!(error["details"][0]["parameter"], name);
             let message = error["message"].as_str().unwrap();
             assert!(message.contains("1024 characters") && message.contains("control characters"), "{message}");
         }
     }
-    assert_eq!(left(&house, account), 50_000);
-    assert_eq!(house.get(&format!("/api/v1/search?q={}", long(1024)), &key).status, 200);
+    assert_eq!(left(&server, account), 50_000);
+    assert_eq!(server.get(&format!("/api/v1/search?q={}", long(1024)), &key).status, 200);
 }
 
 #[test]
 fn a_query_that_excludes_too_much_or_everything_is_refused_before_any_charge() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
     let with = |exclusions: usize| format!("/api/v1/search?q=deposit{}", "%20-hen".repeat(exclusions));
-    for (path, words) in [(with(9), "at most 8"), ("/api/v1/search?q=-hens".to_owned(), "leave out")] {
-        let error = house.get(&path, &key).expect_error(422, "validation_error");
+    for (path, words) in [(with(9), "at most 8"), ("/api/v1/search?q=-hens".to_owned(), "only excludes words")] {
+        let error = server.get(&path, &key).expect_error(422, "validation_error");
         assert_eq!(error["details"][0]["parameter"], "q");
         assert!(error["message"].as_str().unwrap().contains(words), "{error:#}");
     }
-    assert_eq!(left(&house, account), 50_000);
-    assert_eq!(house.get(&with(8), &key).status, 200);
+    assert_eq!(left(&server, account), 50_000);
+    assert_eq!(server.get(&with(8), &key).status, 200);
 }

@@ -20,19 +20,19 @@ fn has(object: &Value, wanted: &[&str]) {
 }
 
 struct Client {
-    house: TestServer,
+    server: TestServer,
     key: String,
 }
 
 impl Client {
     fn new() -> Self {
         // Strict, so that a charge is in the ledger when the answer arrives.
-        let house = TestServer::start_strict(generous_tariff());
-        Self { key: house.create_full_key(), house }
+        let server = TestServer::start_strict(generous_tariff());
+        Self { key: server.create_full_key(), server }
     }
 
     fn json(&self, path: &str) -> Value {
-        let answered = self.house.get(path, &self.key);
+        let answered = self.server.get(path, &self.key);
         assert_eq!(answered.status, 200, "{path}: {}", answered.text());
         answered.json()
     }
@@ -42,7 +42,7 @@ impl Client {
 fn a_search_answers_ranked_results_with_passages_and_pages() {
     let client = Client::new();
     let path = "/api/v1/search?q=return+of+the+security+deposit&limit=3";
-    let answered = client.house.get(path, &client.key);
+    let answered = client.server.get(path, &client.key);
     let body = answered.json();
     assert_eq!(fields(&body), ["asOf", "depth", "mode", "page", "pageSize", "results", "tookMs", "total"]);
     assert_eq!((&body["page"], &body["pageSize"], &body["mode"]), (&1.into(), &3.into(), &"hybrid".into()));
@@ -70,7 +70,7 @@ fn facets_are_returned_on_request_and_filters_apply() {
     has(&all["facets"]["tags"][0], &["value", "count"]);
     let arden = client.json("/api/v1/search?q=permit&mode=keyword&jurisdiction=xa&limit=100");
     let counted = all["facets"]["jurisdictions"].as_array().unwrap().iter().find(|facet| facet["value"] == "XA");
-    assert_eq!(counted.unwrap()["count"], arden["total"], "a jurisdiction with what lies in it");
+    assert_eq!(counted.unwrap()["count"], arden["total"], "a jurisdiction includes the law of its parts");
     let codes = arden["results"].as_array().unwrap().iter().map(|result| result["jurisdiction"].as_str().unwrap());
     assert!(codes.clone().all(|code| code.starts_with("XA")) && codes.clone().any(|code| code != "XA"));
 
@@ -92,7 +92,7 @@ fn a_placeholder_answers_nothing_and_an_unknown_filter_is_refused() {
         ("q=a&limit=101", "limit", "100"),
     ] {
         let error =
-            client.house.get(&format!("/api/v1/search?{query}"), &client.key).expect_error(422, "validation_error");
+            client.server.get(&format!("/api/v1/search?{query}"), &client.key).expect_error(422, "validation_error");
         assert_eq!(error["details"][0]["parameter"], parameter);
         assert!(error["details"][0]["message"].as_str().unwrap().contains(call), "{error:#}");
     }
@@ -103,7 +103,7 @@ fn a_placeholder_answers_nothing_and_an_unknown_filter_is_refused() {
 fn a_node_has_three_formats_and_a_304_is_free() {
     let client = Client::new();
     let path = format!("/api/v1/node/{}", *NODE);
-    let answered = client.house.get(&path, &client.key);
+    let answered = client.server.get(&path, &client.key);
     let node = answered.json();
     has(&node, &["id", "citation", "heading", "text", "breadcrumb", "provenance", "jurisdiction", "codeBody"]);
     has(&node, &["codeBodyId", "level", "status", "path", "parent", "previous", "next", "childCount", "tags"]);
@@ -130,9 +130,9 @@ fn a_node_has_three_formats_and_a_304_is_free() {
     let tag = answered.header("etag").to_owned();
     let before = answered.header_number("x-research-allotment-remaining");
     let bearer = format!("Bearer {}", client.key);
-    let known = client.house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", &tag)]);
+    let known = client.server.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", &tag)]);
     assert_eq!((known.status, known.body.len(), known.header("etag")), (304, 0, tag.as_str()));
-    let markdown = client.house.get_with(&path, &[("Authorization", &bearer), ("Accept", "text/markdown")]);
+    let markdown = client.server.get_with(&path, &[("Authorization", &bearer), ("Accept", "text/markdown")]);
     assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
     assert!(markdown.text().starts_with("# Arden Rev. Stat. § 12-2-104 "), "{}", markdown.text());
     assert_ne!(markdown.header("etag"), tag);
@@ -141,7 +141,7 @@ fn a_node_has_three_formats_and_a_304_is_free() {
         before - 2,
         "the 304 was free, the next was not"
     );
-    let text = client.house.get(&format!("{path}?format=txt"), &client.key);
+    let text = client.server.get(&format!("{path}?format=txt"), &client.key);
     assert!(text.text().contains(node["text"].as_str().unwrap()));
 }
 
@@ -155,7 +155,7 @@ fn repealed_law_is_marked_in_every_format() {
     let node = client.json(&path);
     assert_eq!(node["status"], "repealed");
     for format in ["md", "txt"] {
-        let text = client.house.get(&format!("{path}?format={format}"), &client.key).text();
+        let text = client.server.get(&format!("{path}?format={format}"), &client.key).text();
         let (standing, law) = (text.find("Status: repealed").unwrap(), text.find(node["text"].as_str().unwrap()));
         assert!(law.is_none_or(|law| standing < law), "{text}");
         assert!(text.contains(node["provenance"]["publisher"].as_str().unwrap()));
@@ -164,7 +164,7 @@ fn repealed_law_is_marked_in_every_format() {
             assert!(text.contains(note["text"].as_str().unwrap()), "{text}");
         }
     }
-    let living = client.house.get(&format!("/api/v1/node/{}?format=md", *NODE), &client.key).text();
+    let living = client.server.get(&format!("/api/v1/node/{}?format=md", *NODE), &client.key).text();
     assert!(living.contains("**Status: in force**\n"), "{living}");
 }
 
@@ -191,11 +191,11 @@ fn references_lead_both_ways_and_page_by_page() {
     let pages = (1..=total).map(|page| client.json(&format!("{path}?direction=in&limit=1&page={page}")));
     let one_by_one: Vec<Value> = pages.map(|page| page["nodes"][0].clone()).collect();
     assert_eq!(whole["nodes"], Value::Array(one_by_one));
-    let first = client.house.get(&format!("{path}?direction=in&limit=1"), &client.key);
+    let first = client.server.get(&format!("{path}?direction=in&limit=1"), &client.key);
     assert!(first.header("link").contains("page=2>; rel=\"next\""), "{}", first.header("link"));
     let beyond = client.json(&format!("{path}?page=500"));
     assert_eq!((&beyond["nodes"], &beyond["total"]), (&Value::Array(Vec::new()), &3.into()));
-    let too_far = client.house.get(&format!("{path}?page=501"), &client.key).expect_error(422, "validation_error");
+    let too_far = client.server.get(&format!("{path}?page=501"), &client.key).expect_error(422, "validation_error");
     assert_eq!(too_far["details"][0]["parameter"], "page", "501 x 20 is beyond result 10,000");
 
     // Every citing provision lists this one as cited.
@@ -215,7 +215,7 @@ fn several_nodes_cost_one_each_and_missing_ones_nothing() {
     let other = children["nodes"][0]["id"].as_str().unwrap();
     let nobody = crate::operations::UNKNOWN_NODE_ID;
     let path = format!("/api/v1/nodes?ids={},{other},{nobody},{}", *NODE, *NODE);
-    let answered = client.house.get(&path, &client.key);
+    let answered = client.server.get(&path, &client.key);
     let body = answered.json();
     assert_eq!(body["nodes"].as_array().unwrap().len(), 2);
     assert_eq!(body["missing"][0], nobody);
@@ -254,16 +254,16 @@ fn browsing_leads_from_code_bodies_down_to_every_provision() {
     let pages = (1..=total).map(|page| client.json(&format!("{path}&limit=1&page={page}")));
     let one_by_one: Vec<Value> = pages.map(|page| page["nodes"][0].clone()).collect();
     assert_eq!(whole["nodes"], Value::Array(one_by_one));
-    let first = client.house.get(&format!("{path}&limit=1"), &client.key);
+    let first = client.server.get(&format!("{path}&limit=1"), &client.key);
     assert!(first.header("link").contains("page=2>; rel=\"next\""), "{}", first.header("link"));
     assert!(first.header("link").contains(&format!("page={total}>; rel=\"last\"")), "{}", first.header("link"));
     let beyond = client.json(&format!("{path}&limit=1&page={}", total + 1));
     assert_eq!((&beyond["nodes"], &beyond["total"]), (&json!([]), &json!(total)));
-    client.house.get(&format!("{path}&limit=1001"), &client.key).expect_error(422, "validation_error");
+    client.server.get(&format!("{path}&limit=1001"), &client.key).expect_error(422, "validation_error");
 
     let federal = ENGINE.snapshot().catalogue.code_bodies.iter().find(|body| body.key == "us/sfc").unwrap().id;
     let foreign = format!("/api/v1/browse?codeBodyId={federal}&parent={}", *NODE);
-    let error = client.house.get(&foreign, &client.key).expect_error(422, "validation_error");
+    let error = client.server.get(&foreign, &client.key).expect_error(422, "validation_error");
     assert_eq!(error["details"][0]["parameter"], "parent");
 }
 
@@ -271,7 +271,7 @@ fn browsing_leads_from_code_bodies_down_to_every_provision() {
 fn a_layer_is_sent_as_it_is_stored_and_its_zones_lead_to_provisions() {
     let client = Client::new();
     let path = "/api/v1/gis/xa-port-arden";
-    let answered = client.house.get(path, &client.key);
+    let answered = client.server.get(path, &client.key);
     let layer = answered.json();
     assert_eq!(fields(&layer), ["citationQuality", "featureCount", "geojson", "shortCode", "status"]);
     assert_eq!((&layer["status"], &layer["citationQuality"]), (&"published".into(), &"linked".into()));
@@ -282,7 +282,7 @@ fn a_layer_is_sent_as_it_is_stored_and_its_zones_lead_to_provisions() {
 
     let bearer = format!("Bearer {}", client.key);
     for encoding in ["gzip", "zstd"] {
-        let packed = client.house.get_with(path, &[("Authorization", &bearer), ("Accept-Encoding", encoding)]);
+        let packed = client.server.get_with(path, &[("Authorization", &bearer), ("Accept-Encoding", encoding)]);
         assert_eq!(packed.header("content-encoding"), encoding);
         assert!(packed.body.len() * 2 < answered.body.len());
     }
@@ -331,14 +331,15 @@ fn an_account_sees_what_it_spent_and_what_it_can_buy() {
     assert_eq!(entry["keyPrefix"], client.key[..12]);
     assert_eq!(me["upgradeOptions"][0]["pack"], "starter");
     assert_eq!(me["upgradeOptions"][0]["priceCents"], 500);
-    let checkout = client.house.get_with("/api/v1/billing/checkout", &[]).json();
+    let checkout = client.server.get_with("/api/v1/billing/checkout", &[]).json();
     assert_eq!(checkout["packs"][2]["credits"], 15_000);
 }
 
 #[test]
 fn an_order_shows_every_stage_to_the_holder_of_its_token() {
     let client = Client::new();
-    let order = client.json(&crate::operations::order_status_path(&client.house, "/api/v1/formation/status/{orderId}"));
+    let order =
+        client.json(&crate::operations::order_status_path(&client.server, "/api/v1/formation/status/{orderId}"));
     let names = ["createdAt", "entityName", "entityType", "jurisdiction", "orderId", "stages", "state", "updatedAt"];
     assert_eq!(fields(&order), names);
     assert_eq!((&order["state"], &order["entityName"]), (&json!("details"), &json!("Arden Ferries LLC")));
@@ -357,7 +358,7 @@ fn a_retry_with_the_same_idempotency_key_is_charged_once() {
     let bearer = format!("Bearer {}", client.key);
     // A copy that arrives before the first one's debit is durable is refused as overloaded, so it is retried.
     let call = |path: &str| loop {
-        let answered = client.house.get_with(path, &[("Authorization", &bearer), ("Idempotency-Key", "run-1")]);
+        let answered = client.server.get_with(path, &[("Authorization", &bearer), ("Idempotency-Key", "run-1")]);
         if answered.status != 503 {
             return answered;
         }
@@ -426,7 +427,7 @@ fn queries_are_completed_and_misspellings_corrected() {
     let search = |query: &str| client.json(&format!("/api/v1/search?q={query}"));
     for quoted in ["deposit+%22of+the%22", "deposit+-%22of+the%22"] {
         let notice = search(quoted)["notices"][0].as_str().unwrap().to_owned();
-        assert!(notice.contains("common words alone"), "{quoted}: {notice}");
+        assert!(notice.contains("only common words"), "{quoted}: {notice}");
     }
     assert_eq!(search("%22security+deposit%22+-%22of+the+deposit%22")["notices"], Value::Null);
     assert_eq!(search("secuirty+depositt")["correctedQuery"], "security deposit");
@@ -438,7 +439,7 @@ fn queries_are_completed_and_misspellings_corrected() {
         assert_eq!(search(&format!("may+my+landlord+keep+it?&depth={depth}"))["depth"], "fast");
     }
     let refused =
-        client.house.get("/api/v1/search?q=fence&depth=deep", &client.key).expect_error(422, "validation_error");
+        client.server.get("/api/v1/search?q=fence&depth=deep", &client.key).expect_error(422, "validation_error");
     assert_eq!(refused["details"][0]["parameter"], "depth");
     assert!(refused["details"][0]["message"].as_str().unwrap().contains("without a sentence encoder"), "{refused}");
 
@@ -447,7 +448,7 @@ fn queries_are_completed_and_misspellings_corrected() {
     assert!(citations.clone().all(|citation| citation.contains("S.F.C.")), "{federal:#}");
     for (query, parameter) in [("q=a&limit=21", "limit"), ("q=a&jurisdiction=ZZ", "jurisdiction")] {
         let error =
-            client.house.get(&format!("/api/v1/suggest?{query}"), &client.key).expect_error(422, "validation_error");
+            client.server.get(&format!("/api/v1/suggest?{query}"), &client.key).expect_error(422, "validation_error");
         assert_eq!(error["details"][0]["parameter"], parameter);
     }
 }

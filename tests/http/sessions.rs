@@ -7,13 +7,13 @@ use crate::browser::{
 
 #[test]
 fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
-    let house = start_with_account_pages();
-    let mut reader = Browser::new(&house);
+    let server = start_with_account_pages();
+    let mut reader = Browser::new(&server);
     for path in ["/", "/browse", "/settings"] {
         reader.get(path);
         assert!(reader.cookies.is_empty(), "{path}");
     }
-    let mut browser = Browser::signed_up(&house, "jane@example.org");
+    let mut browser = Browser::signed_up(&server, "jane@example.org");
     let page = browser.get("/settings");
     assert!(page.text().contains("Waiting for approval") && page.text().contains("jane@example.org"));
     assert_eq!(page.header("cache-control"), "no-store");
@@ -25,17 +25,17 @@ fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
     assert_eq!(browser.sign_in("JANE@example.org", PASSWORD).header("location"), "/settings?signed-in");
     assert_eq!(browser.get("/settings?signed-in").status, 200);
     // Without TLS a browser drops the cookie, and the person is told why.
-    let mut dropping = Browser::new(&house);
+    let mut dropping = Browser::new(&server);
     assert_eq!(dropping.get("/settings?signed-in").header("location"), "/settings/sign-in?again");
     assert!(dropping.get("/settings/sign-in?again").text().contains("did not keep the sign-in"));
 }
 
 #[test]
 fn forms_of_other_sites_and_forms_without_their_token_do_nothing() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
-    let keys = || house.accounts.keys(Some(account)).len();
+    let keys = || server.accounts.keys(Some(account)).len();
     let (before, own) = (keys(), browser.token.clone());
     let fields = &[("name", "stolen"), ("scopes", "search")];
     for foreign in [
@@ -49,14 +49,14 @@ fn forms_of_other_sites_and_forms_without_their_token_do_nothing() {
         let answered = browser.post_as("/settings/keys", fields, foreign);
         assert_eq!(answered.status, 403, "{foreign:?}");
     }
-    let mut other = Browser::approved(&house, "mallory");
+    let mut other = Browser::approved(&server, "mallory");
     other.get("/settings");
     for token in ["", "0", &"0".repeat(64), &other.token.clone()] {
         browser.token = token.to_owned();
         assert_eq!(browser.post("/settings/keys", fields).status, 403, "{token}");
     }
     // Login CSRF: a form of another site cannot sign somebody in either.
-    let mut victim = Browser::new(&house);
+    let mut victim = Browser::new(&server);
     assert_eq!(victim.post("/settings/sign-in", &[("login", "mallory"), ("password", PASSWORD)]).status, 403);
     assert_eq!(keys(), before);
     browser.token = own;
@@ -66,9 +66,9 @@ fn forms_of_other_sites_and_forms_without_their_token_do_nothing() {
 
 #[test]
 fn reading_changes_nothing() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::approved(&house, "jane");
-    let acts = || house.accounts.acts(1000).unwrap().len();
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
+    let acts = || server.accounts.acts(1000).unwrap().len();
     let before = acts();
     for path in ["/settings", "/settings/ledger", "/settings/ledger.csv", "/settings/sign-in", "/settings/sign-up"] {
         browser.get(path);
@@ -83,15 +83,15 @@ fn reading_changes_nothing() {
 
 #[test]
 fn planted_session_cookies_are_refused() {
-    let house = start_with_account_pages();
-    Browser::signed_up(&house, "jane");
+    let server = start_with_account_pages();
+    Browser::signed_up(&server, "jane");
     let planted = "A".repeat(32);
-    let mut victim = Browser::new(&house);
+    let mut victim = Browser::new(&server);
     victim.cookies.insert(SESSION_COOKIE.to_owned(), planted.clone());
     victim.sign_in("jane", PASSWORD);
     let given = victim.cookies[SESSION_COOKIE].clone();
     assert_ne!(given, planted);
-    let mut thief = Browser::new(&house);
+    let mut thief = Browser::new(&server);
     thief.cookies.insert(SESSION_COOKIE.to_owned(), planted);
     assert_eq!(thief.get("/settings").status, 303);
     // Signing in again creates a new session and ends the previous one.
@@ -105,14 +105,14 @@ fn planted_session_cookies_are_refused() {
 
 #[test]
 fn responses_do_not_reveal_which_accounts_exist() {
-    let house = start_with_account_pages();
-    Browser::signed_up(&house, "jane");
+    let server = start_with_account_pages();
+    Browser::signed_up(&server, "jane");
     let asked = |login: &str, password: &str| {
-        let mut browser = Browser::new(&house);
+        let mut browser = Browser::new(&server);
         browser.get("/settings/sign-in");
-        let before = house.accounts.passwords_checked();
+        let before = server.accounts.passwords_checked();
         let answered = browser.post("/settings/sign-in", &[("login", login), ("password", password)]);
-        let work = house.accounts.passwords_checked() - before;
+        let work = server.accounts.passwords_checked() - before;
         let text = answered.text().replace(&browser.token, "TOKEN");
         assert!(!text.contains("jane"), "{text}");
         (answered.status, text, work)
@@ -123,32 +123,32 @@ fn responses_do_not_reveal_which_accounts_exist() {
         assert_eq!(asked(nobody, "not hers at all"), wrong_password, "{nobody}");
     }
     // A link that never existed is answered like a used one.
-    let mut browser = Browser::new(&house);
-    let made = house.accounts.create_account("Jo".to_owned(), &house.test_act()).unwrap().id;
+    let mut browser = Browser::new(&server);
+    let made = server.accounts.create_account("Jo".to_owned(), &server.test_act()).unwrap().id;
     let mut entropy = hornbook::accounts::entropy::SystemEntropy;
     let role = hornbook::accounts::people::PersonRole::Customer;
-    let link = house.accounts.make_link(made, role, &house.test_act(), &mut entropy).unwrap().reveal();
+    let link = server.accounts.make_link(made, role, &server.test_act(), &mut entropy).unwrap().reveal();
     let path = format!("/settings/link/{link}");
     assert_eq!(browser.get(&path).status, 200);
     assert_eq!(browser.get(&path).status, 200, "looking uses nothing up");
     assert_eq!(browser.post(&path, &[("login", "jody"), ("password", PASSWORD)]).status, 303);
-    let gone = Browser::new(&house).get(&path);
-    let never = Browser::new(&house).get(&format!("/settings/link/{}", "A".repeat(32)));
+    let gone = Browser::new(&server).get(&path);
+    let never = Browser::new(&server).get(&format!("/settings/link/{}", "A".repeat(32)));
     assert_eq!((gone.status, never.status), (404, 404));
     let plain = |answered: &crate::test_server::TestResponse| {
         let text = answered.text();
         between(&text, "<main", "</main>").unwrap().to_owned()
     };
     assert_eq!(plain(&gone), plain(&never));
-    assert!(!house.log().contains(&link), "a link is a secret, also in the log");
+    assert!(!server.log().contains(&link), "a link is a secret, also in the log");
 }
 
 #[test]
 fn guesses_are_limited_by_name_and_by_address() {
-    let house = start_with_account_pages();
-    Browser::signed_up(&house, "jane");
+    let server = start_with_account_pages();
+    Browser::signed_up(&server, "jane");
     let mut statuses = Vec::new();
-    let mut browser = Browser::new(&house);
+    let mut browser = Browser::new(&server);
     browser.get("/settings/sign-in");
     for guess in 0..8 {
         let password = format!("guess number {guess}");
@@ -176,25 +176,25 @@ fn guesses_are_limited_by_name_and_by_address() {
 /// signing in from a known network, nor from changing the password.
 #[test]
 fn password_guesses_do_not_lock_out_the_owner() {
-    let house = start_with_account_pages_behind_proxy();
-    let mut owner = Browser::signed_up(&house, "jane");
-    let mut at_home = Browser::with_address(&house, "2001:db8:1::5");
+    let server = start_with_account_pages_behind_proxy();
+    let mut owner = Browser::signed_up(&server, "jane");
+    let mut at_home = Browser::with_address(&server, "2001:db8:1::5");
     assert_eq!(at_home.sign_in("jane", PASSWORD).status, 303);
     for attacker in ["203.0.113.9", "203.0.113.10"] {
-        let mut attacker = Browser::with_address(&house, attacker);
+        let mut attacker = Browser::with_address(&server, attacker);
         let guesses: Vec<u16> = (0..8).map(|_| attacker.sign_in("jane", "guess number x").status).collect();
         assert!(guesses.ends_with(&[429]), "{guesses:?}");
     }
-    let mut elsewhere = Browser::with_address(&house, "198.51.100.1");
+    let mut elsewhere = Browser::with_address(&server, "198.51.100.1");
     assert_eq!(elsewhere.sign_in("jane", PASSWORD).status, 429, "from a place that is not known");
-    let mut at_home = Browser::with_address(&house, "2001:db8:1::77");
+    let mut at_home = Browser::with_address(&server, "2001:db8:1::77");
     assert_eq!(at_home.sign_in("jane", PASSWORD).status, 303, "from the same network as before");
     owner.get("/settings");
     let changed = owner.post("/settings/password", &[("current", PASSWORD), ("password", "battery staple")]);
     assert_eq!(changed.status, 303, "{}", changed.text());
     // Guesses from the known network are limited too, and so are those of a signed-in person.
     let guesses: Vec<u16> = (0..8)
-        .map(|_| Browser::with_address(&house, "2001:db8:1::6").sign_in("jane", "guess number x").status)
+        .map(|_| Browser::with_address(&server, "2001:db8:1::6").sign_in("jane", "guess number x").status)
         .collect();
     assert!(guesses.ends_with(&[429]), "{guesses:?}");
     owner.get("/settings");
@@ -208,17 +208,17 @@ fn password_guesses_do_not_lock_out_the_owner() {
 
 #[test]
 fn sign_ups_are_rate_limited_and_pending_accounts_have_no_keys() {
-    let house = start_with_account_pages_behind_proxy();
-    let mut browser = Browser::signed_up(&house, "jane");
+    let server = start_with_account_pages_behind_proxy();
+    let mut browser = Browser::signed_up(&server, "jane");
     let refused = browser.post("/settings/keys", &[("name", "x"), ("scopes", "search")]);
     assert_eq!(refused.status, 422);
     assert!(refused.text().contains("waits for approval"), "{}", refused.text());
-    assert!(house.accounts.keys(Some(browser.account())).iter().all(|key| key.record.prefix == "web pages"));
+    assert!(server.accounts.keys(Some(browser.account())).iter().all(|key| key.record.prefix == "web pages"));
     let changes: Vec<u16> =
         (0..40).map(|_| browser.post("/settings/sessions", &[("session", "others")]).status).collect();
     assert!(changes.starts_with(&[303]) && changes.ends_with(&[429]), "{changes:?}");
     let sign_up = |number: usize, address| {
-        let mut browser = Browser::with_address(&house, address);
+        let mut browser = Browser::with_address(&server, address);
         browser.get("/settings/sign-up");
         browser
             .post(
@@ -242,9 +242,9 @@ fn sign_ups_are_rate_limited_and_pending_accounts_have_no_keys() {
 
 #[test]
 fn a_new_password_signs_every_other_browser_out() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::signed_up(&house, "jane");
-    let mut other = Browser::new(&house);
+    let server = start_with_account_pages();
+    let mut browser = Browser::signed_up(&server, "jane");
+    let mut other = Browser::new(&server);
     other.sign_in("jane", PASSWORD);
     assert_eq!(other.get("/settings").status, 200);
     let before = browser.cookies[SESSION_COOKIE].clone();
@@ -261,8 +261,8 @@ fn a_new_password_signs_every_other_browser_out() {
 
 #[test]
 fn requests_that_are_not_forms_are_refused() {
-    let house = start_with_account_pages();
-    let mut browser = Browser::signed_up(&house, "jane");
+    let server = start_with_account_pages();
+    let mut browser = Browser::signed_up(&server, "jane");
     const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
     for types in
         [&[("Content-Type", "application/json")][..], &[FORM, ("Content-Type", "application/json")], &[FORM, FORM]]

@@ -24,7 +24,7 @@ const DETECTION_TIMEOUT: Duration = Duration::from_secs(30);
 struct ServerWithSnapshot {
     corpora: TwoSnapshots,
     folder: PathBuf,
-    house: TestServer,
+    server: TestServer,
     key: String,
 }
 
@@ -33,15 +33,15 @@ impl ServerWithSnapshot {
         let corpora = TwoSnapshots::build();
         let (name, _) = &corpora.snapshots[1];
         let folder = corpora.data.path().join("snapshots").join(name);
-        let house = TestServer::start(generous_tariff());
-        house.service.reload_snapshot(corpora.data.path()).unwrap();
-        assert_eq!(house.service.corpus().id(), name);
-        let key = house.create_full_key();
-        Self { corpora, folder, house, key }
+        let server = TestServer::start(generous_tariff());
+        server.service.reload_snapshot(corpora.data.path()).unwrap();
+        assert_eq!(server.service.corpus().id(), name);
+        let key = server.create_full_key();
+        Self { corpora, folder, server, key }
     }
 
     fn readiness(&self) -> (u16, String) {
-        let answer = self.house.get_from_metrics_listener("GET", "/readyz");
+        let answer = self.server.get_from_metrics_listener("GET", "/readyz");
         (answer.status, answer.json()["status"].as_str().unwrap().to_owned())
     }
 
@@ -84,14 +84,14 @@ fn text_middle_offset(served: &ServerWithSnapshot, span: Span) -> u64 {
 #[test]
 fn damaged_text_is_a_500_on_every_path() {
     let served = ServerWithSnapshot::start();
-    let (house, key) = (&served.house, &served.key);
+    let (server, key) = (&served.server, &served.key);
     let (with_all, record) = served.node(|record| {
         let first = record.wording(0);
         record.wordings.len() > 1 && !first.notes.is_empty() && first.source_credit.is_some()
     });
     let (zone_defining, zone_record) = served
         .node(|record| record.citation == "Port Arden Mun. Code § 17.20.010" && record.wording(0).text.length > 0);
-    let json = |path: &str| house.get(path, key);
+    let json = |path: &str| server.get(path, key);
     let node = format!("/api/v1/node/{with_all}");
     let before = json(&node).json();
     assert_eq!(before["id"], with_all.as_str());
@@ -134,43 +134,43 @@ fn damaged_text_is_a_500_on_every_path() {
     let begins = text_middle_offset(&served, of_day.text) - (text.len() / 2) as u64;
     doors(begins + (in_text + shown.len() / 2) as u64, &[search.to_owned()]);
 
-    assert!(house.log().contains("texts.bin is damaged"), "{}", house.log());
+    assert!(server.log().contains("texts.bin is damaged"), "{}", server.log());
     assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));
-    assert_eq!(house.metric_value("hornbook_snapshot_intact"), 0.0);
-    assert_eq!(json(&node).json()["text"], before["text"], "what is whole is still answered");
+    assert_eq!(server.metric_value("hornbook_snapshot_intact"), 0.0);
+    assert_eq!(json(&node).json()["text"], before["text"], "undamaged text is no longer answered");
     // After the snapshot is restored and reloaded.
-    house.service.reload_snapshot(served.corpora.data.path()).unwrap();
+    server.service.reload_snapshot(served.corpora.data.path()).unwrap();
     assert_eq!(served.readiness(), (200, "ready".to_owned()));
-    assert_eq!(house.metric_value("hornbook_snapshot_intact"), 1.0);
+    assert_eq!(server.metric_value("hornbook_snapshot_intact"), 1.0);
 }
 
 #[test]
 fn a_call_that_fails_after_its_debit_is_refunded() {
     let served = ServerWithSnapshot::start();
-    let house = &served.house;
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
-    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let server = &served.server;
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
+    let left = || server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     let (id, record) = served.node(|record| record.wording(0).text.length > 0);
     let path = format!("/api/v1/node/{id}");
-    assert_eq!((house.get(&path, &key).status, left()), (200, 49_999));
+    assert_eq!((server.get(&path, &key).status, left()), (200, 49_999));
 
     let texts = served.folder.join("texts.bin");
     let damaged = text_middle_offset(&served, record.wording(0).text);
     flip_bit(&texts, damaged);
-    let refused = house.get(&path, &key);
+    let refused = server.get(&path, &key);
     refused.expect_error(500, "internal_error");
     assert_eq!(refused.header("x-credits-cost"), "");
     assert_eq!(left(), 49_999, "the failed call cost nothing");
-    let entries = house.accounts.recent_entries(account, 2).unwrap();
+    let entries = server.accounts.recent_entries(account, 2).unwrap();
     assert_eq!(entries.iter().map(|entry| entry.kind.name()).collect::<Vec<_>>(), ["refund", "usage"]);
     flip_bit(&texts, damaged);
-    assert_eq!((house.get(&path, &key).status, left()), (200, 49_998));
+    assert_eq!((server.get(&path, &key).status, left()), (200, 49_998));
 }
 
 /// The path of a call that shows the provision which defines a zone.
 fn zone_point_path(served: &ServerWithSnapshot, node_id: &str) -> String {
-    let layer = served.house.get("/api/v1/gis/XA-PORT-ARDEN", &served.key).json();
+    let layer = served.server.get("/api/v1/gis/XA-PORT-ARDEN", &served.key).json();
     let features = layer["geojson"]["features"].as_array().unwrap();
     let feature = features.iter().find(|feature| feature["properties"]["nodeId"] == node_id).unwrap();
     let mut corner = &feature["geometry"]["coordinates"];
@@ -183,7 +183,7 @@ fn zone_point_path(served: &ServerWithSnapshot, node_id: &str) -> String {
 #[test]
 fn damaged_names_and_records_are_never_shown() {
     let served = ServerWithSnapshot::start();
-    let (house, key) = (&served.house, &served.key);
+    let (server, key) = (&served.server, &served.key);
     let (id, record) = served.node(|record| record.citation == "Arden Rev. Stat. § 12-2-104a");
     let node = format!("/api/v1/node/{id}");
     let place = |name: &str, words: &str| {
@@ -193,11 +193,11 @@ fn damaged_names_and_records_are_never_shown() {
     };
     let cards = place("cards.bin", &format!("{}{}", record.citation, record.wording(0).heading));
     flip_bit(&served.folder.join("cards.bin"), cards);
-    house.get(&node, key).expect_error(500, "internal_error");
+    server.get(&node, key).expect_error(500, "internal_error");
     flip_bit(&served.folder.join("cards.bin"), cards);
-    assert!(house.log().contains("cards.bin is damaged"), "{}", house.log());
+    assert!(server.log().contains("cards.bin is damaged"), "{}", server.log());
     assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));
-    assert_eq!(house.get(&node, key).json()["citation"], record.citation);
+    assert_eq!(server.get(&node, key).json()["citation"], record.citation);
 }
 
 #[test]
@@ -205,14 +205,14 @@ fn a_scrub_finds_damage_in_unread_files() {
     let served = ServerWithSnapshot::start();
     let (told, events) = channel();
     let every = Duration::from_millis(10);
-    let integrity = IntegrityMonitor::start(Arc::clone(&served.house.service), Some(every), move |event| {
+    let integrity = IntegrityMonitor::start(Arc::clone(&served.server.service), Some(every), move |event| {
         let _ = told.send(event.clone());
     });
     let IntegrityEvent::Scrubbed { bytes, snapshot, .. } = events.recv_timeout(DETECTION_TIMEOUT).unwrap() else {
         panic!("a whole snapshot is scrubbed")
     };
     let total: u64 = served.snapshot().manifest.files.iter().map(|file| file.size).sum();
-    assert_eq!((bytes, snapshot.as_str()), (total, served.house.service.corpus().id()));
+    assert_eq!((bytes, snapshot.as_str()), (total, served.server.service.corpus().id()));
     assert_eq!(served.readiness().0, 200);
 
     flip_bit(&served.folder.join("zoning/XA-PORT-ARDEN.json"), 1_000);
@@ -223,7 +223,11 @@ fn a_scrub_finds_damage_in_unread_files() {
     assert!(damaged.is_some_and(|what| what.contains("zoning/XA-PORT-ARDEN.json is damaged")));
     assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));
     integrity.stop();
-    assert_eq!(events.iter().filter(|event| matches!(event, IntegrityEvent::Damaged { .. })).count(), 0, "told once");
+    assert_eq!(
+        events.iter().filter(|event| matches!(event, IntegrityEvent::Damaged { .. })).count(),
+        0,
+        "the damage was reported twice"
+    );
 }
 
 #[test]
@@ -232,7 +236,7 @@ fn a_deleted_snapshot_folder_is_not_reported_as_damage() {
     fs::rename(&served.folder, served.folder.with_file_name("elsewhere")).unwrap();
     let (told, events) = channel();
     let every = Duration::from_millis(10);
-    let integrity = IntegrityMonitor::start(Arc::clone(&served.house.service), Some(every), move |event| {
+    let integrity = IntegrityMonitor::start(Arc::clone(&served.server.service), Some(every), move |event| {
         let _ = told.send(event.clone());
     });
     assert!(matches!(events.recv_timeout(DETECTION_TIMEOUT).unwrap(), IntegrityEvent::NotScrubbed { .. }));

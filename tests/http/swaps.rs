@@ -46,7 +46,11 @@ impl TwoSnapshots {
     }
 
     fn word_of(&self, snapshot: &str) -> &'static str {
-        self.snapshots.iter().find(|(id, _)| id == snapshot).unwrap_or_else(|| panic!("{snapshot} is strange")).1
+        self.snapshots
+            .iter()
+            .find(|(id, _)| id == snapshot)
+            .unwrap_or_else(|| panic!("{snapshot} is neither of the two snapshots"))
+            .1
     }
 }
 
@@ -102,16 +106,16 @@ impl Client {
 #[test]
 fn swaps_under_load_fail_no_request_and_mix_no_snapshots() {
     let corpora = TwoSnapshots::build();
-    let house = TestServer::start(generous_tariff());
-    house.service.reload_snapshot(corpora.data.path()).unwrap();
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    server.service.reload_snapshot(corpora.data.path()).unwrap();
+    let key = server.create_full_key();
     let path = "/api/v1/search?q=landlord+lessorly+deposit&limit=5";
-    let (_, _, found) = Client::new(house.address, &key).get(path);
+    let (_, _, found) = Client::new(server.address, &key).get(path);
     let id = found["results"][0]["nodeId"].as_str().unwrap().to_owned();
 
     let done = AtomicBool::new(false);
     let ask = || {
-        let mut client = Client::new(house.address, &key);
+        let mut client = Client::new(server.address, &key);
         let mut seen = HashSet::new();
         while !done.load(Ordering::Relaxed) {
             let (status, snapshot, node) = client.get(&format!("/api/v1/node/{id}"));
@@ -139,7 +143,7 @@ fn swaps_under_load_fail_no_request_and_mix_no_snapshots() {
         for swap in 0..SWAPS {
             let (snapshot, _) = &corpora.snapshots[swap % 2];
             corpora.set_current(snapshot);
-            assert_eq!(&house.service.reload_snapshot(corpora.data.path()).unwrap().snapshot, snapshot);
+            assert_eq!(&server.service.reload_snapshot(corpora.data.path()).unwrap().snapshot, snapshot);
         }
         done.store(true, Ordering::Relaxed);
         for client in clients {
@@ -151,25 +155,25 @@ fn swaps_under_load_fail_no_request_and_mix_no_snapshots() {
 #[test]
 fn a_bad_snapshot_is_refused_with_the_reason_and_the_old_one_stays() {
     let corpora = TwoSnapshots::build();
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let (good, _) = &corpora.snapshots[0];
     corpora.set_current(good);
-    house.service.reload_snapshot(corpora.data.path()).unwrap();
-    let key = house.create_full_key();
+    server.service.reload_snapshot(corpora.data.path()).unwrap();
+    let key = server.create_full_key();
     let still_good = || {
-        let answer = house.get("/api/v1/search?q=landlord", &key);
+        let answer = server.get("/api/v1/search?q=landlord", &key);
         assert_eq!((answer.status, answer.header("x-corpus-snapshot")), (200, good.as_str()));
     };
 
     let bad = corpora.data.path().join("snapshots").join(&corpora.snapshots[1].0);
     flip_middle_bit(&bad.join("texts.bin"));
     corpora.set_current(&corpora.snapshots[1].0);
-    let error = house.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
+    let error = server.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
     assert!(error.contains("texts.bin") && error.contains("damaged"), "{error}");
     still_good();
 
     corpora.set_current("nowhere");
-    let error = house.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
+    let error = server.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
     assert!(error.contains("hornbook build"), "{error}");
     still_good();
 }

@@ -23,8 +23,8 @@ fn set_short_timeouts(http: &mut HttpSettings) {
     http.timeouts = Timeouts { head: second, idle: second, unread: second, read_rate_min: 4096 };
 }
 
-fn connect(house: &TestServer) -> TcpStream {
-    let stream = TcpStream::connect(house.address).unwrap();
+fn connect(server: &TestServer) -> TcpStream {
+    let stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream
 }
@@ -37,13 +37,13 @@ fn read_to_close(mut stream: TcpStream) -> Vec<u8> {
 
 #[test]
 fn silent_clients_are_closed_and_half_a_head_is_answered_with_408() {
-    let house = impatient();
-    let silent = connect(&house);
-    let mut half = connect(&house);
+    let server = impatient();
+    let silent = connect(&server);
+    let mut half = connect(&server);
     half.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n").unwrap();
-    let mut kept = connect(&house);
+    let mut kept = connect(&server);
     kept.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
-    let mut dripping = connect(&house);
+    let mut dripping = connect(&server);
     dripping.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
     let (reader, mut writer) = (dripping.try_clone().unwrap(), dripping.try_clone().unwrap());
     std::thread::spawn(move || {
@@ -57,18 +57,18 @@ fn silent_clients_are_closed_and_half_a_head_is_answered_with_408() {
     TestResponse::read(&read_to_close(half)).expect_error(408, "request_timeout");
     assert_eq!(TestResponse::read(&read_to_close(kept)).status, 200);
     TestResponse::read(&read_to_close(reader)).expect_error(408, "request_timeout");
-    assert_eq!(house.get_with("/healthz", &[]).status, 200);
+    assert_eq!(server.get_with("/healthz", &[]).status, 200);
 }
 
 const LARGE_RESPONSE_REQUEST: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /// A connection with a tiny receive buffer.
-fn connect_with_small_buffer(house: &TestServer) -> TcpStream {
+fn connect_with_small_buffer(server: &TestServer) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     let stream = runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4 << 10).unwrap();
-        socket.connect(house.address).await.unwrap().into_std().unwrap()
+        socket.connect(server.address).await.unwrap().into_std().unwrap()
     });
     stream.set_nonblocking(false).unwrap();
     stream
@@ -76,10 +76,10 @@ fn connect_with_small_buffer(house: &TestServer) -> TcpStream {
 
 /// The same, plain or with TLS.
 fn connect_with_small_buffer_over(
-    house: &TestServer,
+    server: &TestServer,
     certificate: Option<&CertificateDer<'static>>,
 ) -> Box<dyn ReadWrite> {
-    let stream = connect_with_small_buffer(house);
+    let stream = connect_with_small_buffer(server);
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     // The test must not wait for a server that stopped reading.
     stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
@@ -100,19 +100,19 @@ fn with_and_without_tls(
 ) {
     test(&TestServer::start_with(generous_tariff(), &change), None);
     let encrypted = TlsServer::open_changed(&change);
-    test(&encrypted.house, Some(&encrypted.certificate));
+    test(&encrypted.server, Some(&encrypted.certificate));
 }
 
 #[test]
 fn a_client_that_asks_and_never_reads_is_closed() {
-    with_and_without_tls(set_short_timeouts, |house, certificate| {
-        let mut streams: Vec<_> = (0..3).map(|_| connect_with_small_buffer_over(house, certificate)).collect();
+    with_and_without_tls(set_short_timeouts, |server, certificate| {
+        let mut streams: Vec<_> = (0..3).map(|_| connect_with_small_buffer_over(server, certificate)).collect();
         for stream in &mut streams {
             // More responses than all buffers can hold, and one byte after the requests.
             let _ = stream.write_all(&[&LARGE_RESPONSE_REQUEST.repeat(120)[..], b"G"].concat());
             let _ = stream.flush();
         }
-        wait_until("the end of the connections", || house.metric_value("hornbook_connections") < 0.5);
+        wait_until("the end of the connections", || server.metric_value("hornbook_connections") < 0.5);
         drop(streams);
     });
 }
@@ -125,8 +125,8 @@ fn a_client_that_reads_too_slowly_is_closed() {
         // a timeout by itself.
         http.timeouts.read_rate_min = u32::MAX;
     };
-    with_and_without_tls(change, |house, certificate| {
-        let mut stream = connect_with_small_buffer_over(house, certificate);
+    with_and_without_tls(change, |server, certificate| {
+        let mut stream = connect_with_small_buffer_over(server, certificate);
         let (mut read, mut piece) = (0, vec![0; 256 << 10]);
         let mut asked = 0;
         let is_closed = loop {
@@ -145,7 +145,7 @@ fn a_client_that_reads_too_slowly_is_closed() {
             std::thread::sleep(Duration::from_millis(2));
         };
         assert!(is_closed, "{read} bytes were read of the answers to {asked} requests");
-        wait_until("its end", || house.metric_value("hornbook_connections") < 0.5);
+        wait_until("its end", || server.metric_value("hornbook_connections") < 0.5);
     });
 }
 
@@ -153,19 +153,19 @@ fn a_client_that_reads_too_slowly_is_closed() {
 fn half_closed_clients_still_get_their_responses() {
     let encrypted = TlsServer::open_changed(|_| ());
     let plain = TestServer::start(generous_tariff());
-    for (house, certificate) in [(&plain, None), (&encrypted.house, Some(&encrypted.certificate))] {
-        let account = house.create_account(0);
-        let key = house.create_key(account, &Scope::ALL);
-        let taken = house.occupy_workers();
+    for (server, certificate) in [(&plain, None), (&encrypted.server, Some(&encrypted.certificate))] {
+        let account = server.create_account(0);
+        let key = server.create_key(account, &Scope::ALL);
+        let taken = server.occupy_workers();
         let asked = format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
         let both = [asked.as_bytes(), HEALTH_REQUEST].concat();
-        let mut stream = connect(house);
+        let mut stream = connect(server);
         let received = match certificate {
             None => {
                 stream.write_all(&both).unwrap();
                 stream.shutdown(Shutdown::Write).unwrap();
                 // The server sees the end of the stream before the response is ready.
-                wait_until("the search", || house.service.waiting() == 1);
+                wait_until("the search", || server.service.waiting() == 1);
                 drop(taken);
                 read_to_close(stream)
             }
@@ -174,7 +174,7 @@ fn half_closed_clients_still_get_their_responses() {
                 stream.write_all(&both).unwrap();
                 stream.conn.send_close_notify();
                 stream.flush().unwrap();
-                wait_until("the search", || house.service.waiting() == 1);
+                wait_until("the search", || server.service.waiting() == 1);
                 drop(taken);
                 let mut bytes = Vec::new();
                 stream.read_to_end(&mut bytes).unwrap();
@@ -183,7 +183,7 @@ fn half_closed_clients_still_get_their_responses() {
         };
         let text = String::from_utf8(received).unwrap();
         assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2, "{text}");
-        let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+        let left = server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
         assert_eq!(left, 50_000 - 1);
     }
 }
@@ -196,73 +196,73 @@ fn search(key: &str) -> String {
 
 #[test]
 fn searches_without_a_thread_are_refused_for_free() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
-    let taken = house.occupy_workers();
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
+    let taken = server.occupy_workers();
     let waiting: Vec<TcpStream> = (0..20)
         .map(|_| {
-            let mut stream = connect(&house);
+            let mut stream = connect(&server);
             stream.write_all(search(&key).as_bytes()).unwrap();
             stream
         })
         .collect();
-    assert_eq!(house.get("/api/v1/coverage", &key).status, 200, "light calls need no thread");
+    assert_eq!(server.get("/api/v1/coverage", &key).status, 200, "light calls need no thread");
     for stream in waiting {
         let refused = TestResponse::read(&read_to_close(stream));
         refused.expect_error(503, "overloaded");
         assert_eq!(refused.header("retry-after"), "1");
     }
     drop(taken);
-    assert_eq!(house.get("/api/v1/search?q=deposit", &key).status, 200);
-    let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    assert_eq!(server.get("/api/v1/search?q=deposit", &key).status, 200);
+    let left = server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     assert_eq!(left, 50_000 - 2, "one inventory and one search were answered");
 }
 
 #[test]
 fn no_more_searches_wait_than_can_be_served_in_time() {
-    let house = TestServer::start_with(generous_tariff(), |http| {
+    let server = TestServer::start_with(generous_tariff(), |http| {
         http.connections_max = 1000;
         http.connections_per_address_max = 1000;
     });
-    let key = house.create_full_key();
-    let taken = house.occupy_workers();
+    let key = server.create_full_key();
+    let taken = server.occupy_workers();
     let mut streams = Vec::new();
     let mut most = 0;
     for _ in 0..400 {
-        let mut stream = connect(&house);
+        let mut stream = connect(&server);
         stream.write_all(search(&key).as_bytes()).unwrap();
         streams.push(stream);
-        most = most.max(house.service.waiting());
+        most = most.max(server.service.waiting());
     }
     assert!(streams.into_iter().all(|stream| TestResponse::read(&read_to_close(stream)).status == 503));
     // A request may be counted before the full queue refuses it.
     assert!(most <= 2 * 128 + 16, "{most} waited");
-    assert_eq!(house.service.waiting(), 0);
+    assert_eq!(server.service.waiting(), 0);
     drop(taken);
 }
 
 #[test]
 fn a_client_that_disconnects_leaves_the_queue_and_pays_nothing() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
-    let taken = house.occupy_workers();
-    let mut stream = connect(&house);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
+    let taken = server.occupy_workers();
+    let mut stream = connect(&server);
     // Closing a socket with unread bytes resets the connection.
     stream.write_all(HEALTH_REQUEST).unwrap();
     stream.peek(&mut [0]).unwrap();
     stream.write_all(search(&key).as_bytes()).unwrap();
-    wait_until("the search", || house.service.waiting() == 1);
+    wait_until("the search", || server.service.waiting() == 1);
     drop(stream);
-    wait_until("the end of the wait", || house.service.waiting() == 0);
+    wait_until("the end of the wait", || server.service.waiting() == 0);
     assert!(
-        (house.metric_value("hornbook_requests_abandoned_total") - 1.0).abs() < 1e-9,
+        (server.metric_value("hornbook_requests_abandoned_total") - 1.0).abs() < 1e-9,
         "it was answered: {}",
-        house.log()
+        server.log()
     );
-    assert!(house.metric_value("hornbook_requests_total{operation=\"search\",status=\"503\"}") < 0.5);
+    assert!(server.metric_value("hornbook_requests_total{operation=\"search\",status=\"503\"}") < 0.5);
     drop(taken);
-    let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let left = server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     assert_eq!(left, 50_000);
 }

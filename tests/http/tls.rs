@@ -23,7 +23,7 @@ fn write_self_signed_certificate(folder: &Path) -> CertificateDer<'static> {
 }
 
 pub(crate) struct TlsServer {
-    pub(crate) house: TestServer,
+    pub(crate) server: TestServer,
     tls: Arc<Tls>,
     folder: tempfile::TempDir,
     pub(crate) certificate: CertificateDer<'static>,
@@ -42,11 +42,11 @@ impl TlsServer {
             TlsFiles { certificate: folder.path().join("cert.pem"), private_key: folder.path().join("key.pem") };
         let tls = Arc::new(Tls::load(files).unwrap());
         let used = Arc::clone(&tls);
-        let house = TestServer::start_with(generous_tariff(), |http| {
+        let server = TestServer::start_with(generous_tariff(), |http| {
             http.tls = Some(used);
             change(http);
         });
-        Self { house, tls, folder, certificate }
+        Self { server, tls, folder, certificate }
     }
 }
 
@@ -87,20 +87,20 @@ fn ask_over(stream: &mut (impl Read + Write)) -> std::io::Result<TestResponse> {
 
 #[test]
 fn both_http_versions_are_offered_and_refusals_have_messages() {
-    let TlsServer { house, certificate, .. } = TlsServer::open();
+    let TlsServer { server, certificate, .. } = TlsServer::open();
     for (offered, chosen) in [
         (&[&b"h2"[..], b"http/1.1"][..], Some(&b"h2"[..])),
         (&[&b"http/1.1"[..]][..], Some(b"http/1.1")),
         (&[][..], None),
     ] {
-        let mut stream = connect(house.address, &certificate, offered);
+        let mut stream = connect(server.address, &certificate, offered);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock).unwrap();
         }
         assert_eq!(stream.conn.alpn_protocol(), chosen);
     }
-    assert_eq!(ask(house.address, &certificate).unwrap().status, 200);
-    let mut stream = connect(house.address, &certificate, &[b"http/1.1"]);
+    assert_eq!(ask(server.address, &certificate).unwrap().status, 200);
+    let mut stream = connect(server.address, &certificate, &[b"http/1.1"]);
     stream.write_all(b"GET /healthz HTTP/1.1\nHost: a\n\n").unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
@@ -110,8 +110,8 @@ fn both_http_versions_are_offered_and_refusals_have_messages() {
 #[test]
 fn hsts_is_sent_when_the_server_has_tls() {
     let told = |days: u32| {
-        let TlsServer { house, certificate, .. } = TlsServer::open_changed(|http| http.https_only_days = days);
-        ask(house.address, &certificate).unwrap().header("strict-transport-security").to_owned()
+        let TlsServer { server, certificate, .. } = TlsServer::open_changed(|http| http.https_only_days = days);
+        ask(server.address, &certificate).unwrap().header("strict-transport-security").to_owned()
     };
     assert_eq!((told(365).as_str(), told(0).as_str()), ("max-age=31536000", ""));
     assert_eq!(TestServer::start(generous_tariff()).get_with("/healthz", &[]).header("strict-transport-security"), "");
@@ -119,32 +119,32 @@ fn hsts_is_sent_when_the_server_has_tls() {
 
 #[test]
 fn a_client_without_tls_is_closed_and_others_are_served() {
-    let TlsServer { house, certificate, .. } = TlsServer::open();
-    let mut plain = TcpStream::connect(house.address).unwrap();
+    let TlsServer { server, certificate, .. } = TlsServer::open();
+    let mut plain = TcpStream::connect(server.address).unwrap();
     plain.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     plain.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     let mut bytes = Vec::new();
     let _ = plain.read_to_end(&mut bytes);
-    assert!(!bytes.starts_with(b"HTTP/"), "an answer in the clear");
-    assert_eq!(ask(house.address, &certificate).unwrap().status, 200);
+    assert!(!bytes.starts_with(b"HTTP/"), "the server answered without TLS");
+    assert_eq!(ask(server.address, &certificate).unwrap().status, 200);
     // It is counted after the connection ends.
-    let refused = || house.metric_value("hornbook_connections_refused_total{why=\"handshake\"}");
+    let refused = || server.metric_value("hornbook_connections_refused_total{why=\"handshake\"}");
     wait_until("the refusal's count", || (refused() - 1.0).abs() < 1e-9);
 }
 
 #[test]
 fn a_new_certificate_is_used_once_it_is_reloaded_and_a_bad_one_is_not() {
-    let TlsServer { house, tls, folder, certificate: first } = TlsServer::open();
-    let mut kept = connect(house.address, &first, &[b"http/1.1"]);
+    let TlsServer { server, tls, folder, certificate: first } = TlsServer::open();
+    let mut kept = connect(server.address, &first, &[b"http/1.1"]);
     while kept.conn.is_handshaking() {
         kept.conn.complete_io(&mut kept.sock).unwrap();
     }
     let second = write_self_signed_certificate(folder.path());
-    assert!(ask(house.address, &second).is_err(), "files alone change nothing");
+    assert!(ask(server.address, &second).is_err(), "files alone change nothing");
     tls.reload().unwrap();
-    assert_eq!(ask(house.address, &second).unwrap().status, 200);
-    assert!(ask(house.address, &first).is_err());
-    assert_eq!(ask_over(&mut kept).unwrap().status, 200, "what was agreed before stays");
+    assert_eq!(ask(server.address, &second).unwrap().status, 200);
+    assert!(ask(server.address, &first).is_err());
+    assert_eq!(ask_over(&mut kept).unwrap().status, 200, "an open connection keeps its certificate");
 
     write_self_signed_certificate(folder.path());
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
@@ -160,17 +160,17 @@ fn a_new_certificate_is_used_once_it_is_reloaded_and_a_bad_one_is_not() {
     assert!(error.contains("first certificate"), "{error}");
     std::fs::remove_file(&key).unwrap();
     assert!(tls.reload().unwrap_err().to_string().contains("key.pem"));
-    assert_eq!(ask(house.address, &second).unwrap().status, 200, "the last good one stays");
+    assert_eq!(ask(server.address, &second).unwrap().status, 200, "the last good one stays");
 }
 
 #[test]
 fn readiness_is_asked_with_tls_and_without() {
     let encrypted = TlsServer::open();
     let plain = TestServer::start(generous_tariff());
-    for (house, is_encrypted) in [(&encrypted.house, true), (&plain, false)] {
-        let said = fetch_readiness(house.address, is_encrypted, Duration::from_secs(10)).unwrap();
+    for (server, is_encrypted) in [(&encrypted.server, true), (&plain, false)] {
+        let said = fetch_readiness(server.address, is_encrypted, Duration::from_secs(10)).unwrap();
         assert_eq!((said.status, said.state.as_str()), (200, "ready"));
-        assert_eq!(said.snapshot.as_deref(), Some(house.service.corpus().id()));
+        assert_eq!(said.snapshot.as_deref(), Some(server.service.corpus().id()));
     }
-    assert!(fetch_readiness(encrypted.house.address, false, Duration::from_secs(10)).is_err());
+    assert!(fetch_readiness(encrypted.server.address, false, Duration::from_secs(10)).is_err());
 }

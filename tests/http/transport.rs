@@ -8,45 +8,45 @@ use crate::test_server::{TestResponse, TestServer, generous_tariff, wait_until};
 
 #[test]
 fn unknown_paths_and_methods_get_the_error_object() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     for path in ["/", "/api/v1/search/", "/api/v2/search", "/api/v1/node", "/docs/../api"] {
-        house.get_with(path, &[]).expect_error(404, "not_found");
+        server.get_with(path, &[]).expect_error(404, "not_found");
     }
     for method in ["POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"] {
-        let refused = house.request(method, "/api/v1/search?q=a", &[]);
+        let refused = server.request(method, "/api/v1/search?q=a", &[]);
         refused.expect_error(405, "method_not_allowed");
         assert_eq!(refused.header("allow"), "GET, HEAD, OPTIONS");
     }
     // The key is checked first.
-    house.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).expect_error(401, "invalid_api_key");
-    let bearer = format!("Bearer {}", house.create_full_key());
-    let refused = house.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Accept", "image/png")]);
+    server.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).expect_error(401, "invalid_api_key");
+    let bearer = format!("Bearer {}", server.create_full_key());
+    let refused = server.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Accept", "image/png")]);
     refused.expect_error(406, "not_acceptable");
     assert_eq!(refused.header_number("x-ratelimit-remaining"), 99_999, "a refusal counts");
-    house.get_with("/api/v1/billing/checkout", &[("Accept", "image/png")]).expect_error(406, "not_acceptable");
+    server.get_with("/api/v1/billing/checkout", &[("Accept", "image/png")]).expect_error(406, "not_acceptable");
 }
 
 #[test]
 fn oversized_requests_get_the_error_object() {
-    let house = TestServer::start(generous_tariff());
-    let body = house.send_raw("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+    let server = TestServer::start(generous_tariff());
+    let body = server.send_raw("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
     body.expect_error(413, "request_too_large");
     assert_eq!(body.header("connection"), "close");
     let chunked = "GET /api/v1/me HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
-    house.send_raw(chunked).expect_error(413, "request_too_large");
+    server.send_raw(chunked).expect_error(413, "request_too_large");
     let long = "a".repeat(9000);
-    house.get_with(&format!("/api/v1/search?q={long}"), &[]).expect_error(414, "request_too_large");
-    house.get_with("/api/v1/me", &[("X-Long", &long), ("X-Longer", &long)]).expect_error(431, "request_too_large");
+    server.get_with(&format!("/api/v1/search?q={long}"), &[]).expect_error(414, "request_too_large");
+    server.get_with("/api/v1/me", &[("X-Long", &long), ("X-Longer", &long)]).expect_error(431, "request_too_large");
 }
 
 #[test]
 fn malformed_requests_are_refused() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     for path in ["/api/v1/search?q=%zz", "/api/v1/search?q=%00", "/api/v1/search?q=%ff", "/api/v1/node/%c0%af"] {
-        house.get_with(path, &[]).expect_error(400, "bad_request");
+        server.get_with(path, &[]).expect_error(400, "bad_request");
     }
     for hosts in ["", "Host: a\r\nHost: b\r\n"] {
-        house
+        server
             .send_raw(&format!("GET /readyz HTTP/1.1\r\nConnection: close\r\n{hosts}\r\n"))
             .expect_error(400, "bad_request");
     }
@@ -54,52 +54,52 @@ fn malformed_requests_are_refused() {
 
 #[test]
 fn head_has_the_length_and_options_the_methods() {
-    let house = TestServer::start(generous_tariff());
-    let get = house.get_with("/api/v1/openapi.json", &[]);
-    let head = house.request("HEAD", "/api/v1/openapi.json", &[]);
+    let server = TestServer::start(generous_tariff());
+    let get = server.get_with("/api/v1/openapi.json", &[]);
+    let head = server.request("HEAD", "/api/v1/openapi.json", &[]);
     assert_eq!((head.status, head.body.len()), (200, 0));
     assert_eq!(head.header_number("content-length"), get.body.len() as u64);
-    let options = house.request("OPTIONS", "/api/v1/search", &[]);
+    let options = server.request("OPTIONS", "/api/v1/search", &[]);
     assert_eq!((options.status, options.header("allow")), (204, "GET, HEAD, OPTIONS"));
 }
 
 #[test]
 fn only_configured_origins_may_read_answers() {
-    let house = TestServer::start(generous_tariff());
-    let allowed = house.get_with("/api/v1", &[("Origin", "https://app.example")]);
+    let server = TestServer::start(generous_tariff());
+    let allowed = server.get_with("/api/v1", &[("Origin", "https://app.example")]);
     assert_eq!(allowed.header("access-control-allow-origin"), "https://app.example");
     assert!(allowed.header("access-control-expose-headers").contains("X-Credits-Remaining"));
     assert!(allowed.header("vary").contains("Origin"));
-    let other = house.get_with("/api/v1", &[("Origin", "https://other.example")]);
+    let other = server.get_with("/api/v1", &[("Origin", "https://other.example")]);
     assert_eq!(other.header("access-control-allow-origin"), "");
     assert!(other.header("vary").contains("Origin"));
-    let preflight = house.request("OPTIONS", "/api/v1/search", &[("Origin", "https://app.example")]);
+    let preflight = server.request("OPTIONS", "/api/v1/search", &[("Origin", "https://app.example")]);
     assert!(preflight.header("access-control-allow-headers").contains("Authorization"));
 }
 
 #[test]
 fn pages_of_origins_for_agents_may_call_mcp_and_nothing_else() {
-    let house = TestServer::start(generous_tariff());
+    let server = TestServer::start(generous_tariff());
     let asks = [
         ("Origin", "https://agents.example"),
         ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", "authorization,content-type,mcp-protocol-version,mcp-method,mcp-name"),
     ];
-    let preflight = house.request("OPTIONS", "/api/mcp", &asks);
+    let preflight = server.request("OPTIONS", "/api/mcp", &asks);
     assert_eq!(preflight.header("access-control-allow-origin"), "https://agents.example");
     let may_send = preflight.header("access-control-allow-headers").to_ascii_lowercase();
     for header in asks[2].1.split(',') {
         assert!(may_send.split(", ").any(|allowed| allowed == header), "{header} in {may_send}");
     }
-    assert_eq!(house.get_with("/api/v1", &asks[..1]).header("access-control-allow-origin"), "");
-    let of_both = house.get_with("/api/mcp", &[("Origin", "https://app.example")]);
+    assert_eq!(server.get_with("/api/v1", &asks[..1]).header("access-control-allow-origin"), "");
+    let of_both = server.get_with("/api/mcp", &[("Origin", "https://app.example")]);
     assert_eq!(of_both.header("access-control-allow-origin"), "https://app.example");
 }
 
 #[test]
 fn one_connection_carries_many_requests_and_each_has_its_own_id() {
-    let house = TestServer::start(generous_tariff());
-    let mut stream = TcpStream::connect(house.address).unwrap();
+    let server = TestServer::start(generous_tariff());
+    let mut stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
     let last = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
@@ -118,10 +118,10 @@ const HEAD: &str = "POST /api/mcp HTTP/1.1\r\nHost: law.example\r\nContent-Type:
 /// Many clients send bodies in chunks, or wait for `100 Continue` before they send one.
 #[test]
 fn chunked_and_expect_continue_bodies_are_read() {
-    let house = crate::mcp::open();
-    let expected = crate::mcp::post(&house, MESSAGE, &[]);
+    let server = crate::mcp::open();
+    let expected = crate::mcp::post(&server, MESSAGE, &[]);
     assert_eq!(expected.status, 200);
-    let mut stream = TcpStream::connect(house.address).unwrap();
+    let mut stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let (first, rest) = MESSAGE.split_at(7);
     let chunks = format!("7\r\n{first}\r\n{:X}\r\n{rest}\r\n0\r\n\r\n", rest.len());
@@ -144,18 +144,18 @@ fn chunked_and_expect_continue_bodies_are_read() {
     stream.write_all(chunks.as_bytes()).unwrap();
     answered.clear();
     stream.read_to_end(&mut answered).unwrap();
-    assert_eq!(TestResponse::read(&answered).body, expected.body, "one word, and no other");
+    assert_eq!(TestResponse::read(&answered).body, expected.body, "there must be exactly one 100 Continue");
     // A client that does not wait gets no `100 Continue`.
     let sent = asking(&format!("Content-Length: {}\r\n", MESSAGE.len())) + MESSAGE;
-    assert_eq!(house.send_raw(&sent).body, expected.body);
+    assert_eq!(server.send_raw(&sent).body, expected.body);
 }
 
 #[test]
 fn the_key_is_checked_before_the_body() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     let post = |key: &str, headers: &str| {
-        house.send_raw(&format!(
+        server.send_raw(&format!(
             "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{key}{headers}Content-Length: 1\r\n\r\n{{"
         ))
     };
@@ -171,27 +171,27 @@ fn the_key_is_checked_before_the_body() {
 
 #[test]
 fn a_server_that_stops_closes_idle_connections_and_takes_no_new_ones() {
-    let house = TestServer::start(generous_tariff());
-    let address = house.address;
+    let server = TestServer::start(generous_tariff());
+    let address = server.address;
     let mut idle = TcpStream::connect(address).unwrap();
     idle.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     let mut first = [0; 12];
     idle.read_exact(&mut first).unwrap();
-    drop(house);
+    drop(server);
     idle.read_to_end(&mut Vec::new()).unwrap();
     assert!(TcpStream::connect(address).is_err());
 }
 
 #[test]
 fn incomplete_bodies_are_limited_and_do_not_affect_other_requests() {
-    let house = TestServer::start_with(generous_tariff(), |http| {
+    let server = TestServer::start_with(generous_tariff(), |http| {
         http.connections_max = 700;
         http.connections_per_address_max = 700;
     });
-    let key = house.create_full_key();
+    let key = server.create_full_key();
     let post = |sent: usize| {
-        let mut stream = TcpStream::connect(house.address).unwrap();
+        let mut stream = TcpStream::connect(server.address).unwrap();
         let head = format!(
             "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nContent-Length: 65536\r\n\r\n"
         );
@@ -236,7 +236,7 @@ fn incomplete_bodies_are_limited_and_do_not_affect_other_requests() {
     });
     drop(promised);
     let bearer = format!("Bearer {key}");
-    assert_eq!(house.get("/api/v1/search?q=a", &key).status, 200, "what has no body needs no room");
+    assert_eq!(server.get("/api/v1/search?q=a", &key).status, 200, "requests without a body are not affected");
     let refused = TestResponse::read(&refusal);
     refused.expect_error(503, "overloaded");
     assert_eq!(refused.header("retry-after"), "1");
@@ -245,6 +245,6 @@ fn incomplete_bodies_are_limited_and_do_not_affect_other_requests() {
         let buys = "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
         let body = r#"{"pack":"starter"}"#;
         let sent = format!("{buys}Authorization: {bearer}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        house.send_raw(&sent).status == 200
+        server.send_raw(&sent).status == 200
     });
 }

@@ -33,15 +33,15 @@ fn zones_at_points_match_shapely() {
         edges += usize::from(found.iter().any(|found| found.is_on_boundary));
         nowhere += usize::from(found.is_empty());
     }
-    assert!(edges > 50 && nowhere > 20, "{edges} points on edges, {nowhere} in no zone: too few to tell anything");
+    assert!(edges > 50 && nowhere > 20, "{edges} points on edges, {nowhere} in no zone: too few for this test");
 }
 
 #[test]
 fn the_zones_at_a_point_come_with_the_law_that_defines_them() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     let path = "/api/v1/gis/xa-port-arden/at?lat=44.054&lon=-124.217";
-    let answered = house.get(path, &key);
+    let answered = server.get(path, &key);
     assert_eq!(answered.status, 200, "{}", answered.text());
     assert_eq!(answered.header_number("x-credits-cost"), 5);
     let body = answered.json();
@@ -52,24 +52,24 @@ fn the_zones_at_a_point_come_with_the_law_that_defines_them() {
     let zone = &body["zones"][0];
     assert_eq!((&zone["zoneCode"], &zone["onBoundary"]), (&"C-2".into(), &false.into()), "{body:#}");
     assert_eq!(zone["citation"], "Port Arden Mun. Code § 17.24.020");
-    let provision = house.get(&format!("/api/v1/node/{}", zone["nodeId"].as_str().unwrap()), &key).json();
+    let provision = server.get(&format!("/api/v1/node/{}", zone["nodeId"].as_str().unwrap()), &key).json();
     assert_eq!(body["provisions"][0], provision, "the whole node, as the node call answers it");
     assert!(provision["text"].as_str().unwrap().len() > 50);
 
     let bearer = format!("Bearer {key}");
-    let known = house.get_with(path, &[("Authorization", &bearer), ("If-None-Match", answered.header("etag"))]);
+    let known = server.get_with(path, &[("Authorization", &bearer), ("If-None-Match", answered.header("etag"))]);
     assert_eq!((known.status, known.body.len()), (304, 0));
 }
 
 #[test]
 fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provision() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     let known =
         include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<ExpectedZones>(line).unwrap());
     let corner = known.max_by_key(|known| known.edge.len()).unwrap();
     let path = format!("/api/v1/gis/{}/at?lat={}&lon={}", corner.layer, corner.lat, corner.lon);
-    let body = house.get(&path, &key).json();
+    let body = server.get(&path, &key).json();
     let zones = body["zones"].as_array().unwrap();
     assert!(zones.len() >= 2 && zones.iter().all(|zone| zone["onBoundary"] == true), "{body:#}");
 
@@ -82,7 +82,7 @@ fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provis
         found.any(|found| found.feature.zone.zone_code == *placeholder)
     });
     let there = there.unwrap();
-    let body = house.get(&format!("/api/v1/gis/XA-MILLBROOK/at?lat={}&lon={}", there.lat, there.lon), &key).json();
+    let body = server.get(&format!("/api/v1/gis/XA-MILLBROOK/at?lat={}&lon={}", there.lat, there.lon), &key).json();
     let zones = body["zones"].as_array().unwrap();
     let zone = zones.iter().find(|zone| zone["zoneCode"] == placeholder.as_str()).unwrap();
     assert_eq!((&zone["citationStatus"], &zone["nodeId"]), (&"placeholder".into(), &serde_json::Value::Null));
@@ -108,14 +108,14 @@ fn point_with_most_shared_zones(zones_of: impl Fn(&ExpectedZones) -> Vec<String>
 
 #[test]
 fn a_provision_cited_by_several_zones_is_returned_once() {
-    let house = TestServer::start(generous_tariff());
-    let key = house.create_full_key();
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
     let point = point_with_most_shared_zones(|known| {
         let places = ENGINE.snapshot().zoning.layer(&known.layer.parse().unwrap()).unwrap().places().unwrap();
         let found = places.at(Position { lon: known.lon, lat: known.lat });
         found.filter_map(|found| found.feature.zone.node_id).map(|id| id.to_string()).collect()
     });
-    let body = house.get(&format!("/api/v1/gis/{}/at?lat={}&lon={}", point.layer, point.lat, point.lon), &key).json();
+    let body = server.get(&format!("/api/v1/gis/{}/at?lat={}&lon={}", point.layer, point.lat, point.lon), &key).json();
     let ids = |list: &str, field: &str| -> Vec<String> {
         let entries = body[list].as_array().unwrap().iter();
         entries.filter_map(|entry| entry[field].as_str().map(str::to_owned)).collect()
@@ -128,12 +128,12 @@ fn a_provision_cited_by_several_zones_is_returned_once() {
 
 #[test]
 fn a_key_without_the_scope_node_gets_citations_and_no_texts() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
     let path = "/api/v1/gis/xa-port-arden/at?lat=44.054&lon=-124.217";
-    let gis_alone = house.create_key(account, &[Scope::Gis]);
-    let with_node = house.create_key(account, &[Scope::Gis, Scope::Node]);
-    let (short, whole) = (house.get(path, &gis_alone), house.get(path, &with_node));
+    let gis_alone = server.create_key(account, &[Scope::Gis]);
+    let with_node = server.create_key(account, &[Scope::Gis, Scope::Node]);
+    let (short, whole) = (server.get(path, &gis_alone), server.get(path, &with_node));
     assert_eq!((short.status, whole.status), (200, 200));
     assert!(!short.text().contains("\"text\""), "{}", short.text());
     assert_eq!(short.json()["provisions"], serde_json::json!([]));
@@ -147,17 +147,17 @@ fn a_key_without_the_scope_node_gets_citations_and_no_texts() {
 
 #[test]
 fn swapped_or_malformed_coordinates_are_refused_for_free() {
-    let house = TestServer::start(generous_tariff());
-    let account = house.create_account(0);
-    let key = house.create_key(account, &Scope::ALL);
+    let server = TestServer::start(generous_tariff());
+    let account = server.create_account(0);
+    let key = server.create_key(account, &Scope::ALL);
     let elsewhere =
-        house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=41.8781&lon=-87.6298", &key).expect_error(404, "not_found");
+        server.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=41.8781&lon=-87.6298", &key).expect_error(404, "not_found");
     assert!(elsewhere["message"].as_str().unwrap().contains("lat 44."), "{elsewhere:#}");
-    let exchanged = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=-124.2174&lon=44.0526", &key);
+    let exchanged = server.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=-124.2174&lon=44.0526", &key);
     assert_eq!(exchanged.expect_error(422, "validation_error")["details"][0]["parameter"], "lat");
-    let both = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=north", &key).expect_error(422, "validation_error");
+    let both = server.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=north", &key).expect_error(422, "validation_error");
     let named: Vec<&str> =
         both["details"].as_array().unwrap().iter().map(|each| each["parameter"].as_str().unwrap()).collect();
     assert_eq!(named, ["lat", "lon"]);
-    assert_eq!(house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment, 50_000);
+    assert_eq!(server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment, 50_000);
 }

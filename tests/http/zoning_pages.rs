@@ -18,12 +18,12 @@ fn map_parts_path_of(page: &str) -> String {
     between(page, "data-parts=\"", "\"").unwrap().to_owned()
 }
 
-fn map_parts_path(house: &TestServer, path: &str) -> String {
-    map_parts_path_of(&visit(house, path).text())
+fn map_parts_path(server: &TestServer, path: &str) -> String {
+    map_parts_path_of(&visit(server, path).text())
 }
 
-fn zones(house: &TestServer, parts: &str) -> Value {
-    visit(house, &format!("{parts}/zones")).json()
+fn zones(server: &TestServer, parts: &str) -> Value {
+    visit(server, &format!("{parts}/zones")).json()
 }
 
 /// The tile of this zoom level that contains the centre of the layer.
@@ -42,22 +42,25 @@ fn tile_path(parts: &str, zones: &Value, z: u32) -> String {
 
 #[test]
 fn the_list_has_every_published_layer_with_its_counts_and_leads_to_its_map() {
-    let house = open();
-    let list = visit(&house, "/zoning");
+    let server = open();
+    let list = visit(&server, "/zoning");
     is_page(&list, "/zoning");
-    let coverage = visit(&house, "/coverage").text();
+    let coverage = visit(&server, "/coverage").text();
     let mut count = 0;
     for layer in &ENGINE.snapshot().zoning {
         let entry = layer.entry();
         let link = format!("<a href=\"/zoning/{}\">", entry.short_code);
         assert_eq!(list.text().contains(&link), entry.status == LayerStatus::Published, "{}", entry.short_code);
         assert!(coverage.contains(&link), "{}", entry.short_code);
-        assert_eq!(visit(&house, &format!("/zoning/{}", entry.short_code)).status, 200);
+        assert_eq!(visit(&server, &format!("/zoning/{}", entry.short_code)).status, 200);
         count += 1;
     }
     assert!(count >= 2);
     assert!(list.text().contains("3 pending") && list.text().contains(">all zones<"), "{}", list.text());
-    assert!(list.text().contains("<a href=\"/zoning\" aria-current=\"page\">Zoning</a>"), "the navigation knows it");
+    assert!(
+        list.text().contains("<a href=\"/zoning\" aria-current=\"page\">Zoning</a>"),
+        "the navigation does not mark the page"
+    );
 }
 
 /// A citation as pages render it: the number stays on the line of the section sign.
@@ -67,10 +70,10 @@ fn rendered_citation(citation: &str) -> String {
 
 #[test]
 fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_none() {
-    let house = open();
+    let server = open();
     for layer in &ENGINE.snapshot().zoning {
         let entry = layer.entry();
-        let page = visit(&house, &format!("/zoning/{}", entry.short_code)).text();
+        let page = visit(&server, &format!("/zoning/{}", entry.short_code)).text();
         for zone in &entry.zones {
             let link = format!("<a href=\"/zoning/{}?zone={}\" data-zone=", entry.short_code, zone.code);
             assert!(page.contains(&link), "{}", zone.code);
@@ -83,7 +86,7 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
         let pending = page.matches("<span class=\"gone\">pending</span>").count();
         assert_eq!(pending, entry.placeholders.len(), "{}", entry.short_code);
     }
-    let millbrook = visit(&house, MILLBROOK).text();
+    let millbrook = visit(&server, MILLBROOK).text();
     let held_nowhere = rendered_citation("Millbrook Town Code § 165-22");
     assert!(millbrook.contains(&format!("its provision is not in this snapshot: {held_nowhere}")));
     assert!(
@@ -95,62 +98,62 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
 
 #[test]
 fn the_zone_parameter_ignores_case_and_reports_unknown_zones() {
-    let house = open();
-    let page = visit(&house, "/zoning/XA-PORT-ARDEN?zone=mu").text();
+    let server = open();
+    let page = visit(&server, "/zoning/XA-PORT-ARDEN?zone=mu").text();
     let chosen = between(&page, "id=\"zone\"", "</section>").unwrap();
     assert!(
         chosen.contains(">MU") && chosen.contains(&rendered_citation("Port Arden Mun. Code § 17.24.030")),
         "{chosen}"
     );
     assert_eq!(page.matches("aria-current=\"true\"").count(), 1);
-    let unknown = visit(&house, "/zoning/XA-PORT-ARDEN?zone=%3Cb%3E").text();
+    let unknown = visit(&server, "/zoning/XA-PORT-ARDEN?zone=%3Cb%3E").text();
     assert!(unknown.contains("There is no zone <strong>&lt;b&gt;</strong> on this map."), "{unknown}");
     assert!(between(&unknown, "id=\"zone\"", ">").unwrap().contains("hidden"));
 }
 
 #[test]
 fn tiles_match_the_api_and_are_immutable() {
-    let house = open();
-    let parts = map_parts_path(&house, MILLBROOK);
-    let known = zones(&house, &parts);
+    let server = open();
+    let parts = map_parts_path(&server, MILLBROOK);
+    let known = zones(&server, &parts);
     let path = tile_path(&parts, &known, 15);
-    let tile = visit(&house, &path);
+    let tile = visit(&server, &path);
     assert_eq!(tile.status, 200, "{}", tile.text());
     assert_eq!(tile.header("cache-control"), "private, max-age=31536000, immutable");
     assert_eq!(tile.header("content-type"), "application/json");
-    let (key, (x, y)) = (house.create_full_key(), centre_tile(&known, 15));
-    let api = house.get(&format!("/api/v1/gis/XA-MILLBROOK/tiles/15/{x}/{y}"), &key);
+    let (key, (x, y)) = (server.create_full_key(), centre_tile(&known, 15));
+    let api = server.get(&format!("/api/v1/gis/XA-MILLBROOK/tiles/15/{x}/{y}"), &key);
     assert_eq!((api.status, api.header_number("x-credits-cost")), (200, 1));
     assert_eq!(api.json(), tile.json());
     assert!(!tile.json()["features"].as_array().unwrap().is_empty());
-    assert_eq!(known, house.get("/api/v1/gis/XA-MILLBROOK/zones", &key).json());
+    assert_eq!(known, server.get("/api/v1/gis/XA-MILLBROOK/zones", &key).json());
 
-    let again = house.get_with(&path, &[BROWSER, ("If-None-Match", tile.header("etag"))]);
+    let again = server.get_with(&path, &[BROWSER, ("If-None-Match", tile.header("etag"))]);
     assert_eq!((again.status, again.body.len()), (304, 0));
     assert_eq!(again.header("cache-control"), tile.header("cache-control"));
     // From the cache: the same bytes.
-    assert_eq!(visit(&house, &path).body, tile.body);
+    assert_eq!(visit(&server, &path).body, tile.body);
 
     let other = path.replace(&ENGINE.snapshot().manifest.snapshot, "another");
-    assert_eq!(visit(&house, &other).status, 404);
-    assert_eq!(visit(&house, &format!("{parts}/3/8/0")).status, 422, "beyond the world");
-    assert_eq!(visit(&house, &format!("{parts}/19/0/0")).status, 422);
-    assert_eq!(visit(&house, &format!("{parts}/overview/sepia")).status, 404);
+    assert_eq!(visit(&server, &other).status, 404);
+    assert_eq!(visit(&server, &format!("{parts}/3/8/0")).status, 422, "beyond the world");
+    assert_eq!(visit(&server, &format!("{parts}/19/0/0")).status, 422);
+    assert_eq!(visit(&server, &format!("{parts}/overview/sepia")).status, 404);
 }
 
-fn compressions(house: &TestServer) -> f64 {
+fn compressions(server: &TestServer) -> f64 {
     ["gzip", "br", "zstd"]
         .iter()
-        .map(|coding| house.metric_value(&format!("hornbook_compressions_total{{coding=\"{coding}\"}}")))
+        .map(|coding| server.metric_value(&format!("hornbook_compressions_total{{coding=\"{coding}\"}}")))
         .sum()
 }
 
 #[test]
 fn a_part_of_a_map_is_compressed_once_in_each_coding() {
-    let house = open();
-    let parts = map_parts_path(&house, MILLBROOK);
-    let known = zones(&house, &parts);
-    let (key, (x, y)) = (format!("Bearer {}", house.create_full_key()), centre_tile(&known, 11));
+    let server = open();
+    let parts = map_parts_path(&server, MILLBROOK);
+    let known = zones(&server, &parts);
+    let (key, (x, y)) = (format!("Bearer {}", server.create_full_key()), centre_tile(&known, 11));
     let of_api = [BROWSER, ("Authorization", &*key)];
     for (path, headers, is_first) in [
         (format!("{parts}/zones"), &[BROWSER][..], true),
@@ -159,17 +162,17 @@ fn a_part_of_a_map_is_compressed_once_in_each_coding() {
         ("/api/v1/gis/XA-MILLBROOK/zones".to_owned(), &of_api, false),
         (format!("/api/v1/gis/XA-MILLBROOK/tiles/11/{x}/{y}"), &of_api, false),
     ] {
-        let get = |coding: &str| house.get_with(&path, &[headers, &[("Accept-Encoding", coding)]].concat());
+        let get = |coding: &str| server.get_with(&path, &[headers, &[("Accept-Encoding", coding)]].concat());
         let plain = get("identity");
         assert_eq!((plain.status, plain.header("content-encoding")), (200, ""), "{path}");
         assert!(plain.body.len() > 2048, "{path} has {} bytes", plain.body.len());
         let strong = plain.header("etag").to_owned();
         for coding in ["gzip", "br", "zstd"] {
-            let before = compressions(&house);
+            let before = compressions(&server);
             let first = get(coding);
-            assert_eq!(compressions(&house) - before, if is_first { 1.0 } else { 0.0 }, "{path} {coding}");
+            assert_eq!(compressions(&server) - before, if is_first { 1.0 } else { 0.0 }, "{path} {coding}");
             let again = get(coding);
-            assert_eq!(compressions(&house) - before, if is_first { 1.0 } else { 0.0 }, "{path} {coding}, again");
+            assert_eq!(compressions(&server) - before, if is_first { 1.0 } else { 0.0 }, "{path} {coding}, again");
             for answered in [first, again] {
                 assert_eq!((answered.status, answered.header("content-encoding")), (200, coding), "{path}");
                 assert_eq!(decompressed(&answered), plain.body, "{path} {coding}");
@@ -178,41 +181,41 @@ fn a_part_of_a_map_is_compressed_once_in_each_coding() {
             }
             for held in [&strong, &format!("W/{strong}")] {
                 let asked = [headers, &[("Accept-Encoding", coding), ("If-None-Match", held)]].concat();
-                let known = house.get_with(&path, &asked);
+                let known = server.get_with(&path, &asked);
                 assert_eq!((known.status, known.body.len()), (304, 0), "{path} {coding} {held}");
             }
         }
         assert_eq!(get("identity").body, plain.body, "{path}");
     }
     // A page, which is not cached, is compressed every time.
-    let before = compressions(&house);
+    let before = compressions(&server);
     for _ in 0..2 {
         assert_eq!(
-            house.get_with(MILLBROOK, &[BROWSER, ("Accept-Encoding", "gzip")]).header("content-encoding"),
+            server.get_with(MILLBROOK, &[BROWSER, ("Accept-Encoding", "gzip")]).header("content-encoding"),
             "gzip"
         );
     }
-    assert_eq!(compressions(&house) - before, 2.0);
+    assert_eq!(compressions(&server) - before, 2.0);
 }
 
 #[test]
 fn concurrent_requests_build_and_compress_a_map_part_once() {
     const CONCURRENT_REQUESTS: usize = 12;
-    let house = open();
-    let cut = || house.metric_value("hornbook_stage_seconds_count{stage=\"queue\"}");
+    let server = open();
+    let cut = || server.metric_value("hornbook_stage_seconds_count{stage=\"queue\"}");
     let mut paths = Vec::new();
     for page in [MILLBROOK, "/zoning/XA-PORT-ARDEN"] {
-        let parts = map_parts_path(&house, page);
+        let parts = map_parts_path(&server, page);
         let layer = &ENGINE.snapshot().zoning.layer(&page[8..].parse().unwrap()).unwrap().entry();
         let bbox = serde_json::json!({ "bbox": layer.bbox.0 });
         paths.extend([tile_path(&parts, &bbox, 10), tile_path(&parts, &bbox, 11)]);
     }
     for path in paths {
-        let (cut_before, compressed_before) = (cut(), compressions(&house));
+        let (cut_before, compressed_before) = (cut(), compressions(&server));
         let together = std::sync::Barrier::new(CONCURRENT_REQUESTS);
         let ask = || {
             together.wait();
-            house.get_with(&path, &[BROWSER, ("Accept-Encoding", "br, identity;q=0")])
+            server.get_with(&path, &[BROWSER, ("Accept-Encoding", "br, identity;q=0")])
         };
         let answers: Vec<TestResponse> = std::thread::scope(|scope| {
             let asking: Vec<_> = (0..CONCURRENT_REQUESTS).map(|_| scope.spawn(ask)).collect();
@@ -222,22 +225,22 @@ fn concurrent_requests_build_and_compress_a_map_part_once() {
             assert_eq!((answered.status, answered.header("content-encoding")), (200, "br"), "{path}");
             assert_eq!(answered.body, answers[0].body, "{path}");
         }
-        assert_eq!((cut() - cut_before, compressions(&house) - compressed_before), (1.0, 1.0), "{path}");
+        assert_eq!((cut() - cut_before, compressions(&server) - compressed_before), (1.0, 1.0), "{path}");
     }
 }
 
 /// Every feature of a layer is in the tiles, with its own zone.
 #[test]
 fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
-    let house = open();
+    let server = open();
     for code in ["XA-MILLBROOK", "XA-PORT-ARDEN"] {
         let layer = ENGINE.snapshot().zoning.layer(&code.parse().unwrap()).unwrap();
-        let parts = map_parts_path(&house, &format!("/zoning/{code}"));
-        let known = zones(&house, &parts);
+        let parts = map_parts_path(&server, &format!("/zoning/{code}"));
+        let known = zones(&server, &parts);
         let (x, y) = centre_tile(&known, 11);
         let mut found = vec![None; layer.entry().feature_count];
         for (x, y) in (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y))) {
-            let tile = visit(&house, &format!("{parts}/11/{x}/{y}")).json();
+            let tile = visit(&server, &format!("{parts}/11/{x}/{y}")).json();
             let columns = ["features", "zones", "categories"].map(|name| tile[name].as_array().unwrap().clone());
             for at in 0..columns[0].len() {
                 let feature = columns[0][at].as_u64().unwrap() as usize;
@@ -260,12 +263,12 @@ fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
 
 #[test]
 fn without_scripts_a_picture_is_shown_in_light_and_dark() {
-    let house = open();
-    let page = visit(&house, MILLBROOK).text();
+    let server = open();
+    let page = visit(&server, MILLBROOK).text();
     let parts = map_parts_path_of(&page);
     assert!(page.contains(&format!("<img src=\"{parts}/overview/light\"")));
     for look in ["light", "dark"] {
-        let picture = visit(&house, &format!("{parts}/overview/{look}"));
+        let picture = visit(&server, &format!("{parts}/overview/{look}"));
         assert_eq!((picture.status, picture.header("content-type")), (200, "image/svg+xml"));
         let text = picture.text();
         assert!(
@@ -288,11 +291,11 @@ fn without_scripts_a_picture_is_shown_in_light_and_dark() {
 /// Concurrent requests share one picture, which has a separate rate limit.
 #[test]
 fn overview_pictures_are_cached_and_rate_limited_separately() {
-    let house = start_with_default_access();
-    let parts = map_parts_path(&house, MILLBROOK);
+    let server = start_with_default_access();
+    let parts = map_parts_path(&server, MILLBROOK);
     let path = format!("{parts}/overview/light");
     let tags = std::thread::scope(|scope| {
-        let ask = || scope.spawn(|| house.request("GET", &path, &[("Accept-Encoding", "gzip")]));
+        let ask = || scope.spawn(|| server.request("GET", &path, &[("Accept-Encoding", "gzip")]));
         let asked: Vec<_> = (0..8).map(|_| ask()).collect();
         let answers = asked.into_iter().map(|thread| thread.join().unwrap());
         answers.map(|answer| (answer.status, answer.header("etag").to_owned(), answer.body)).collect::<Vec<_>>()
@@ -300,26 +303,26 @@ fn overview_pictures_are_cached_and_rate_limited_separately() {
     for tag in &tags {
         assert_eq!((tag.0, &tag.1, tag.2.len()), (200, &tags[0].1, tags[0].2.len()), "one picture, one version");
     }
-    let many = (0..300).filter(|_| visit(&house, &path).status == 200).count();
+    let many = (0..300).filter(|_| visit(&server, &path).status == 200).count();
     assert!((100..=130).contains(&many), "{many} pictures in a moment");
-    let tile = tile_path(&parts, &zones(&house, &parts), 14);
-    assert_eq!(visit(&house, &tile).status, 200, "the parts of the map have their own bucket");
+    let tile = tile_path(&parts, &zones(&server, &parts), 14);
+    assert_eq!(visit(&server, &tile).status, 200, "the parts of the map have their own bucket");
 }
 
 #[test]
 fn parts_are_not_counted_as_pages() {
-    let house = start_with_default_access();
-    let parts = map_parts_path(&house, MILLBROOK);
-    let path = tile_path(&parts, &zones(&house, &parts), 14);
-    assert!((0..80).all(|_| visit(&house, &path).status == 200), "more than the sixty pages of a minute");
-    assert_eq!(visit(&house, "/browse").status, 200);
+    let server = start_with_default_access();
+    let parts = map_parts_path(&server, MILLBROOK);
+    let path = tile_path(&parts, &zones(&server, &parts), 14);
+    assert!((0..80).all(|_| visit(&server, &path).status == 200), "more than the sixty pages of a minute");
+    assert_eq!(visit(&server, "/browse").status, 200);
 }
 
 #[test]
 fn a_paid_map_page_includes_its_parts() {
-    let house = start_with_account_pages();
-    assert_eq!(visit(&house, MILLBROOK).status, 401);
-    let mut browser = Browser::approved(&house, "ann");
+    let server = start_with_account_pages();
+    assert_eq!(visit(&server, MILLBROOK).status, 401);
+    let mut browser = Browser::approved(&server, "ann");
     let page = browser.get(MILLBROOK);
     assert_eq!(page.status, 200, "{}", page.text());
     assert_eq!(page.header_number("x-credits-cost"), 5);
@@ -339,8 +342,8 @@ fn a_paid_map_page_includes_its_parts() {
     ] {
         assert_eq!(browser.get(&path).status, 403, "{why}");
     }
-    assert_eq!(visit(&house, &format!("{zones}?pass={pass}")).status, 401, "not signed in");
-    let mut other = Browser::approved(&house, "bea");
+    assert_eq!(visit(&server, &format!("{zones}?pass={pass}")).status, 401, "not signed in");
+    let mut other = Browser::approved(&server, "bea");
     assert_eq!(other.get(&format!("{zones}?pass={pass}")).status, 403, "somebody else");
 }
 
@@ -364,13 +367,13 @@ fn map_parts_are_refused_if_reading_is() {
 
 #[test]
 fn tiles_outside_the_grid_are_refused() {
-    let house = open();
-    let key = house.create_full_key();
-    let refused = house.get("/api/v1/gis/XA-MILLBROOK/tiles/2/4/0", &key).expect_error(422, "validation_error");
+    let server = open();
+    let key = server.create_full_key();
+    let refused = server.get("/api/v1/gis/XA-MILLBROOK/tiles/2/4/0", &key).expect_error(422, "validation_error");
     assert!(refused["message"].as_str().unwrap().contains("4 by 4 tiles"), "{refused}");
-    house.get("/api/v1/gis/XA-MILLBROOK/tiles/19/0/0", &key).expect_error(422, "validation_error");
-    house.get("/api/v1/gis/XA-GREYFORD/tiles/2/0/0", &key).expect_error(404, "not_found");
-    house.get("/api/v1/gis/XA-GREYFORD/zones", &key).expect_error(404, "not_found");
+    server.get("/api/v1/gis/XA-MILLBROOK/tiles/19/0/0", &key).expect_error(422, "validation_error");
+    server.get("/api/v1/gis/XA-GREYFORD/tiles/2/0/0", &key).expect_error(404, "not_found");
+    server.get("/api/v1/gis/XA-GREYFORD/zones", &key).expect_error(404, "not_found");
 }
 
 /// A layer with markup in its names, and with a table of several pages.
@@ -396,11 +399,11 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
     let collection = serde_json::json!({ "type": "FeatureCollection", "features": features });
     fs::write(sources.join("zones.geojson"), collection.to_string()).unwrap();
     build_into(&sources, data.path());
-    let house = open();
-    house.service.reload_snapshot(data.path()).unwrap();
+    let server = open();
+    server.service.reload_snapshot(data.path()).unwrap();
     let chosen = "/zoning/XB-A?zone=Z150%22%3E%3Cimg%20src=x%3E";
     for path in ["/zoning", "/coverage", "/zoning/XB-A", chosen, "/zoning/XB-A?zone=%E2%80%AE%3Cimg%3E"] {
-        let page = visit(&house, path);
+        let page = visit(&server, path);
         assert_eq!(page.status, 200, "{path}: {}", page.text());
         is_page(&page, path);
         for never in
@@ -409,11 +412,11 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
             assert!(!page.text().contains(never), "{path} has {never:?}");
         }
     }
-    let rows = |path: &str| visit(&house, path).text().matches("data-zone=").count();
+    let rows = |path: &str| visit(&server, path).text().matches("data-zone=").count();
     assert_eq!([1, 2, 3, 9].map(|page| rows(&format!("/zoning/XB-A?page={page}"))), [100, 100, 30, 30]);
-    let page = visit(&house, chosen).text();
+    let page = visit(&server, chosen).text();
     assert!(page.contains("Page 2 of 3") && page.contains("aria-current=\"true\""), "the page that has the zone");
     let parts = map_parts_path_of(&page);
-    let picture = visit(&house, &format!("{parts}/overview/light")).text();
+    let picture = visit(&server, &format!("{parts}/overview/light")).text();
     assert!(picture.contains("url(#hatch)") && !picture.contains("img src"));
 }

@@ -24,7 +24,7 @@ pub(crate) fn unescaped(text: &str, key: &str) -> Vec<u8> {
             [b'0', ..] => (0, 1),
             [b'\\', ..] => (b'\\', 1),
             [b'x', ..] => (u8::from_str_radix(&rest[1..3], 16).unwrap(), 3),
-            _ => panic!("an escape that is none: \\{rest}"),
+            _ => panic!("unknown escape: \\{rest}"),
         };
         out.push(byte);
         rest = &rest[length..];

@@ -151,7 +151,7 @@ impl StateStorage for SimulatedDisk {
         let mut contents = self.lock();
         if contents.fault.is_some_and(|fault| fault.hits_owed_file) {
             let source = io::Error::from_raw_os_error(EIO);
-            return Err(StateError::File { doing: "write what is owed to", path: "the simulated disk".into(), source });
+            return Err(StateError::File { doing: "write owed refunds to", path: "the simulated disk".into(), source });
         }
         contents.owed.push(record.to_vec());
         Ok(())

@@ -34,7 +34,7 @@ pub(crate) fn draft_content(name: &str) -> DraftContent {
 pub(crate) fn open(accounts: &Accounts, owner: AccountId, now: Now, seed: u64) -> Result<OpenedDraft, ChangeError> {
     let content = draft_content("Ondarza Holdings LLC");
     let opened = accounts.open_draft(owner, &content, None, now.wall, &mut SeededEntropy(seed))?;
-    Ok(opened.expect("no idempotency key is in the way"))
+    Ok(opened.expect("a draft without an idempotency key is always opened"))
 }
 
 pub(crate) fn accept(

@@ -25,7 +25,7 @@ fn known_vulnerabilities(locked: &[(String, Version)], advisories: &str) -> Vec<
         let [package, id, mended, never] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("not a row: {row}") };
         for (name, version) in locked.iter().filter(|(name, _)| name == package) {
             if !is_among(version, mended) && !is_among(version, never) {
-                faults.push(format!("{name} {version} has the fault {id}, which {mended} have mended"));
+                faults.push(format!("{name} {version} has the vulnerability {id}; fixed in {mended}"));
             }
         }
     }
@@ -35,7 +35,7 @@ fn known_vulnerabilities(locked: &[(String, Version)], advisories: &str) -> Vec<
 #[test]
 fn no_dependency_has_a_known_vulnerability() {
     let advisories = text_of("tests/tidy/advisories.tsv");
-    assert!(advisories.lines().count() > 500 && advisories.contains("as it was on 20"), "the list is not whole");
+    assert!(advisories.lines().count() > 500 && advisories.contains("as it was on 20"), "the list is incomplete");
     let found = known_vulnerabilities(&locked_packages(), &advisories);
     assert!(found.is_empty(), "{}", found.join("\n"));
     let version = |text: &str| vec![("one".to_owned(), text.parse().unwrap())];
@@ -58,5 +58,5 @@ fn no_dependency_is_older_than_its_minimum_version() {
             assert!(!range.matches(version), "{name} {version} is among {banned}, which deny.toml bans");
         }
     }
-    assert!(floors >= 5, "{floors} floors");
+    assert!(floors >= 5, "only {floors} minimum versions");
 }

@@ -146,7 +146,7 @@ fn modules_import_only_allowed_modules() {
     for source in package("src") {
         let Some(room) = source.top_module() else { continue };
         let Some((_, allowed)) = ALLOWED_IMPORTS.iter().find(|(name, _)| *name == room) else {
-            faults.push(format!("{}: the room {room} is not in the table of tests/tidy", source.path));
+            faults.push(format!("{}: the module {room} is not in the table of tests/tidy", source.path));
             continue;
         };
         let used = source.imports.iter().filter_map(|import| import.first());
@@ -211,7 +211,7 @@ fn every_mount_is_rate_limited() {
             own.push(source.path);
         }
     }
-    assert!(ways > 8, "{ways} ways in were found");
+    assert!(ways > 8, "only {ways} mounts were found");
     assert_eq!(own, counts_itself.map(|(path, _)| path));
     for (path, counting) in counts_itself {
         assert!(text_of(path).contains(counting), "{path} does not call {counting}");
@@ -259,7 +259,7 @@ fn databases_of_the_state_are_opened_in_one_place() {
         let names_builder = source.words.contains("Builder");
         let opens = ["Database::create(", "Database::open("].iter().any(|call| source.code.contains(call));
         let may = source.path == "src/state/storage.rs";
-        assert!(may || !(names_builder || opens), "{} opens a database with a cache of its own", source.path);
+        assert!(may || !(names_builder || opens), "{} opens a database with its own cache", source.path);
     }
     assert_eq!(text_of("src/state/storage.rs").matches("Builder::new()").count(), 1);
 }
@@ -308,7 +308,10 @@ fn every_module_is_in_architecture_md() {
     let architecture = text_of("ARCHITECTURE.md");
     for (room, _) in ALLOWED_IMPORTS {
         let is_named = [format!("`{room}`"), format!("`{room}/"), format!("src/{room}")];
-        assert!(is_named.iter().any(|name| architecture.contains(name)), "ARCHITECTURE.md has no line on {room}");
+        assert!(
+            is_named.iter().any(|name| architecture.contains(name)),
+            "ARCHITECTURE.md does not mention the module {room}"
+        );
     }
 }
 

@@ -50,7 +50,7 @@ impl CachedStemmer {
     /// letters.
     pub(super) fn stem_tail(&mut self, buffer: &mut String, start: usize) {
         let word = &buffer[start..];
-        debug_assert!(word.bytes().all(|byte| byte.is_ascii_lowercase()), "'{word}' is no lower-case ASCII word");
+        debug_assert!(word.bytes().all(|byte| byte.is_ascii_lowercase()), "'{word}' is not a lower-case ASCII word");
         // Porter2 leaves words of one or two letters alone.
         if word.len() <= 2 {
             return;

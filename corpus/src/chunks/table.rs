@@ -44,7 +44,7 @@ impl fmt::Display for ChunkTableError {
             Self::File(error) => error.fmt(f),
             Self::TooMany { node } => write!(
                 f,
-                "cannot number the chunks of node {node}: a snapshot holds at most {} chunks; split the plan into two snapshots",
+                "cannot number the chunks of node {node}: a snapshot can contain at most {} chunks; split the plan into two snapshots",
                 u32::MAX
             ),
         }
@@ -114,11 +114,11 @@ impl ChunkTable {
         let table = Self { chunks: file.column("chunks")?, first_chunks: file.column("first")? };
         let counted = table.first_chunks.last().map(|&count| count as usize);
         if table.first_chunks.first() != Some(&0) || counted != Some(table.chunks.len()) {
-            let what = format!("it holds {} chunks, its nodes count {counted:?} of them", table.chunks.len());
+            let what = format!("it contains {} chunks, but its node index counts {counted:?}", table.chunks.len());
             return Err(file.damaged(what));
         }
         if u32::try_from(table.first_chunks.len()).is_err() {
-            return Err(file.damaged(format!("{} nodes cannot be numbered", table.first_chunks.len() - 1)));
+            return Err(file.damaged(format!("{} nodes are too many", table.first_chunks.len() - 1)));
         }
         Ok(table)
     }

@@ -326,7 +326,9 @@ impl Acts {
 
     fn add(&mut self, line: &'static str) {
         let fields: Vec<&'static str> = line.split('\t').collect();
-        let [names, full, _, title, items] = fields[..] else { panic!("the table of acts has the row '{line}'") };
+        let [names, full, _, title, items] = fields[..] else {
+            panic!("the table of acts has an invalid row '{line}'")
+        };
         let body = BodyRef(self.rows.len() as u16);
         for name in names.split(';').chain([full]) {
             // Text in parentheses is not part of the name.
@@ -335,7 +337,7 @@ impl Acts {
                 .names
                 .add(NameTrie::ROOT, &words, BodyName { body, capitals: false, title: None, shared: None })
                 .err();
-            assert!(taken.is_none(), "the table of acts gives the name '{name}' twice");
+            assert!(taken.is_none(), "the table of acts contains the name '{name}' twice");
         }
         let name = names.split(';').next().unwrap_or(full);
         let mut act = Act { name, title, sections: HashMap::new(), others: UnlistedSections::Unknown, whole: None };
@@ -359,8 +361,9 @@ impl Act {
             None if item == "all" => self.others = UnlistedSections::Same,
             None => {
                 let by = item.strip_prefix('+').and_then(|by| by.parse().ok());
-                self.others =
-                    UnlistedSections::Offset(by.unwrap_or_else(|| panic!("the table of acts has the item '{item}'")));
+                self.others = UnlistedSections::Offset(
+                    by.unwrap_or_else(|| panic!("the table of acts has an invalid item '{item}'")),
+                );
             }
             Some(("whole", range)) => {
                 let ends = range.split_once("...");

@@ -47,7 +47,7 @@ impl fmt::Display for FormError {
             Self::Name { key, name } => {
                 write!(
                     f,
-                    "cannot add code body '{key}': the name '{name}' needs two letters or more, none of them accented"
+                    "cannot add code body '{key}': the name '{name}' must contain at least two letters and only ASCII characters"
                 )
             }
             Self::NameTaken { key, name, holder } => write!(
@@ -55,9 +55,9 @@ impl fmt::Display for FormError {
                 "cannot add code body '{key}': the name '{name}' already means '{holder}'; give it another name or drop the alias"
             ),
             Self::KeyTaken { key } => {
-                write!(f, "cannot add code body '{key}': another body has this key; give each body its own")
+                write!(f, "cannot add code body '{key}': another body has this key; give each body a different key")
             }
-            Self::TooMany => write!(f, "cannot add code body: a grammar holds {} at most", u16::MAX),
+            Self::TooMany => write!(f, "cannot add code body: a grammar can contain at most {}", u16::MAX),
         }
     }
 }
@@ -219,8 +219,9 @@ impl Forms {
     fn add_shared(&mut self, line: &'static str) {
         let [name, key, title, parts, options] = fields(line);
         let body = self.rows().find(|(_, form)| *form.key == *key).map(|(body, _)| body);
-        let body =
-            body.unwrap_or_else(|| panic!("the form table shares '{name}' with '{key}', which it does not have"));
+        let body = body.unwrap_or_else(|| {
+            panic!("the form table maps the shared name '{name}' to '{key}', which it does not contain")
+        });
         let parts = if parts == "-" { Vec::new() } else { parts.split(',').map(part_bounds).collect() };
         let options = FormOptions::parse(options);
         let title = Some(title).filter(|title| *title != "-");
@@ -235,7 +236,7 @@ impl Forms {
         let folded = BodyName { body, capitals: name.starts_with('!'), title, shared };
         if let Err(taken) = self.names.add(NameTrie::ROOT, &fold_name(name.trim_start_matches('!')), folded) {
             let holder = self.row(taken.0).map_or("", |form| &form.key);
-            panic!("the form table shares the name '{name}', which '{holder}' has alone");
+            panic!("the form table shares the name '{name}', which belongs to '{holder}' alone");
         }
     }
 
@@ -280,7 +281,7 @@ impl Forms {
     fn add_row(&mut self, line: &'static str) {
         let [code, key, name, template, names, shape] = fields(line);
         let template =
-            Template::parse(template).unwrap_or_else(|| panic!("the form table has the template '{template}'"));
+            Template::parse(template).unwrap_or_else(|| panic!("the form table has an invalid template '{template}'"));
         let options = FormOptions::parse(shape);
         let (printed, mark) = (template.name, template.mark);
         let title = template.title.map(|place| TitleRule { place, highest: options.highest_title });
@@ -412,7 +413,7 @@ const TITLE_MAX: u16 = 9999;
 
 fn fields<const N: usize>(line: &'static str) -> [&'static str; N] {
     let fields: Vec<&str> = line.split('\t').collect();
-    fields.try_into().unwrap_or_else(|_| panic!("a row of the form table has not {N} fields: {line}"))
+    fields.try_into().unwrap_or_else(|_| panic!("a row of the form table does not have {N} fields: {line}"))
 }
 
 /// The parts of a citation template.
@@ -496,7 +497,10 @@ impl FormOptions {
             "parens" => self.shape.parentheses = true,
             "commas" => self.shape.commas = true,
             "capital" => self.shape.capital_is_subdivision = true,
-            "titles" => self.highest_title = value.parse().unwrap_or_else(|_| panic!("the form table has '{option}'")),
+            "titles" => {
+                self.highest_title =
+                    value.parse().unwrap_or_else(|_| panic!("the form table has the invalid option '{option}'"))
+            }
             "appendix" => self.has_appendix = true,
             "bare" if value.is_empty() => self.bare = BareNumbers::Always,
             "bare" => self.bare = BareNumbers::InTitles(titles(value)),
@@ -519,7 +523,7 @@ fn part_bounds(value: &str) -> (u16, u16) {
     let (first, last) = value.split_once('-').unwrap_or((value, value));
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) => (first, last),
-        _ => panic!("the form table has the parts '{value}'"),
+        _ => panic!("the form table has the invalid parts '{value}'"),
     }
 }
 
@@ -527,6 +531,6 @@ fn bounds(value: &str) -> (u8, u8) {
     let (least, most) = value.split_once('-').unwrap_or((value, value));
     match (least.parse(), most.parse()) {
         (Ok(least), Ok(most)) => (least, most),
-        _ => panic!("the form table has the bounds '{value}'"),
+        _ => panic!("the form table has the invalid bounds '{value}'"),
     }
 }

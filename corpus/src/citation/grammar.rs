@@ -66,22 +66,24 @@ impl fmt::Display for ParseError {
         match self {
             Self::Empty => write!(f, "cannot read a citation from an empty text; write one such as '42 U.S.C. § 1983'"),
             Self::TooLong { bytes } => {
-                write!(f, "cannot read a text of {bytes} bytes as a citation; one has at most {CITATION_LEN_MAX} bytes")
+                write!(
+                    f,
+                    "cannot read a text of {bytes} bytes as a citation; a citation has at most {CITATION_LEN_MAX} bytes"
+                )
             }
             Self::NoForm { text } => write!(
                 f,
-                "cannot read '{text}' as a citation: no known code is named in it; write the code and the section, such as \
-                 '42 U.S.C. § 1983' or 'Va. Code § 13.1-345'"
+                "cannot read '{text}' as a citation: it names no known code; write the code and the section, such as '42 U.S.C. § 1983' or 'Va. Code § 13.1-345'"
             ),
             Self::NoNumber { text, body } => write!(
                 f,
                 "cannot read '{text}' as a citation: it names '{body}', but no section, title or chapter of it; check the number"
             ),
             Self::Ambiguous { text, readings } => {
-                write!(f, "'{text}' may be {}; write out the name of the code that is meant", readings.join(" or "))
+                write!(f, "'{text}' may mean {}; write the full name of the code", readings.join(" or "))
             }
             Self::Trailing { citation, rest } => {
-                write!(f, "read the citation '{citation}', but not the rest: '{rest}'; remove that")
+                write!(f, "read the citation '{citation}', but not the text after it: '{rest}'; remove that text")
             }
             Self::Several { count } => {
                 write!(f, "read {count} citations where one was expected; give them one at a time")

@@ -52,7 +52,7 @@ impl WordClasses {
         let class = self.classes.len();
         for spelling in &spellings {
             let former = self.class_of.insert(spelling.clone(), class);
-            assert!(former.is_none(), "the word '{spelling}' stands in two classes of the form table");
+            assert!(former.is_none(), "the word '{spelling}' is in two classes of the form table");
         }
         self.classes.push(spellings);
     }

@@ -218,7 +218,7 @@ impl Directory for MappedDirectory {
 }
 
 fn read_only() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a snapshot is never written")
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a snapshot is read-only")
 }
 
 fn open_read_error(path: &Path, error: SectionFileError) -> OpenReadError {

@@ -32,8 +32,7 @@ impl fmt::Display for KeywordError {
             Self::Damaged { path, what } => write!(f, "{} is damaged: {what}; {REMEDY}", path.display()),
             Self::OtherSchema { path } => write!(
                 f,
-                "keyword index {} was written with other fields or another text analysis than '{ANALYZER_ID}', which this \
-                 hornbook queries with; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
+                "keyword index {} was written with different fields or a different text analysis from '{ANALYZER_ID}', which this version of hornbook uses; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
                 path.display()
             ),
             Self::DocumentCount { path, expected, found } => write!(
@@ -42,7 +41,7 @@ impl fmt::Display for KeywordError {
                 path.display()
             ),
             Self::Order { path, document, ordinal } => {
-                write!(f, "keyword index {}: document {document} says it is ", path.display())?;
+                write!(f, "keyword index {}: document {document} has the ordinal of ", path.display())?;
                 match ordinal {
                     Some(ordinal) => write!(f, "node {ordinal}; {REMEDY}"),
                     None => write!(f, "no node; {REMEDY}"),
@@ -50,7 +49,7 @@ impl fmt::Display for KeywordError {
             }
             Self::TooManyDocuments { path } => write!(
                 f,
-                "cannot index another document in {}: it has as many as document ids allow; split the plan into two snapshots",
+                "cannot index another document in {}: it already has the maximum number of documents; split the plan into two snapshots",
                 path.display()
             ),
             Self::Engine { path, doing, source } => {
@@ -59,7 +58,7 @@ impl fmt::Display for KeywordError {
             Self::WriterStopped { path } => {
                 write!(
                     f,
-                    "the thread that writes keyword index {} stopped, from an error reported before or from a bug; start the build again",
+                    "the thread that writes keyword index {} has stopped because of an earlier error or a bug; start the build again",
                     path.display()
                 )
             }

@@ -47,7 +47,7 @@ impl KeywordIndex {
         }
         let metas = index.searchable_segment_metas().map_err(engine)?;
         let [meta] = metas.as_slice() else {
-            let what = format!("it lists {} segments, a snapshot has 1", metas.len());
+            let what = format!("it lists {} segments instead of 1", metas.len());
             return Err(KeywordError::Damaged { path: path.join(META_FILE), what });
         };
         if meta.num_docs() != document_count || meta.has_deletes() {
@@ -156,7 +156,7 @@ impl KeywordIndex {
 /// Reads the index in a folder. A panic in tantivy means that the files are damaged.
 fn read_guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, KeywordError>) -> Result<T, KeywordError> {
     catch_panic_as_damage(read).unwrap_or_else(|what| {
-        let what = format!("reading it ended with '{what}'");
+        let what = format!("reading it failed with '{what}'");
         Err(KeywordError::Damaged { path: path.to_owned(), what })
     })
 }

@@ -254,7 +254,7 @@ fn replace_store(path: &Path) -> Result<(), KeywordError> {
 /// about merged runs.
 fn normalized_meta(path: &Path, meta: &[u8]) -> Result<String, KeywordError> {
     let unexpected = || {
-        let cause = std::io::Error::other("tantivy described the index it wrote in an unknown way");
+        let cause = std::io::Error::other("tantivy wrote index metadata in an unknown form");
         engine_error(path, "describe", TantivyError::from(cause))
     };
     let mut meta: serde_json::Value = serde_json::from_slice(meta).map_err(|_| unexpected())?;

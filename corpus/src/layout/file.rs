@@ -107,7 +107,7 @@ impl Layouts {
         };
         let counted = layouts.starts.last().copied();
         if layouts.starts.first() != Some(&0) || counted != Some(layouts.parts.len() as u64) {
-            let what = format!("it holds {} layouts and counts {counted:?} of them", layouts.parts.len());
+            let what = format!("it contains {} layouts, but its node index counts {counted:?}", layouts.parts.len());
             return Err(file.damaged(what));
         }
         Ok(layouts)

@@ -49,7 +49,7 @@ impl Layout {
     pub fn check_against_text(&self, text: &str) -> Option<String> {
         let lines = text.split('\n').count();
         if self.lines.len() != lines {
-            return Some(format!("{} lines are set, the text has {lines}", self.lines.len()));
+            return Some(format!("the layout has {} lines, but the text has {lines}", self.lines.len()));
         }
         let mut starts = text.split('\n');
         let bad_label = self.lines.iter().position(|line| {
@@ -64,7 +64,7 @@ impl Layout {
             let (start, end) = (mark.start as usize, mark.end());
             let lies_well = start >= before && text.is_char_boundary(start) && text.is_char_boundary(end);
             let Some(kind) = mark.kind().filter(|_| lies_well) else {
-                return Some(format!("the mark at {start} is out of order or out of the text"));
+                return Some(format!("the mark at {start} is out of order or outside the text"));
             };
             if kind.is_cover() && text[start..end].bytes().any(|byte| byte != b'\t') {
                 return Some(format!("the cells at {start} are not empty, so no other cell can cover them"));

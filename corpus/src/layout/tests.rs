@@ -65,7 +65,7 @@ fn an_invalid_label_length_gives_no_label() {
 #[test]
 fn layouts_that_do_not_fit_their_text_are_found() {
     let one_line = |mark: Mark| Layout { lines: vec![paragraph(0, 0)], marks: vec![mark] };
-    assert!(Layout::default().check_against_text("x").unwrap().contains("0 lines are set, the text has 1"));
+    assert!(Layout::default().check_against_text("x").unwrap().contains("the layout has 0 lines, but the text has 1"));
     let label = Layout { lines: vec![paragraph(0, 1)], marks: Vec::new() };
     assert!(label.check_against_text("§ 1").unwrap().contains("label of line 0"));
     assert!(one_line(Mark::new(MarkKind::Emphasis, 2, 9)).check_against_text("short").unwrap().contains("mark at 2"));

@@ -23,7 +23,7 @@ impl References {
         let Self { outgoing, incoming } = &references;
         if outgoing.starts.len() != incoming.starts.len() || outgoing.nodes.len() != incoming.nodes.len() {
             let what = format!(
-                "{} references of {} nodes go out, {} of {} come in",
+                "it has {} outgoing references of {} nodes, but {} incoming references of {} nodes",
                 outgoing.nodes.len(),
                 outgoing.starts.len() - 1,
                 incoming.nodes.len(),
@@ -67,7 +67,10 @@ impl AdjacencyLists {
         let lists = Self { nodes: file.column(nodes)?, starts: file.column(starts)? };
         let counted = lists.starts.last().copied();
         if lists.starts.first() != Some(&0) || counted != Some(lists.nodes.len() as u64) {
-            let what = format!("{nodes} holds {} references, {starts} counts {counted:?} of them", lists.nodes.len());
+            let what = format!(
+                "section {nodes} contains {} references, but section {starts} counts {counted:?}",
+                lists.nodes.len()
+            );
             return Err(file.damaged(what));
         }
         Ok(lists)

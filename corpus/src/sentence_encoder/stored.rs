@@ -104,7 +104,9 @@ impl StoredEncoder {
         let meta = *single_meta::<EncoderMeta>(&file)?;
         check_space(&file, &meta.space, space)?;
         if meta.encoder != *encoder {
-            return Err(file.damaged("it is another sentence encoder than the one that embedded the passages"));
+            return Err(
+                file.damaged("it contains a different sentence encoder from the one that embedded the passages")
+            );
         }
         let shape = EncoderShape {
             hidden: meta.hidden as usize,
@@ -123,7 +125,7 @@ impl StoredEncoder {
             projection: file.column("project")?,
         };
         if !shape.is_possible() || !stored.is_whole() {
-            return Err(file.damaged("its parts have other sizes than its description says"));
+            return Err(file.damaged("its parts do not have the sizes that its metadata states"));
         }
         Ok(Some(stored))
     }
@@ -265,7 +267,7 @@ mod tests {
         let refused =
             |encoder: &EncoderHash| StoredEncoder::open(dir.path(), &space(), encoder).unwrap_err().to_string();
         let other = refused(&[8; 32]);
-        assert!(other.contains("encoder-tiny-32.bin") && other.contains("another sentence encoder"), "{other}");
+        assert!(other.contains("encoder-tiny-32.bin") && other.contains("a different sentence encoder"), "{other}");
         let renamed: SpaceName = "other-32".parse().unwrap();
         std::fs::copy(&path, dir.path().join("encoder-other-32.bin")).unwrap();
         let other = StoredEncoder::open(dir.path(), &renamed, &ENCODER).unwrap_err().to_string();
@@ -280,6 +282,6 @@ mod tests {
             out.section(tag, if tag == "values" { &bytes[..bytes.len() - 4] } else { bytes }).unwrap();
         }
         out.finish().unwrap();
-        assert!(refused(&ENCODER).contains("other sizes"));
+        assert!(refused(&ENCODER).contains("do not have the sizes"));
     }
 }

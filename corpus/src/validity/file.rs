@@ -130,18 +130,18 @@ impl ValidityIndex {
         let mut next = 0;
         for dated in &*index.nodes {
             if dated.first != next || dated.count == 0 {
-                return Err(file.damaged(format!("the wordings of node {} are not where they should be", dated.node)));
+                return Err(file.damaged(format!("the wordings of node {} are at a wrong position", dated.node)));
             }
             next = dated.first.saturating_add(dated.count);
         }
         if next as usize != index.rows.len() {
-            return Err(file.damaged(format!("it has {} wordings, and its nodes have {next}", index.rows.len())));
+            return Err(file.damaged(format!("it has {} wordings, but its nodes have {next}", index.rows.len())));
         }
         if !index.nodes.is_sorted_by(|a, b| a.node < b.node) || !index.days.is_sorted_by(|a, b| a < b) {
             return Err(file.damaged("its nodes or days are not in order".to_owned()));
         }
         if let Some(place) = index.rows.iter().position(|row| !row.is_valid()) {
-            return Err(file.damaged(format!("wording {place} has no such day or status")));
+            return Err(file.damaged(format!("wording {place} has an invalid day or status")));
         }
         Ok(index)
     }

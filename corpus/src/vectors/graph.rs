@@ -159,8 +159,11 @@ impl GraphWriter {
     /// If the number of pushed chunks is not that of the graphs, or if the shards do not cover all chunks in order.
     pub fn finish(mut self) -> Result<(), GraphWriteError> {
         let rows: u32 = self.graphs.iter().map(|graph| graph.chunk_count).sum();
-        assert_eq!(self.rows_pushed(), rows, "other chunks than those of the graphs");
-        assert!(shards_of(&self.graphs, self.meta.chunks).is_some(), "shards over other chunks than the vectors");
+        assert_eq!(self.rows_pushed(), rows, "the pushed chunks are not those of the graphs");
+        assert!(
+            shards_of(&self.graphs, self.meta.chunks).is_some(),
+            "the shards do not cover the chunks of the vectors"
+        );
         self.out.section("links_at", &self.links_at)?;
         for (name, name_at, lists) in [("near", "near_at", &self.near), ("equal", "equal_at", &self.equal)] {
             self.out.section(name, &lists.items)?;
@@ -239,7 +242,7 @@ impl GraphFile {
         let lists = |items, at| -> Result<ListColumns, SectionFileError> {
             let lists = ListColumns { at: file.column(at)?, items: file.column(items)? };
             if lists.at.len() != rows + 1 {
-                return Err(file.damaged(format!("section {at} has {} places for {rows} lists", lists.at.len())));
+                return Err(file.damaged(format!("section {at} has {} offsets for {rows} lists", lists.at.len())));
             }
             Ok(lists)
         };

@@ -119,7 +119,12 @@ impl VectorIndex {
         effort: Effort,
         out: &mut Vec<Neighbour>,
     ) -> Work {
-        assert_eq!(query.len(), self.rows.dims(), "a query of another embedding than {}", self.rows.space());
+        assert_eq!(
+            query.len(),
+            self.rows.dims(),
+            "the query does not have the dimensions of the embedding space {}",
+            self.rows.space()
+        );
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.query.set(query);
             let k = k.min(self.rows.chunk_count() as usize);
@@ -144,7 +149,12 @@ impl VectorIndex {
     /// # Panics
     /// If the query has another number of dimensions than the index.
     pub fn best_of_each(&self, query: &[f32], ranges: &[OrdinalRange]) -> Vec<Option<Neighbour>> {
-        assert_eq!(query.len(), self.rows.dims(), "a query of another embedding than {}", self.rows.space());
+        assert_eq!(
+            query.len(),
+            self.rows.dims(),
+            "the query does not have the dimensions of the embedding space {}",
+            self.rows.space()
+        );
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.query.set(query);
             let rows = self.rows.view();

@@ -72,7 +72,7 @@ pub fn write_queries(
     encoder: &EncoderHash,
     rows: &QueryRows<'_>,
 ) -> Result<(), SectionFileError> {
-    assert!(rows.are_complete(), "a table of queries without a row for each token");
+    assert!(rows.are_complete(), "the table of queries does not have a row for each token");
     let mut out = SectionWriter::create(&directory.join(space.queries_file()), KIND, 3)?;
     out.section("codes", rows.codes)?;
     out.section("scales", rows.scales)?;
@@ -106,13 +106,13 @@ impl QueryTable {
         check_space(&file, &meta.space, space)?;
         if meta.encoder != *encoder {
             return Err(
-                file.damaged("it was made for another sentence encoder than the one that embedded the passages")
+                file.damaged("it was made for a different sentence encoder from the one that embedded the passages")
             );
         }
         let table = Self { dims: meta.dims as usize, codes: file.column("codes")?, scales: file.column("scales")? };
         if meta.tokens as usize != TOKEN_COUNT || !table.rows().are_complete() {
             return Err(file.damaged(format!(
-                "{} tokens of {} dimensions do not take {} codes and {} scales",
+                "{} tokens of {} dimensions do not match {} codes and {} scales",
                 meta.tokens,
                 meta.dims,
                 table.codes.len(),
@@ -177,7 +177,7 @@ mod tests {
             QueryTable::open(dir, space, encoder).unwrap_err().to_string()
         };
         let other = refused(dir.path(), &space(), &[8; 32]);
-        assert!(other.contains("queries-tiny-32.bin") && other.contains("another sentence encoder"), "{other}");
+        assert!(other.contains("queries-tiny-32.bin") && other.contains("a different sentence encoder"), "{other}");
         let renamed: SpaceName = "other-32".parse().unwrap();
         std::fs::copy(dir.path().join("queries-tiny-32.bin"), dir.path().join("queries-other-32.bin")).unwrap();
         assert!(refused(dir.path(), &renamed, &ENCODER).contains("embedding space 'tiny-32'"));

@@ -111,7 +111,10 @@ impl VectorWriter {
     /// # Panics
     /// If `dims` is not a multiple of 32 between 32 and 4096.
     pub fn create(directory: &Path, space: &SpaceName, dims: usize) -> Result<Self, VectorWriteError> {
-        assert!(is_supported_dims(dims), "an embedding of {dims} dimensions; the format holds 32, 64, .. {DIMS_MAX}");
+        assert!(
+            is_supported_dims(dims),
+            "an embedding has {dims} dimensions, but the format supports 32, 64, .. {DIMS_MAX}"
+        );
         let mut out = SectionWriter::create(&directory.join(space.vectors_file()), KIND, 4)?;
         out.begin("codes")?;
         let spool = tempfile::tempfile_in(directory)
@@ -133,7 +136,12 @@ impl VectorWriter {
     /// # Panics
     /// If the vector has another number of dimensions than the file.
     pub fn push(&mut self, vector: &[f32]) -> Result<(), VectorWriteError> {
-        assert_eq!(vector.len(), self.dims, "a vector of another embedding than {}", self.space);
+        assert_eq!(
+            vector.len(),
+            self.dims,
+            "the vector does not have the dimensions of the embedding space {}",
+            self.space
+        );
         if !vector.iter().all(|value| value.is_finite()) {
             return Err(VectorWriteError::NotFinite { space: self.space.clone(), chunk: self.scales.len() });
         }
@@ -151,7 +159,12 @@ impl VectorWriter {
     /// # Panics
     /// If the row has another number of dimensions than the file.
     pub fn push_stored(&mut self, row: StoredRow<'_>) -> Result<(), VectorWriteError> {
-        assert_eq!(row.codes.len(), self.dims, "a row of another embedding than {}", self.space);
+        assert_eq!(
+            row.codes.len(),
+            self.dims,
+            "the row does not have the dimensions of the embedding space {}",
+            self.space
+        );
         self.check_room()?;
         self.out.write_slice(row.codes)?;
         self.residuals.write_all(row.residuals).map_err(|source| self.spool_error(source))?;
@@ -225,7 +238,7 @@ impl VectorRows {
         check_space(&file, &meta.space, space)?;
         let (dims, chunks) = (meta.dims as usize, meta.chunks as usize);
         if !is_supported_dims(dims) {
-            return Err(file.damaged(format!("its vectors are said to have {dims} dimensions")));
+            return Err(file.damaged(format!("its metadata states {dims} dimensions, which is not supported")));
         }
         let rows = Self {
             space: space.clone(),
@@ -238,7 +251,7 @@ impl VectorRows {
         let found = (rows.codes.len(), rows.scales.len(), rows.residuals.len());
         if Some(found.0) != chunks.checked_mul(dims) || found.1 != chunks || found.2 != found.0 / 2 {
             return Err(file.damaged(format!(
-                "{chunks} vectors of {dims} dimensions do not take {} codes, {} scales and {} bytes of residuals",
+                "{chunks} vectors of {dims} dimensions do not match {} codes, {} scales and {} bytes of residuals",
                 found.0, found.1, found.2
             )));
         }

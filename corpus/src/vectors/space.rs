@@ -22,8 +22,7 @@ impl fmt::Display for InvalidSpaceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' is no name of an embedding space: write 1 to {NAME_LEN_MAX} lower-case letters, digits or inner dashes, \
-             such as law-static-256",
+            "'{}' is not the name of an embedding space: write 1 to {NAME_LEN_MAX} lower-case letters, digits or inner dashes, such as law-static-256",
             self.0
         )
     }

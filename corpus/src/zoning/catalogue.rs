@@ -225,7 +225,7 @@ impl fmt::Display for ZoningCatalogueError {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
             Self::TwoLayers { short_code, first, second } => write!(
                 f,
-                "{short_code} has two zoning layers, {first} and {second}; a jurisdiction has one: merge the files or take one source out of the plan"
+                "{short_code} has two zoning layers, {first} and {second}; a jurisdiction can have only one: merge the files or remove one source from the plan"
             ),
             Self::Version { path, found } => write!(
                 f,
@@ -428,7 +428,7 @@ fn map_body(dir: &Path, entry: &LayerEntry, encoding: StoredEncoding) -> Result<
     let map = map_file(&path).map_err(ZoningCatalogueError::Body)?;
     let listed = entry.sizes.of(encoding);
     if map.len() as u64 != listed || map.is_empty() {
-        let what = format!("it has {} bytes, {CATALOGUE_NAME} lists {listed}", map.len());
+        let what = format!("it has {} bytes, but {CATALOGUE_NAME} lists {listed}", map.len());
         return Err(ZoningCatalogueError::Damaged { path, what });
     }
     Ok(map)

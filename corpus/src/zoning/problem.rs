@@ -222,8 +222,7 @@ impl fmt::Display for ProblemKind {
             }
             Self::LooksSwapped { first } => write!(
                 f,
-                "all positions, from {first} on, lie outside the United States but inside it with latitude and longitude \
-                 swapped; GeoJSON positions are longitude first: swap them"
+                "all positions, from {first} on, are outside the United States but inside it with latitude and longitude swapped; GeoJSON positions are longitude first: swap them"
             ),
             Self::TooManyErrors { listed } => write!(f, "reading stopped after {listed} errors"),
             Self::NotAFeature { found } => write!(f, "this is a {found}, not a Feature"),

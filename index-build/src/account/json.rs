@@ -52,7 +52,7 @@ mod tests {
         let mut words = SourceWords::default();
         count(LINES, &["text"], &mut words, SourceWords::add);
         assert_eq!(words.law.total(), 5);
-        assert_eq!(words.aside_by_reason, [("field 'url', no words of the law".to_owned(), 2)].into());
+        assert_eq!(words.aside_by_reason, [("field 'url', which contains no law".to_owned(), 2)].into());
     }
 
     #[test]

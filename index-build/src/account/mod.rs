@@ -29,9 +29,9 @@ pub(crate) use source::SourceWords;
 /// The number of lost or invented words to show as examples.
 const EXAMPLES: usize = 12;
 /// Sources that lost the line feeds of their tables join words. Importers divide them.
-const JOINED: &str = "words written without a blank between them, which are several words in the snapshot";
+const JOINED: &str = "words that the source joins without a space and the snapshot separates";
 /// The account divides a text where the parts that follow it show word ends. The importer kept it as printed.
-const GLUED: &str = "words that the snapshot has without a blank between them, as the source prints them";
+const GLUED: &str = "words that the snapshot joins without a space, as the source prints them";
 
 /// Balances every source, given by its number and name, with the snapshot in `dir`.
 pub(crate) fn audit_snapshot(
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(
             (report.unaccounted, report.unaccounted_examples),
             (1, vec!["cannot ×1".to_owned()]),
-            "it is a word"
+            "'cannot' is one word"
         );
     }
 

@@ -58,7 +58,7 @@ impl SourceWords {
     }
 
     pub(super) fn set_aside_field(&mut self, field: &str, text: &str) {
-        self.set_aside(&format!("field '{field}', no words of the law"), text);
+        self.set_aside(&format!("field '{field}', which contains no law"), text);
     }
 
     /// Records words of the source that are deliberately not in the snapshot.

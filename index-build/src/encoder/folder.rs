@@ -77,8 +77,7 @@ impl EncoderFolder {
         let digest: String = Sha256::digest(&weights.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if !digest.eq_ignore_ascii_case(sha256) {
             let what = format!(
-                "it has the SHA-256 {digest}, the plan expects {sha256}; the query table was made for one encoder and fits \
-                 no other: take that encoder, or the table that was made for this one, and state its encoder in sha256"
+                "its SHA-256 is {digest}, but the plan expects {sha256}; a query table works only with the encoder it was made for: use that encoder, or the table made for this one, and set sha256 to match"
             );
             return Err(invalid_file(&weights.path, what));
         }
@@ -102,7 +101,7 @@ impl EncoderFolder {
         match is_supported_dims(hidden) {
             true => Ok(()),
             false => Err(self.weights.unfit(format!(
-                "its vectors have {hidden} dimensions; without a query_table, 32, 64, .. 4096 are possible"
+                "its vectors have {hidden} dimensions; without a query_table, only multiples of 32 from 32 to 4096 are supported"
             ))),
         }
     }
@@ -172,7 +171,7 @@ fn check_vocabulary(path: &Path) -> Result<(), EncoderError> {
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
     let lines: Vec<&[u8]> =
         text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
-    let needed = "an encoder needs the vocabulary of BERT uncased, line by line";
+    let needed = "the vocabulary must be exactly that of BERT uncased";
     for (place, line) in lines.iter().enumerate().take(TOKEN_COUNT) {
         let ours = embedder().token_text(TokenId(place as u16));
         if *line != ours {
@@ -200,7 +199,7 @@ fn check_pooling(path: &Path) -> Result<(), EncoderError> {
         true => Ok(()),
         false => Err(invalid_file(
             path,
-            "the encoder does not take the mean of its tokens; only those that do can be used".into(),
+            "the encoder does not use mean pooling; only encoders with mean pooling are supported".into(),
         )),
     }
 }
@@ -213,9 +212,10 @@ fn tokens_max(path: &Path, config: &EncoderConfig) -> Result<usize, EncoderError
     let tokens_max = stated.unwrap_or(config.max_position_embeddings).min(config.max_position_embeddings);
     match tokens_max >= TOKENS_MIN {
         true => Ok(tokens_max),
-        false => {
-            Err(invalid_file(path, format!("the encoder reads {tokens_max} tokens at most; {TOKENS_MIN} are needed")))
-        }
+        false => Err(invalid_file(
+            path,
+            format!("the encoder accepts at most {tokens_max} tokens; at least {TOKENS_MIN} are required"),
+        )),
     }
 }
 

@@ -37,7 +37,9 @@ impl PlannedQueries {
             )));
         }
         if !(QueryRows { dims, codes: &codes, scales: &scales }).are_complete() {
-            return Err(tensors.unfit(format!("its rows have {dims} dimensions; 32, 64, .. 4096 are possible")));
+            return Err(tensors.unfit(format!(
+                "its rows have {dims} dimensions; only multiples of 32 from 32 to 4096 are supported"
+            )));
         }
         Ok(Self { dims, codes, scales, projection, file_hash: blake3::hash(&file.bytes) })
     }

@@ -26,8 +26,9 @@ impl TensorFile {
     }
 
     pub(super) fn open(&self) -> Result<OpenTensors<'_>, EncoderError> {
-        let tensors = SafeTensors::deserialize(&self.bytes)
-            .map_err(|error| self.unfit(format!("it is not a whole safetensors file ({error}); download it again")))?;
+        let tensors = SafeTensors::deserialize(&self.bytes).map_err(|error| {
+            self.unfit(format!("it is not a complete safetensors file ({error}); download it again"))
+        })?;
         Ok(OpenTensors { path: &self.path, tensors })
     }
 

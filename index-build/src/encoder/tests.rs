@@ -52,7 +52,7 @@ fn tensors_with_a_name_prefix_are_found() {
     let prefixed = opened(&tiny.write(dir.path())).unwrap();
     let tokens = [TokenId(5), TokenId(2_000)];
     assert_eq!(plain.embed(&[&tokens]).unwrap(), prefixed.embed(&[&tokens]).unwrap());
-    assert_ne!(plain.fingerprint(), prefixed.fingerprint(), "the file is another");
+    assert_ne!(plain.fingerprint(), prefixed.fingerprint(), "the file differs");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn unsupported_encoders_are_refused_with_file_and_remedy() {
         ("\"gelu\"", "\"relu\"", "hidden_act is 'relu'"),
         ("30522", "28996", "vocab_size is 28996; only encoders with the 30522 tokens"),
         ("\"num_attention_heads\": 4", "\"num_attention_heads\": 3", "hidden_size 32 cannot be divided among 3"),
-        ("\"max_position_embeddings\": 80", "\"max_position_embeddings\": 8", "reads 8 tokens at most"),
+        ("\"max_position_embeddings\": 80", "\"max_position_embeddings\": 8", "accepts at most 8 tokens"),
         (
             "\"max_position_embeddings\": 80",
             "\"max_position_embeddings\": 79",
@@ -107,16 +107,19 @@ fn unsupported_encoders_are_refused_with_file_and_remedy() {
     fs::write(at("encoder/vocab.txt"), &vocabulary).unwrap();
 
     fs::write(at("encoder/1_Pooling/config.json"), "{\"pooling_mode_cls_token\": true}").unwrap();
-    assert!(opened(&table).unwrap_err().contains("does not take the mean of its tokens"));
+    assert!(opened(&table).unwrap_err().contains("does not use mean pooling"));
     fs::remove_file(at("encoder/1_Pooling/config.json")).unwrap();
     opened(&table).unwrap();
 
     let weights = whole("encoder/model.safetensors");
     fs::write(at("encoder/model.safetensors"), &weights[..weights.len() - 4]).unwrap();
     let refused = opened(&table).unwrap_err();
-    assert!(refused.contains("fits no other") && refused.contains("model.safetensors"), "{refused}");
+    assert!(
+        refused.contains("works only with the encoder it was made for") && refused.contains("model.safetensors"),
+        "{refused}"
+    );
     let refused = opened(&planned(dir.path())).unwrap_err();
-    assert!(refused.contains("not a whole safetensors file"), "{refused}");
+    assert!(refused.contains("not a complete safetensors file"), "{refused}");
 
     let mut lacking = TinyEncoder::new(7);
     let last = format!("encoder.layer.{}.output.dense.bias", LAYERS - 1);
@@ -129,7 +132,7 @@ fn unsupported_encoders_are_refused_with_file_and_remedy() {
 
     let table = tiny.write(dir.path());
     fs::write(at("queries.safetensors"), &whole("queries.safetensors")[..1000]).unwrap();
-    assert!(opened(&table).unwrap_err().contains("queries.safetensors: it is not a whole safetensors file"));
+    assert!(opened(&table).unwrap_err().contains("queries.safetensors: it is not a complete safetensors file"));
     fs::remove_file(at("queries.safetensors")).unwrap();
     assert!(opened(&table).unwrap_err().contains("cannot read"));
 }

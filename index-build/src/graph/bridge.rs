@@ -45,7 +45,7 @@ impl Probes {
     /// # Panics
     /// If `dims` is zero.
     pub fn new(dims: usize) -> Self {
-        assert!(dims > 0, "probes of no dimensions");
+        assert!(dims > 0, "probes need at least one dimension");
         Self { dims, codes: Vec::new(), chunks: Vec::new() }
     }
 
@@ -54,7 +54,7 @@ impl Probes {
     /// # Panics
     /// If the vector has a different number of dimensions.
     pub fn push(&mut self, chunk: u32, vector: &[f32]) {
-        assert_eq!(vector.len(), self.dims, "a probe of another embedding");
+        assert_eq!(vector.len(), self.dims, "the probe has a different number of dimensions");
         let largest = vector.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         if largest > 0.0 {
             let scale = f32::from(i8::MAX) / largest;

@@ -26,7 +26,7 @@ impl fmt::Display for GraphBuildError {
             Self::Unreachable { point, points_unreachable, shard } => write!(
                 f,
                 "cannot link the vectors of chunks {}..{} into one graph: {points_unreachable} points, the first at chunk {point}, \
-                 cannot be reached because every point near them has as many links as it may have; build with more links per point",
+                 cannot be reached because every point near them already has the maximum number of links; build with more links per point",
                 shard.start, shard.end
             ),
         }

@@ -100,20 +100,24 @@ fn assert_once_and_in_reach<'a>(graphs: impl Iterator<Item = Graph<'a>>, chunks:
     for graph in graphs {
         let points: BTreeSet<u32> = points_of(graph.entries, &graph);
         for &entry in graph.entries {
-            assert_eq!(points_of(&[entry], &graph), points, "entry {entry} does not reach all that others reach");
+            assert_eq!(
+                points_of(&[entry], &graph),
+                points,
+                "entry {entry} does not reach all points that other entries reach"
+            );
         }
         for &point in &points {
             assert!(graph.chunks.contains(point));
             let near = graph.near(point).iter().copied();
             for chunk in std::iter::once(point).chain(near) {
                 for chunk in std::iter::once(chunk).chain(graph.equal(chunk).iter().copied()) {
-                    assert!(seen.insert(chunk), "chunk {chunk} stands in the graph twice");
+                    assert!(seen.insert(chunk), "chunk {chunk} is in the graph twice");
                 }
             }
         }
     }
     let missing: Vec<u32> = chunks.iter().filter(|chunk| !seen.contains(chunk)).collect();
-    assert!(missing.is_empty(), "out of reach: {missing:?}");
+    assert!(missing.is_empty(), "unreachable: {missing:?}");
 }
 
 fn points_of(from: &[u32], graph: &Graph<'_>) -> BTreeSet<u32> {
@@ -180,7 +184,7 @@ fn two_builds_write_the_same_bytes() {
         build_with_probes(dir.path(), &vectors, &vectors[..300], &options);
         fs::read(dir.path().join(space().graph_file())).unwrap()
     });
-    assert!(files[0] == files[1], "a second build wrote other bytes");
+    assert!(files[0] == files[1], "a second build wrote different bytes");
 }
 
 #[test]
@@ -200,7 +204,7 @@ fn links_do_not_depend_on_the_number_of_cores() {
             (points.iter().map(|&point| links.of(point).to_vec()).collect::<Vec<_>>(), entries)
         })
     });
-    assert!(one == three, "three cores made other links than one");
+    assert!(one == three, "three cores made different links than one");
 }
 
 /// A query between two distant clusters has answers in both, so links must cross between them.
@@ -326,7 +330,7 @@ fn a_reused_graph_is_complete_and_has_the_recall_of_a_new_one() {
     let dir = tempfile::tempdir().unwrap();
     let (new, _) = build(dir.path(), &after, &GraphOptions::default());
     let (taken_over, built) = (recall(&index, &queries), recall(&new, &queries));
-    assert!(taken_over >= built - 0.01 && taken_over > 0.97, "{taken_over} where a new graph has {built}");
+    assert!(taken_over >= built - 0.01 && taken_over > 0.97, "recall is {taken_over}, but a new graph has {built}");
     // Searches find the new points.
     let of_new: Vec<Vec<f32>> = (0..200).map(|n| after[n * 13].clone()).collect();
     assert!(recall(&index, &of_new) > 0.97);
@@ -348,7 +352,7 @@ fn a_graph_with_too_many_new_points_is_rebuilt() {
         grown.extend(numbers.clustered(4, 5, 0.4));
         carry_into(dirs[build].path(), dirs[build - 1].path(), (&grown, &[])).inserted
     });
-    assert_eq!(counts, [20, 40, 60, 80, 100, 120], "every one a fifth of 520, 540, 560, 580, 600, 620 at most");
+    assert_eq!(counts, [20, 40, 60, 80, 100, 120], "each at most a fifth of 520, 540, 560, 580, 600, 620");
     grown.extend(numbers.clustered(4, 5, 0.4));
     assert_eq!(carried_from(dirs[6].path(), (&grown, &[])).1.inserted, 0);
     // The two have nothing in common.

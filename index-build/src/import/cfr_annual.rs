@@ -29,7 +29,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> 
         ));
     }
     let Some(heading) = title_heading(root) else {
-        return refuse("the volume does not say its title: TITLEHD and TITLENUM are missing");
+        return refuse("the volume does not state its title: TITLEHD and TITLENUM are missing");
     };
     let mut reading = CfrReader::new(document, target);
     let (mut elements, mut below) = (Elements::default(), Vec::new());
@@ -81,7 +81,7 @@ fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &CfrPlace) {
     let head = head_of(node);
     let heading = heading_of(node, head, level, &elements);
     let (heading, continued) = without_continued(&heading);
-    reading.parsed.leave_out("remarks that a container began in another volume", continued);
+    reading.parsed.leave_out("remarks that a container is continued from another volume", continued);
     let (below, own): (Vec<_>, Vec<_>) =
         node.children().filter(|child| Some(*child) != head).partition(|child| is_law(child.tag_name().name()));
     let is_whole = below.is_empty();
@@ -164,7 +164,7 @@ fn appendix<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &CfrPlac
 fn put_back<'a>(reading: &mut CfrReader<'_>, misplaced: Vec<Node<'a, 'a>>, place: &CfrPlace) {
     if let Some(first) = misplaced.first() {
         let what = format!(
-            "{} elements of law stand within the revised text of a note; they are put after it",
+            "{} elements of law are inside the revised text of a note; they were moved after it",
             misplaced.len()
         );
         reading.parsed.warn(WarningKind::Misplaced, reading.position(*first), what);

@@ -95,7 +95,7 @@ fn read<'a>(reading: &mut CfrReader<'_>, node: Node<'a, 'a>, place: &CfrPlace) {
             // Volumes belong to the printed edition, not to the code.
             let (heading, volume) = heading.split_once("--Volume").unwrap_or((&heading, ""));
             if !volume.is_empty() {
-                reading.parsed.leave_out("volumes, which are a matter of printing", format!("Volume {volume}"));
+                reading.parsed.leave_out("volume numbers of the printed edition", format!("Volume {volume}"));
             }
             let heading = heading.trim_end();
             let is_whole = !node.children().any(is_division);

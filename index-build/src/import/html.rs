@@ -99,7 +99,7 @@ fn check_size(parser: &Parser<Sink>, bytes: usize) -> Result<(), (u32, String)> 
         return Err((line, too_deep()));
     }
     if sink.count() > bytes + NODES_BEYOND_BYTES_MAX {
-        return Err((sink.line(), "elements that are never closed are put in again too often".into()));
+        return Err((sink.line(), "unclosed elements are reopened too often".into()));
     }
     Ok(())
 }
@@ -349,7 +349,7 @@ mod tests {
         assert!(position.to_string() == "a.html:1" && what.contains("nested more than"), "{position}: {what}");
         let unclosed: String = (0..100).map(|style| format!("<b class={style}>")).collect();
         let (position, what) = refused(&format!("<p>{unclosed}\n{}", "<p>x".repeat(1_000)));
-        assert!(position.to_string() == "a.html:2" && what.contains("never closed"), "{position}: {what}");
+        assert!(position.to_string() == "a.html:2" && what.contains("reopened too often"), "{position}: {what}");
         parsed("<p>\u{0}</p>");
     }
 

@@ -38,7 +38,7 @@ impl ListLabels {
             |place: usize| by_id[place].ends_with(by_position[place].as_str()) || by_id[place].parse() == Ok(place + 1);
         let doubt = (!(0..items.len()).all(says_the_same)).then(|| {
             let (positions, ids) = (by_position.join(", "), by_id.join(", "));
-            format!("items are {positions} by their positions, and {ids} by their ids")
+            format!("items are {positions} by position, but {ids} by id")
         });
         let mut own = Self::checked(by_position, &items, style);
         own.doubt = doubt.or(own.doubt);
@@ -51,7 +51,7 @@ impl ListLabels {
         for (pair, item) in labels.windows(2).zip(items) {
             let last = last_of_range(*item).and_then(|last| Some((value(&last, style)?, last)));
             if let Some((_, last)) = last.filter(|(last, _)| value(&pair[1], style).is_some_and(|next| next <= *last)) {
-                doubt = Some(format!("item {} goes up to {last}, and the next one is {}", pair[0], pair[1]));
+                doubt = Some(format!("item {} covers labels up to {last}, but the next one is {}", pair[0], pair[1]));
             }
         }
         Self { labels, doubt }

@@ -26,8 +26,7 @@ impl SourceIntake<'_> {
         if let Some(bytes) = too_long(&node.content) {
             // Not passed to the gatherer, because later steps do not expect such a long text.
             let what = format!(
-                "'{}' has a text of {bytes} bytes, and {TEXT_BYTES_MAX} is the most; check whether the file is damaged, \
-                 or divide the provision",
+                "'{}' has a text of {bytes} bytes, but the limit is {TEXT_BYTES_MAX}; check whether the file is damaged, or divide the provision",
                 node.key
             );
             self.mistakes.add(&node.position, what);
@@ -35,12 +34,13 @@ impl SourceIntake<'_> {
         }
         if let Some(what) = layout_mistake(&node.content) {
             // With a wrong layout, a reader would split the text in the wrong places.
-            self.mistakes.add(&node.position, format!("'{}' was set wrongly: {what}; please report this", node.key));
+            self.mistakes
+                .add(&node.position, format!("'{}' has an invalid layout: {what}; please report this", node.key));
         }
         for content in std::iter::once(&node.content).chain(&node.content.wordings) {
             if let Effect { remark: Some(remark), uncertain: true, .. } = &content.effect {
                 let what = format!(
-                    "'{}': nobody knows by '{remark}' when this wording is law; it is served as uncertain",
+                    "'{}': '{remark}' does not show when this wording is law; its validity is marked as uncertain",
                     node.content.citation
                 );
                 self.warnings.add(WarningKind::UncertainValidity, &node.position, what);

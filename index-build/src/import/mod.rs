@@ -92,7 +92,7 @@ pub enum SourceContent {
 
 const METADATA: &str = "metadata of the file";
 const CONTENTS: &str = "tables of contents, which repeat headings";
-const PRINTED_MATTER: &str = "what is printed around the law: front and back matter, running heads";
+const PRINTED_MATTER: &str = "printed matter around the law: front and back matter, running heads";
 const HTML_PAGE: TextFormat = TextFormat::Html(&[("head", METADATA), ("nav", CONTENTS)]);
 /// Element names are in lower case.
 const USLM_XML: TextFormat = TextFormat::Xml(&[
@@ -129,7 +129,7 @@ const REGML_XML: TextFormat = TextFormat::Xml(&[
 ]);
 const OPEN_LAW_XML: TextFormat = TextFormat::Xml(&[
     ("meta", METADATA),
-    ("reason", "reasons, which are the status"),
+    ("reason", "reasons, which become the status"),
     ("prefix", "words before the number of a level"),
 ]);
 

@@ -136,7 +136,7 @@ impl<'t> RawSection<'t> {
         let name = first.text();
         blocks.remove(0);
         let Some(found) = options.section.captures(&name) else {
-            return Err(format!("'{name}' has no number and heading as the option 'section' expects them"));
+            return Err(format!("'{name}' does not match the option 'section': number or heading is missing"));
         };
         let (number, heading) = (found[1].to_owned(), found[2].trim().to_owned());
         Ok(Self { line: element.line(), number, heading, blocks, title })

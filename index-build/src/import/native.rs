@@ -275,7 +275,7 @@ fn check(line: &NativeLine) -> Vec<String> {
         }
     }
     if line.level.trim().is_empty() {
-        mistakes.push("field 'level' is empty; write what the code calls it, such as 'section'".into());
+        mistakes.push("field 'level' is empty; give the name of the level, such as 'section'".into());
     }
     let dates = [
         ("effectiveFrom", &line.effective_from),
@@ -295,7 +295,7 @@ fn check(line: &NativeLine) -> Vec<String> {
         mistakes.push("it has 'wordings' but no 'text'; put one of the wordings into 'text'".into());
     }
     if is_container && line.heading.trim().is_empty() && line.number.is_none() {
-        mistakes.push("a node without 'text' needs a 'heading' or a 'number', or nobody could find it".into());
+        mistakes.push("a node without 'text' needs a 'heading' or a 'number', so that it can be found".into());
     }
     mistakes
 }
@@ -320,8 +320,7 @@ fn warn(node: &NewNode, intake: &mut SourceIntake<'_>) {
         let next_day = effect::day_after(to);
         if next_day.is_some() && effects().any(|other| other.from == next_day) {
             let what = format!(
-                "'{}': another wording begins on the day after effectiveTo {to}; effectiveTo is the first day on which \
-                 a wording is law no more, not the last on which it is",
+                "'{}': another wording begins on the day after effectiveTo {to}; effectiveTo is the first day on which a wording is no longer law, not its last day as law",
                 content.citation
             );
             warnings.add(WarningKind::Dates, position, what);
@@ -483,7 +482,7 @@ mod tests {
         assert!(message.contains("x.jsonl:3: the key 'xa/code/s1' is already used at x.jsonl:1"), "{message}");
         assert!(message.contains("x.jsonl:4: this is not valid JSON"), "{message}");
         let message = import_text(&vec!["{"; 1_000].join("\n")).unwrap_err();
-        assert!(message.starts_with("100 errors in the sources, and perhaps more"), "{message}");
+        assert!(message.starts_with("100 errors in the sources, and possibly more"), "{message}");
         assert!(message.contains("x.jsonl:100: ") && !message.contains("x.jsonl:101: "), "{message}");
     }
 

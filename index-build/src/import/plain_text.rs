@@ -88,7 +88,7 @@ impl FromOptions for PlainTextOptions {
         for container in &options.container {
             if levels::short(&container.level).is_none() {
                 return Err(format!(
-                    "option 'container': '{}' is no level; write title, chapter or the like",
+                    "option 'container': '{}' is not a level; use title, chapter or another level",
                     container.level
                 ));
             }
@@ -133,7 +133,7 @@ pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
         reader.end_section();
         let PlainTextReader { sections, left_out, long_credits, .. } = reader;
         if sections.is_empty() {
-            let what = "no line begins a section as the option 'section' says; correct the pattern, or leave the file out with 'skip'";
+            let what = "no line matches the option 'section'; correct the pattern, or leave the file out with 'skip'";
             return Err((document.position(1), what.into()));
         }
         let mut parsed = flat_section::into_nodes(sections, document, target);
@@ -144,7 +144,7 @@ pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
         if let Some((line, words)) = stray {
             let words: String = words.chars().take(60).collect();
             let what = format!(
-                "'{words}' stands before the first section; name it with the option 'furniture', 'container' or 'begin'"
+                "'{words}' is before the first section; match it with the option 'furniture', 'container' or 'begin'"
             );
             parsed.refuse(document.position(line), what);
         }
@@ -156,12 +156,9 @@ pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
 fn first_line(options: &PlainTextOptions, text: &str) -> Result<u32, String> {
     let Some(begin) = &options.begin else { return Ok(1) };
     let found = (1..).zip(text.lines()).find(|(_, line)| begin.is_match(line.trim()));
-    found.map(|(number, _)| number).ok_or_else(|| {
-        format!(
-            "no line is the first of the law as the option 'begin' says ('{}'); correct the pattern",
-            begin.as_str()
-        )
-    })
+    found
+        .map(|(number, _)| number)
+        .ok_or_else(|| format!("no line matches the option 'begin' ('{}'); correct the pattern", begin.as_str()))
 }
 
 /// Lines that are not in the snapshot.
@@ -180,7 +177,7 @@ impl LeftOut {
     fn before_law(&mut self, count: u32, text: &str) {
         self.before_law = count;
         let lines = text.lines().take(count as usize);
-        self.lines.extend(lines.map(|line| ("lines before the one that the option 'begin' names", line.to_owned())));
+        self.lines.extend(lines.map(|line| ("lines before the match of the option 'begin'", line.to_owned())));
     }
 
     fn furniture(&mut self, pattern: usize, number: u32, line: &str) {
@@ -196,16 +193,19 @@ impl LeftOut {
     fn report(self, options: &PlainTextOptions, document: &Document, parsed: &mut Parsed) {
         parsed.left_out.extend(self.lines);
         if self.before_law > 0 {
-            let what = format!("{} lines before the one that the option 'begin' names were left out", self.before_law);
+            let what = format!("{} lines before the match of the option 'begin' were left out", self.before_law);
             parsed.warn(WarningKind::LeftOut, document.position(1), what);
         }
         for (pattern, found) in options.furniture.iter().zip(self.furniture) {
             let Some((count, first, line)) = found else { continue };
-            let what = format!("'furniture' leaves out {count} lines by '{}', the first is '{line}'", pattern.as_str());
+            let what = format!(
+                "'furniture' leaves out {count} lines that match '{}'; the first is '{line}'",
+                pattern.as_str()
+            );
             parsed.warn(WarningKind::LeftOut, document.position(first), what);
         }
         for (number, line) in self.doubtful {
-            let what = format!("'{line}' reads as law, but 'furniture' leaves it out");
+            let what = format!("'{line}' reads like law, but 'furniture' leaves it out");
             parsed.warn(WarningKind::DoubtfulLeftOut, document.position(number), what);
         }
     }
@@ -318,7 +318,7 @@ impl<'o> PlainTextReader<'o> {
         let end = empty.filter(|&end| words(&lines[begin..end]) <= most).unwrap_or(begin + 1);
         let line = section.line + 1 + begin as u32;
         let what = format!(
-            "the source credit of '{}' would have {all} words, {most} at most; the {} words behind its first paragraph are kept as law",
+            "the source credit of '{}' would have {all} words, but the maximum is {most}; the {} words after its first paragraph are kept as law",
             section.number,
             words(&lines[end..])
         );

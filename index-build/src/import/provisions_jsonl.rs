@@ -84,13 +84,13 @@ pub fn import(
 fn check(line: &ProvisionLine, target: ImportTarget<'_>) -> Result<(), String> {
     if line.jurisdiction != target.jurisdiction {
         return Err(format!(
-            "field 'jurisdiction': this line is of '{}', the plan's source of '{}'; give each jurisdiction its own source",
+            "field 'jurisdiction': this line belongs to '{}', but the source in the plan to '{}'; give each jurisdiction its own source",
             line.jurisdiction, target.jurisdiction
         ));
     }
     if line.code_body != target.code_body {
         return Err(format!(
-            "field 'codeBody': this line is of '{}', the plan's source of '{}'; correct code_body or split the file",
+            "field 'codeBody': this line belongs to '{}', but the source in the plan to '{}'; correct code_body or split the file",
             line.code_body, target.code_body
         ));
     }
@@ -408,6 +408,6 @@ mod tests {
     fn lines_of_another_code_are_refused_with_their_place() {
         let stray = line("Arden Code § 1", "A", "a", "r", "in force", &[]).replace("\"XA\"", "\"XB\"");
         let message = import_lines(&[line("Arden Code § 2", "A", "a", "r", "in force", &[]), stray]).unwrap_err();
-        assert!(message.starts_with("x.jsonl:2: field 'jurisdiction': this line is of 'XB'"), "{message}");
+        assert!(message.starts_with("x.jsonl:2: field 'jurisdiction': this line belongs to 'XB'"), "{message}");
     }
 }

@@ -42,7 +42,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> 
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(&title) || !is_number(label) {
         return refuse(
-            "the regulation does not say its title and part: fdsys/cfrTitleNum and part/@label must be numbers",
+            "the regulation does not state its title and part: fdsys/cfrTitleNum and part/@label must be numbers",
         );
     }
     let mut reading = CfrReader::new(document, target);
@@ -274,7 +274,7 @@ fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
 fn name_left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
     for title in root.descendants().filter(|node| node.tag_name().name() == "title") {
         if title.parent_element().is_some_and(|paragraph| repeats(paragraph, title)) {
-            parsed.leave_out("headings that the text behind them repeats", words_of(title));
+            parsed.leave_out("headings that the following text repeats", words_of(title));
         }
     }
 }

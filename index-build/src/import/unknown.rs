@@ -35,7 +35,7 @@ pub(crate) fn warn(root: Node<'_, '_>, vocabulary: &KnownElements, document: &Do
     for (name, ElementTally { start, count }) in found {
         let position = document.position(root.document().text_pos_at(start).row);
         let times = if count == 1 { String::new() } else { format!(" ({count} in this file)") };
-        let what = format!("<{name}> is not known; its words are kept as text{times}");
+        let what = format!("<{name}> is unknown; its words are kept as text{times}");
         parsed.warn(WarningKind::UnknownElement, position, what);
     }
 }
@@ -83,8 +83,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                "x.xml:3: <new> is not known; its words are kept as text",
-                "x.xml:3: <odd> is not known; its words are kept as text (2 in this file)"
+                "x.xml:3: <new> is unknown; its words are kept as text",
+                "x.xml:3: <odd> is unknown; its words are kept as text (2 in this file)"
             ]
         );
     }

@@ -31,7 +31,7 @@ pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, DocumentError> {
     let tree = Tree::parse_with_options(text, options).map_err(|error| {
         let what = match &error {
             roxmltree::Error::DtdDetected => {
-                "it has a document type (DOCTYPE), which is not read; remove it from the file".to_owned()
+                "it has a document type (DOCTYPE), which is not allowed; remove it from the file".to_owned()
             }
             error => format!("this is not well-formed XML: {error}"),
         };
@@ -51,7 +51,7 @@ pub fn text_of(document: &Document) -> Result<&str, DocumentError> {
     let text = std::str::from_utf8(&document.bytes).map_err(|error| {
         let before = &document.bytes[..error.valid_up_to()];
         let line = 1 + memchr::memchr_iter(b'\n', before).count();
-        let what = "it is not UTF-8 from here on; convert the file, for example with iconv";
+        let what = "it is not valid UTF-8 from here on; convert the file, for example with iconv";
         (document.position(line as u32), what.to_owned())
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
@@ -102,7 +102,7 @@ mod tests {
         let b = tree.root_element().first_element_child().unwrap();
         assert_eq!((b.text(), line_of(&tree, b)), (Some("<§"), 2));
         assert!(fault(b"<a>\n<b></a>").starts_with("a.zip!x.xml:2: this is not well-formed XML"));
-        assert!(fault(b"<a>\n\n\xff</a>").starts_with("a.zip!x.xml:3: it is not UTF-8"));
+        assert!(fault(b"<a>\n\n\xff</a>").starts_with("a.zip!x.xml:3: it is not valid UTF-8"));
         assert!(fault(b"<a>\n&other;</a>").starts_with("a.zip!x.xml:2: "));
         assert!(fault(b"").contains("not well-formed"));
         let marked = Document { place: String::new(), bytes: "\u{feff}<a/>".into() };

@@ -18,7 +18,7 @@ fn every_word_of_the_sample_is_in_its_snapshot() {
     let dir = tempfile::tempdir().unwrap();
     let built = build_at(&sample().join("plan.toml"), &dir.path().join("out")).unwrap();
     let words = &built.report.words;
-    assert_eq!(words.len(), built.report.code_bodies.len(), "a source for each code, and none for zoning");
+    assert_eq!(words.len(), built.report.code_bodies.len(), "one source per code, and none for zoning");
     for report in words {
         // A further wording without its own heading has that of the first, which the source contains only once.
         let inherited = if report.source == "Arden Revised Statutes" { 9 } else { 0 };
@@ -47,7 +47,7 @@ fn words_that_are_not_kept_have_a_reason() {
     assert_eq!((report.words, report.law, report.unaccounted), (6, 2, 0), "{report:?}");
     let left_out: Vec<_> = report.left_out.iter().collect();
     assert_eq!(left_out, [(&"provisions that repeat another one word for word".to_owned(), &3)]);
-    assert!(report.set_aside.contains_key("field 'path', no words of the law"), "{report:?}");
+    assert!(report.set_aside.contains_key("field 'path', which contains no law"), "{report:?}");
     assert_eq!(report.from_set_aside, 2, "the heading 'Title 1'");
 }
 

@@ -168,7 +168,9 @@ fn imported(nodes: &[NewNode]) -> Words {
 fn rule_of(node: Node<'_, '_>) -> Option<&'static str> {
     let parent = node.parent().map_or("", |parent| parent.tag_name().name());
     match node.tag_name().name() {
-        "HEADER" | "AMDDATE" | "FMTR" | "BMTR" | "LRH" | "RRH" | "fdsys" | "preamble" => Some("printed around the law"),
+        "HEADER" | "AMDDATE" | "FMTR" | "BMTR" | "LRH" | "RRH" | "fdsys" | "preamble" => {
+            Some("printed matter around the law")
+        }
         "CFRTOC" | "CONTENTS" | "TOC" | "CFRTITLE" | "tableOfContents" => Some("tables of contents"),
         "EAR" => Some("running heads"),
         "analysis" => Some("explanations of rulemaking"),

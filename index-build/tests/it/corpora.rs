@@ -14,7 +14,7 @@ pub(crate) fn corpora() -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    assert!(env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, but {} is not there", path.display());
-    println!("skipped: {} is not there; with {REQUIRED} set, this test fails", path.display());
+    assert!(env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, but {} does not exist", path.display());
+    println!("skipped: {} does not exist; with {REQUIRED} set, this test fails", path.display());
     None
 }

@@ -29,7 +29,7 @@ fn assert_refused(snapshot: &Path, file: &Path, damaged: &[u8], what: &str) {
     fs::write(&path, damaged).unwrap();
     let outcome = Snapshot::verify(snapshot, |_| ()).map(drop);
     fs::write(&path, whole).unwrap();
-    let message = outcome.expect_err(&format!("{what} in {} went unnoticed", file.display())).to_string();
+    let message = outcome.expect_err(&format!("{what} in {} was not detected", file.display())).to_string();
     let is_manifest = file.to_string_lossy().starts_with("manifest");
     let named = message.contains(&*file.to_string_lossy()) || (is_manifest && message.contains("manifest"));
     assert!(named, "{what} in {}: {message}", file.display());
@@ -72,7 +72,7 @@ fn a_missing_and_a_foreign_file_are_refused_by_name() {
         let path = snapshot.join(&file);
         let whole = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        assert!(Snapshot::verify(&snapshot, |_| ()).is_err(), "{} is not missed", file.display());
+        assert!(Snapshot::verify(&snapshot, |_| ()).is_err(), "missing {} was not detected", file.display());
         fs::write(&path, whole).unwrap();
     }
     fs::write(snapshot.join("keyword/stranger"), "x").unwrap();
@@ -123,7 +123,7 @@ fn unverified_damage_never_panics() {
     }
     let count = panicked.len();
     panicked.dedup();
-    assert!(panicked.is_empty(), "{count} panics over damaged {panicked:?}");
+    assert!(panicked.is_empty(), "{count} panics for damaged {panicked:?}");
 }
 
 /// Records are read after the file was opened, so that file alone gets hundreds of damages.

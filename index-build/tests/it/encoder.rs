@@ -102,7 +102,7 @@ fn encoded_builds_are_reproducible_and_reuse_unchanged_vectors() {
     let fresh = dir.path().join("fresh");
     build_at(&plan, &fresh).unwrap();
     let vectors = |dir: &Path| fs::read(dir.join("vectors-tiny-64.bin")).unwrap();
-    assert!(vectors(&out) == vectors(&fresh), "taken over is as good as made anew");
+    assert!(vectors(&out) == vectors(&fresh), "reused vectors must equal new ones");
     // Another encoder has another space, even under the same name.
     set_encoder(&plan, &TinyEncoder::new(13).write(dir.path()));
     let other = replace(&plan);

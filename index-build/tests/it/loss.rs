@@ -51,7 +51,7 @@ fn a_snapshot_that_loses_law_is_built_but_does_not_become_current() {
     assert_eq!(fs::canonicalize(smaller).unwrap(), current());
 
     let in_use = current();
-    let Err(BuildError::Loss(refused)) = build_with(9, false) else { panic!("half of the law is lost") };
+    let Err(BuildError::Loss(refused)) = build_with(9, false) else { panic!("losing half of the law must be refused") };
     assert_eq!((current(), &refused.kept), (in_use.clone(), &in_use));
     let message = refused.to_string();
     assert!(message.contains("Code a: 18 before, 9 now") && !message.contains("Code b"), "{message}");
@@ -72,7 +72,9 @@ fn a_snapshot_that_loses_law_does_not_replace_the_one_in_its_folder() {
     let before = Manifest::open(&out).unwrap().snapshot;
     let smaller = plan(dir.path(), 5);
     let replacing = |accept_loss| BuildOptions { replace: true, accept_loss, ..options(&smaller, &out) };
-    let Err(BuildError::Loss(refused)) = build(&replacing(false)) else { panic!("three quarters are lost") };
+    let Err(BuildError::Loss(refused)) = build(&replacing(false)) else {
+        panic!("losing three quarters must be refused")
+    };
     assert_eq!(Manifest::open(&out).unwrap().snapshot, before);
     assert_eq!(Manifest::open(&refused.built).unwrap().counts.provisions, 6);
     build(&replacing(true)).unwrap();

@@ -145,7 +145,7 @@ fn damaged_files_are_refused_with_their_place() {
     check_damaged(&Document { place: "a.html".into(), bytes: TITLE.into() }, &spanish_fork());
     let bad = TITLE.replace("<h3>5.04.030 Appeals</h3>", "<h3>Appeals</h3>");
     let message = import_one("a.html", &bad, &spanish_fork()).mistakes.to_string();
-    assert!(message.starts_with("a.html:8: 'Appeals' has no number and heading"), "{message}");
+    assert!(message.starts_with("a.html:8: 'Appeals' does not match the option 'section'"), "{message}");
 }
 
 #[test]

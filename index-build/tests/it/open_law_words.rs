@@ -31,12 +31,12 @@ fn rule(node: Node<'_, '_>) -> Option<&'static str> {
     match name(node) {
         _ if is_of_editors(node) => Some("commands of editors"),
         "meta" => Some("data about the code"),
-        "heading" if parent == "document" => Some("the name of the code"),
+        "heading" if parent == "document" => Some("the full name of the code"),
         "prefix" if parent == "section" && !is_quoted() => Some("words before the number of a section"),
         // The reason of a paragraph or an attachment is text (`(c) Repealed`), and a second reason
         // contains more.
         "reason" if matches!(parent, "section" | "container") && is_first_of_its_name(node) => {
-            Some("reasons, which are the status")
+            Some("reasons, which become the status")
         }
         _ => None,
     }

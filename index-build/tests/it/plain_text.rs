@@ -88,10 +88,10 @@ fn left_out_lines_are_counted_and_law_in_them_is_reported() {
     assert_eq!(
         warnings,
         [
-            "code.txt:1: 2 lines before the one that the option 'begin' names were left out",
-            "code.txt:24: 'furniture' leaves out 2 lines by '^Notice', the first is 'Notice to all'",
-            "code.txt:8: 'furniture' leaves out 2 lines by '^Arden Code +Page \\d+$', the first is 'Arden Code   Page 1'",
-            "code.txt:25: 'Notice shall be given in writing.' reads as law, but 'furniture' leaves it out",
+            "code.txt:1: 2 lines before the match of the option 'begin' were left out",
+            "code.txt:24: 'furniture' leaves out 2 lines that match '^Notice'; the first is 'Notice to all'",
+            "code.txt:8: 'furniture' leaves out 2 lines that match '^Arden Code +Page \\d+$'; the first is 'Arden Code   Page 1'",
+            "code.txt:25: 'Notice shall be given in writing.' reads like law, but 'furniture' leaves it out",
         ]
     );
     assert_eq!((imported.count(WarningKind::LeftOut), imported.count(WarningKind::DoubtfulLeftOut)), (3, 1));
@@ -112,7 +112,9 @@ fn a_credit_has_a_maximum_length() {
     assert_eq!(bounded.node("xa/code/s1.2").source_credit.as_deref(), Some("(Ord. 15)"));
     let warning = bounded.warnings.iter().find(|warning| warning.kind == WarningKind::DoubtfulCredit).unwrap();
     assert!(
-        warning.to_string().starts_with("code.txt:3: the source credit of '1.1' would have 20 words, 10 at most"),
+        warning
+            .to_string()
+            .starts_with("code.txt:3: the source credit of '1.1' would have 20 words, but the maximum is 10"),
         "{warning}"
     );
     assert_eq!(of(20).count(WarningKind::DoubtfulCredit), 0);
@@ -125,7 +127,7 @@ fn mistakes_name_option_file_and_line() {
     assert!(refused("furniture = []").contains("missing field `section`"));
     assert!(refused("section = '(a)'\npages = 1").contains("unknown field `pages`"));
     let level = "section = '(a)'\ncontainer = [{ level = 'tome', pattern = '(a)' }]";
-    assert!(refused(level).starts_with("option 'container': 'tome' is no level"));
+    assert!(refused(level).starts_with("option 'container': 'tome' is not a level"));
     let stray = import_one("code.txt", &format!("Preface\n{TEXT}"), &arden(OPTIONS)).mistakes.to_string();
     assert!(stray.starts_with("code.txt:1: 'Preface' stands before the first section"), "{stray}");
     let none = import_one("code.txt", "Nothing.\n", &arden(OPTIONS)).mistakes.to_string();

@@ -16,7 +16,7 @@ fn citation(snapshot: &Snapshot, node: NodeOrdinal) -> String {
 
 fn outgoing(snapshot: &Snapshot, cited: &str) -> Vec<String> {
     let found = snapshot.nodes_with_citation(cited).unwrap();
-    let &(node, _) = found.first().unwrap_or_else(|| panic!("nothing is cited as {cited}"));
+    let &(node, _) = found.first().unwrap_or_else(|| panic!("no provision has the citation {cited}"));
     snapshot.references.outgoing(node).map(|cited| citation(snapshot, cited)).collect()
 }
 
@@ -35,7 +35,7 @@ fn assert_sound(snapshot: &Snapshot) {
         let listed = out.len();
         out.sort_unstable();
         out.dedup();
-        assert_eq!(out.len(), listed, "{} names one twice", citation(snapshot, node));
+        assert_eq!(out.len(), listed, "{} lists a provision twice", citation(snapshot, node));
     }
     for (node, expected) in (0..).map(NodeOrdinal).zip(incoming) {
         assert_eq!(snapshot.references.incoming(node).collect::<Vec<_>>(), expected);

@@ -108,7 +108,7 @@ fn unchanged_parts_are_reused() {
     let changed = build(&BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
     let graph = changed.report.graph.as_ref().unwrap();
     assert!(!changed.unchanged && (1..5).contains(&graph.inserted), "{graph:?}");
-    let taken_over = format!("the links of {} of {} points of the graph", graph.points - graph.inserted, graph.points);
+    let taken_over = format!("links of {} of {} points of the graph", graph.points - graph.inserted, graph.points);
     assert_eq!(changed.report.reused[1..], [taken_over]);
     assert_eq!(of_one_wording - vectors(&changed.report), 1);
     let fresh = build_at(&plan, &dir.path().join("fresh")).unwrap();
@@ -193,5 +193,5 @@ fn a_snapshot_of_the_same_content_says_which_program_built_it_last() {
     let again = build(&to_data()).unwrap();
     assert!(!again.unchanged);
     assert_eq!((&again.path, &again.manifest.snapshot), (&first.path, &first.manifest.snapshot));
-    assert!(build(&to_data()).unwrap().unchanged, "the same content was built, so its folder has the new manifest");
+    assert!(build(&to_data()).unwrap().unchanged, "a rebuild of the same content must write the new manifest");
 }

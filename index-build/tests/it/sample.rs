@@ -28,7 +28,7 @@ fn all(snapshot: &Snapshot) -> impl Iterator<Item = NodeOrdinal> {
 
 fn cited(snapshot: &Snapshot, citation: &str) -> NodeOrdinal {
     let found = snapshot.nodes_with_citation(citation).unwrap();
-    assert!(!found.is_empty(), "nothing is cited as {citation}");
+    assert!(!found.is_empty(), "no provision has the citation {citation}");
     found[0].0
 }
 
@@ -113,7 +113,7 @@ fn the_oddities_of_the_sample_are_kept() {
     with_sample(|snapshot| {
         let record = |citation: &str| snapshot.nodes.get(cited(snapshot, citation)).unwrap();
         let order = ["12-2-104", "12-2-104a", "12-2-105"].map(|n| cited(snapshot, &format!("Arden Rev. Stat. § {n}")));
-        assert!(order.is_sorted(), "a letter suffix stands after its number: {order:?}");
+        assert!(order.is_sorted(), "a letter suffix sorts after its number: {order:?}");
         assert_eq!(record("Arden Rev. Stat. § 24-2-201").wordings.len(), 2);
         assert_eq!(record("Arden Rev. Stat. § 18-2-209").wording(0).validity.status, Status::Renumbered);
         let long = record("Arden Rev. Stat. § 31-2-201");

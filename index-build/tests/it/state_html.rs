@@ -193,8 +193,8 @@ fn law_that_begins_like_annotations_or_a_credit_stays_law() {
     assert_eq!(
         told,
         [
-            "t9.html:3: 'Effective date.' begins like annotations, but the source credit comes later: it is kept as law",
-            "t9.html:4: 'History. of carts is kept.' begins like a source credit, but names no year: it is kept as law",
+            "t9.html:3: 'Effective date.' begins like annotations, but the source credit comes later; it is kept as law",
+            "t9.html:4: 'History. of carts is kept.' begins like a source credit, but names no year; it is kept as law",
         ]
     );
     // Under a heading that begins annotations, it is an annotation.

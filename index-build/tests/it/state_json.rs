@@ -496,7 +496,7 @@ fn characters_of_one_font_become_the_signs_they_stand_for_or_are_left_out() {
     assert_eq!(degrees.counts.values().sum::<u64>(), 0);
     let options = toml::from_str(r#"signs = { "45" = "°" }"#).unwrap();
     let refused = import_one("a.json", &chapter("x", &[]), &Source { options, ..south_dakota() });
-    assert!(refused.mistakes.to_string().contains("'45' is no character for private use"), "{}", refused.mistakes);
+    assert!(refused.mistakes.to_string().contains("'45' is not a private-use character"), "{}", refused.mistakes);
 }
 
 #[test]

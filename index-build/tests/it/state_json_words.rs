@@ -161,8 +161,8 @@ fn settle_all(archive: &str, source: &Source<'_>, named: &[(&str, &str)]) -> Vec
     rules.into_iter().collect()
 }
 
-const SAID_AGAIN: &str = "the law says a line again that stands within the one before it";
-const CELL_AGAIN: &str = "a table in one line, with some of its cells again, and nothing to show that they are";
+const SAID_AGAIN: &str = "the law repeats a line that is part of the one before";
+const CELL_AGAIN: &str = "a table on one line, with some of its cells repeated without proof";
 const WORDINGS: &str = "two wordings, with notes between them or after the second";
 
 /// Provisions that differ for a reason other than a rule.
@@ -175,7 +175,7 @@ const OF_SOUTH_DAKOTA: [(&str, &str); 21] = [
     ("SDCL § 29A-6-430", SAID_AGAIN),
     ("SDCL § 36-4A-3.1", SAID_AGAIN),
     ("SDCL § 36-10B-4", SAID_AGAIN),
-    ("SDCL § 36-20B-36", "the credit stands at the end of the last paragraph, and then by itself"),
+    ("SDCL § 36-20B-36", "the credit is at the end of the last paragraph, and then repeated separately"),
     ("SDCL § 36-29-8", SAID_AGAIN),
     ("SDCL § 36-31-2", SAID_AGAIN),
     ("SDCL § 36-36-15", SAID_AGAIN),

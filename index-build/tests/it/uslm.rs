@@ -335,7 +335,7 @@ fn unknown_statuses_and_elements_are_warned_of() {
         [
             "the status 'forgotten' is unknown; treated as in force",
             "'90 U.S.C. § 2' is in force but has no text",
-            "<poem> is not known; its words are kept as text",
+            "<poem> is unknown; its words are kept as text",
         ]
     );
     let poem = content(&parsed, "us/usc/t90/ch1/introduction");

@@ -129,7 +129,11 @@ fn chicago_is_a_pending_layer_with_its_misspelt_codes_listed() {
     assert_eq!(first["properties"]["zoneCode"], "PD");
     assert_eq!(first["properties"]["source"]["zone_class"], "PD 991");
     assert_eq!(first["geometry"]["coordinates"][0][0].to_string(), "[-87.69278,41.75481]");
-    assert_eq!(bodies, store(&import("IL-CHICAGO", CHICAGO, &bytes, &|_| None)).1, "the same source, other bytes");
+    assert_eq!(
+        bodies,
+        store(&import("IL-CHICAGO", CHICAGO, &bytes, &|_| None)).1,
+        "the same source gave different bytes"
+    );
 }
 
 #[test]

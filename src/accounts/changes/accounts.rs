@@ -25,7 +25,7 @@ impl Accounts {
     pub fn create_account(&self, name: String, act: &ActContext) -> Result<AccountRecord, ChangeError> {
         check_text("name", &name)?;
         if name.parse::<AccountId>().is_ok() {
-            return Err(ChangeError::Refused(format!("'{name}' reads as an account id; give a name")));
+            return Err(ChangeError::Refused(format!("'{name}' is an account id; give a name")));
         }
         let act = act.clone();
         self.change(move |poster| {

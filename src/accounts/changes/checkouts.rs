@@ -31,7 +31,7 @@ impl Accounts {
             let found: Option<OrderRecord> = get_json(&poster.writing, StateTable::Orders, id.0.as_bytes())?;
             let ordered = found.ok_or_else(|| ChangeError::not_found("order", id))?;
             if let Some(payment) = &ordered.payment {
-                return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
+                return Err(ChangeError::Refused(format!("order {id} was already paid, on {}", payment.at)));
             }
             let known: Vec<CheckoutRecord> = owned_json(&poster.writing, Index::CheckoutsByOrder, &id)?;
             let open = known.into_iter().find(|known| {

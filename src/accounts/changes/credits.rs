@@ -115,7 +115,7 @@ impl HeldCredits {
     fn take(account: Arc<AccountState>, credits: Credits) -> Result<Self, ChangeError> {
         let Some(hold) = account.purse.hold_wallet(credits.0) else {
             return Err(ChangeError::Refused(format!(
-                "{} has fewer than {credits} credits left; take what is there, or wait for calls under way to end",
+                "{} has fewer than {credits} credits left; take fewer, or wait until the calls in progress have ended",
                 account.id
             )));
         };

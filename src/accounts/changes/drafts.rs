@@ -134,7 +134,7 @@ impl Accounts {
             let open = open_drafts(&poster.writing, owner)?;
             if open >= OPEN_DRAFTS_MAX {
                 return Err(ChangeError::Refused(format!(
-                    "{open} drafts of this account wait to be reviewed, which is the most there may be; accept some at \
+                    "{open} drafts of this account wait for review, which is the maximum; accept some at \
                      their links, or wait until they expire"
                 )));
             }
@@ -261,7 +261,7 @@ impl Accounts {
             let unpaid = unpaid_orders(poster, draft.account)?;
             if unpaid >= UNPAID_ORDERS_MAX {
                 return Err(ChangeError::Refused(format!(
-                    "{unpaid} orders of this account wait for their payment, which is the most there may be; ask the \
+                    "{unpaid} orders of this account wait for payment, which is the maximum; ask the \
                      operator to discard those that will not be paid"
                 )));
             }

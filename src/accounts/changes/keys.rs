@@ -42,7 +42,9 @@ impl Accounts {
         let secret = PlainKey::generate(wish.kind, entropy).map_err(ChangeError::Entropy)?;
         let (digest, prefix, act) = (secret.digest(), secret.shown_prefix(), act.clone());
         if wish.expires_at.is_some_and(|expires_at| expires_at <= act.at) {
-            return Err(ChangeError::Refused("the key would have expired already; let it expire later".to_owned()));
+            return Err(ChangeError::Refused(
+                "the expiry time of the key is in the past; choose a later one".to_owned(),
+            ));
         }
         let record = self.change(move |poster| {
             account(poster, wish.account)?;
@@ -152,7 +154,7 @@ fn refuse_web_key(key: &KeyRecord) -> Result<(), ChangeError> {
     }
     let (id, account) = (key.id, key.account);
     Err(ChangeError::Refused(format!(
-        "{id} meters the pages of {account} and has no text; disable the account instead"
+        "{id} is the internal key of the web pages of {account} and has no text; disable the account instead"
     )))
 }
 

@@ -59,7 +59,7 @@ impl Accounts {
         let (digest, act) = (token.digest(), act.clone());
         self.change(move |poster| {
             if !account(poster, id)?.status.is_open() {
-                return Err(ChangeError::Refused(format!("{id} is shut out; approve it first")));
+                return Err(ChangeError::Refused(format!("{id} is disabled; approve it first")));
             }
             let purpose = LinkPurpose::SignIn { account: id, role };
             remove_links(&mut poster.writing, Index::Links, &id.to_string())?;
@@ -129,7 +129,7 @@ impl Accounts {
                 return Ok((None, no_memory_effect()));
             };
             poster.writing.remove(StateTable::Links, digest.bytes())?;
-            let login = login.ok_or_else(|| ChangeError::Refused("choose a name to sign in with".to_owned()));
+            let login = login.ok_or_else(|| ChangeError::Refused("choose a sign-in name".to_owned()));
             let chosen = StoredChoice { login, password, no_key };
             let (person, after) = match link.purpose {
                 LinkPurpose::FirstOperator => make_operator(poster, chosen, grant, &act)?,
@@ -203,7 +203,7 @@ fn set_sign_in(
     let act = ActContext { actor: id.to_string(), ..act.clone() };
     let StoredChoice { login, password, no_key } = chosen;
     if !account(poster, id)?.status.is_open() {
-        return Err(ChangeError::Refused("this account is shut out; ask the operator".to_owned()));
+        return Err(ChangeError::Refused("this account is disabled; ask the operator".to_owned()));
     }
     if let Some(person) = get_json::<PersonRecord>(&poster.writing, StateTable::People, &id.to_key())? {
         audit(poster, &act, "password reset", id.to_string())?;

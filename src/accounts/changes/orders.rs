@@ -71,7 +71,7 @@ impl Accounts {
             let from = record.stage();
             if to <= from {
                 let (from, to) = (from.name(), to.name());
-                return Err(ChangeError::Refused(format!("order {id} is at {from}, it cannot go back to {to}")));
+                return Err(ChangeError::Refused(format!("order {id} is at stage {from}; it cannot go back to {to}")));
             }
             record.stages.push(reached(to, &act));
             if to == OrderStage::Completed {
@@ -107,7 +107,7 @@ impl Accounts {
                 if payment_reference.is_some() && payment.reference == payment_reference {
                     return Ok((record, no_memory_effect()));
                 }
-                return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
+                return Err(ChangeError::Refused(format!("order {id} was already paid, on {}", payment.at)));
             }
             settle(poster, &mut record, payment_reference, &act)?;
             put_order(poster, &record)?;
@@ -123,7 +123,7 @@ impl Accounts {
             let record = order(poster, id)?;
             if !is_unpaid(&record) {
                 return Err(ChangeError::Refused(format!(
-                    "order {id} is at {}; only orders that wait for their payment can be discarded",
+                    "order {id} is at stage {}; only unpaid orders can be discarded",
                     record.stage().name()
                 )));
             }

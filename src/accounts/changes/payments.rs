@@ -29,5 +29,5 @@ pub(super) fn already_paid(reference: &str, paid: Payable) -> String {
         Payable::Purchase(id) => (id.to_string(), "purchase list"),
         Payable::Order(id) => (format!("order {id}"), "order list"),
     };
-    format!("the payment {reference} paid {paid} already; a payment counts once, look at both with '{list}'")
+    format!("payment {reference} was already used for {paid}; a payment counts once, check both with '{list}'")
 }

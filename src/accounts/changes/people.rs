@@ -76,7 +76,7 @@ impl Accounts {
     ) -> Result<StoredPassword, ChangeError> {
         blocking::assert_allowed();
         if login.is_some_and(|login| password.is(login.as_str())) {
-            return Err(ChangeError::Refused("the password is the name; choose another".to_owned()));
+            return Err(ChangeError::Refused("the password is the same as the name; choose another".to_owned()));
         }
         self.shared.passwords_checked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         StoredPassword::of(password, self.settings().password_work, entropy)
@@ -155,7 +155,7 @@ impl Accounts {
             let open = orders_under_way(poster, id)?.len();
             if open > 0 {
                 return Err(ChangeError::Refused(format!(
-                    "{open} of your orders are under way; ask the operator to complete or discard them first"
+                    "{open} of your orders are in progress; ask the operator to complete or discard them first"
                 )));
             }
             let mut record = account(poster, id)?;

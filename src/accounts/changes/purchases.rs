@@ -143,7 +143,7 @@ impl Accounts {
             }
             if account(poster, record.account)?.status == AccountStatus::Deleted {
                 return Err(ChangeError::Refused(format!(
-                    "{} was deleted by its owner, so that credits would be lost; pay the money back",
+                    "{} was deleted by its owner, so the credits would be lost; refund the money",
                     record.account
                 )));
             }
@@ -187,7 +187,7 @@ impl Accounts {
             }
             if record.reversed.0 > 0 {
                 return Err(ChangeError::Refused(format!(
-                    "{} credits of purchase {id} went back already with its payment; take back what is left with \
+                    "{} credits of purchase {id} were already taken back with its payment; take back the rest with \
                      'ledger adjust'",
                     record.reversed
                 )));
@@ -281,6 +281,6 @@ pub(super) fn put_purchase(poster: &mut LedgerTransaction<'_>, record: &Purchase
 fn refuse_purchase(id: PurchaseId, status: PurchaseStatus, wanted: &str) -> ChangeError {
     let status = format!("{status:?}").to_lowercase();
     ChangeError::Refused(format!(
-        "purchase {id} is {status}, it cannot be {wanted}; 'purchase list' shows those that can"
+        "purchase {id} is {status} and cannot be {wanted}; 'purchase list' shows the status of every purchase"
     ))
 }

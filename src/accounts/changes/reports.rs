@@ -137,7 +137,7 @@ fn apply(
                     poster,
                     record,
                     act,
-                    format!("page {session} was paid, which is not the one of this checkout"),
+                    format!("page {session} was paid, but it is not the page of this checkout"),
                 );
             }
             if record.payment.as_ref() == Some(&payment) {
@@ -160,7 +160,7 @@ fn apply(
                     poster,
                     record,
                     act,
-                    format!("{amount} {currency} were paid, not {due} {of}; refund it"),
+                    format!("{amount} {currency} were paid instead of {due} {of}; refund it"),
                 );
             }
             paid(poster, record, act)
@@ -215,7 +215,7 @@ impl Merged {
 }
 
 fn to_be_paid_back(what: &str) -> String {
-    format!("{what}, so that what was paid for is the customer's again; pay the money back another way")
+    format!("{what}, so the customer keeps what was paid for; pay the money back another way")
 }
 
 /// Records an event of a checkout's payment. None if the event was known.
@@ -313,11 +313,11 @@ fn paid(
     };
     let mut bought = purchase(poster, id)?;
     if account(poster, bought.account)?.status == AccountStatus::Deleted {
-        let text = format!("it was paid by {}, though the account was deleted; refund it", payment_of(record));
+        let text = format!("it was paid by {}, but the account is deleted; refund it", payment_of(record));
         return problem(poster, record, act, text);
     }
     if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
-        let text = format!("it was paid by {}, though it was marked as paid before; refund it", payment_of(record));
+        let text = format!("it was paid by {}, but it was already marked as paid; refund it", payment_of(record));
         return problem(poster, record, act, text);
     }
     // Also if it was cancelled meanwhile, because the money has arrived.
@@ -336,11 +336,11 @@ fn order_paid(
 ) -> Result<(ReportResult, AccountEffect), ChangeError> {
     let found: Option<OrderRecord> = get_json(&poster.writing, StateTable::Orders, id.0.as_bytes())?;
     let Some(mut ordered) = found else {
-        let text = format!("it was paid by {}, though the order was discarded; refund it", payment_of(record));
+        let text = format!("it was paid by {}, but the order was discarded; refund it", payment_of(record));
         return problem(poster, record, act, text);
     };
     if ordered.payment.is_some() {
-        let text = format!("it was paid by {}, though it was paid before; refund it", payment_of(record));
+        let text = format!("it was paid by {}, but it was already paid; refund it", payment_of(record));
         return problem(poster, record, act, text);
     }
     settle(poster, &mut ordered, record.payment.clone(), act)?;

@@ -95,7 +95,7 @@ impl Accounts {
             person_of_proof(poster, proof)?;
             if !account_of(poster, account)?.status.is_open() {
                 return Err(ChangeError::Refused(
-                    "this account is shut out; ask the operator of this service".to_owned(),
+                    "this account is disabled; ask the operator of this service".to_owned(),
                 ));
             }
             let superfluous = least_recently_used(&poster.writing, account, SESSIONS_MAX - 1)?;

@@ -28,7 +28,7 @@ pub(super) fn check_room(poster: &LedgerTransaction<'_>) -> Result<(), ChangeErr
     if pending < PENDING_SIGN_UPS_MAX {
         return Ok(());
     }
-    let why = "too many new accounts wait for the operator's approval; try again in some days, or ask the operator";
+    let why = "too many new accounts wait for the operator's approval; try again in a few days, or ask the operator";
     Err(ChangeError::Refused(why.to_owned()))
 }
 

@@ -13,7 +13,7 @@ impl Accounts {
     /// the key exists.
     pub fn remove_undecryptable(&self, is_confirmed: bool, act: &ActContext) -> Result<SealedCount, ChangeError> {
         if self.shared.has_seal_key()? {
-            return Err(ChangeError::Refused("state.key is there, so that nothing has to be given up".to_owned()));
+            return Err(ChangeError::Refused("state.key exists, so nothing has to be removed".to_owned()));
         }
         let sealed = self.shared.with_reading(SealedRecords::read)?;
         let count = sealed.count();

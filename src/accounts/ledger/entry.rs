@@ -79,7 +79,7 @@ impl Draft {
             reference: Reference::Entry(debit),
             note: Some(EntryNote {
                 actor: "system".to_owned(),
-                reason: "the call was not answered with 200".to_owned(),
+                reason: "the response to the call was not 200".to_owned(),
             }),
             ..self
         }

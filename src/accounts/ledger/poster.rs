@@ -59,7 +59,7 @@ impl<'p> LedgerTransaction<'p> {
         );
         // An entry that cannot be read back would make the whole ledger unreadable.
         let fits = |amount: i64| i32::try_from(amount).is_ok();
-        assert!(fits(draft.credits) && fits(draft.from_allotment), "amounts beyond what is stored: {draft:?}");
+        assert!(fits(draft.credits) && fits(draft.from_allotment), "amounts that do not fit into an entry: {draft:?}");
         let changes = &mut self.changes;
         let number = EntryNumber(changes.head.entries + 1);
         let entry = Entry { number, previous: wallet.newest, balance_after, draft };

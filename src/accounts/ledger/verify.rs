@@ -46,7 +46,7 @@ impl fmt::Display for VerifyError {
         match self {
             Self::Broken(what) => write!(
                 f,
-                "the ledger does not hold: {what}; keep a copy of the file for inspection and run 'hornbook restore' with \
+                "the ledger is inconsistent: {what}; keep a copy of the file for inspection and run 'hornbook restore' with \
                  the newest backup that verifies"
             ),
             Self::State(error) => error.fmt(f),
@@ -139,9 +139,9 @@ fn walk_archive(reading: &StateReader, checkpoint: &Checkpoint, walk: &mut Verif
     }
     ensure(archive == checkpoint.archive, || "the archive of rolled-up entries was changed".to_owned())?;
     let stored = reading.count(StateTable::ArchivedDays)? + reading.count(StateTable::ArchivedEntries)?;
-    ensure(stored == rows, || format!("the archive has {stored} rows, {rows} of them belong to a roll-up"))?;
+    ensure(stored == rows, || format!("the archive has {stored} rows, but only {rows} of them belong to a roll-up"))?;
     ensure(entries == checkpoint.through, || {
-        format!("{} entries were rolled up, the archive accounts for {entries}", checkpoint.through)
+        format!("{} entries were rolled up, but the archive accounts for {entries}", checkpoint.through)
     })
 }
 
@@ -218,7 +218,12 @@ impl VerifyTotals {
         })?;
         if draft.kind == EntryKind::Usage {
             let sane = draft.credits <= 0 && (0..=-draft.credits).contains(&draft.from_allotment);
-            ensure(sane, || format!("usage entry {number} takes {} and {}", draft.credits, draft.from_allotment))?;
+            ensure(sane, || {
+                format!(
+                    "usage entry {number} has invalid amounts: credits {}, from allotment {}",
+                    draft.credits, draft.from_allotment
+                )
+            })?;
         }
         if let Reference::Entry(debit) = draft.reference {
             ensure(debit < number && self.refunded.insert(debit), || format!("entry {debit} was refunded twice"))?;
@@ -226,7 +231,10 @@ impl VerifyTotals {
         self.post(draft);
         let balance = self.balances[&draft.account];
         ensure(balance == entry.balance_after, || {
-            format!("entry {number} says that {} has {}, the entries say {balance}", draft.account, entry.balance_after)
+            format!(
+                "entry {number} states a balance of {1} for {0}, but the entries add up to {balance}",
+                draft.account, entry.balance_after
+            )
         })?;
         let taken_back = self.taken_back.get(&draft.account).copied().unwrap_or(0);
         ensure(balance >= -taken_back, || {
@@ -243,7 +251,9 @@ fn compare_sums(reading: &StateReader, walk: &VerifyTotals) -> Result<(), Verify
     ensure((head.entries, head.hash) == (walk.number, walk.hash), || {
         format!("the head is at entry {}, but the last entry is {}", head.entries, walk.number)
     })?;
-    ensure(head.books == walk.books, || format!("the books say {:?}, the entries say {:?}", head.books, walk.books))?;
+    ensure(head.books == walk.books, || {
+        format!("the books are {:?}, but the entries add up to {:?}", head.books, walk.books)
+    })?;
     ensure(walk.books.sum() == 0, || format!("the books do not balance: {:?}", walk.books))?;
 
     let wallets = read_wallets(reading)?;
@@ -254,11 +264,14 @@ fn compare_sums(reading: &StateReader, walk: &VerifyTotals) -> Result<(), Verify
         })?;
         let taken_back = walk.taken_back.get(account).copied().unwrap_or(0);
         ensure(wallet.taken_back == taken_back, || {
-            format!("the wallet of {account} says that {} were taken back, its entries {taken_back}", wallet.taken_back)
+            format!(
+                "the wallet of {account} states that {} were taken back, but its entries state {taken_back}",
+                wallet.taken_back
+            )
         })?;
         let newest = walk.newest.get(account).copied();
         ensure(newest.is_none() || wallet.newest == newest, || {
-            format!("the wallet of {account} has lost its newest entry")
+            format!("the wallet of {account} does not refer to its newest entry")
         })?;
     }
     let without = walk.balances.keys().find(|account| !wallets.contains_key(account));
@@ -320,7 +333,7 @@ fn check_idempotency(reading: &StateReader, walk: &VerifyTotals) -> Result<(), V
         }
         Ok(wrong.is_none())
     })?;
-    wrong.map_or(Ok(()), |entry| Err(broken(format!("an idempotency record names entry {entry} wrongly"))))
+    wrong.map_or(Ok(()), |entry| Err(broken(format!("an idempotency record refers to the wrong entry {entry}"))))
 }
 
 fn check_owners(reading: &StateReader, walk: &VerifyTotals) -> Result<(u64, u64), VerifyError> {

@@ -26,13 +26,13 @@ impl FromStr for Login {
         let text = text.trim().to_ascii_lowercase();
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+@".contains(&byte);
         if !(LOGIN_CHARS_MIN..=LOGIN_CHARS_MAX).contains(&text.len()) {
-            return Err(format!("a name to sign in has {LOGIN_CHARS_MIN} to {LOGIN_CHARS_MAX} characters"));
+            return Err(format!("a sign-in name must have {LOGIN_CHARS_MIN} to {LOGIN_CHARS_MAX} characters"));
         }
         if !text.bytes().all(is_allowed) {
-            return Err("a name to sign in with may have only the letters a to z, digits, and . _ - + @".to_owned());
+            return Err("a sign-in name may contain only the letters a to z, digits, and . _ - + @".to_owned());
         }
         if text.parse::<crate::accounts::ids::AccountId>().is_ok() {
-            return Err("a name to sign in is not the id of an account; add a letter".to_owned());
+            return Err("a sign-in name must not be the id of an account; add a letter".to_owned());
         }
         Ok(Self(text))
     }

@@ -127,7 +127,7 @@ mod tests {
             assert!(!stored.matches(wrong), "{wrong:?}");
         }
         let again = StoredPassword::of(&password, QUICK, &mut SeededEntropy(2)).unwrap();
-        assert_ne!(stored.hash, again.hash, "each has a salt of its own");
+        assert_ne!(stored.hash, again.hash, "each has its own salt");
         let json = serde_json::to_string(&stored).unwrap();
         assert!(!json.contains("horse"));
         assert!(serde_json::from_str::<StoredPassword>(&json).unwrap().matches("correct horse"));

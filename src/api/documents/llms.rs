@@ -11,7 +11,7 @@ pub(super) fn text(setting: &DocumentContext<'_>) -> String {
         "# Hornbook\n\n\
          > US federal and state law as uniform, citable records: hybrid search, provisions with full text and \
          provenance, citations resolved, zoning at a point. Read-only JSON over HTTP, metered in credits.\n\n\
-         Calls go below {base}, as GET unless the table says POST, with the header `Authorization: Bearer \
+         Send calls to the paths below {base}, as GET unless the table says POST, with the header `Authorization: Bearer \
          KEY`. Keys in the query are refused. A parameter that is unknown or repeated is an error. Errors are free. After a lost connection, retry with the \
          same `Idempotency-Key`: the call is charged once.\n\n\
          ## How to cite safely\n\n\

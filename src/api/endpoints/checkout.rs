@@ -33,7 +33,7 @@ const HOW_TO_BUY: &str = "Send POST to this address with your API key and {\"pac
                           payment, every key of the account can use the credits.";
 
 const HOW_TO_BUY_BY_CARD: &str = "Send POST to this address with your API key and {\"pack\": \"starter\"}, then open the \
-                                  checkoutUrl of the answer in a browser and pay there. The credits are there within a \
+                                  checkoutUrl of the answer in a browser and pay there. The credits arrive within a \
                                   minute of the payment, for every key of the account.";
 
 /// How to pay for a purchase that the operator has to confirm.

@@ -71,7 +71,7 @@ fn document<'s>(node: &'s NodeReply<'s>, corpus: &Corpus, base_url: &str) -> Con
     let text = match whole.char_indices().nth(TEXT_CHARS_MAX) {
         None => whole,
         Some((end, _)) => format!(
-            "{}\n\n[The first {TEXT_CHARS_MAX} of {total_chars} characters. law.get_node has all, in parts.]\n",
+            "{}\n\n[The first {TEXT_CHARS_MAX} of {total_chars} characters. law.get_node returns the whole text, in parts.]\n",
             &whole[..end]
         ),
     };
@@ -101,11 +101,11 @@ fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<NodeOrdinal, Ap
         let below = below.or_else(|| wanted.strip_prefix("hornbook://"));
         let path = below.map(|rest| rest.split(['?', '#']).next().unwrap_or(rest));
         let id = path.and_then(|path| path.split('/').find_map(known));
-        let id = id.ok_or_else(|| ApiError::not_found(format!("only addresses below {base_url} are read here")))?;
+        let id = id.ok_or_else(|| ApiError::not_found(format!("only URLs below {base_url} are supported")))?;
         return corpus.node(id);
     }
     let answers = corpus.engine().resolve(wanted)?;
-    let Some(answer) = answers.first() else { return Err(ApiError::not_found("nothing has this id or citation")) };
+    let Some(answer) = answers.first() else { return Err(ApiError::not_found("no provision has this id or citation")) };
     match answer.node_id.and_then(|id| corpus.snapshot().ordinal(id)) {
         Some(node) => Ok(node),
         None => Err(ApiError::not_found(answer.message.clone())),

@@ -24,16 +24,16 @@ pub(in crate::api) const CODE_BODIES: Param<Option<Ids<FILTER_VALUES_MAX>>> =
     Param::optional("codeBody", "ids of up to 10 code bodies, from code-bodies");
 
 pub(in crate::api) const SUBTREE: Param<Option<NodeId>> =
-    Param::optional("subtree", "id of a node: only what lies in it");
+    Param::optional("subtree", "id of a node; limits the results to its subtree");
 
 pub(in crate::api) const TAGS: Param<Option<BoundedTexts<FILTER_VALUES_MAX, 100>>> =
-    Param::optional("tag", "up to 10 subjects, as facets name them");
+    Param::optional("tag", "up to 10 tags, as listed in facets");
 
 pub(in crate::api) const STATUSES: Param<Option<AnyOf<StatusChoice>>> =
     Param::optional("status", "statuses of results; current is short for in force");
 
 pub(in crate::api) const MIN_SCORE: Param<Option<UnitFraction>> =
-    Param::optional("minScore", "least score of results and counts");
+    Param::optional("minScore", "minimum score of results and counts");
 
 /// A status by its name, or `current` for in force.
 pub(in crate::api) struct StatusChoice(Status);

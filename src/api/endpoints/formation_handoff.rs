@@ -42,7 +42,7 @@ pub(in crate::api) const EXAMPLE: &str = r#"{"state": "DE", "entityType": "llc",
     "management": "members", "contact": {"name": "Ada Example", "email": "ada@example.com"}}"#;
 
 const NEXT: &str = "Give reviewUrl to the person who orders, and to nobody else. Nothing is ordered until they accept it there. The \
-                    page then shows an order id and a tracking token, with which the status of the order can be asked for.";
+                    page then shows an order id and a tracking token, with which the status of the order can be requested.";
 
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;

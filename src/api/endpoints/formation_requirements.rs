@@ -25,7 +25,7 @@ choice!(EntityType, name);
 pub(in crate::api) const STATE: Param<UsState> = Param::required("state", "postal code of the state, or DC");
 
 pub(in crate::api) const ENTITY_TYPE: Param<Option<EntityType>> =
-    Param::optional("entityType", "kind of company; all of them if it is left out");
+    Param::optional("entityType", "kind of company; all kinds if left out");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -86,7 +86,7 @@ pub(in crate::api) fn published_or_not_found<'s>(
 ) -> Result<&'s LayerEntry, ApiError> {
     published(corpus, short_code).ok_or_else(|| {
         ApiError::not_found(format!(
-            "there is no zoning layer of {short_code}; gisStatus in /api/v1/coverage shows which there are"
+            "there is no zoning layer of {short_code}; gisStatus in /api/v1/coverage shows which jurisdictions have one"
         ))
     })
 }

@@ -72,8 +72,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     if !extent.contains(point) {
         let [west, south, east, north] = extent.0;
         let message = format!(
-            "the zoning layer of {short_code} does not reach there: it lies between lat {south} and {north} and lon \
-             {west} and {east}; check that lat and lon are not exchanged"
+            "the point is outside of the zoning layer of {short_code}, which covers lat {south} to {north} and lon {west} to {east}; check that lat and lon are not exchanged"
         );
         return Err(ApiError::not_found(message));
     }
@@ -89,7 +88,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     };
     let work = PreparedWork::heavy(move |cancellation| {
         let layer = corpus.snapshot().zoning.layer(&short_code);
-        let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is gone")))?;
+        let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))?;
         let places = layer.places().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
         let zones: Vec<ZoneReply<'_>> = places.at(point).map(|found| zone(&found)).collect();
         cancellation.check()?;
@@ -133,7 +132,8 @@ fn provisions<'s>(
     }
     let provision = |id: NodeId| {
         let node = corpus.snapshot().ordinal(id);
-        let node = node.ok_or_else(|| ApiError::internal(format!("a zone cites {id}, which is not held")))?;
+        let node =
+            node.ok_or_else(|| ApiError::internal(format!("a zone cites {id}, which is not in the snapshot")))?;
         NodeReply::of(corpus, node, asked)
     };
     cited.into_iter().map(provision).collect()

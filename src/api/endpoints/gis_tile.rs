@@ -94,7 +94,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
 
 pub(super) fn layer_of<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Result<&'s ZoningLayer, ApiError> {
     let layer = corpus.snapshot().zoning.layer(short_code);
-    layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is gone")))
+    layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))
 }
 
 fn written(

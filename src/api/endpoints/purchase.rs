@@ -46,10 +46,10 @@ pub(in crate::api) struct PurchaseReply {
     checkout_url: Option<String>,
 }
 
-const HOW_TO_PAY_BY_CARD: &str = "Open checkoutUrl in a browser and pay there within a day. The credits are there within \
+const HOW_TO_PAY_BY_CARD: &str = "Open checkoutUrl in a browser and pay there within a day. The credits arrive within \
                                   a minute of the payment, for every key of the account.";
 
-const NOTHING_TO_PAY: &str = "Nothing is to be paid for this purchase any more.";
+const NOTHING_TO_PAY: &str = "No payment is due for this purchase.";
 
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let cards = call.cards.cloned();
@@ -97,7 +97,7 @@ fn buy(
         OpenedPurchase::OtherPack => return Err(ApiError::from(&Refusal::OtherRequest)),
         OpenedPurchase::TooManyOpen => {
             let message = format!(
-                "{OPEN_PURCHASES_MAX} purchases of this account wait for their payment already; pay one of them or ask the \
+                "this account already has {OPEN_PURCHASES_MAX} unpaid purchases; pay one of them or ask the \
                  operator to cancel it"
             );
             return Err(ApiError::invalid_parameter("pack", message));
@@ -142,7 +142,7 @@ fn page(
     purchase: &PurchaseRecord,
 ) -> Result<String, ApiError> {
     let checkout = accounts.checkout(id).map_err(|error| accounts_error(&error))?;
-    let checkout = checkout.ok_or_else(|| ApiError::internal(format!("{} has lost its checkout", purchase.id)))?;
+    let checkout = checkout.ok_or_else(|| ApiError::internal(format!("{} has no checkout record", purchase.id)))?;
     if let Some(page) = checkout.page {
         return Ok(page.url);
     }

@@ -36,7 +36,7 @@ pub(in crate::api) const FACETS: Param<bool> =
     Param::with_default("facets", "false", "true: count the results by jurisdiction and by tag");
 
 pub(in crate::api) const EXACT: Param<bool> =
-    Param::with_default("exact", "false", "true: correct no word of q, read no place in it");
+    Param::with_default("exact", "false", "true: do not correct the spelling of q, and do not read places in it");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -182,7 +182,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Re
         .unrestricting
         .iter()
         .map(|phrase| {
-            format!("the phrase \"{phrase}\" has common words alone: it ranks, and nothing is left out for it")
+            format!("the phrase \"{phrase}\" has only common words: it affects the ranking but excludes no results")
         })
         .collect();
     let mut results = Vec::with_capacity(shown.len());
@@ -244,7 +244,7 @@ fn shows_notice(knowledge: EditionCertainty, asked: &RequestedDay) -> bool {
 fn item<'s>(hit: &Hit, shown: &'s ShownHit<'s>, through: Option<Day>) -> Result<SearchResultItem<'s>, ApiError> {
     let provision = &shown.provision;
     let body = provision.code_body.ok_or_else(|| {
-        ApiError::internal(format!("{} lies in no code body; run 'hornbook verify'", provision.citation))
+        ApiError::internal(format!("{} belongs to no code body; run 'hornbook verify'", provision.citation))
     })?;
     Ok(SearchResultItem {
         node_id: provision.id,

@@ -39,7 +39,7 @@ impl FieldErrors {
     pub(super) fn into_list(self) -> Vec<FieldError> {
         let mut found = self.found.into_inner();
         if self.unlisted_count.get() > 0 {
-            let message = format!("{} more faults are not listed; correct these first", self.unlisted_count.get());
+            let message = format!("{} more errors are not listed; correct these first", self.unlisted_count.get());
             found.push(FieldError { field: String::new(), message });
         }
         found
@@ -124,9 +124,9 @@ impl<'a> ObjectFields<'a> {
         };
         let chars = text.chars().count();
         if chars == 0 {
-            self.fault(name, "is empty; leave the field out if there is nothing to say");
+            self.fault(name, "is empty; omit the field if there is no value");
         } else if chars > most {
-            self.fault(name, format!("has {chars} characters; at most {most} are taken"));
+            self.fault(name, format!("has {chars} characters; the maximum is {most}"));
         } else if let Some(fault) = text.split(|c| takes_lines && c == '\n').find_map(invisible::invisible_error) {
             self.fault(name, fault);
         } else {
@@ -206,10 +206,10 @@ impl<'a> ObjectFields<'a> {
             return &[];
         };
         if list.is_empty() {
-            self.fault(name, "is an empty list; leave the field out if there is nothing to say");
+            self.fault(name, "is an empty list; omit the field if there is no value");
         }
         if list.len() > most {
-            self.fault(name, format!("has {} entries; at most {most} are taken", list.len()));
+            self.fault(name, format!("has {} entries; the maximum is {most}", list.len()));
             return &[];
         }
         list
@@ -252,7 +252,7 @@ impl<'a> ObjectFields<'a> {
         for name in self.object.keys().filter(|name| !known.contains(&name.as_str())) {
             // The name is text from the caller and may be long.
             let short: String = name.chars().take(40).collect();
-            self.fault(&short, format!("is not known; the fields here are {}", known.join(", ")));
+            self.fault(&short, format!("is unknown; the fields here are {}", known.join(", ")));
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn check(given: &ReadParts<'_>, what: Option<(UsState, EntityType)>, 
     check_date(given, known.today);
     check_shares_of_owners(given);
     if !given.fields.has("people") {
-        given.fields.fault("people", "is missing; name everybody who has a role in the company");
+        given.fields.fault("people", "is missing; list everybody who has a role in the company");
     }
     let Some((state, entity_type)) = what else { return };
     check_agent(given, state);
@@ -69,7 +69,7 @@ fn check_date(given: &ReadParts<'_>, today: UnixDay) {
     };
     // Yesterday in UTC is accepted, because it may still be today in the time zone of the state.
     if day.0 < today.0 - 1 {
-        given.fields.fault("effectiveDate", "is past; a company cannot begin before its documents are filed");
+        given.fields.fault("effectiveDate", "is in the past; a company cannot begin before its documents are filed");
     } else if day.0 > today.0 + DAYS_AHEAD_MAX {
         given.fields.fault("effectiveDate", "is more than a year away");
     }
@@ -98,7 +98,9 @@ const PERCENT_MAX: f64 = 100.01;
 fn check_shares_of_owners(given: &ReadParts<'_>) {
     let sum: f64 = given.people.iter().flatten().filter_map(|person| person.ownership_percent).sum();
     if sum > PERCENT_MAX {
-        given.fields.fault("people", format!("have values of ownershipPercent that add up to {sum}, more than 100"));
+        given
+            .fields
+            .fault("people", format!("have values of ownershipPercent that add up to {sum}, which is more than 100"));
     }
 }
 
@@ -106,7 +108,7 @@ fn check_agent(given: &ReadParts<'_>, state: UsState) {
     let Some(agent) = given.agent else { return };
     let fields = given.fields;
     if agent.address.state.as_deref() != Some(state.code()) {
-        let message = format!("must be {}: the office of the agent is in the state of formation", state.code());
+        let message = format!("must be {}: the office of the agent must be in the state of formation", state.code());
         fields.fault("registeredAgent.address.state", message);
     }
     if is_post_office_box(&agent.address.street) {
@@ -177,7 +179,7 @@ fn check_designators(given: &ReadParts<'_>, requirements: &Requirements) {
     let rule = &requirements.name;
     for (at, name) in given.names {
         if !rule.accepts_name(name) {
-            let message = format!("must have one of these in it: {}", rule.designators.join(", "));
+            let message = format!("must contain one of these: {}", rule.designators.join(", "));
             given.fields.fault(&format!("names[{at}]"), message);
         }
     }
@@ -189,7 +191,7 @@ fn check_expedite(given: &ReadParts<'_>, state: UsState, requirements: &Requirem
     if !options.iter().any(|option| option.name.eq_ignore_ascii_case(wanted)) {
         let names: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
         let offered = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        given.fields.fault("expedite", format!("is not offered in {}, which offers {offered}", state.name()));
+        given.fields.fault("expedite", format!("is not offered in {}; the options there are: {offered}", state.name()));
     }
 }
 
@@ -270,7 +272,7 @@ fn check_people_of(given: &ReadParts<'_>, entity_type: EntityType) {
             needs(Role::LimitedPartner, "a limited partner");
         }
         EntityType::Llc if given.management == Some(Management::Managers) => {
-            needs(Role::Manager, "a manager, for managers manage this company");
+            needs(Role::Manager, "a manager, because managers manage this company");
         }
         _ => {}
     }

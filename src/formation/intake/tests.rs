@@ -144,10 +144,13 @@ fn invisible_characters_are_refused_in_every_field() {
     for hidden in ['\u{202e}', '\u{200b}', '\u{feff}', '\u{ad}', '\u{2028}', '\n'] {
         for pointer in names {
             let found = given(pointer, hidden);
-            assert!(found.iter().any(|(_, message)| message.contains("holds U+")), "{pointer} {hidden:?}: {found:?}");
+            assert!(
+                found.iter().any(|(_, message)| message.contains("contains U+")),
+                "{pointer} {hidden:?}: {found:?}"
+            );
         }
     }
-    assert!(given("/purpose", '\u{2066}').iter().any(|(_, message)| message.contains("holds U+2066")));
+    assert!(given("/purpose", '\u{2066}').iter().any(|(_, message)| message.contains("contains U+2066")));
     assert_eq!(given("/purpose", '\n'), [], "a paragraph may have lines");
 }
 
@@ -208,15 +211,15 @@ fn all_faults_are_reported_with_their_paths() {
         ("management", "must be one of members, managers"),
         ("shares[0].count", "whole number"),
         ("shares[0].parValue", "in dollars"),
-        ("contact.name", "holds U+"),
+        ("contact.name", "contains U+"),
         ("contact.email", "is missing"),
         ("contact.phone", "telephone number"),
-        ("colour", "is not known"),
+        ("colour", "is unknown"),
         ("names[2]", "is given twice"),
         ("naics", "lookup_naics"),
-        ("effectiveDate", "is past"),
+        ("effectiveDate", "is in the past"),
         ("shares", "is for a corporation only"),
-        ("names[0]", "must have one of these in it: limited liability company"),
+        ("names[0]", "must contain one of these: limited liability company"),
         ("expedite", "is not offered in Delaware, which offers 24-hour"),
     ];
     let found = faults(&wrong);

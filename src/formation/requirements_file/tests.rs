@@ -148,8 +148,8 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
     says(changed("[states.AL.llc]", "[states.AL.llp]"), "llp");
     says(changed("[states.AL.llc]\nform", "[states.AL.llc]\nfrom"), "from");
     says(changed("fee = { usd = 200", "fee = { at_least = 1, usd = 200"), "AL, llc, fee: write one of");
-    says(changed("fee = { usd = 200", "fee = { usd = 200.005"), "AL, llc, fee: 200.005 is no sum");
-    says(changed("fee = { usd = 200", "fee = { usd = -1"), "AL, llc, fee: -1 is no sum");
+    says(changed("fee = { usd = 200", "fee = { usd = 200.005"), "AL, llc, fee: 200.005 is not an amount");
+    says(changed("fee = { usd = 200", "fee = { usd = -1"), "AL, llc, fee: -1 is not an amount");
     says(changed("source = \"tax\"", "source = \"taxi\""), "the state has no source 'taxi'");
     says(changed("\"entity_name\", ", "\"entity_name\", \"entity_name\", "), "entity_name is listed twice");
     says(changed("\"entity_name\"", "\"entity_nam\""), "entity_nam");

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(spelt("jale"), ["jale", "jail"]);
         assert_eq!(spelt("lone"), ["lone", "loan"]);
         assert_eq!(spelt("rye"), ["rye"]);
-        assert_eq!(spelt("fffff").len(), 3, "each costs a look-up");
+        assert_eq!(spelt("fffff").len(), 3, "each spelling costs a lookup");
     }
 
     proptest! {

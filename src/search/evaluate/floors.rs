@@ -48,8 +48,9 @@ impl std::error::Error for FloorsError {}
 /// Reads a table.
 pub fn read_floors(path: &Path) -> Result<Vec<Floor>, FloorsError> {
     let named = |what: String| FloorsError(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| named(format!("cannot be read: {error}; --renew-floors makes it from what is measured")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        named(format!("cannot be read: {error}; --renew-floors writes it from the measured values"))
+    })?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     lines.map(|(number, line)| floor(line).map_err(|what| named(format!("line {number}: {what}")))).collect()
 }
@@ -60,14 +61,14 @@ fn floor(line: &str) -> Result<Floor, String> {
         return Err("expected kind, mode and nDCG@10, separated by tabs".to_owned());
     };
     let mode = mode.parse().map_err(|error| format!("{error}"))?;
-    let ndcg: f64 = ndcg.parse().map_err(|_| format!("'{ndcg}' is no number"))?;
+    let ndcg: f64 = ndcg.parse().map_err(|_| format!("'{ndcg}' is not a number"))?;
     Ok(Floor { kind: kind.to_owned(), mode, ndcg })
 }
 
 /// Formats a table as the content of its file.
 pub fn floors_text(floors: &[Floor]) -> String {
     let line = |floor: &Floor| format!("{}\t{}\t{:.3}\n", floor.kind, floor.mode, floor.ndcg);
-    let head = "# The least nDCG@10 by kind and mode; 'hornbook eval --renew-floors' writes this file.\n".to_owned();
+    let head = "# The minimum nDCG@10 by kind and mode; 'hornbook eval --renew-floors' writes this file.\n".to_owned();
     floors.iter().fold(head, |text, floor| text + &line(floor))
 }
 

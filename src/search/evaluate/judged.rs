@@ -103,7 +103,7 @@ fn parse(text: &str) -> Result<Vec<JudgedQuery>, (usize, String)> {
         if let Some(odd) = query.relevant.iter().find(|judgement| !(1..=GRADE_MAX).contains(&judgement.grade)) {
             return Err((
                 number,
-                format!("'{}' has the grade {}; grades are 1 to {GRADE_MAX}", odd.citation, odd.grade),
+                format!("'{}' has grade {}; grades are from 1 to {GRADE_MAX}", odd.citation, odd.grade),
             ));
         }
         queries.push(query);

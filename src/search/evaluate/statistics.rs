@@ -54,7 +54,7 @@ impl Paired {
     /// # Panics
     /// If the series have different lengths.
     pub fn of(first: &[f64], second: &[f64]) -> Self {
-        assert_eq!(first.len(), second.len(), "paired series are of the same queries");
+        assert_eq!(first.len(), second.len(), "paired series need the same queries");
         let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
         let observed = differences.iter().sum::<f64>().abs();
         let mut random = SplitMix64(SEED);

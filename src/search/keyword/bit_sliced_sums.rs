@@ -54,7 +54,11 @@ impl BitSlicedSums {
             }
         }
         let planes = (usize::BITS - total.leading_zeros()) as usize;
-        assert!(planes <= PLANES_MAX, "{} words are too many to add up", weights.len());
+        assert!(
+            planes <= PLANES_MAX,
+            "{} words are too many: their sum exceeds the maximum number of bits",
+            weights.len()
+        );
         Self {
             unit,
             rounding_excess: over,

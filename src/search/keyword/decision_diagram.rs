@@ -84,7 +84,9 @@ impl DecisionDiagram {
                     out.iter_mut().zip(both).for_each(|(out, ((has, with), without))| *out = has & with | without);
                 }
                 // A document with one word more never needs more weight.
-                (DiagramEdge::None, _) | (_, DiagramEdge::All) => unreachable!("decided without the word"),
+                (DiagramEdge::None, _) | (_, DiagramEdge::All) => {
+                    unreachable!("a step whose result does not depend on its word is never built")
+                }
             }
         }
     }

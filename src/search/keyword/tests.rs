@@ -267,8 +267,8 @@ proptest! {
 fn positions_are_checked_within_the_budget() {
     let mut budget = PositionBudget(100);
     assert_eq!(budget.spend_on_terms(&[10, 10, 15]), 3);
-    assert_eq!(budget.spend_on_terms(&[10, 25, 31]), 2, "all three would cost 66 of the 65 that are left");
-    assert_eq!(budget.spend_on_terms(&[20, 11]), 0, "one term alone shows nothing");
+    assert_eq!(budget.spend_on_terms(&[10, 25, 31]), 2, "all three would cost 66, but only 65 are left");
+    assert_eq!(budget.spend_on_terms(&[20, 11]), 0, "one term alone proves nothing");
     assert_eq!(budget.spend_on_terms(&[20, 10, 1]), 2);
     assert_eq!(budget.spend_on_terms(&[1, 1]), 0);
     assert_eq!(PositionBudget(5).spend_on_terms(&[]), 0);

@@ -68,7 +68,7 @@ fn marked(snippet: &Snippet<'_>) -> String {
 fn check(text: &str, span: Span, query: &str, snippet: &Snippet<'_>) {
     let start = (snippet.place.offset - span.offset) as usize;
     let end = start + snippet.place.length as usize;
-    assert_eq!(text.get(start..end), Some(snippet.text), "it says what the text does not");
+    assert_eq!(text.get(start..end), Some(snippet.text), "the snippet is not part of the text");
     assert!(snippet.text.chars().count() <= SNIPPET_CHARS_MAX, "{} is too long", snippet.text);
     assert_eq!(snippet.text.trim(), snippet.text);
     let parts_word = |at: usize| {

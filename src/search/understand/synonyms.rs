@@ -59,8 +59,9 @@ impl Synonyms {
     fn read() -> Self {
         let mut synonyms = Self { by_first: HashMap::new(), words: HashSet::new() };
         for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {
-            let (words, source) = line.split_once('\t').unwrap_or_else(|| panic!("the synonyms have the row '{line}'"));
-            assert!(!source.is_empty(), "the synonyms have no source for '{words}'");
+            let (words, source) =
+                line.split_once('\t').unwrap_or_else(|| panic!("invalid row in the table of synonyms: '{line}'"));
+            assert!(!source.is_empty(), "the table of synonyms has no source for '{words}'");
             let said = words.split(|c: char| !c.is_alphanumeric());
             synonyms.words.extend(said.filter(|word| !word.is_empty()).map(str::to_lowercase));
             let terms =
@@ -82,7 +83,10 @@ impl Synonyms {
     }
 
     fn add(&mut self, own: Terms, others: Vec<Terms>) {
-        assert!((1..=PHRASE_WORDS_MAX).contains(&own.len()), "the synonyms have {own:?}");
+        assert!(
+            (1..=PHRASE_WORDS_MAX).contains(&own.len()),
+            "a phrase of the table of synonyms is empty or too long: {own:?}"
+        );
         let first = own[0].clone();
         self.by_first.entry(first).or_default().push((own, others));
     }

@@ -65,7 +65,7 @@ fn codes(corpus: &Corpus, coverage: &CoverageView<'_>) -> Result<Markup, ApiErro
     let has_maps = coverage.jurisdictions.iter().any(|one| !one.placeholder && one.gis_citation_quality.is_some());
     let columns = if has_maps { "4" } else { "3" };
     Ok(html! {
-        h2 { "What is here" }
+        h2 { "Loaded codes" }
         div.table role="group" aria-label="Codes" tabindex="0" {
             table.codes {
                 thead { tr { th scope="col" { "Code" } th scope="col" { "Provisions" } th scope="col" { "Edition" } @if has_maps { th scope="col" { "Zoning map" } } } }
@@ -137,7 +137,7 @@ fn missing_jurisdictions(coverage: &CoverageView<'_>) -> Markup {
     let missing: Vec<&JurisdictionView<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
     html! {
         @if !missing.is_empty() {
-            h2 { "What is not here yet" }
+            h2 { "Not loaded yet" }
             p { "These are listed, but their law is not loaded, so a search in them finds nothing." }
             ul.gaps { @for one in missing { li {
                 (UntrustedText(&one.name)) " " span.count { (one.short_code) }

@@ -96,7 +96,7 @@ impl HeldLaw {
     const fn meaning(self) -> &'static str {
         match self {
             Self::State => "law of the state",
-            Self::LocalOnly => "law of its cities or counties alone",
+            Self::LocalOnly => "law of its cities or counties only",
             Self::Nothing => "nothing yet",
         }
     }

@@ -87,7 +87,7 @@ fn first_call(setting: &DocumentContext<'_>) -> Markup {
     let call = curl(setting.base_url, &search, None, true);
     html! {
         p {
-            "Make a key in " a href="/settings" { "your settings" } ", or ask the operator of this service for one. Set it as "
+            "Create a key in " a href="/settings" { "your settings" } ", or ask the operator of this service for one. Set it as "
             code { "HORNBOOK_KEY" } ", from which the examples on this page read it, and search:"
         }
         (lines(&format!("export HORNBOOK_KEY=hb_live_...\n{call}")))
@@ -110,7 +110,7 @@ fn credits(tariff: &Tariff) -> Markup {
              credits. Credits never expire. If you retry a request with the same " code { "Idempotency-Key" }
             " within a few minutes, you are charged once."
         }
-        (table("Packs, bought once", &["pack", "price", "credits", "calls a minute", "calls a day"], &html! {
+        (table("Packs, bought once", &["pack", "price", "credits", "calls per minute", "calls per day"], &html! {
             @for name in PackName::ALL {
                 @let pack = tariff.pack(name);
                 tr {
@@ -123,8 +123,8 @@ fn credits(tariff: &Tariff) -> Markup {
             }
         }))
         p {
-            "A free account has " (grouped(free.limits.per_minute)) " calls a minute and " (grouped(free.limits.per_day)) " calls a day. "
-            a href="#checkout" { "checkout" } " says how to buy a pack. Requests that need no key are limited by address."
+            "A free account has " (grouped(free.limits.per_minute)) " calls per minute and " (grouped(free.limits.per_day)) " calls per day. "
+            a href="#checkout" { "checkout" } " explains how to buy a pack. Requests that need no key are limited by address."
         }
     }
 }
@@ -168,8 +168,8 @@ const fn sent_on(on: HeaderScope) -> &'static str {
     match on {
         HeaderScope::Every => "every response",
         HeaderScope::Paid => "200 to a metered call",
-        HeaderScope::RateLimited => "responses to a call with a good key",
-        HeaderScope::Versioned => "200 and 304 of operations whose answers have a version",
+        HeaderScope::RateLimited => "responses to a call with a valid key",
+        HeaderScope::Versioned => "200 and 304 of operations whose responses have a version",
         HeaderScope::Paged => "200 of operations with pages",
         HeaderScope::RetryLater => "429 and 503",
         HeaderScope::Unauthorized => "401",

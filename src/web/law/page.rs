@@ -160,7 +160,7 @@ impl<'p> ProvisionPage<'p> {
         let addresses = [("Official source", &provenance.official_url), ("Read from", &provenance.source_url)];
         html! {
             section.provenance aria-labelledby="provenance" {
-                h2 #provenance { "Where this text is from" }
+                h2 #provenance { "Source of this text" }
                 dl {
                     @for (name, value) in rows {
                         @if let Some(value) = value { dt { (name) } dd { (UntrustedText(value)) } }
@@ -250,7 +250,7 @@ fn not_in_force(provision: &ProvisionView<'_>) -> Markup {
         @match provision.status {
             "in force" => {}
             "not yet effective" => {
-                p.banner role="note" { strong { "Not yet in force." } " It is shown as it will be." }
+                p.banner role="note" { strong { "Not yet in force." } " This is its future text." }
             }
             "uncertain" => {
                 p.banner role="note" {

@@ -63,7 +63,7 @@ fn link_shown(shared: &OperatorContext, seen: &PageRequest<'_>, link: &LinkToken
     let link = format!("{}{LINK_PATH}{}", shared.shell.service.base_url(), link.reveal());
     let main = html! {
         h1 { "A one-time link" }
-        p.banner { strong { "Hand it over now." } " It is shown only this once. It works once, within three days. Whoever has it can sign in." }
+        p.banner { strong { "Hand it over now." } " It is shown only this once. It works once, within three days. Anyone who has it can sign in." }
         p.secret { code { (link) } }
         p { a.button href="/operator#accounts" { "Back" } }
     };
@@ -157,5 +157,5 @@ fn reference(form: &FormFields) -> Option<String> {
 }
 
 fn not_known() -> PageError {
-    PageError::Refused("the form asks for nothing that is known here".to_owned())
+    PageError::Refused("the form contains an unknown action".to_owned())
 }

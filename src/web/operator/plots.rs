@@ -41,7 +41,7 @@ pub(super) fn heat_map(label: &str, times: &[DurationHistogram]) -> Markup {
                     summary { "As a table" }
                     div.scroll tabindex="0" role="group" aria-label=(label) {
                         table {
-                            thead { tr { th scope="col" { "Name" } th scope="col" { "Count" } th scope="col" { "Mean" } th scope="col" { "Half within" } th scope="col" { "99 of 100 within" } } }
+                            thead { tr { th scope="col" { "Name" } th scope="col" { "Count" } th scope="col" { "Mean" } th scope="col" { "Median" } th scope="col" { "99th percentile" } } }
                             tbody {
                                 @for times in &times {
                                     tr {

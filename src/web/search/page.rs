@@ -166,7 +166,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
         @if let Some(place) = &found.understood { (understood(query, place)) }
         // The message about a missing citation is already shown above.
         @for missing in found.not_here.iter().filter(|missing| missing.citation.is_none()) {
-            p.meant role="status" { (UntrustedText(&missing.message)) ". " a href="/coverage" { "What is loaded" } }
+            p.meant role="status" { (UntrustedText(&missing.message)) ". " a href="/coverage" { "Coverage" } }
         }
         @if let Some(meant) = meant {
             p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (UntrustedText(meant)) } "?" }
@@ -200,7 +200,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
 fn understood(query: &SearchPageQuery, place: &UnderstoodPlaceView<'_>) -> Markup {
     html! {
         p.meant role="status" {
-            @if place.is_filter() { "Searched only in " } @else { "Ranked higher is the law of " }
+            @if place.is_filter() { "Searched only in " } @else { "Ranked higher: the law of " }
             strong { (UntrustedText(&place.name)) } ", because the search says " q { (UntrustedText(&place.words)) } "; "
             a href=(query.with("exact", Some("true"))) { "search everywhere" @if !place.is_filter() { " alike" } } "."
         }
@@ -308,7 +308,7 @@ fn nothing(choices: &Choices<'_>, query: &SearchPageQuery) -> Markup {
             @match choices.chosen() {
                 Some(chosen) if chosen.subtree.is_empty() => {
                     h2 { "No law of " (UntrustedText(&chosen.name)) " is here yet" }
-                    p { "It is listed, but its law is not loaded, so a search in it finds nothing. " a href="/coverage" { "What is loaded" } }
+                    p { "It is listed, but its law is not loaded, so a search in it finds nothing. " a href="/coverage" { "Coverage" } }
                 }
                 _ => { h2 { "Nothing was found" } }
             }

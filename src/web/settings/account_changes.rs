@@ -55,7 +55,7 @@ pub(super) async fn create_key(
             .flatten()
             .map(i64::from)
             .map(Some)
-            .ok_or_else(|| PageError::Refused("a key lasts for 1 to 65535 days, or without an end".to_owned()))?,
+            .ok_or_else(|| PageError::Refused("a key expires after 1 to 65535 days, or never".to_owned()))?,
     };
     let wish = NewKey {
         account,
@@ -104,7 +104,7 @@ fn check_may_have_keys(shared: &SettingsContext, seen: &PageRequest<'_>) -> Resu
     if keys < KEYS_MAX {
         return Ok(());
     }
-    Err(PageError::Refused(format!("this account had {keys} keys, which is the most; ask the operator")))
+    Err(PageError::Refused(format!("this account has had {keys} keys, which is the maximum; ask the operator")))
 }
 
 /// The key named in the form, if it belongs to this person. The error is the same for keys of
@@ -213,7 +213,7 @@ pub(super) async fn delete(
     proved(shared, seen, form, move |accounts, proof| accounts.delete_account(proof, &act)).await?;
     let main = html! {
         h1 { "Your account is deleted" }
-        p { "Your name, password and keys are deleted. Payments, usage and what was done to the account stay on record under its number, without your name." }
+        p { "Your name, password and keys are deleted. Payments, usage and administrative changes of the account stay on record under its number, without your name." }
     };
     let page = Page::new("Deleted", SiteSection::Other, main).html(&Visitor::Anonymous);
     let mut answer: MountResponse = response::page(StatusCode::OK, page, CachePolicy::NoStore).into();

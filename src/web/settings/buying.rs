@@ -46,11 +46,13 @@ pub(super) async fn purchase(
     let answer = match outcome {
         Outcome::Answered(answer) => answer,
         Outcome::Failed(failure) => return Err(failure.error.into()),
-        Outcome::Unchanged { .. } => return Err(PageError::Failed("a purchase is unchanged".to_owned())),
+        Outcome::Unchanged { .. } => {
+            return Err(PageError::Failed("purchase answered that nothing changed".to_owned()));
+        }
     };
     let Body::Bytes(bytes) = answer.reply.body else {
-        return Err(PageError::Failed("a purchase is packed".to_owned()));
+        return Err(PageError::Failed("the reply of purchase is compressed".to_owned()));
     };
     let read = serde_json::from_slice(&bytes);
-    read.map_err(|error| ApiError::internal(format!("a page reads a purchase: {error}")).into())
+    read.map_err(|error| ApiError::internal(format!("cannot read the reply of purchase: {error}")).into())
 }

@@ -65,7 +65,7 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
         section aria-labelledby="usage" {
             h2 #usage { "Usage in the last " (CHARTED_DAYS) " days" }
             (chart::by_day(&usage))
-            @if account.sums.is_cut { p.count { "Of the newest " (chart::ENTRIES_MAX) " entries at each look." } }
+            @if account.sums.is_cut { p.count { "Includes only the newest " (chart::ENTRIES_MAX) " entries since the last view." } }
             p { a href="/settings/ledger" { "Ledger" } " · " a href="/settings/ledger.csv" { "Export as CSV" } }
         }
         (keys(seen, &account.keys, now.wall))
@@ -284,7 +284,7 @@ fn deletion(seen: &PageRequest<'_>) -> Markup {
             h2 #leaving { "Delete the account" }
             details {
                 summary { "What is deleted, and how to do it" }
-                p { "Your name, password, keys and sessions are deleted. Credits that are left are lost. Payments, usage and what was done to the account stay on record under its number, without your name." }
+                p { "Your name, password, keys and sessions are deleted. Credits that are left are lost. Payments, usage and administrative changes of the account stay on record under its number, without your name." }
                 form.entry method="post" action="/settings/delete" {
                     (seen.token_field())
                     (current_password_field("current-for-leaving"))

@@ -32,7 +32,7 @@ const TILE_SIDE: i32 = GRID / PIXEL;
 /// Pixels by which a tile overlaps its neighbours. Without the overlap, a browser that scales the
 /// picture would show gaps between tiles.
 const OVERLAP: i32 = 1;
-const _: () = assert!(OVERLAP * PIXEL < BUFFER, "tiles have their shapes that far");
+const _: () = assert!(OVERLAP * PIXEL < BUFFER, "tiles contain shapes beyond their edge up to this distance");
 
 /// The colour scheme of the picture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -136,7 +136,7 @@ impl LayerPage<'_> {
         ];
         html! {
             section.provenance aria-labelledby="origin" {
-                h2 #origin { "Where this map is from" }
+                h2 #origin { "Source of this map" }
                 dl {
                     @for (name, value) in facts { @if let Some(value) = value { dt { (name) } dd { (UntrustedText(value)) } } }
                     @if let Some(url) = source.url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://")) {

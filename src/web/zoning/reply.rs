@@ -108,7 +108,7 @@ impl ZoneView<'_> {
     pub(super) fn why_pending(&self) -> &'static str {
         match self.reason {
             Some("unknown-zone-code") => "the code is not in the table of zones",
-            Some("no-provision-named") => "no provision is named for it",
+            Some("no-provision-named") => "no provision is listed for it",
             Some("provision-not-held") => "its provision is not in this snapshot",
             _ => "",
         }

@@ -3,7 +3,7 @@
 //! requests by name (`fixtures.json`).
 
 #[path = "../../../src/cli/settings.rs"]
-#[expect(dead_code, reason = "the suite buys nothing and hears of nothing")]
+#[expect(dead_code, reason = "the suite uses neither payments nor notices")]
 mod settings;
 
 use std::error::Error;

@@ -43,7 +43,7 @@ impl Legend {
         for (feature, extent) in places.features().iter().zip(places.extents()) {
             let code = feature.zone.zone_code.as_str();
             let zone = zone_codes.binary_search(&code);
-            let zone = zone.map_err(|_| LayerReadError::new(format!("the list of zones lacks {code:?}")))?;
+            let zone = zone.map_err(|_| LayerReadError::new(format!("the list of zones does not contain {code:?}")))?;
             let category = place.get(&feature.zone.category.as_deref()).copied().unwrap_or_default();
             zone_extents[zone] = zone_extents[zone].join(*extent);
             zone_categories[zone].get_or_insert(category);

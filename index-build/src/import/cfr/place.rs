@@ -297,7 +297,7 @@ impl<'r> CfrReader<'r> {
         let effect = effect_of(named.number.as_deref().unwrap_or_default(), &text);
         if let (Some(day), Some(Status::Uncertain)) = (&effect.to, effect.then) {
             let what = format!(
-                "'{}' changes on {day}; a note has the paragraphs that change, not the section",
+                "'{}' changes on {day}; a note prints only the changed paragraphs, not the section",
                 named.citation
             );
             self.parsed.warn(WarningKind::UncertainValidity, self.position(node), what);

@@ -105,13 +105,15 @@ impl<'w, 's, 'd> ContainerWalk<'w, 's, 'd> {
 
     fn include(&mut self, node: Node<'_, '_>, below: Option<NodeHandle>) {
         if let Some(attribute) = node.attributes().find(|attribute| attribute.name() != "href") {
-            let what = format!("an include with '{}' is not read; only whole XML files are", attribute.name());
+            let what = format!(
+                "an include with '{}' is not supported; only whole XML files can be included",
+                attribute.name()
+            );
             return self.source.refuse(node, what);
         }
         match href::resolve(self.source.document.path(), node.attribute("href").unwrap_or_default()) {
             Ok(path) if self.source.lacks(&path) => {
-                let what =
-                    format!("'{path}' is included here and not in the source, as the plan says; its law is missing");
+                let what = format!("'{path}' is included here, but the plan lists it as absent; its law is missing");
                 self.source.warn(WarningKind::AbsentDocument, node, what);
             }
             Ok(path) => {
@@ -130,7 +132,7 @@ impl<'w, 's, 'd> ContainerWalk<'w, 's, 'd> {
         SortKey::of_citation(&format!("{}~", self.last_section))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of a container, gathered in three ways")]
+    #[expect(clippy::too_many_arguments, reason = "each caller gathers the parts of a container differently")]
     fn add(
         &mut self,
         node: Node<'_, '_>,

@@ -2,9 +2,10 @@
 
 /// The path of the file that a document references. References outside the source are refused.
 pub(super) fn resolve(document: &str, href: &str) -> Result<String, String> {
-    let refused = |why: &str| Err(format!("it includes '{href}', which {why}; only files of the source are read"));
+    let refused =
+        |why: &str| Err(format!("it includes '{href}', which {why}; only files of the source can be included"));
     if href.is_empty() {
-        return Err("it includes something without saying what; 'href' must name a file".to_owned());
+        return Err("the include has no target; 'href' must name a file".to_owned());
     }
     if href.starts_with('/') || href.contains('\\') || href.contains(':') {
         return refused("is not a relative path");
@@ -17,7 +18,7 @@ pub(super) fn resolve(document: &str, href: &str) -> Result<String, String> {
     for part in href.split('/') {
         match part {
             "" | "." => {}
-            ".." if parts.pop().is_none() => return refused("lies outside of the source"),
+            ".." if parts.pop().is_none() => return refused("is outside the source"),
             ".." => {}
             part => parts.push(part),
         }

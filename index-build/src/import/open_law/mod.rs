@@ -45,7 +45,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> 
             let parent = source.document_handle(document.path());
             section::add(&mut source, root, Some(parent));
         }
-        _ => source.refuse(root, "the outermost element is no document, container or section of the open.law form"),
+        _ => source.refuse(root, "the root element is not a document, container or section of the open.law format"),
     }
     let mut parsed = source.parsed;
     left_out(root, &mut parsed);
@@ -61,7 +61,7 @@ fn left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
     for command in root.descendants().filter(|node| node.is_element() && name(*node).is_none()) {
         let words: String = command.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect();
         if !words.trim().is_empty() {
-            parsed.leave_out("commands to editors, which change law elsewhere", words);
+            parsed.leave_out("editing commands, which change law elsewhere", words);
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
     let written = words_of(section, "num");
     let is_wording = written.ends_with(PERMANENT);
     if is_wording {
-        source.parsed.leave_out("signs of permanent wordings", PERMANENT);
+        source.parsed.leave_out("marks of permanent wordings", PERMANENT);
     }
     let number = written.strip_suffix(PERMANENT).unwrap_or(&written).trim().to_owned();
     if number.is_empty() {

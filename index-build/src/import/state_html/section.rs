@@ -69,7 +69,7 @@ impl StateHtmlSection {
             (Some(heading), Some((at, credit))) if heading < at && is_paragraph(&blocks[heading]) => {
                 self.warn_doubtful_end(
                     &blocks[heading],
-                    "like annotations, but the source credit comes later: it is kept as law",
+                    "like annotations, but the source credit comes later; it is kept as law",
                 );
                 (at, Some(credit))
             }
@@ -79,7 +79,7 @@ impl StateHtmlSection {
         };
         let is_no_credit = |part: &&HtmlPart<'_>| credit_lead(part, settings).is_some();
         for part in blocks[..end].iter().filter(is_no_credit) {
-            self.warn_doubtful_end(part, "like a source credit, but names no year: it is kept as law");
+            self.warn_doubtful_end(part, "like a source credit, but names no year; it is kept as law");
         }
         (end, credit)
     }

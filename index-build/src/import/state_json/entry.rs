@@ -89,11 +89,11 @@ fn name(
     }
     let by_text = opened.filter(|number| !settings.opening.is_empty() && settings.number.is_match(number));
     let Some(by_text) = by_text else {
-        return Err(format!("'{}' is no section number, and the text has none; left out", entry.number));
+        return Err(format!("'{}' is not a section number, and the text has none; left out", entry.number));
     };
     section.number = by_text.to_owned();
     section.found_as = Some(entry.number.clone());
-    let what = format!("'{}' is no section number; the text is that of '{by_text}'", entry.number);
+    let what = format!("'{}' is not a section number; the text belongs to '{by_text}'", entry.number);
     section.faults.push((WarningKind::JunkEntry, what));
     Ok(String::new())
 }
@@ -101,7 +101,7 @@ fn name(
 fn name_unknown_signs(unknown: BTreeMap<char, usize>, section: &mut StateJsonSection) {
     for (character, count) in unknown {
         let what = format!(
-            "'{}' has U+{:04X} {count} times, a sign in one font alone; left out until the option 'signs' says which it is",
+            "'{}' contains the private-use character U+{:04X} {count} times; it is left out until the option 'signs' defines it",
             section.number,
             u32::from(character)
         );
@@ -112,12 +112,13 @@ fn name_unknown_signs(unknown: BTreeMap<char, usize>, section: &mut StateJsonSec
 fn name_repetition(undone: &Deduplicated<'_>, section: &mut StateJsonSection) {
     let Deduplicated { repeated, doubtful, .. } = undone;
     if *repeated > 0 {
-        let what = format!("'{}' has words twice or more; each is kept once ({repeated} paragraphs)", section.number);
+        let what =
+            format!("'{}' contains words twice or more; each is kept once ({repeated} paragraphs)", section.number);
         section.faults.push((WarningKind::RepeatedText, what));
     }
     if !doubtful.is_empty() {
         let words = doubtful.join("' '");
-        let what = format!("'{}': left out as repeated, though nothing shows it: '{words}'", section.number);
+        let what = format!("'{}': left out as a repetition, without proof: '{words}'", section.number);
         section.faults.push((WarningKind::DoubtfulRepeat, what));
     }
 }

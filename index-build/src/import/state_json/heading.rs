@@ -120,7 +120,8 @@ fn after_heading(
     }
     let was_cut = !ends && wording.heading.len() >= CUT_BYTES_MIN && line.len() <= HEADING_BYTES_MAX;
     was_cut.then(|| {
-        let what = format!("the heading of '{}' was cut short; the text has the whole of it", section.number);
+        let what =
+            format!("the heading of '{}' was cut short; the complete heading was taken from the text", section.number);
         section.faults.push((WarningKind::CutHeading, what));
         wording.heading = line.to_owned();
         String::new()
@@ -208,8 +209,8 @@ fn clean(wording: &mut PrintedWording, section: &mut StateJsonSection) {
     let found = run_on.captures(&wording.heading);
     if let Some(found) = found.and_then(|found| found.iter().skip(1).flatten().next()) {
         let behind = wording.heading.split_off(found.end());
-        section.left_out.push(("other sections or law behind a heading", behind));
-        let what = format!("the heading of '{}' ran on into other sections or the text", section.number);
+        section.left_out.push(("other sections or law after a heading", behind));
+        let what = format!("the heading of '{}' continued into other sections or the text", section.number);
         section.faults.push((WarningKind::RunOnHeading, what));
     }
     let rest = wording.heading.strip_prefix(section.number.as_str());

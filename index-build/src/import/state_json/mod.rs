@@ -110,7 +110,7 @@ fn read_chapter(
             Ok(section) => add(section, entry, place, &chapter.path, target, settings, &position, &mut parsed),
             Err(what) => {
                 parsed.warn(WarningKind::JunkEntry, position, what);
-                parsed.left_out.extend(entry::left_out(entry, twice, "entries that are no section"));
+                parsed.left_out.extend(entry::left_out(entry, twice, "entries that are not sections"));
             }
         }
     }
@@ -133,7 +133,7 @@ fn entry_lines(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     places.chain(std::iter::repeat(1))
 }
 
-#[expect(clippy::too_many_arguments, reason = "one place of use; a struct would only name them again")]
+#[expect(clippy::too_many_arguments, reason = "used in one place only; a struct would only repeat the names")]
 fn add(
     mut section: StateJsonSection,
     entry: &StateJsonEntry,

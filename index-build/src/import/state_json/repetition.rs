@@ -16,7 +16,7 @@ use std::cell::Cell;
 /// Reason for leaving out words that the source wrote twice.
 pub(super) const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
 /// Reason for leaving out words based on a guess. Each such case is a warning that shows the words.
-pub(super) const UNPROVEN_REPETITION: &str = "paragraphs taken for repeated, though nothing shows it";
+pub(super) const UNPROVEN_REPETITION: &str = "paragraphs treated as repetitions without proof";
 
 /// Paragraphs without repetition.
 #[derive(Debug, Default)]

@@ -55,7 +55,7 @@ impl FromOptions for StateJsonSettings {
         let options: StateJsonOptions = read(options)?;
         if let Some(unknown) = options.container.iter().find(|container| levels::short(&container.level).is_none()) {
             return Err(format!(
-                "option 'container': '{}' is no level; write title, chapter, article, part or the like",
+                "option 'container': '{}' is not a level; use title, chapter, article, part or another level",
                 unknown.level
             ));
         }

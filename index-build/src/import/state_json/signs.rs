@@ -18,7 +18,7 @@ impl TryFrom<BTreeMap<String, String>> for PrivateCharacters {
     fn try_from(options: BTreeMap<String, String>) -> Result<Self, String> {
         let read = |(code, sign): (String, String)| {
             let character = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32).filter(|c| is_private(*c));
-            let what = format!("'{code}' is no character for private use; write its number, from E000 to F8FF");
+            let what = format!("'{code}' is not a private-use character; give its code point, from E000 to F8FF");
             Ok((character.ok_or(what)?, sign))
         };
         options.into_iter().map(read).collect::<Result<_, String>>().map(Self)

@@ -150,7 +150,7 @@ fn divide(
         (wording.law, wording.credit, wording.notes) = (lines, Some(credit.acts), notes);
         if rest.is_some() {
             let what = format!(
-                "'{}' has another wording without a heading, behind the one that says '{}'",
+                "'{}' has another wording without a heading, after the one with the remark '{}'",
                 section.number, wording.heading
             );
             section.faults.push((WarningKind::SecondWording, what));

@@ -48,7 +48,7 @@ pub(super) fn read(document: &Document, target: ImportTarget<'_>, scheme: Scheme
         }
         None if !words.is_empty() => {
             let position = reading.position(root);
-            reading.parsed.refuse(position, "there are words, but no title and no section that they could belong to");
+            reading.parsed.refuse(position, "the document contains words, but no title and no section");
         }
         _ => {}
     }

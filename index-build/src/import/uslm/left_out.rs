@@ -12,7 +12,7 @@ pub(super) fn name(root: Node<'_, '_>, parsed: &mut Parsed) {
         let is_sign = node.attribute("class") == Some("footnoteRef")
             || node.has_tag_name("num") && node.parent_element().is_some_and(is_footnote);
         if is_sign {
-            parsed.leave_out("signs of footnotes, which are marks", words_in(node));
+            parsed.leave_out("signs of footnotes, which become marks", words_in(node));
         } else if is_group_of_notes(node) {
             parsed.leave_out("headings over groups of notes", words_in(node));
         }

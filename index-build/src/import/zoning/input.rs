@@ -50,8 +50,8 @@ impl fmt::Display for ZoningImportError {
         match self {
             Self::Read { file, source } => write!(f, "cannot read zoning layer {file}: {source}"),
             Self::Options { file, what } => write!(f, "the plan's [source.zoning] for {file}: {what}"),
-            Self::Table { file, line: Some(line), what } => write!(f, "table of zones {file}, line {line}: {what}"),
-            Self::Table { file, line: None, what } => write!(f, "table of zones {file}: {what}"),
+            Self::Table { file, line: Some(line), what } => write!(f, "zone table {file}, line {line}: {what}"),
+            Self::Table { file, line: None, what } => write!(f, "zone table {file}: {what}"),
             Self::Refused(refused) => refused.fmt(f),
         }
     }

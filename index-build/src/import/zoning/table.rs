@@ -40,7 +40,8 @@ impl ZoneTable {
             zones.add(row.clone()).map_err(in_plan)?;
         }
         if zones.by_code.is_empty() {
-            let what = "there is no table of zones; name a CSV file with zones = \"FILE\" or write [[source.zoning.zone]] rows";
+            let what =
+                "there is no zone table; name a CSV file with zones = \"FILE\" or write [[source.zoning.zone]] rows";
             return Err(ZoningImportError::Options { file: file.to_owned(), what: what.to_owned() });
         }
         Ok(zones)
@@ -52,7 +53,7 @@ impl ZoneTable {
             return Err("the zone code is empty".to_owned());
         }
         if self.by_code.contains_key(&row.zone) {
-            return Err(format!("zone '{}' is there twice; keep one of the rows", row.zone));
+            return Err(format!("zone '{}' is defined twice; keep one of the rows", row.zone));
         }
         self.by_letters.entry(letters(&row.zone)).or_default().push(row.zone.clone());
         self.by_code.insert(row.zone.clone(), row);

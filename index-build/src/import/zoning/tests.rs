@@ -133,11 +133,11 @@ fn plan_and_table_errors_have_a_place() {
     let layer = zones(&[json!("PD")]);
     let bare = "zone_property = \"zone\"";
     let cases: [(&str, Option<&str>, &str); 9] = [
-        (bare, None, "the plan's [source.zoning] for zones.geojson: there is no table of zones"),
-        (bare, Some("zone,provision\n"), "there is no table of zones"),
-        (bare, Some("zone,section\nPD,1\n"), "table of zones zones.csv, line 1: unknown column 'section'"),
+        (bare, None, "the plan's [source.zoning] for zones.geojson: there is no zone table"),
+        (bare, Some("zone,provision\n"), "there is no zone table"),
+        (bare, Some("zone,section\nPD,1\n"), "zone table zones.csv, line 1: unknown column 'section'"),
         (bare, Some("name\nPD\n"), "line 1: there is no column 'zone'"),
-        (bare, Some("zone,name\nPD,a\nT,b\nPD,c\n"), "line 4: zone 'PD' is there twice"),
+        (bare, Some("zone,name\nPD,a\nT,b\nPD,c\n"), "line 4: zone 'PD' is defined twice"),
         (bare, Some("zone,name\nPD\n"), "line 2: "),
         (bare, Some("zone,name\n ,x\n"), "line 2: the zone code is empty"),
         ("zone_property = \"zone\"\ncitation = \"Arden Code\"", Some(TABLE), "write {number} where"),

@@ -145,7 +145,7 @@ const NAMED: [(&str, &str); 4] = [
 const ONLY_IN_2025: [(&str, usize); 4] = [
     ("added by a law after September 2016", 166),
     ("an act in an appendix that the flat edition leaves out", 9),
-    ("dead sections, of which several are one record now", 46),
+    ("sections not in force, several of which are one record now", 46),
     ("renumbered by a law after September 2016", 317),
 ];
 
@@ -153,14 +153,14 @@ const ONLY_IN_2025: [(&str, usize); 4] = [
 fn why_only_now(reference: &str, now: &Content) -> &'static str {
     let credit = now.source_credit.as_deref().unwrap_or_default();
     if now.status.is_some_and(|status| !status.may_be_in_force()) {
-        "dead sections, of which several are one record now"
+        "sections not in force, several of which are one record now"
     } else if names_later_law(credit) {
         let is_renumbered = credit.contains("renumbered");
         if is_renumbered { "renumbered by a law after September 2016" } else { "added by a law after September 2016" }
     } else if reference.starts_with("/us/usc/t18a/pl/91/538/") {
         "an act in an appendix that the flat edition leaves out"
     } else {
-        panic!("{reference} is only in 2025, and nothing says why: {credit}")
+        panic!("{reference} is only in 2025 for an unknown reason: {credit}")
     }
 }
 

@@ -54,9 +54,9 @@ fn common_terms_are_cached_on_the_second_request() {
         let term = known[word].terms().next().unwrap();
         leg.common.get(term.key(), term.document_frequency(), searched, || term.cursors(&leg)).unwrap().is_some()
     };
-    assert!(!is_held(0, 100) && !is_held(0, 100), "reading all lists does not pay for a part");
-    assert!(!is_held(0, 1_000), "who asks once is not worth it");
+    assert!(!is_held(0, 100) && !is_held(0, 100), "reading whole lists does not pay for a search of a small part");
+    assert!(!is_held(0, 1_000), "a first request is not cached");
     assert!(is_held(0, 1_000));
-    assert!(is_held(0, 100), "what is held is used for a part too");
+    assert!(is_held(0, 100), "a cached term is also used to search a small part");
     assert!(!is_held(1, 1_000) && !is_held(1, 1_000), "rare terms have short lists");
 }

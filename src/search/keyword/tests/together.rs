@@ -43,11 +43,11 @@ fn lifts_are_counted_over_the_searched_ranges() {
                 assert!((lift - expected).abs() < 1e-4, "{asked} with {other}: {lift}, not {expected}");
             }
         }
-        assert!(leg.documents_having(&harbor, &ranges).unwrap().is_none(), "it goes with everything");
+        assert!(leg.documents_having(&harbor, &ranges).unwrap().is_none(), "the term is too common");
         assert!(leg.documents_having("vessel", &ranges).unwrap().is_none());
     }
     let elsewhere = OrdinalRanges::from(OrdinalRange::new(1, 6));
-    assert!(leg.documents_having(&fence, &elsewhere).unwrap().is_none(), "not in this range");
+    assert!(leg.documents_having(&fence, &elsewhere).unwrap().is_none(), "this range has no such document");
 }
 
 #[test]
@@ -63,9 +63,13 @@ fn words_in_a_row_are_counted_in_the_searched_ranges() {
     assert_eq!(rows(["fence", "height"], &everything, 100), (20, 21));
     assert_eq!(rows(["fence", "height"], &everything, 4).0, 4);
     assert_eq!(rows(["fence", "height"], &part, 100), (3, 4));
-    assert_eq!(rows(["height", "fence"], &everything, 100).0, 0, "in this order");
-    assert_eq!(rows(["harbor", "height"], &everything, 100), (1, 21), "not over another word");
-    assert_eq!(rows(["harbor", "permit"], &everything, 100).0, 0, "nor from field to field");
+    assert_eq!(rows(["height", "fence"], &everything, 100).0, 0, "the order of the words matters");
+    assert_eq!(
+        rows(["harbor", "height"], &everything, 100),
+        (1, 21),
+        "words with another word between them do not count"
+    );
+    assert_eq!(rows(["harbor", "permit"], &everything, 100).0, 0, "words in different fields do not count");
     assert_eq!(rows(["harbor", "vessel"], &everything, 100), (0, 0));
 }
 
@@ -75,7 +79,7 @@ fn samples_are_spread_over_the_corpus() {
     let everything = OrdinalRanges::from(OrdinalRange::new(0, 20_000));
     let fence = [leg.documents_having(&term("fence"), &everything).unwrap().unwrap()];
     let of_all = leg.lifts(&term("harbor"), &fence, &everything).unwrap();
-    assert!(of_all[0].abs() < 0.1, "a word of every document goes with none more than with others: {of_all:?}");
+    assert!(of_all[0].abs() < 0.1, "a word in every document has no lift: {of_all:?}");
     let looked_at = leg.sample_documents_with(&term("harbor"), &everything, 4096).unwrap();
     assert!(looked_at.len() <= 4096, "{}", looked_at.len());
     assert!(looked_at[0] < 100 && looked_at.last().copied().unwrap() > 18_000);
