@@ -50,7 +50,7 @@ fn apply(bytes: &mut Vec<u8>, what: u8, place: u32, value: u8) {
             &(BOUNDARY_NUMBERS[usize::from(value) % BOUNDARY_NUMBERS.len()] as u32).to_le_bytes(),
         ),
         3 => {
-            put(bytes, place - place % 8, &BOUNDARY_NUMBERS[usize::from(value) % BOUNDARY_NUMBERS.len()].to_le_bytes())
+            put(bytes, place - place % 8, &BOUNDARY_NUMBERS[usize::from(value) % BOUNDARY_NUMBERS.len()].to_le_bytes());
         }
         4 => {
             let page = page_at(place, len);

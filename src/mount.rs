@@ -1,7 +1,7 @@
-//! Doors: handlers of the HTTP server for paths outside the operations table and its documents,
+//! Mounts: handlers of the HTTP server for paths outside the operations table and its documents,
 //! such as the endpoint for agents, pages, and webhooks called by other services.
 //!
-//! A door does not handle connections: it gets a whole request and returns a whole response. The
+//! A mount does not handle connections: it gets a whole request and returns a whole response. The
 //! server counts and logs the request, and sets the headers that every response has.
 
 use std::borrow::Cow;
@@ -29,19 +29,19 @@ pub fn loggable(path: &str) -> &str {
 
 /// A handler for a set of paths.
 pub trait Mount: Send + Sync {
-    /// Whether the door handles this path, given as written in the request.
+    /// Whether the mount handles this path, given as written in the request.
     fn matches_path(&self, path: &str) -> bool;
 
-    /// The methods that the door handles at this path. The server refuses other methods and answers
+    /// The methods that the mount handles at this path. The server refuses other methods and answers
     /// OPTIONS itself.
     fn methods(&self, path: &str) -> Methods;
 
     fn limit(&self) -> RateLimitedBy;
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a>;
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a>;
 
     /// The page that a person sees in place of the Error object that a program gets; None if the
-    /// door has no pages. The status and headers of the error stay.
+    /// mount has no pages. The status and headers of the error stay.
     fn error_page(&self, _error: &ErrorPageInfo<'_>) -> Option<Response<Bytes>> {
         None
     }
@@ -68,7 +68,7 @@ pub enum Methods {
 }
 
 impl Methods {
-    /// None for a method that no door handles.
+    /// None for a method that no mount handles.
     pub fn of(method: &Method) -> Option<Self> {
         match *method {
             Method::GET | Method::HEAD => Some(Self::Get),
@@ -96,16 +96,16 @@ impl Methods {
     }
 }
 
-/// Who limits the rate of calls to a door.
+/// Who limits the rate of calls to a mount.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateLimitedBy {
     /// The server, by client address, like all requests that need no key.
     ByAddress,
-    /// The door itself.
+    /// The mount itself.
     Own,
 }
 
-/// A request to a door.
+/// A request to a mount.
 pub struct MountRequest<'a> {
     pub method: &'a Method,
     /// As written in the request.

@@ -225,7 +225,7 @@ fn a_payment_counts_once_for_orders_and_purchases_together() {
     assert_eq!(pay(first, "pi_1").unwrap().stages, paid.stages, "the same payment, reported again");
     assert!(pay(first, "pi_2").unwrap_err().to_string().contains("already paid"));
     let refused = pay(second, "pi_1").unwrap_err().to_string();
-    assert!(refused.contains(&format!("paid order {first} already")), "{refused}");
+    assert!(refused.contains(&format!("already used for order {first}")), "{refused}");
     let [one, other] = [(), ()].map(|()| accounts.request_purchase(owner, PackName::Pro, &act(now)).unwrap().id);
     assert!(accounts.pay_purchase(one, Some("pi_1".to_owned()), &act(now)).is_err());
     accounts.pay_purchase(one, Some("pi_3".to_owned()), &act(now)).unwrap();

@@ -452,7 +452,7 @@ fn restore_lists_changes_and_does_not_revive_keys() {
     let expected = [
         "account acct-1 (Test) will have 100 credits instead of 111",
         "account acct-2 (Shut out) stays disabled",
-        "account acct-4 (Late) is lost, with 7 credits",
+        "account acct-4 (Late) will be lost, with 7 credits",
         "key key-2 of acct-1 (hb_live_",
         "stays revoked",
         "key key-4 of acct-3",

@@ -20,7 +20,7 @@ use hornbook::api::call::Progress;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::door::{Door, Visit};
+use hornbook::mount::{Mount, Visit};
 use hornbook::mcp::{MCP_PATH, Mcp, McpDoor, McpSettings};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
@@ -31,7 +31,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 
 struct Served {
-    door: McpDoor,
+    mount: McpDoor,
     key: String,
     runtime: Runtime,
     _state: tempfile::TempDir,
@@ -74,9 +74,9 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         unread_bytes_per_account_max: 64 << 20,
             cards: None,
     }));
-    let door = McpDoor::new(Arc::new(Mcp::new(service)), &McpSettings::default());
+    let mount = McpDoor::new(Arc::new(Mcp::new(service)), &McpSettings::default());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
-    Served { door, key, runtime, _state: dir }
+    Served { mount, key, runtime, _state: dir }
 });
 
 fuzz_target!(|input: &[u8]| {
@@ -100,7 +100,7 @@ fuzz_target!(|input: &[u8]| {
         headers.insert("authorization", bearer);
     }
     let (body, progress) = (Bytes::copy_from_slice(body), Progress::default());
-    let visit = Visit {
+    let request = Visit {
         method: &Method::POST,
         path: MCP_PATH,
         segments: &["api".into(), "mcp".into()],
@@ -112,7 +112,7 @@ fuzz_target!(|input: &[u8]| {
         id: "fuzz",
         progress: &progress,
     };
-    let answer = served.runtime.block_on(served.door.answer(visit));
+    let answer = served.runtime.block_on(served.mount.answer(request));
     assert!(answer.internal.is_none(), "{:?}", answer.internal);
     let status = answer.response.status().as_u16();
     assert!(matches!(status, 200 | 202 | 400 | 401 | 403 | 404 | 415 | 429), "{status}");

@@ -155,7 +155,7 @@ impl RateChecked {
                 }
             }
         };
-        let held = key.account.purse.hold(cost.0, units);
+        let held = key.account.balance.hold(cost.0, units);
         let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;
         let call = AdmittedCall { operation, cost, hold, units, remaining, left, now, key, shared };
         Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
@@ -186,7 +186,7 @@ impl BegunReplay {
     pub fn settle(self) -> MeteringReceipt {
         let Replay { replaying, key, units, left } = self.0;
         let (charged, entry) = (replaying.charged.cost, replaying.charged.entry);
-        MeteringReceipt { left, remaining: key.account.purse.remaining(units), charged, entry, replayed: true }
+        MeteringReceipt { left, remaining: key.account.balance.remaining(units), charged, entry, replayed: true }
     }
 
     /// The work failed: this replay does not count.
@@ -258,7 +258,7 @@ impl Reservation {
             Ok(Some(ticket)) => Debit::Awaited(ticket),
             Ok(None) => Debit::Answered(call.receipt(call.remaining, None)),
             Err(error) => {
-                call.key.account.purse.release(call.hold);
+                call.key.account.balance.release(call.hold);
                 return Err(error);
             }
         };
@@ -269,7 +269,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
-            call.key.account.purse.release(call.hold);
+            call.key.account.balance.release(call.hold);
         }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) struct AccountBalance {
 }
 
 impl AccountBalance {
-    /// Creates a purse from the ledger: the posted balance, and the posted use by month.
+    /// Creates a balance from the ledger: the posted balance, and the posted use by month.
     pub(crate) fn new(wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) -> Self {
         let months = months.into_iter().map(|(month, posted)| AllotmentUse { month, posted, held: 0 }).collect();
         Self { contents: Mutex::new(BalanceState { wallet_posted: wallet, wallet_held: 0, months }) }

@@ -23,7 +23,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 pub(crate) struct AccountState {
     pub(crate) id: AccountId,
-    pub(crate) purse: AccountBalance,
+    pub(crate) balance: AccountBalance,
     /// Tier, approval and formation in one byte, which every call reads.
     standing: AtomicU8,
     record: Mutex<AccountRecord>,
@@ -53,9 +53,9 @@ impl AccountFlags {
 }
 
 impl AccountState {
-    pub(crate) fn new(record: AccountRecord, purse: AccountBalance) -> Self {
+    pub(crate) fn new(record: AccountRecord, balance: AccountBalance) -> Self {
         let standing = AtomicU8::new(AccountFlags::of(&record).to_byte());
-        Self { id: record.id, purse, standing, record: Mutex::new(record) }
+        Self { id: record.id, balance, standing, record: Mutex::new(record) }
     }
 
     pub(crate) fn standing(&self) -> AccountFlags {
@@ -170,7 +170,7 @@ impl Directory {
             let balance = posted.wallets.get(&id).map_or(0, |wallet| wallet.balance);
             match self.accounts.get(&id) {
                 Some(state) => {
-                    state.purse.reset_posted(balance, posted.months(id));
+                    state.balance.reset_posted(balance, posted.months(id));
                     state.replace(record);
                 }
                 None => self.add_account(AccountState::new(record, AccountBalance::new(balance, posted.months(id)))),

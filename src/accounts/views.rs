@@ -65,7 +65,7 @@ impl Accounts {
         let record = state.record();
         let tariff = &self.settings().tariff;
         let limit = tariff.monthly_units(record.company_formed);
-        let remaining = state.purse.remaining(MonthlyUnits { month: now.wall.month().0, limit });
+        let remaining = state.balance.remaining(MonthlyUnits { month: now.wall.month().0, limit });
         Ok(AccountView { limits: tariff.limits(record.tier), monthly_units: limit, record, remaining })
     }
 

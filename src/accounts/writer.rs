@@ -165,7 +165,7 @@ impl Writer {
                     PostKind::Refund => outage.refunds.push(post),
                     // It was never part of a commit.
                     PostKind::Debit => {
-                        post.account.purse.release(post.hold);
+                        post.account.balance.release(post.hold);
                         answer(&mut post, outage.error);
                     }
                 },
@@ -302,10 +302,10 @@ impl Outage {
         self.debits.iter().filter(is_unanswered).filter_map(|debit| OwedRefund::of(&debit.post)).collect()
     }
 
-    /// The purses were reset to the balances of the file, with these holds still in place.
+    /// The balances were reset to the balances of the file, with these holds still in place.
     fn end(self, happened: bool) {
         for UncertainDebit { post, is_awaited } in self.debits {
-            post.account.purse.release(post.hold);
+            post.account.balance.release(post.hold);
             // A refund that comes later has nothing to do: the debit never happened, or it was
             // already refunded.
             if !happened || is_awaited {
@@ -397,8 +397,8 @@ fn write_counters(poster: &mut LedgerTransaction<'_>, posts: &[Post]) -> Result<
 
 fn settle(mut post: Post, posting: Option<PostedEntry>) {
     match (post.kind, posting) {
-        (PostKind::Debit, _) => post.account.purse.settle(post.hold),
-        (PostKind::Refund, Some(_)) => post.account.purse.return_posted(post.hold),
+        (PostKind::Debit, _) => post.account.balance.settle(post.hold),
+        (PostKind::Refund, Some(_)) => post.account.balance.return_posted(post.hold),
         (PostKind::Refund, None) => {}
     }
     // Before the answer: a caller that has the answer may send the request again and must find the record.

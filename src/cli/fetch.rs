@@ -51,7 +51,7 @@ pub(crate) struct Fetch {
     number: Vec<u32>,
 
     #[command(flatten)]
-    visit: RequestArgs,
+    request: RequestArgs,
 
     /// Print errors only
     #[arg(long, short)]
@@ -125,7 +125,7 @@ impl Fetch {
         let fetch_options = FetchOptions {
             edition: self.edition.clone(),
             numbers: self.number.clone(),
-            ..self.visit.options(&self.to, progress)?
+            ..self.request.options(&self.to, progress)?
         };
         let clock = SystemClock::start();
         let mut fetched = Vec::new();

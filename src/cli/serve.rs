@@ -180,10 +180,10 @@ impl OpenService {
             let scheme = if tls.is_some() { "https" } else { "http" };
             let here = format!("{scheme}://{address}");
             let base_url = config.server.base_url.as_ref().map_or_else(|| here.clone(), |url| url.0.clone());
-            let (mut doors, mut cards) = (Mounts::new(), None);
+            let (mut mounts, mut cards) = (Mounts::new(), None);
             if let Some((stripe, secret)) = stripe {
                 cards = Some(Arc::new(stripe.returning_to(&base_url)) as Arc<dyn CardPayments>);
-                doors.push(Arc::new(Webhook::new(Arc::clone(&desk), Arc::clone(&desk_clock), secret)));
+                mounts.push(Arc::new(Webhook::new(Arc::clone(&desk), Arc::clone(&desk_clock), secret)));
             }
             let service = Arc::new(Service::new(parts(base_url, cards)));
             let (scrub_hours, told_of_integrity) = (config.corpus.scrub_hours, told.clone());
@@ -218,10 +218,10 @@ impl OpenService {
                 log_event(&told, LogLevel::Info, "stopping", &[]);
             };
             let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
-            doors.push(Arc::new(McpMount::new(mcp, &settings::mcp(config))));
-            doors.push(review_page(&service, &config.formation));
-            doors.extend(pages(&service, config, Arc::clone(&told.metrics), Arc::new(machinery)));
-            listener.run(service, doors, told.clone(), announced_stop).await;
+            mounts.push(Arc::new(McpMount::new(mcp, &settings::mcp(config))));
+            mounts.push(review_page(&service, &config.formation));
+            mounts.extend(pages(&service, config, Arc::clone(&told.metrics), Arc::new(machinery)));
+            listener.run(service, mounts, told.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())
         });
@@ -258,13 +258,13 @@ fn pages(
     let own = AccountPages::new(Arc::clone(&shell), config.people.sign_up);
     let operator = OperatorPages::new(Arc::clone(&shell), metrics, machinery);
     let tracking = TrackingPage::new(Arc::clone(&shell));
-    let mut doors: Mounts = vec![Arc::new(AssetFiles), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
+    let mut mounts: Mounts = vec![Arc::new(AssetFiles), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
     if service.cards().is_some() {
-        doors.push(Arc::new(ReturnPages::new(Arc::clone(&shell))));
+        mounts.push(Arc::new(ReturnPages::new(Arc::clone(&shell))));
     }
-    doors.push(Arc::new(MapParts::new(Arc::clone(&shell))));
-    doors.push(Arc::new(PublicPages::new(shell)));
-    doors
+    mounts.push(Arc::new(MapParts::new(Arc::clone(&shell))));
+    mounts.push(Arc::new(PublicPages::new(shell)));
+    mounts
 }
 
 fn log_integrity_event(observers: &Observers, event: &IntegrityEvent) {

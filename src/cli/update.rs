@@ -54,7 +54,7 @@ pub(crate) struct Update {
     no_fetch: bool,
 
     #[command(flatten)]
-    visit: RequestArgs,
+    request: RequestArgs,
 }
 
 /// The plan and the sources of the last build, as absolute paths.
@@ -140,7 +140,7 @@ impl Update {
                 Some(source) if known.iter().any(|other| other.name == source.name) => {}
                 Some(source) => known.push(source),
                 None => {
-                    progress.say(format_args!("{}: not from the catalogue, used unchanged", planned.path.display()))
+                    progress.say(format_args!("{}: not from the catalogue, used unchanged", planned.path.display()));
                 }
             }
         }
@@ -148,7 +148,7 @@ impl Update {
         let mut fetched = Vec::new();
         for source in known {
             let fetch_options =
-                FetchOptions { numbers: numbers_here(source, folder), ..self.visit.options(folder, progress)? };
+                FetchOptions { numbers: numbers_here(source, folder), ..self.request.options(folder, progress)? };
             fetched.extend(fetch(source, &fetch_options, &clock)?);
         }
         Ok(fetched)

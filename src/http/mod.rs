@@ -150,8 +150,14 @@ impl Server {
     }
 
     /// Serves until `stop` completes, then lets requests in progress finish within ten seconds.
-    pub async fn run(self, service: Arc<Service>, doors: Mounts, observers: Observers, stop: impl Future<Output = ()>) {
-        let app = Arc::new(App::new(service, doors, observers, self.ids, &self.settings));
+    pub async fn run(
+        self,
+        service: Arc<Service>,
+        mounts: Mounts,
+        observers: Observers,
+        stop: impl Future<Output = ()>,
+    ) {
+        let app = Arc::new(App::new(service, mounts, observers, self.ids, &self.settings));
         // Metrics are served until the server has drained.
         let watched =
             self.metrics_listener.map(|watchers| tokio::spawn(metrics_server::serve(watchers, Arc::clone(&app))));
@@ -184,7 +190,7 @@ struct RequestContext<'r> {
 }
 
 impl<'r> RequestContext<'r> {
-    fn visit(self, checked: &'r CheckedRequest<'r>) -> MountRequest<'r> {
+    fn request(self, checked: &'r CheckedRequest<'r>) -> MountRequest<'r> {
         let Self { head, body, client, id, progress } = self;
         MountRequest {
             method: &head.method,
@@ -204,7 +210,7 @@ impl<'r> RequestContext<'r> {
 /// Answers requests.
 struct App {
     service: Arc<Service>,
-    doors: Mounts,
+    mounts: Mounts,
     observers: Observers,
     origins: Origins,
     documents: Documents,
@@ -224,13 +230,13 @@ struct App {
 impl App {
     fn new(
         service: Arc<Service>,
-        doors: Mounts,
+        mounts: Mounts,
         observers: Observers,
         ids: RequestIds,
         settings: &HttpSettings,
     ) -> Self {
         Self {
-            doors,
+            mounts,
             packing: ResponseCompressor::new(Arc::clone(&service), Arc::clone(&observers.metrics)),
             observers,
             origins: Origins::new(&settings.cross_origins, &settings.path_origins),
@@ -286,7 +292,7 @@ impl App {
         }
         answer::as_page(response, |message, status| {
             let error = ErrorPageInfo { status, message, request_id: id };
-            self.doors.iter().find_map(|door| door.error_page(&error))
+            self.mounts.iter().find_map(|mount| mount.error_page(&error))
         })
     }
 
@@ -345,7 +351,7 @@ impl App {
             Err(error) => return answer::failed(&error.into(), id, None),
         };
         let method = Methods::of(&head.method);
-        let target = route(&checked.segments, method).or_else(|| self.door(&head.method, checked.path));
+        let target = route(&checked.segments, method).or_else(|| self.mount(&head.method, checked.path));
         // It is as cheap as a refusal, and browsers send it before every call.
         if head.method == Method::OPTIONS {
             return answer::options(match target {
@@ -370,15 +376,15 @@ impl App {
             Some(RouteTarget::Operation(operation, path)) => {
                 self.operation(operation, path, checked, asked, corpus).await
             }
-            Some(RouteTarget::Door(door)) => answer::of_mount(door.answer(asked.visit(&checked)).await),
+            Some(RouteTarget::Mount(mount)) => answer::of_mount(mount.answer(asked.request(&checked)).await),
         }
     }
 
     /// Finds the handler mounted at a path. These come last, because most requests are calls.
-    fn door(&self, method: &Method, path: &str) -> Option<RouteTarget<'_>> {
-        let door = self.doors.iter().find(|door| door.matches_path(path))?;
-        let methods = door.methods(path);
-        Some(if methods.include(method) { RouteTarget::Door(&**door) } else { RouteTarget::OtherMethod(methods) })
+    fn mount(&self, method: &Method, path: &str) -> Option<RouteTarget<'_>> {
+        let mount = self.mounts.iter().find(|mount| mount.matches_path(path))?;
+        let methods = mount.methods(path);
+        Some(if methods.include(method) { RouteTarget::Mount(&**mount) } else { RouteTarget::OtherMethod(methods) })
     }
 
     /// Counts a request that needs no key against its address.

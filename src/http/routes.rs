@@ -14,7 +14,7 @@ pub(super) enum RouteTarget<'d> {
     Document(ApiDocument),
     Live,
     Ready,
-    Door(&'d dyn Mount),
+    Mount(&'d dyn Mount),
     /// The path has these methods, but not the requested one.
     OtherMethod(Methods),
 }
@@ -28,7 +28,7 @@ impl RouteTarget<'_> {
             Self::Operation(operation, _) => operation.metering().is_none(),
             Self::Document(_) | Self::OtherMethod(_) => true,
             Self::Live | Self::Ready => false,
-            Self::Door(door) => door.limit() == RateLimitedBy::ByAddress,
+            Self::Mount(mount) => mount.limit() == RateLimitedBy::ByAddress,
         }
     }
 }

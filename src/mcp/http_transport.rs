@@ -65,30 +65,30 @@ impl Mount for McpMount {
         RateLimitedBy::Own
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(async move { self.receive(&visit).await })
+    fn answer<'a>(&'a self, http_request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(async move { self.receive(&http_request).await })
     }
 }
 
 impl McpMount {
-    async fn receive(&self, visit: &MountRequest<'_>) -> MountResponse {
-        let key = bearer(visit.headers);
+    async fn receive(&self, http_request: &MountRequest<'_>) -> MountResponse {
+        let key = bearer(http_request.headers);
         let now = self.mcp.service.now();
-        let counted = RateKey::of(self.mcp.service.accounts(), key, visit.client, now);
+        let counted = RateKey::of(self.mcp.service.accounts(), key, http_request.client, now);
         if let Err(error) = self.limit.as_ref().map_or(Ok(()), |limit| limit.take_request(counted, now)) {
             return too_fast(None, error);
         }
-        if let Err(why) = self.allowed.check(visit.headers) {
+        if let Err(why) = self.allowed.check(http_request.headers) {
             return refuse(None, &RpcError { status: 403, ..RpcError::new(INVALID_REQUEST, why) });
         }
-        let names = match names(visit.query, self.names) {
+        let names = match names(http_request.query, self.names) {
             Ok(names) => names,
             Err(error) => return refuse(None, &error),
         };
-        if let Err(error) = is_json(visit) {
+        if let Err(error) = is_json(http_request) {
             return refuse(None, &error);
         }
-        let incoming = match jsonrpc::read(visit.body) {
+        let incoming = match jsonrpc::read(http_request.body) {
             Ok(incoming) => incoming,
             Err(RejectedMessage { id, error }) => {
                 return match self.count(counted, true) {
@@ -97,25 +97,25 @@ impl McpMount {
                 };
             }
         };
-        let idempotency_key = idempotency_key(visit.headers);
-        let progress = visit.progress;
+        let idempotency_key = idempotency_key(http_request.headers);
+        let progress = http_request.progress;
         let sender = RequestSender {
             key,
             idempotency_key: &idempotency_key,
             names,
-            request_id: visit.id,
+            request_id: http_request.id,
             progress,
             is_listed: false,
         };
         match incoming {
-            Incoming::One(message) => self.one(visit, message, sender, counted).await,
-            Incoming::Several(messages) => self.several(visit, messages, sender, counted).await,
+            Incoming::One(message) => self.one(http_request, message, sender, counted).await,
+            Incoming::Several(messages) => self.several(http_request, messages, sender, counted).await,
         }
     }
 
     async fn one(
         &self,
-        visit: &MountRequest<'_>,
+        http_request: &MountRequest<'_>,
         message: Message,
         sender: RequestSender<'_>,
         counted: RateKey,
@@ -126,14 +126,14 @@ impl McpMount {
             Message::Notification(_) | Message::Response => {
                 return match self.count(counted, true) {
                     Err(error) => too_fast(None, error),
-                    Ok(()) => match version_by_header(McpTransport::Http(visit.headers)) {
+                    Ok(()) => match version_by_header(McpTransport::Http(http_request.headers)) {
                         Ok(_) => accepted(),
                         Err(error) => refuse(None, &error),
                     },
                 };
             }
         };
-        match self.request(visit, &request, sender, (counted, true)).await {
+        match self.request(http_request, &request, sender, (counted, true)).await {
             Ok(answered) => respond(&request.id, answered),
             Err(too_many) => too_fast(Some(&request.id), too_many),
         }
@@ -143,12 +143,12 @@ impl McpMount {
     /// after the other.
     async fn several(
         &self,
-        visit: &MountRequest<'_>,
+        http_request: &MountRequest<'_>,
         messages: Vec<Result<Message, RejectedMessage>>,
         sender: RequestSender<'_>,
         counted: RateKey,
     ) -> MountResponse {
-        match version_by_header(McpTransport::Http(visit.headers)) {
+        match version_by_header(McpTransport::Http(http_request.headers)) {
             Ok(version) if version.has_batches() => {}
             Ok(_) => {
                 return refuse(None, &RpcError::bad_request(INVALID_REQUEST, "send one message at a time, not a list"));
@@ -184,12 +184,12 @@ impl McpMount {
             let sender = RequestSender { progress: &progress, idempotency_key: &key, is_listed: true, ..sender };
             let answered = match request.method.as_str() {
                 "initialize" => Err(RpcError::new(INVALID_REQUEST, "initialize cannot be part of a list")).into(),
-                _ => match self.request(visit, &request, sender, counted).await {
+                _ => match self.request(http_request, &request, sender, counted).await {
                     Ok(answered) => answered,
                     Err(too_many) => Err(RpcError::from(too_many)).into(),
                 },
             };
-            visit.progress.include(&progress);
+            http_request.progress.include(&progress);
             responses.push(match &answered.result {
                 Ok(result) => jsonrpc::response(&request.id, result),
                 Err(error) => error.response(Some(&request.id)),
@@ -205,7 +205,7 @@ impl McpMount {
     /// Answers a request, unless its sender is over the limit for messages that cost nothing.
     async fn request(
         &self,
-        visit: &MountRequest<'_>,
+        http_request: &MountRequest<'_>,
         request: &RpcRequest,
         sender: RequestSender<'_>,
         (counted, is_first): (RateKey, bool),
@@ -216,7 +216,7 @@ impl McpMount {
         if !is_metered {
             self.count(counted, is_first)?;
         }
-        let answered = match version_of(request, McpTransport::Http(visit.headers)) {
+        let answered = match version_of(request, McpTransport::Http(http_request.headers)) {
             Ok(version) => self.mcp.answer(request, version, sender).await,
             Err(error) => Err(error).into(),
         };
@@ -257,8 +257,8 @@ fn names(query: Option<&str>, preset: ToolNameStyle) -> Result<ToolNameStyle, Rp
 }
 
 /// Requires JSON, because web pages may send other types to any server without a preflight request.
-fn is_json(visit: &MountRequest<'_>) -> Result<(), RpcError> {
-    match media_type(visit.headers).is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
+fn is_json(http_request: &MountRequest<'_>) -> Result<(), RpcError> {
+    match media_type(http_request.headers).is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
         true => Ok(()),
         false => {
             let message = "send messages as Content-Type: application/json";

@@ -9,7 +9,7 @@
 //! - `resources`, `prompts` and `completion` are the other features of the protocol.
 //! - `methods` answers a request from any transport, and `server` is the server that all transports share.
 //! - `origin` checks hosts and origins, and `limit` limits how often a client may send.
-//! - `door` is the transport over HTTP, `stdio` the one over standard input and output, and `forward`
+//! - `mount` is the transport over HTTP, `stdio` the one over standard input and output, and `forward`
 //!   passes messages from `stdio` on to another server.
 //!
 //! Calls enter through [`Service::call`](crate::api::service::Service::call), as those of REST do. They

@@ -2,7 +2,7 @@
 //!
 //! `stripe` opens pages on which customers pay, with requests to the configured address.
 //! `signature` verifies that a notice comes from Stripe. `event` parses notices. `webhook` is the
-//! door at which notices arrive; it passes the reports on our payments to the accounts. `orders`
+//! mount at which notices arrive; it passes the reports on our payments to the accounts. `orders`
 //! opens pages for company formations.
 //!
 //! `accounts/changes/reports` decides what a report changes in purchases and wallets.

@@ -1,4 +1,4 @@
-//! The door at which Stripe's notices arrive. A notice is answered with 200 once its content is on
+//! The mount at which Stripe's notices arrive. A notice is answered with 200 once its content is on
 //! disk. After any other response, Stripe sends it again, for three days.
 
 use std::sync::Arc;
@@ -65,11 +65,11 @@ impl Webhook {
         Self { accounts, clock, secret, waiting: Semaphore::new(WAITING_MAX) }
     }
 
-    async fn take(&self, visit: &MountRequest<'_>) -> WebhookOutcome {
+    async fn take(&self, request: &MountRequest<'_>) -> WebhookOutcome {
         let now = self.clock.now();
         let now_sec = now.wall.0.div_euclid(1000);
-        let signature = visit.headers.get("stripe-signature").and_then(|value| value.to_str().ok());
-        let why = match verify(&self.secret, signature, visit.body, now_sec) {
+        let signature = request.headers.get("stripe-signature").and_then(|value| value.to_str().ok());
+        let why = match verify(&self.secret, signature, request.body, now_sec) {
             SignatureCheck::Genuine => None,
             SignatureCheck::Unsigned => Some("the header Stripe-Signature is missing or cannot be read"),
             SignatureCheck::Forged => {
@@ -82,7 +82,7 @@ impl Webhook {
         if let Some(why) = why {
             return WebhookOutcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
         }
-        let Some(event) = read(visit.body) else {
+        let Some(event) = read(request.body) else {
             let why = "the notice is signed, but its form is unknown";
             return WebhookOutcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
         };
@@ -135,9 +135,9 @@ impl Mount for Webhook {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
         Box::pin(async move {
-            let WebhookOutcome { status, body, error, internal } = self.take(&visit).await;
+            let WebhookOutcome { status, body, error, internal } = self.take(&request).await;
             let mut response = Response::new(Bytes::from(body.to_string()));
             *response.status_mut() = status;
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

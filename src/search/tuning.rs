@@ -259,6 +259,6 @@ mod tests {
         assert!(message("question.colour", "1").contains("question.keyword, "));
         assert!(message("question", "1").contains("is not a parameter"));
         assert!(message("saturation", "high").contains("not a number"));
-        assert!(message("chunkCandidates", "1.5").contains("does not fit"));
+        assert!(message("chunkCandidates", "1.5").contains("is not valid for"));
     }
 }

@@ -146,8 +146,8 @@ impl StateWriter {
     }
 
     /// Visits records from `start` on, in key order, until the visitor returns false.
-    pub(crate) fn scan(&self, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
-        visit_all(&self.open(table)?, table, start, visit)
+    pub(crate) fn scan(&self, table: StateTable, start: &[u8], request: &mut Visit<'_>) -> Result<(), StateError> {
+        visit_all(&self.open(table)?, table, start, request)
     }
 
     /// Commits with two syncs, or with none if nothing changed.
@@ -241,12 +241,12 @@ impl StateReader {
         }
     }
 
-    pub(crate) fn scan(&self, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
+    pub(crate) fn scan(&self, table: StateTable, start: &[u8], request: &mut Visit<'_>) -> Result<(), StateError> {
         visit_all(&self.open(table)?, table, start, &mut |key, payload| {
             if self.is_abandoned.load(Ordering::Relaxed) {
                 return Err(StateError::ReadAborted);
             }
-            visit(key, payload)
+            request(key, payload)
         })
     }
 
@@ -351,13 +351,18 @@ fn checked_payload(table: StateTable, key: &[u8], sealed: &[u8]) -> Result<Vec<u
         .map_err(|_| StateError::bad_record(table.name(), key))
 }
 
-fn visit_all(open: &impl ByteTable, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
+fn visit_all(
+    open: &impl ByteTable,
+    table: StateTable,
+    start: &[u8],
+    request: &mut Visit<'_>,
+) -> Result<(), StateError> {
     let range = open.range::<&[u8]>(start..).map_err(|e| StateError::storage(READING, e.into()))?;
     for record in range {
         let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;
         let payload = verify_checksum(table.name(), key.value(), sealed.value())
             .map_err(|_| StateError::bad_record(table.name(), key.value()))?;
-        if !visit(key.value(), payload)? {
+        if !request(key.value(), payload)? {
             break;
         }
     }

@@ -25,8 +25,8 @@ impl Mount for AssetFiles {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(async move { serve(visit.path, visit.id) })
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(async move { serve(request.path, request.id) })
     }
 }
 

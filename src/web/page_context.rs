@@ -57,11 +57,11 @@ impl PageContext {
         Self { desk, origin, service, visitors: Visitors::new(settings.visitors), is_indexed: settings.is_indexed }
     }
 
-    pub(super) fn opened<'a>(&'a self, visit: &'a MountRequest<'a>) -> OpenPage<'a> {
+    pub(super) fn opened<'a>(&'a self, request: &'a MountRequest<'a>) -> OpenPage<'a> {
         OpenPage {
             shell: self,
-            visit,
-            visitor: Visitor::of(visit, self.service.accounts(), self.service.now()),
+            request,
+            visitor: Visitor::of(request, self.service.accounts(), self.service.now()),
             corpus: self.service.corpus(),
             receipt: None,
             debits: Debits::default(),
@@ -74,7 +74,7 @@ impl PageContext {
 /// A page that is being built for a reader.
 pub(super) struct OpenPage<'a> {
     pub(super) shell: &'a PageContext,
-    pub(super) visit: &'a MountRequest<'a>,
+    pub(super) request: &'a MountRequest<'a>,
     pub(super) visitor: Visitor,
     /// The snapshot that all content of the page comes from.
     pub(super) corpus: Arc<Corpus>,
@@ -169,13 +169,13 @@ impl OpenPage<'_> {
 
     /// The first value of a parameter in the page's address.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
-        let found = self.visit.parameters.iter().find(|(known, _)| known == name);
+        let found = self.request.parameters.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
     /// All values of a repeatable parameter, separated by commas.
     pub(super) fn parameters(&self, name: &str) -> Option<String> {
-        let values = self.visit.parameters.iter().filter(|(known, value)| known == name && !value.trim().is_empty());
+        let values = self.request.parameters.iter().filter(|(known, value)| known == name && !value.trim().is_empty());
         let values: Vec<&str> = values.map(|(_, value)| value.trim()).collect();
         (!values.is_empty()).then(|| values.join(","))
     }
@@ -215,7 +215,7 @@ impl OpenPage<'_> {
             }
             _ => {
                 let now = self.shell.service.now().steady;
-                CallerIdentity::Visitor(self.shell.visitors.admit_visitor(wish, self.visit.client, now)?)
+                CallerIdentity::Visitor(self.shell.visitors.admit_visitor(wish, self.request.client, now)?)
             }
         };
         let operation = row(operation)?;
@@ -242,7 +242,7 @@ impl OpenPage<'_> {
             progress: &progress,
         };
         let outcome = self.shell.service.call(call).await;
-        self.visit.progress.include(&progress);
+        self.request.progress.include(&progress);
         match outcome {
             Outcome::Answered(answer) => self.record_answer(answer).map(CallResult::News),
             Outcome::Unchanged { version, .. } => Ok(CallResult::Unchanged(version)),

@@ -15,17 +15,17 @@ use crate::mount::{MountRequest, MountResponse};
 
 /// A request with its sender.
 pub(super) struct PageRequest<'v> {
-    pub(super) visit: &'v MountRequest<'v>,
+    pub(super) request: &'v MountRequest<'v>,
     pub(super) visitor: Visitor,
     pub(super) browser: BrowserCookies,
     pub(super) act: ActContext,
 }
 
 impl<'v> PageRequest<'v> {
-    pub(super) fn of(shell: &PageContext, visit: &'v MountRequest<'v>) -> Self {
+    pub(super) fn of(shell: &PageContext, request: &'v MountRequest<'v>) -> Self {
         let now = shell.service.now();
-        let visitor = Visitor::of(visit, shell.service.accounts(), now);
-        let mut browser = BrowserCookies::of(visit.headers);
+        let visitor = Visitor::of(request, shell.service.accounts(), now);
+        let mut browser = BrowserCookies::of(request.headers);
         let actor = match &visitor {
             Visitor::Person(person) => person.account.to_string(),
             Visitor::Anonymous => {
@@ -34,7 +34,7 @@ impl<'v> PageRequest<'v> {
                 "visitor".to_owned()
             }
         };
-        Self { visit, visitor, browser, act: ActContext { actor, at: now.wall } }
+        Self { request, visitor, browser, act: ActContext { actor, at: now.wall } }
     }
 
     pub(super) fn person(&self) -> Result<&SignedIn, PageError> {
@@ -46,10 +46,10 @@ impl<'v> PageRequest<'v> {
 
     /// Parses the form and verifies that it comes from this site.
     pub(super) fn form(&self, shell: &PageContext) -> Result<FormFields, PageError> {
-        if !is_same_origin(self.visit.headers, &shell.origin) {
+        if !is_same_origin(self.request.headers, &shell.origin) {
             return Err(PageError::ForeignForm);
         }
-        let form = FormFields::read(self.visit.headers, self.visit.body);
+        let form = FormFields::read(self.request.headers, self.request.body);
         let form = form.map_err(|why| PageError::Refused(why.to_owned()))?;
         if self.browser.accepts(form.text("token")) { Ok(form) } else { Err(PageError::ForeignForm) }
     }
@@ -61,7 +61,7 @@ impl<'v> PageRequest<'v> {
     }
 
     pub(super) fn page(&self, status: StatusCode, title: &str, main: Markup) -> MountResponse {
-        let section = match self.visit.segments.first().map(AsRef::as_ref) {
+        let section = match self.request.segments.first().map(AsRef::as_ref) {
             Some("settings") => SiteSection::Account,
             Some("operator") => SiteSection::Operator,
             _ => SiteSection::Other,

@@ -30,16 +30,16 @@ impl PublicPages {
         Self { shell, docs: docs::RenderedDocs::default() }
     }
 
-    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
-        let opened = self.shell.opened(&visit);
+    async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
+        let opened = self.shell.opened(&request);
         let (visitor, debits) = (opened.visitor.clone(), opened.debits.clone());
         let answered = self.page(opened).await;
-        let answer = answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id));
-        debits.settle(answer, visit.progress).await
+        let answer = answered.unwrap_or_else(|error| errors::answer(&error, &visitor, request.id));
+        debits.settle(answer, request.progress).await
     }
 
     async fn page(&self, opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
-        let names: Vec<&str> = opened.visit.segments.iter().map(AsRef::as_ref).collect();
+        let names: Vec<&str> = opened.request.segments.iter().map(AsRef::as_ref).collect();
         match names.as_slice() {
             [""] => search::answer(opened).await,
             ["suggest"] => search::suggestions(opened).await,
@@ -58,7 +58,7 @@ impl PublicPages {
             ["sitemap", name] => indexing::of_body(opened, name).await,
             ["law", id, "references"] => law::references::answer(opened, id).await,
             ["law", id] => law::by_id(opened, id).await,
-            _ => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
+            _ => Ok(errors::not_found(&opened.visitor, opened.request.id)),
         }
     }
 }
@@ -78,8 +78,8 @@ impl Mount for PublicPages {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(self.visited(visit))
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(self.visited(request))
     }
 
     fn error_page(&self, error: &ErrorPageInfo<'_>) -> Option<Response<Bytes>> {

@@ -24,8 +24,8 @@ impl ReturnPages {
         Self { shell }
     }
 
-    fn page(&self, visit: &MountRequest<'_>) -> MountResponse {
-        let is_paid = visit.path == PAID_PATH;
+    fn page(&self, request: &MountRequest<'_>) -> MountResponse {
+        let is_paid = request.path == PAID_PATH;
         let title = if is_paid { "Thank you" } else { "Not paid" };
         let main = html! {
             h1 { (title) }
@@ -39,7 +39,7 @@ impl ReturnPages {
             p { "If you bought credits, " a href="/settings" { "your account" } " shows them. If you paid for a company formation, "
                 a href=(TRACK_PATH) { "follow it" } " with its order number and tracking token." }
         };
-        let visitor = Visitor::of(visit, self.shell.service.accounts(), self.shell.service.now());
+        let visitor = Visitor::of(request, self.shell.service.accounts(), self.shell.service.now());
         response::page(StatusCode::OK, Page::new(title, SiteSection::Other, main).html(&visitor), CachePolicy::NoStore)
             .into()
     }
@@ -58,7 +58,7 @@ impl Mount for ReturnPages {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(std::future::ready(self.page(&visit)))
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(std::future::ready(self.page(&request)))
     }
 }

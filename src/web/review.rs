@@ -47,10 +47,10 @@ impl ReviewPage {
         Self { service, payments, how_to_pay: how_to_pay.unwrap_or_else(|| HOW_TO_PAY.to_owned()), origin }
     }
 
-    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
-        let answered = match token_in(visit.path) {
+    async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
+        let answered = match token_in(request.path) {
             None => Err(ReviewError::Gone),
-            Some(token) if *visit.method == Method::POST => self.posted(token, &visit).await,
+            Some(token) if *request.method == Method::POST => self.posted(token, &request).await,
             Some(token) => self.shown(token).await,
         };
         answered.unwrap_or_else(ReviewError::into_answer)
@@ -70,11 +70,11 @@ impl ReviewPage {
         }
     }
 
-    async fn posted(&self, token: LinkToken, visit: &MountRequest<'_>) -> Result<MountResponse, ReviewError> {
-        if !self.is_own_form(visit.headers) {
+    async fn posted(&self, token: LinkToken, request: &MountRequest<'_>) -> Result<MountResponse, ReviewError> {
+        if !self.is_own_form(request.headers) {
             return Err(ReviewError::OtherSite);
         }
-        if !is_confirmed(visit.body) {
+        if !is_confirmed(request.body) {
             return self.not_confirmed(token).await;
         }
         let accounts = Arc::clone(self.service.accounts());
@@ -153,8 +153,8 @@ impl Mount for ReviewPage {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(self.visited(visit))
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(self.visited(request))
     }
 }
 

@@ -27,21 +27,21 @@ impl TrackingPage {
         Self { shell }
     }
 
-    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
-        let seen = PageRequest::of(&self.shell, &visit);
-        if *visit.method != Method::POST {
+    async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
+        let seen = PageRequest::of(&self.shell, &request);
+        if *request.method != Method::POST {
             return seen.page(StatusCode::OK, TITLE, asked(false));
         }
-        match self.found(&visit).await {
+        match self.found(&request).await {
             Ok(Some(order)) => seen.page(StatusCode::OK, TITLE, shown(&order)),
             Ok(None) => seen.page(StatusCode::NOT_FOUND, TITLE, asked(true)),
-            Err(trouble) => trouble.into_answer(&seen.visitor, visit.id),
+            Err(trouble) => trouble.into_answer(&seen.visitor, request.id),
         }
     }
 
     /// Returns None for an unknown order and also for a wrong token.
-    async fn found(&self, visit: &MountRequest<'_>) -> Result<Option<OrderView>, PageError> {
-        let form = FormFields::read(visit.headers, visit.body).map_err(|why| PageError::Refused(why.to_owned()))?;
+    async fn found(&self, request: &MountRequest<'_>) -> Result<Option<OrderView>, PageError> {
+        let form = FormFields::read(request.headers, request.body).map_err(|why| PageError::Refused(why.to_owned()))?;
         let Ok(id) = form.text("order").trim().parse::<OrderId>() else { return Ok(None) };
         let (accounts, token) = (Arc::clone(self.shell.service.accounts()), form.text("tracking").trim().to_owned());
         self.shell.desk.visitor_work(move || accounts.track_order(id, &token)).await
@@ -99,7 +99,7 @@ impl Mount for TrackingPage {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(self.visited(visit))
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(self.visited(request))
     }
 }

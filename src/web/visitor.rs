@@ -19,8 +19,8 @@ pub(super) enum Visitor {
 
 impl Visitor {
     /// Finds the session in memory, so it never blocks.
-    pub(super) fn of(visit: &MountRequest<'_>, accounts: &Accounts, now: Now) -> Self {
-        let session = BrowserCookies::of(visit.headers).session;
+    pub(super) fn of(request: &MountRequest<'_>, accounts: &Accounts, now: Now) -> Self {
+        let session = BrowserCookies::of(request.headers).session;
         let person = session.and_then(|token| accounts.session(&token, now));
         person.map_or(Self::Anonymous, |person| Self::Person(Arc::new(person)))
     }

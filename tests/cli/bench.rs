@@ -85,7 +85,7 @@ fn a_snapshot_is_measured_in_open_and_closed_loop_saved_plotted_and_compared() {
         stderr(&output)
     );
     let text = stdout(&output);
-    assert!(text.contains("closed loop, 2 at once") && text.contains("p99.9") && text.contains("snippet"), "{text}");
+    assert!(text.contains("closed loop, 2 workers") && text.contains("p99.9") && text.contains("snippet"), "{text}");
 
     let compare = |arguments: &[&str]| {
         let output = hornbook().args(["bench", "compare", &open, &closed]).args(arguments).output().unwrap();

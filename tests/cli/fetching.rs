@@ -539,7 +539,7 @@ fn sources_and_fetch_list_available_and_missing_sources() {
         (&["sources", "nowhere"][..], "there is no source 'nowhere'"),
         (&["fetch", "nowhere"], "there is no source 'nowhere'"),
         (&["fetch", "va-code"], "va-code has no address to download from: "),
-        (&["fetch", "us-code", "--pause", "0.5"], "--pause 0.5: give from 1 to 3600 seconds"),
+        (&["fetch", "us-code", "--pause", "0.5"], "--pause 0.5: it must be from 1 to 3600 seconds"),
         (&["fetch", "us-code", "--base", "file:///x"], "is not an address"),
         (&["update"], "give the plan: hornbook update PLAN"),
     ] {

@@ -70,11 +70,11 @@ fn advance_to_completed(server: &TestServer, account: AccountId, key: &str, id: 
 
 #[test]
 fn an_agent_hands_over_a_person_accepts_and_the_operator_confirms_the_payment() {
-    fn doors(service: &Arc<Service>) -> Mounts {
-        [with_mcp(service), formation::doors(service)].concat()
+    fn mounts(service: &Arc<Service>) -> Mounts {
+        [with_mcp(service), formation::mounts(service)].concat()
     }
     let server = TestServer::start_with_options(
-        TestServerOptions { mounts: doors, ..TestServerOptions::default_for(Tariff::CONTRACT) },
+        TestServerOptions { mounts, ..TestServerOptions::default_for(Tariff::CONTRACT) },
         |_| (),
     );
     let account = server.create_account(0);
@@ -87,10 +87,10 @@ fn an_agent_hands_over_a_person_accepts_and_the_operator_confirms_the_payment() 
 
 #[test]
 fn an_agent_hands_over_a_person_accepts_and_pays_by_card() {
-    fn doors(service: &Arc<Service>) -> Mounts {
-        [with_mcp(service), payments::doors(service)].concat()
+    fn mounts(service: &Arc<Service>) -> Mounts {
+        [with_mcp(service), payments::mounts(service)].concat()
     }
-    let (server, stripe) = start_with_cards_and(Tariff::CONTRACT, doors);
+    let (server, stripe) = start_with_cards_and(Tariff::CONTRACT, mounts);
     let account = server.create_account(0);
     let key = server.create_key(account, &[Scope::Formation]);
     let page = review_path_from_agent(&server, &key);

@@ -30,11 +30,11 @@ impl ServerWithClock {
         Self::with(|_| Vec::new())
     }
 
-    fn with(doors: fn(&Arc<hornbook::api::service::Service>) -> hornbook::http::Mounts) -> Self {
+    fn with(mounts: fn(&Arc<hornbook::api::service::Service>) -> hornbook::http::Mounts) -> Self {
         let clock = Arc::new(ManualClock::at(UnixDay::from_civil(2026, 7, 1).start().plus_millis(-1000)));
         let of_house: Arc<ManualClock> = Arc::clone(&clock);
         let server = TestServer::start_with_options(
-            TestServerOptions { clock: of_house, mounts: doors, ..TestServerOptions::default_for(generous_tariff()) },
+            TestServerOptions { clock: of_house, mounts, ..TestServerOptions::default_for(generous_tariff()) },
             |_| (),
         );
         let key = server.create_full_key();
@@ -172,7 +172,7 @@ fn notices_state_the_limits_of_the_edition() {
     assert_eq!(notice("2026-01-01"), Value::Null);
     assert_eq!(notice("2025-01-01"), Value::Null, "its first day is known and before");
     assert!(text(&notice("2020-01-01")).contains("older than its first one"));
-    assert_eq!(notice("2027-01-01"), "This edition is current through 2026-01-01. It does not have later changes.");
+    assert_eq!(notice("2027-01-01"), "This edition is current through 2026-01-01. It does not include later changes.");
     assert_eq!(served.node("2027-01-01")["isOutdated"], false);
     assert!(text(&notice("2027-01-02")).contains("more than a year before"));
     assert_eq!(served.node("2027-01-02")["isOutdated"], true);
@@ -203,7 +203,7 @@ fn a_filter_by_status_and_the_rank_follow_the_day() {
 #[test]
 fn pages_and_their_links_keep_as_of() {
     let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
-    let page = |query: &str| pages::visit(&served.server, &format!("/law/{}{query}", served.id)).text();
+    let page = |query: &str| pages::request(&served.server, &format!("/law/{}{query}", served.id)).text();
     let today = page("");
     assert!(today.contains("more than two months") && !today.contains("The law as of"), "{today}");
     let later = page("?asOf=2026-07-02");
@@ -216,14 +216,14 @@ fn pages_and_their_links_keep_as_of() {
     // A citation redirects to the law of that day too, from either place.
     let cited = encoded(DEPOSITS);
     for path in [format!("/law/cite/{cited}?asOf=2026-07-02"), format!("/?q={cited}&asOf=2026-07-02")] {
-        let led = pages::visit(&served.server, &path);
+        let led = pages::request(&served.server, &path);
         assert_eq!(led.header("location"), format!("/law/{}?asOf=2026-07-02", served.id), "{path}");
     }
     let early = page("?asOf=2020-01-01");
     assert!(early.contains("Not yet in force."), "{early}");
-    let markdown = pages::visit(&served.server, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();
+    let markdown = pages::request(&served.server, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();
     assert!(markdown.contains("**Status: not yet effective, from 2023-10-01, until 2026-07-01**"), "{markdown}");
-    let results = pages::visit(&served.server, "/?q=security%20deposit&asOf=2030-01-01").text();
+    let results = pages::request(&served.server, "/?q=security%20deposit&asOf=2030-01-01").text();
     assert!(results.contains("current through <time datetime=\"2026-01-01\">") && results.contains("asOf=2030-01-01"));
     assert!(results.contains("more than a year before the requested day"), "{results}");
 }

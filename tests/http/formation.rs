@@ -23,16 +23,13 @@ const PERSON: &str = "Quillibrant Ondarza";
 const STREET: &str = "77 Vexley Terrace";
 const EMAIL: &str = "q.ondarza@mail.example";
 
-pub(crate) fn doors(service: &Arc<Service>) -> Mounts {
+pub(crate) fn mounts(service: &Arc<Service>) -> Mounts {
     let how_to_pay = Some("Wire it to account 12-345.".to_owned());
     vec![Arc::new(ReviewPage::new(Arc::clone(service), Arc::new(OperatorPayments), how_to_pay))]
 }
 
 fn open(tariff: Tariff) -> TestServer {
-    TestServer::start_with_options(
-        TestServerOptions { mounts: doors, ..TestServerOptions::default_for(tariff) },
-        |_| (),
-    )
+    TestServer::start_with_options(TestServerOptions { mounts, ..TestServerOptions::default_for(tariff) }, |_| ())
 }
 
 /// A valid intake for Delaware.
@@ -260,7 +257,7 @@ fn an_expired_review_link_is_not_found() {
     let clock = Arc::new(ManualClock::at(SystemClock::start().now().wall));
     let server = TestServer::start_with_options(
         TestServerOptions {
-            mounts: doors,
+            mounts,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ..TestServerOptions::default_for(generous_tariff())
         },

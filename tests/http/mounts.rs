@@ -1,4 +1,4 @@
-//! Request bodies, and doors: handlers besides the operations, with the same limits and headers.
+//! Request bodies, and mounts: handlers besides the operations, with the same limits and headers.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -29,9 +29,9 @@ impl Mount for Echo {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        let mut response = Response::new(Bytes::from(visit.body.to_vec()));
-        if visit.body.is_empty() {
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        let mut response = Response::new(Bytes::from(request.body.to_vec()));
+        if request.body.is_empty() {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         Box::pin(async { MountResponse::from(response) })

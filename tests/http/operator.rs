@@ -33,16 +33,16 @@ impl SnapshotControl for NoDirectory {
     }
 }
 
-fn doors(service: &Arc<Service>) -> Mounts {
+fn mounts(service: &Arc<Service>) -> Mounts {
     let shell = Arc::new(PageContext::new(Arc::clone(service), PageSettings::default()));
-    let mut doors = pages(service);
-    doors.push(Arc::new(OperatorPages::new(shell, Arc::new(Metrics::default()), Arc::new(NoDirectory))));
-    doors
+    let mut mounts = pages(service);
+    mounts.push(Arc::new(OperatorPages::new(shell, Arc::new(Metrics::default()), Arc::new(NoDirectory))));
+    mounts
 }
 
 fn open() -> TestServer {
     TestServer::start_with_options(
-        TestServerOptions { mounts: doors, ..TestServerOptions::default_for(generous_tariff()) },
+        TestServerOptions { mounts, ..TestServerOptions::default_for(generous_tariff()) },
         |_| (),
     )
 }
@@ -137,7 +137,7 @@ fn a_snapshot_that_is_refused_is_recorded() {
     let refused = operator.post("/operator/snapshot", &[("snapshot", "nowhere")]);
     assert_eq!(refused.status, 422, "{}", refused.text());
     let last = server.accounts.acts(1).unwrap().remove(0);
-    assert_eq!((last.act.as_str(), last.on.as_str()), ("reload refused", "there is no snapshot 'nowhere'"));
+    assert_eq!((last.act.as_str(), last.on.as_str()), ("reload refused", "there is no readable snapshot 'nowhere'"));
     assert_eq!(last.actor, operator.account().to_string());
 }
 

@@ -52,13 +52,13 @@ pub(crate) fn start_with_default_access() -> TestServer {
 
 pub(crate) const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
 
-pub(crate) fn visit(server: &TestServer, path: &str) -> TestResponse {
+pub(crate) fn request(server: &TestServer, path: &str) -> TestResponse {
     server.get_with(path, &[BROWSER])
 }
 
 /// The page of a provision of the sample corpus.
 fn provision(server: &TestServer) -> String {
-    let answered = visit(server, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201");
+    let answered = request(server, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201");
     assert_eq!(answered.status, 303);
     answered.header("location").to_owned()
 }
@@ -107,7 +107,7 @@ fn every_page_has_the_policy_and_sets_no_cookie() {
         ("/nowhere", 404),
         ("/assets/0000/hornbook.css", 404),
     ] {
-        let answered = visit(&server, path);
+        let answered = request(&server, path);
         assert_eq!(answered.status, status, "{path}: {}", answered.text());
         is_page(&answered, path);
     }
@@ -119,10 +119,10 @@ fn programs_get_the_error_object_and_browsers_a_page() {
     server.get_with("/nowhere", &[]).expect_error(404, "not_found");
     server.get_with("/nowhere", &[("Accept", "*/*")]).expect_error(404, "not_found");
     server.get_with("/api/v1/nowhere", &[BROWSER]).expect_error(404, "not_found");
-    let page = visit(&server, "/nowhere");
+    let page = request(&server, "/nowhere");
     assert!(page.text().contains("<h1>Not found</h1>") && page.status == 404);
     for path in ["/law/17", "/law/00000000-0000-0000-0000-000000000000"] {
-        let page = visit(&server, path);
+        let page = request(&server, path);
         assert!(
             page.status == 404 && page.text().contains("There is no provision at this address."),
             "{}",
@@ -137,13 +137,13 @@ fn programs_get_the_error_object_and_browsers_a_page() {
 #[test]
 fn stylesheet_and_scripts_are_immutable() {
     let server = open();
-    let text = visit(&server, "/").text();
+    let text = request(&server, "/").text();
     let address = |mark: &str| {
         let at = text.find(mark).unwrap() + mark.len();
         text[at..].split('"').next().unwrap().to_owned()
     };
     for mark in ["<link rel=\"stylesheet\" href=\"", "<script src=\""] {
-        let answered = visit(&server, &address(mark));
+        let answered = request(&server, &address(mark));
         assert_eq!(answered.status, 200);
         assert_eq!(answered.header("cache-control"), "public, max-age=31536000, immutable");
     }
@@ -154,7 +154,7 @@ fn page_and_api_agree() {
     let server = open();
     let key = server.create_full_key();
     let found = server.get("/api/v1/search?q=notice+to+the+tenant&limit=20&facets=true", &key).json();
-    let page = visit(&server, "/?q=notice+to+the+tenant").text();
+    let page = request(&server, "/?q=notice+to+the+tenant").text();
     let mut at = 0;
     for hit in found["results"].as_array().unwrap() {
         let link = format!("<a href=\"/law/{}\">", hit["nodeId"].as_str().unwrap());
@@ -163,12 +163,12 @@ fn page_and_api_agree() {
     assert!(page.contains("<mark>"));
     let path = provision(&server);
     let node = server.get(&path.replace("/law/", "/api/v1/node/"), &key).json();
-    let page = visit(&server, &path).text();
+    let page = request(&server, &path).text();
     for name in ["citation", "heading"] {
         assert!(page.contains(node[name].as_str().unwrap()), "{name}");
     }
     assert!(page.contains(node["provenance"]["contentHash"].as_str().unwrap()));
-    let (markdown, text) = (visit(&server, &format!("{path}.md")), visit(&server, &format!("{path}.txt")));
+    let (markdown, text) = (request(&server, &format!("{path}.md")), request(&server, &format!("{path}.txt")));
     assert_eq!(
         markdown.text(),
         server.get(&format!("{}?format=md", path.replace("/law/", "/api/v1/node/")), &key).text()
@@ -180,7 +180,7 @@ fn page_and_api_agree() {
 fn a_matching_etag_gives_a_304_page() {
     let server = open();
     let path = provision(&server);
-    let first = visit(&server, &path);
+    let first = request(&server, &path);
     let again = server.get_with(&path, &[BROWSER, ("If-None-Match", first.header("etag"))]);
     assert_eq!((again.status, again.body.len()), (304, 0));
     assert_eq!(again.header("etag"), first.header("etag"));
@@ -192,18 +192,18 @@ fn a_matching_etag_gives_a_304_page() {
 fn a_citation_leads_to_its_provision_and_its_subdivision() {
     let server = open();
     let path = provision(&server);
-    let found = visit(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201(b)");
+    let found = request(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201(b)");
     assert_eq!((found.status, found.header("location")), (303, format!("{path}#b").as_str()));
     assert_eq!(
-        visit(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201(b)&as=words").status,
+        request(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201(b)&as=words").status,
         200,
         "unless its words are searched for"
     );
-    let page = visit(&server, &path).text();
+    let page = request(&server, &path).text();
     assert!(page.contains("id=\"b\""), "{page}");
-    let several = visit(&server, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%C2%A7%2024-2-201%20to%2024-2-203").text();
+    let several = request(&server, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%C2%A7%2024-2-201%20to%2024-2-203").text();
     assert!(several.contains("</span></a></li>") && !several.contains("by its id"), "{several}");
-    let unknown = visit(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+99-9-999");
+    let unknown = request(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+99-9-999");
     assert_eq!(unknown.status, 200);
     assert!(unknown.text().contains("check the number"), "{}", unknown.text());
 }
@@ -211,70 +211,70 @@ fn a_citation_leads_to_its_provision_and_its_subdivision() {
 #[test]
 fn empty_results_are_explained() {
     let server = open();
-    let nothing = visit(&server, "/?q=%22zyzzyva+quux%22&mode=keyword").text();
+    let nothing = request(&server, "/?q=%22zyzzyva+quux%22&mode=keyword").text();
     assert!(nothing.contains("Nothing was found") && nothing.contains("words and meaning together"));
-    let placeholder = visit(&server, "/?q=noise&jurisdiction=XA-GREYFORD").text();
+    let placeholder = request(&server, "/?q=noise&jurisdiction=XA-GREYFORD").text();
     assert!(placeholder.contains("No law of City of Greyford is here yet"), "{placeholder}");
-    let misspelt = visit(&server, "/?q=secuirty+depositt").text();
+    let misspelt = request(&server, "/?q=secuirty+depositt").text();
     assert!(misspelt.contains("Searched for <strong>security deposit</strong> instead"), "{misspelt}");
     assert!(misspelt.contains("href=\"/?q=secuirty%20depositt&amp;exact=true\""), "{misspelt}");
-    let exact = visit(&server, "/?q=secuirty+depositt&exact=true").text();
+    let exact = request(&server, "/?q=secuirty+depositt&exact=true").text();
     assert!(!exact.contains("instead"), "{exact}");
 }
 
 #[test]
 fn a_recognised_place_is_shown_with_an_undo_link() {
     let server = open();
-    let narrowed = visit(&server, "/?q=fence+height+in+Port+Arden").text();
+    let narrowed = request(&server, "/?q=fence+height+in+Port+Arden").text();
     let said = "Searched only in <strong>Port Arden</strong>, because the search says <q>in Port Arden</q>";
     assert!(narrowed.contains(said), "{narrowed}");
     let back = "href=\"/?q=fence%20height%20in%20Port%20Arden&amp;exact=true\"";
     assert!(narrowed.contains(back) && !narrowed.contains("Did you mean"), "{narrowed}");
-    let exact = visit(&server, "/?q=fence+height+in+Port+Arden&exact=true").text();
+    let exact = request(&server, "/?q=fence+height+in+Port+Arden&exact=true").text();
     assert!(!exact.contains("because the search says"), "{exact}");
-    let preferred = visit(&server, "/?q=must+a+Port+Arden+owner+build+a+fence").text();
+    let preferred = request(&server, "/?q=must+a+Port+Arden+owner+build+a+fence").text();
     assert!(preferred.contains("Ranked higher: the law of <strong>Port Arden</strong>"), "{preferred}");
-    let missing = visit(&server, "/?q=fence+height+in+Greyford").text();
+    let missing = request(&server, "/?q=fence+height+in+Greyford").text();
     assert!(missing.contains("Greyford is listed, but this corpus does not have its law yet"), "{missing}");
 }
 
 #[test]
 fn filters_are_kept_across_result_pages() {
     let server = open();
-    let all = visit(&server, "/?q=permit&mode=keyword").text();
+    let all = request(&server, "/?q=permit&mode=keyword").text();
     assert!(all.contains("href=\"/?q=permit&amp;mode=keyword&amp;tag=ordinance\""), "{all}");
-    let chosen = visit(&server, "/?q=permit&mode=keyword&tag=ordinance&jurisdiction=XA&jurisdiction=US").text();
+    let chosen = request(&server, "/?q=permit&mode=keyword&tag=ordinance&jurisdiction=XA&jurisdiction=US").text();
     assert!(chosen.contains("jurisdiction=XA%2CUS&amp;tag=ordinance") && chosen.contains("All subjects"), "{chosen}");
     assert!(chosen.contains("<input type=\"hidden\" name=\"tag\" value=\"ordinance\">"), "{chosen}");
-    let one = visit(&server, "/?q=permit&mode=keyword&jurisdiction=XA").text();
+    let one = request(&server, "/?q=permit&mode=keyword&jurisdiction=XA").text();
     assert!(one.contains("<option value=\"XA\" selected>"), "{one}");
-    assert_eq!(visit(&server, "/?q=permit&tag=nothing").status, 422);
+    assert_eq!(request(&server, "/?q=permit&tag=nothing").status, 422);
 }
 
 #[test]
 fn by_default_visitors_can_read_and_try_sample_searches() {
     let server = start_with_default_access();
-    assert_eq!(visit(&server, "/browse").status, 200);
-    let refused = visit(&server, "/?q=anything+else");
+    assert_eq!(request(&server, "/browse").status, 200);
+    let refused = request(&server, "/?q=anything+else");
     assert_eq!(refused.status, 401);
     assert!(refused.text().contains("Searching needs an account here."));
-    assert_eq!(visit(&server, "/?q=return+of+a+security+deposit").status, 200, "a sample");
+    assert_eq!(request(&server, "/?q=return+of+a+security+deposit").status, 200, "a sample");
     assert_eq!(
-        visit(&server, "/?q=return+of+a+security+deposit&jurisdiction=XA").status,
+        request(&server, "/?q=return+of+a+security+deposit&jurisdiction=XA").status,
         401,
         "only the exact sample searches are free"
     );
-    assert_eq!(visit(&server, "/suggest?q=secur").status, 401);
+    assert_eq!(request(&server, "/suggest?q=secur").status, 401);
     let path = provision(&server);
-    let page = visit(&server, &path).text();
+    let page = request(&server, &path).text();
     assert!(page.contains("<meta name=\"robots\" content=\"noindex\">"));
     for path in ["/robots.txt", "/sitemap.xml"] {
-        assert_eq!(visit(&server, path).status, 404, "{path}");
+        assert_eq!(request(&server, path).status, 404, "{path}");
     }
     // Some of the sixty requests of the minute are already used.
-    let statuses: Vec<u16> = (0..60).map(|_| visit(&server, "/browse").status).collect();
+    let statuses: Vec<u16> = (0..60).map(|_| request(&server, "/browse").status).collect();
     assert!(statuses.contains(&200) && statuses.last() == Some(&429), "{statuses:?}");
-    let too_fast = visit(&server, "/browse");
+    let too_fast = request(&server, "/browse");
     assert!(too_fast.header_number("retry-after") >= 1);
     is_page(&too_fast, "429");
     // The API still requires a key.
@@ -297,26 +297,26 @@ fn visitors_cannot_read_if_reading_needs_an_account() {
         "/zoning/XA-MILLBROOK",
         "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201",
     ] {
-        let refused = visit(&server, path);
+        let refused = request(&server, path);
         assert_eq!(refused.status, 401, "{path}");
         is_page(&refused, path);
     }
-    assert_eq!(visit(&server, "/").status, 200, "the page of the search says what to do");
+    assert_eq!(request(&server, "/").status, 200, "the page of the search says what to do");
 }
 
 /// The script of the contents loads the same entries in place that the page of the level has.
 #[test]
 fn contents_fragments_match_their_pages() {
     let server = open();
-    let mut open = vec![visit(&server, "/browse").text()];
+    let mut open = vec![request(&server, "/browse").text()];
     let (mut seen, mut levels) = (0, 0);
     while let Some(page) = open.pop() {
         for entry in page.split("<li data-level=\"").skip(1) {
             let (level, link) = entry.split_once("\"><a href=\"").expect("an entry begins with its link");
             let link = link.split('"').next().unwrap();
-            let part = visit(&server, &level.replace("&amp;", "&"));
+            let part = request(&server, &level.replace("&amp;", "&"));
             assert_eq!(part.status, 200, "{level}");
-            let (part, page) = (part.text(), visit(&server, link).text());
+            let (part, page) = (part.text(), request(&server, link).text());
             assert!(part.starts_with("<ul class=\"links tree\">") && !part.contains("<main"), "{part}");
             let entries = |text: &str| -> Vec<String> {
                 let list =
@@ -332,21 +332,21 @@ fn contents_fragments_match_their_pages() {
     let key = server.create_full_key();
     let coverage = server.get("/api/v1/coverage", &key).json();
     assert!(levels > 20 && seen as u64 > coverage["totalNodes"].as_u64().unwrap() / 2, "{levels} levels, {seen} nodes");
-    let body = visit(&server, "/browse").text();
+    let body = request(&server, "/browse").text();
     let body = body.split("data-level=\"/browse/").nth(1).unwrap().split('/').next().unwrap().to_owned();
-    assert_eq!(visit(&server, &format!("/browse/{body}/level?parent=17")).status, 422);
-    assert_eq!(visit(&server, &format!("/browse/{body}/level?page=none")).status, 422);
+    assert_eq!(request(&server, &format!("/browse/{body}/level?parent=17")).status, 422);
+    assert_eq!(request(&server, &format!("/browse/{body}/level?page=none")).status, 422);
 }
 
 #[test]
 fn sitemaps_have_every_provision_once() {
     let server = open();
-    let index = visit(&server, "/sitemap.xml").text();
+    let index = request(&server, "/sitemap.xml").text();
     let parts: Vec<&str> =
         index.split("<loc>https://law.example").skip(1).map(|rest| rest.split("</loc>").next().unwrap()).collect();
     let mut all: Vec<String> = Vec::new();
     for part in parts {
-        let text = visit(&server, part).text();
+        let text = request(&server, part).text();
         all.extend(text.split("<loc>").skip(1).map(|rest| rest.split("</loc>").next().unwrap().to_owned()));
     }
     let key = server.create_full_key();
@@ -354,8 +354,8 @@ fn sitemaps_have_every_provision_once() {
     let provisions: u64 =
         bodies["codeBodies"].as_array().unwrap().iter().map(|body| body["provisionCount"].as_u64().unwrap()).sum();
     assert_eq!(all.len() as u64, provisions);
-    assert_eq!(visit(&server, &all[0]["https://law.example".len()..]).status, 200);
-    assert_eq!(visit(&server, "/sitemap/nothing-0.xml").status, 404);
+    assert_eq!(request(&server, &all[0]["https://law.example".len()..]).status, 200);
+    assert_eq!(request(&server, "/sitemap/nothing-0.xml").status, 404);
 }
 
 /// Builds law from lines in the native format, and serves it on a server whose pages are open.
@@ -377,9 +377,9 @@ fn serving(lines: &[serde_json::Value]) -> (TestServer, tempfile::TempDir) {
 
 /// The page that a citation redirects to.
 fn page_of_citation(server: &TestServer, citation: &str) -> String {
-    let found = visit(server, &format!("/law/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
+    let found = request(server, &format!("/law/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
     assert_eq!(found.status, 303, "{citation}: {}", found.text());
-    visit(server, found.header("location")).text()
+    request(server, found.header("location")).text()
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn status_banners_precede_the_text() {
     let plain = page_of_citation(&server, "Code § 4");
     assert!(!plain.contains("class=\"banner"), "{plain}");
     assert!(plain.contains("rel=\"prev\"") && plain.contains("aria-label=\"Place in the code\""));
-    let repealed = visit(&server, "/?q=heading").text();
+    let repealed = request(&server, "/?q=heading").text();
     assert!(repealed.contains("<span class=\"gone\">repealed</span>"), "{repealed}");
 }
 
@@ -484,7 +484,7 @@ fn hostile_text_is_escaped() {
     }
     assert!(paths.len() > 6, "{found:#}");
     for path in &paths {
-        let answered = visit(&server, path);
+        let answered = request(&server, path);
         assert_eq!(answered.status, 200, "{path}");
         is_page(&answered, path);
         let text = answered.text();
@@ -505,7 +505,7 @@ fn hostile_text_is_escaped() {
             assert!(!text.contains(never), "{path} has {never:?}");
         }
     }
-    let first = paths.iter().filter(|path| path.starts_with("/law/")).map(|path| visit(&server, path).text());
+    let first = paths.iter().filter(|path| path.starts_with("/law/")).map(|path| request(&server, path).text());
     let shown = first.into_iter().find(|text| text.contains("desrever")).expect("the hostile provision is found");
     assert!(shown.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
 }

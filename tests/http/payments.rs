@@ -53,7 +53,7 @@ fn tariff_without_free_units() -> Tariff {
     tariff
 }
 
-pub(crate) fn doors(service: &Arc<Service>) -> Mounts {
+pub(crate) fn mounts(service: &Arc<Service>) -> Mounts {
     let clock = Arc::new(SystemClock::start());
     let webhook = Webhook::new(Arc::clone(service.accounts()), clock, Secret::new(WEBHOOK_SECRET));
     let orders = OrderPayments::new(Arc::clone(service), Arc::clone(service.cards().unwrap()));
@@ -64,16 +64,16 @@ pub(crate) fn doors(service: &Arc<Service>) -> Mounts {
 
 /// A server that accepts cards.
 fn start_with_cards(tariff: Tariff) -> (TestServer, FakeStripe) {
-    start_with_cards_and(tariff, doors)
+    start_with_cards_and(tariff, mounts)
 }
 
-pub(crate) fn start_with_cards_and(tariff: Tariff, doors: fn(&Arc<Service>) -> Mounts) -> (TestServer, FakeStripe) {
+pub(crate) fn start_with_cards_and(tariff: Tariff, mounts: fn(&Arc<Service>) -> Mounts) -> (TestServer, FakeStripe) {
     let stripe = FakeStripe::start();
     let cards = Stripe::new(&stripe.url(), Secret::new(SECRET_KEY)).unwrap().returning_to("https://law.example");
     let cards: Option<Arc<dyn CardPayments>> = Some(Arc::new(cards));
     (
         TestServer::start_with_options(
-            TestServerOptions { cards, mounts: doors, ..TestServerOptions::default_for(tariff) },
+            TestServerOptions { cards, mounts, ..TestServerOptions::default_for(tariff) },
             |_| (),
         ),
         stripe,

@@ -98,7 +98,7 @@ fn damaged_text_is_a_500_on_every_path() {
     assert_eq!(served.readiness(), (200, "ready".to_owned()));
 
     let texts = served.folder.join("texts.bin");
-    let doors = |at: u64, paths: &[String]| {
+    let mounts = |at: u64, paths: &[String]| {
         flip_bit(&texts, at);
         for path in paths {
             let answer = json(path);
@@ -111,12 +111,12 @@ fn damaged_text_is_a_500_on_every_path() {
     };
     let forms = ["", "?format=md", "?format=txt"].map(|form| format!("{node}{form}"));
     let batch = format!("/api/v1/nodes?ids={with_all}");
-    doors(text_middle_offset(&served, record.wording(0).text), &[&forms[..], std::slice::from_ref(&batch)].concat());
-    doors(text_middle_offset(&served, record.wordings[1].text), &[node.clone(), batch.clone()]);
-    doors(text_middle_offset(&served, record.wording(0).notes[0].text), &[node.clone(), batch.clone()]);
-    doors(text_middle_offset(&served, record.wording(0).source_credit.unwrap()), &[node.clone(), batch]);
+    mounts(text_middle_offset(&served, record.wording(0).text), &[&forms[..], std::slice::from_ref(&batch)].concat());
+    mounts(text_middle_offset(&served, record.wordings[1].text), &[node.clone(), batch.clone()]);
+    mounts(text_middle_offset(&served, record.wording(0).notes[0].text), &[node.clone(), batch.clone()]);
+    mounts(text_middle_offset(&served, record.wording(0).source_credit.unwrap()), &[node.clone(), batch]);
     let zone = format!("/api/v1/node/{zone_defining}");
-    doors(
+    mounts(
         text_middle_offset(&served, zone_record.wording(0).text),
         &[zone.clone(), zone_point_path(&served, &zone_defining)],
     );
@@ -132,7 +132,7 @@ fn damaged_text_is_a_500_on_every_path() {
     let text = text_of(of_day.text);
     let in_text = text.find(passage).unwrap_or_else(|| panic!("{shown}"));
     let begins = text_middle_offset(&served, of_day.text) - (text.len() / 2) as u64;
-    doors(begins + (in_text + shown.len() / 2) as u64, &[search.to_owned()]);
+    mounts(begins + (in_text + shown.len() / 2) as u64, &[search.to_owned()]);
 
     assert!(server.log().contains("texts.bin is damaged"), "{}", server.log());
     assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));

@@ -117,7 +117,7 @@ impl TestServer {
             unread_bytes_per_account_max,
             clock,
             logged_requests: which_requests,
-            mounts: doors,
+            mounts,
             cards,
         } = opening;
         let data = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ impl TestServer {
             cards,
         };
         let service = Arc::new(Service::new(parts));
-        let (served, doors) = (Arc::clone(&service), doors(&service));
+        let (served, mounts) = (Arc::clone(&service), mounts(&service));
         let (told, tell) = channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
@@ -179,7 +179,7 @@ impl TestServer {
                 let server = Server::bind(http, &mut SystemEntropy).await.unwrap();
                 told.send((server.address().unwrap(), server.metrics_address().unwrap())).unwrap();
                 let stopped = async move { drop(stopped.await) };
-                server.run(served, doors, observers, stopped).await;
+                server.run(served, mounts, observers, stopped).await;
             });
         });
         let (address, metrics_address) = tell.recv().unwrap();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::browser::{Browser, between, start_with_account_pages};
 use crate::compression::decompressed;
-use crate::pages::{BROWSER, build_into, is_page, open, page_mounts, start_with_default_access, visit};
+use crate::pages::{BROWSER, build_into, is_page, open, page_mounts, request, start_with_default_access};
 use crate::sample::ENGINE;
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
@@ -19,11 +19,11 @@ fn map_parts_path_of(page: &str) -> String {
 }
 
 fn map_parts_path(server: &TestServer, path: &str) -> String {
-    map_parts_path_of(&visit(server, path).text())
+    map_parts_path_of(&request(server, path).text())
 }
 
 fn zones(server: &TestServer, parts: &str) -> Value {
-    visit(server, &format!("{parts}/zones")).json()
+    request(server, &format!("{parts}/zones")).json()
 }
 
 /// The tile of this zoom level that contains the centre of the layer.
@@ -43,16 +43,16 @@ fn tile_path(parts: &str, zones: &Value, z: u32) -> String {
 #[test]
 fn the_list_has_every_published_layer_with_its_counts_and_leads_to_its_map() {
     let server = open();
-    let list = visit(&server, "/zoning");
+    let list = request(&server, "/zoning");
     is_page(&list, "/zoning");
-    let coverage = visit(&server, "/coverage").text();
+    let coverage = request(&server, "/coverage").text();
     let mut count = 0;
     for layer in &ENGINE.snapshot().zoning {
         let entry = layer.entry();
         let link = format!("<a href=\"/zoning/{}\">", entry.short_code);
         assert_eq!(list.text().contains(&link), entry.status == LayerStatus::Published, "{}", entry.short_code);
         assert!(coverage.contains(&link), "{}", entry.short_code);
-        assert_eq!(visit(&server, &format!("/zoning/{}", entry.short_code)).status, 200);
+        assert_eq!(request(&server, &format!("/zoning/{}", entry.short_code)).status, 200);
         count += 1;
     }
     assert!(count >= 2);
@@ -73,7 +73,7 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
     let server = open();
     for layer in &ENGINE.snapshot().zoning {
         let entry = layer.entry();
-        let page = visit(&server, &format!("/zoning/{}", entry.short_code)).text();
+        let page = request(&server, &format!("/zoning/{}", entry.short_code)).text();
         for zone in &entry.zones {
             let link = format!("<a href=\"/zoning/{}?zone={}\" data-zone=", entry.short_code, zone.code);
             assert!(page.contains(&link), "{}", zone.code);
@@ -86,7 +86,7 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
         let pending = page.matches("<span class=\"gone\">pending</span>").count();
         assert_eq!(pending, entry.placeholders.len(), "{}", entry.short_code);
     }
-    let millbrook = visit(&server, MILLBROOK).text();
+    let millbrook = request(&server, MILLBROOK).text();
     let held_nowhere = rendered_citation("Millbrook Town Code § 165-22");
     assert!(millbrook.contains(&format!("its provision is not in this snapshot: {held_nowhere}")));
     assert!(
@@ -99,14 +99,14 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
 #[test]
 fn the_zone_parameter_ignores_case_and_reports_unknown_zones() {
     let server = open();
-    let page = visit(&server, "/zoning/XA-PORT-ARDEN?zone=mu").text();
+    let page = request(&server, "/zoning/XA-PORT-ARDEN?zone=mu").text();
     let chosen = between(&page, "id=\"zone\"", "</section>").unwrap();
     assert!(
         chosen.contains(">MU") && chosen.contains(&rendered_citation("Port Arden Mun. Code § 17.24.030")),
         "{chosen}"
     );
     assert_eq!(page.matches("aria-current=\"true\"").count(), 1);
-    let unknown = visit(&server, "/zoning/XA-PORT-ARDEN?zone=%3Cb%3E").text();
+    let unknown = request(&server, "/zoning/XA-PORT-ARDEN?zone=%3Cb%3E").text();
     assert!(unknown.contains("There is no zone <strong>&lt;b&gt;</strong> on this map."), "{unknown}");
     assert!(between(&unknown, "id=\"zone\"", ">").unwrap().contains("hidden"));
 }
@@ -117,7 +117,7 @@ fn tiles_match_the_api_and_are_immutable() {
     let parts = map_parts_path(&server, MILLBROOK);
     let known = zones(&server, &parts);
     let path = tile_path(&parts, &known, 15);
-    let tile = visit(&server, &path);
+    let tile = request(&server, &path);
     assert_eq!(tile.status, 200, "{}", tile.text());
     assert_eq!(tile.header("cache-control"), "private, max-age=31536000, immutable");
     assert_eq!(tile.header("content-type"), "application/json");
@@ -132,13 +132,13 @@ fn tiles_match_the_api_and_are_immutable() {
     assert_eq!((again.status, again.body.len()), (304, 0));
     assert_eq!(again.header("cache-control"), tile.header("cache-control"));
     // From the cache: the same bytes.
-    assert_eq!(visit(&server, &path).body, tile.body);
+    assert_eq!(request(&server, &path).body, tile.body);
 
     let other = path.replace(&ENGINE.snapshot().manifest.snapshot, "another");
-    assert_eq!(visit(&server, &other).status, 404);
-    assert_eq!(visit(&server, &format!("{parts}/3/8/0")).status, 422, "beyond the world");
-    assert_eq!(visit(&server, &format!("{parts}/19/0/0")).status, 422);
-    assert_eq!(visit(&server, &format!("{parts}/overview/sepia")).status, 404);
+    assert_eq!(request(&server, &other).status, 404);
+    assert_eq!(request(&server, &format!("{parts}/3/8/0")).status, 422, "beyond the world");
+    assert_eq!(request(&server, &format!("{parts}/19/0/0")).status, 422);
+    assert_eq!(request(&server, &format!("{parts}/overview/sepia")).status, 404);
 }
 
 fn compressions(server: &TestServer) -> f64 {
@@ -240,7 +240,7 @@ fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
         let (x, y) = centre_tile(&known, 11);
         let mut found = vec![None; layer.entry().feature_count];
         for (x, y) in (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y))) {
-            let tile = visit(&server, &format!("{parts}/11/{x}/{y}")).json();
+            let tile = request(&server, &format!("{parts}/11/{x}/{y}")).json();
             let columns = ["features", "zones", "categories"].map(|name| tile[name].as_array().unwrap().clone());
             for at in 0..columns[0].len() {
                 let feature = columns[0][at].as_u64().unwrap() as usize;
@@ -264,11 +264,11 @@ fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
 #[test]
 fn without_scripts_a_picture_is_shown_in_light_and_dark() {
     let server = open();
-    let page = visit(&server, MILLBROOK).text();
+    let page = request(&server, MILLBROOK).text();
     let parts = map_parts_path_of(&page);
     assert!(page.contains(&format!("<img src=\"{parts}/overview/light\"")));
     for look in ["light", "dark"] {
-        let picture = visit(&server, &format!("{parts}/overview/{look}"));
+        let picture = request(&server, &format!("{parts}/overview/{look}"));
         assert_eq!((picture.status, picture.header("content-type")), (200, "image/svg+xml"));
         let text = picture.text();
         assert!(
@@ -303,10 +303,10 @@ fn overview_pictures_are_cached_and_rate_limited_separately() {
     for tag in &tags {
         assert_eq!((tag.0, &tag.1, tag.2.len()), (200, &tags[0].1, tags[0].2.len()), "one picture, one version");
     }
-    let many = (0..300).filter(|_| visit(&server, &path).status == 200).count();
+    let many = (0..300).filter(|_| request(&server, &path).status == 200).count();
     assert!((100..=130).contains(&many), "{many} pictures in a moment");
     let tile = tile_path(&parts, &zones(&server, &parts), 14);
-    assert_eq!(visit(&server, &tile).status, 200, "the parts of the map have their own bucket");
+    assert_eq!(request(&server, &tile).status, 200, "the parts of the map have their own bucket");
 }
 
 #[test]
@@ -314,14 +314,14 @@ fn parts_are_not_counted_as_pages() {
     let server = start_with_default_access();
     let parts = map_parts_path(&server, MILLBROOK);
     let path = tile_path(&parts, &zones(&server, &parts), 14);
-    assert!((0..80).all(|_| visit(&server, &path).status == 200), "more than the sixty pages of a minute");
-    assert_eq!(visit(&server, "/browse").status, 200);
+    assert!((0..80).all(|_| request(&server, &path).status == 200), "more than the sixty pages of a minute");
+    assert_eq!(request(&server, "/browse").status, 200);
 }
 
 #[test]
 fn a_paid_map_page_includes_its_parts() {
     let server = start_with_account_pages();
-    assert_eq!(visit(&server, MILLBROOK).status, 401);
+    assert_eq!(request(&server, MILLBROOK).status, 401);
     let mut browser = Browser::approved(&server, "ann");
     let page = browser.get(MILLBROOK);
     assert_eq!(page.status, 200, "{}", page.text());
@@ -342,7 +342,7 @@ fn a_paid_map_page_includes_its_parts() {
     ] {
         assert_eq!(browser.get(&path).status, 403, "{why}");
     }
-    assert_eq!(visit(&server, &format!("{zones}?pass={pass}")).status, 401, "not signed in");
+    assert_eq!(request(&server, &format!("{zones}?pass={pass}")).status, 401, "not signed in");
     let mut other = Browser::approved(&server, "bea");
     assert_eq!(other.get(&format!("{zones}?pass={pass}")).status, 403, "somebody else");
 }
@@ -361,7 +361,7 @@ fn map_parts_are_refused_if_reading_is() {
         ),
     );
     for part in ["zones", "14/1/1", "overview/light"] {
-        assert_eq!(visit(&closed, &format!("{parts}/{part}")).status, 401, "{part}");
+        assert_eq!(request(&closed, &format!("{parts}/{part}")).status, 401, "{part}");
     }
 }
 
@@ -403,7 +403,7 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
     server.service.reload_snapshot(data.path()).unwrap();
     let chosen = "/zoning/XB-A?zone=Z150%22%3E%3Cimg%20src=x%3E";
     for path in ["/zoning", "/coverage", "/zoning/XB-A", chosen, "/zoning/XB-A?zone=%E2%80%AE%3Cimg%3E"] {
-        let page = visit(&server, path);
+        let page = request(&server, path);
         assert_eq!(page.status, 200, "{path}: {}", page.text());
         is_page(&page, path);
         for never in
@@ -412,11 +412,11 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
             assert!(!page.text().contains(never), "{path} has {never:?}");
         }
     }
-    let rows = |path: &str| visit(&server, path).text().matches("data-zone=").count();
+    let rows = |path: &str| request(&server, path).text().matches("data-zone=").count();
     assert_eq!([1, 2, 3, 9].map(|page| rows(&format!("/zoning/XB-A?page={page}"))), [100, 100, 30, 30]);
-    let page = visit(&server, chosen).text();
+    let page = request(&server, chosen).text();
     assert!(page.contains("Page 2 of 3") && page.contains("aria-current=\"true\""), "the page that has the zone");
     let parts = map_parts_path_of(&page);
-    let picture = visit(&server, &format!("{parts}/overview/light")).text();
+    let picture = request(&server, &format!("{parts}/overview/light")).text();
     assert!(picture.contains("url(#hatch)") && !picture.contains("img src"));
 }

@@ -499,7 +499,7 @@ impl FormOptions {
             "capital" => self.shape.capital_is_subdivision = true,
             "titles" => {
                 self.highest_title =
-                    value.parse().unwrap_or_else(|_| panic!("the form table has the invalid option '{option}'"))
+                    value.parse().unwrap_or_else(|_| panic!("the form table has the invalid option '{option}'"));
             }
             "appendix" => self.has_appendix = true,
             "bare" if value.is_empty() => self.bare = BareNumbers::Always,

@@ -129,9 +129,9 @@ fn mistakes_name_option_file_and_line() {
     let level = "section = '(a)'\ncontainer = [{ level = 'tome', pattern = '(a)' }]";
     assert!(refused(level).starts_with("option 'container': 'tome' is not a level"));
     let stray = import_one("code.txt", &format!("Preface\n{TEXT}"), &arden(OPTIONS)).mistakes.to_string();
-    assert!(stray.starts_with("code.txt:1: 'Preface' stands before the first section"), "{stray}");
+    assert!(stray.starts_with("code.txt:1: 'Preface' is before the first section"), "{stray}");
     let none = import_one("code.txt", "Nothing.\n", &arden(OPTIONS)).mistakes.to_string();
-    assert!(none.starts_with("code.txt:1: no line begins a section as the option 'section' says"), "{none}");
+    assert!(none.starts_with("code.txt:1: no line matches the option 'section'"), "{none}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Accounts {
             audit(poster, &act, "account create", record.id.to_string())?;
             let added = record.clone();
             let after = move |directory: &mut Directory| {
-                directory.add_account(AccountState::new(added, AccountBalance::new(0, [])))
+                directory.add_account(AccountState::new(added, AccountBalance::new(0, [])));
             };
             Ok((record, Box::new(after)))
         })

@@ -113,7 +113,7 @@ struct HeldCredits {
 
 impl HeldCredits {
     fn take(account: Arc<AccountState>, credits: Credits) -> Result<Self, ChangeError> {
-        let Some(hold) = account.purse.hold_wallet(credits.0) else {
+        let Some(hold) = account.balance.hold_wallet(credits.0) else {
             return Err(ChangeError::Refused(format!(
                 "{} has fewer than {credits} credits left; take fewer, or wait until the calls in progress have ended",
                 account.id
@@ -124,7 +124,7 @@ impl HeldCredits {
 
     fn settle(mut self) {
         if let Some(hold) = self.hold.take() {
-            self.account.purse.settle(hold);
+            self.account.balance.settle(hold);
         }
     }
 }
@@ -132,7 +132,7 @@ impl HeldCredits {
 impl Drop for HeldCredits {
     fn drop(&mut self) {
         if let Some(hold) = self.hold.take() {
-            self.account.purse.release(hold);
+            self.account.balance.release(hold);
         }
     }
 }

@@ -58,11 +58,11 @@ pub(super) fn put_account(poster: &mut LedgerTransaction<'_>, record: &AccountRe
     Ok(put_json(&mut poster.writing, StateTable::Accounts, &record.id.to_key(), record)?)
 }
 
-/// Updates the account's record and purse in memory after the commit.
+/// Updates the account's record and balance in memory after the commit.
 pub(super) fn update_account_after(record: AccountRecord, credits: i64) -> AfterCommit {
     Box::new(move |directory| {
         if let Some(state) = directory.account(record.id) {
-            state.purse.add_posted(credits);
+            state.balance.add_posted(credits);
             state.replace(record);
         }
     })

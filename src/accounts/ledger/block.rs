@@ -96,13 +96,13 @@ impl<'b> Block<'b> {
     }
 
     /// Visits every entry in order.
-    pub(crate) fn each(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), Malformed> {
+    pub(crate) fn each(&self, request: &mut dyn FnMut(Entry)) -> Result<(), Malformed> {
         let mut decoder = Decoder::new(self.entries);
         let mut after = self.first_at;
         for at in 0..u64::from(self.count) {
             let entry = Entry::decode(EntryNumber(self.first.0 + at), after, &mut decoder)?;
             after = entry.draft.at;
-            visit(entry);
+            request(entry);
         }
         decoder.finish()
     }

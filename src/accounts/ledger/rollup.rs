@@ -215,7 +215,7 @@ pub(crate) enum Archived {
 pub(crate) type VisitRow<'v> = dyn FnMut(&[u8], &[u8], Archived) + 'v;
 
 /// Visits the rows of one step in the order of the digest.
-pub(crate) fn each_row(reading: &StateReader, step: u32, visit: &mut VisitRow<'_>) -> Result<(), StateError> {
+pub(crate) fn each_row(reading: &StateReader, step: u32, request: &mut VisitRow<'_>) -> Result<(), StateError> {
     let prefix = step.to_be_bytes();
     for table in [StateTable::ArchivedDays, StateTable::ArchivedEntries] {
         reading.scan(table, &prefix, &mut |key, payload| {
@@ -223,7 +223,7 @@ pub(crate) fn each_row(reading: &StateReader, step: u32, visit: &mut VisitRow<'_
                 return Ok(false);
             }
             let row = parse_row(table, key, payload).map_err(|_| StateError::bad_record(table.name(), key))?;
-            visit(key, payload, row);
+            request(key, payload, row);
             Ok(true)
         })?;
     }

@@ -204,7 +204,7 @@ fn all_faults_are_reported_with_their_paths() {
         ("people[1].address.zip", "five digits"),
         ("people[1].email", "e-mail address"),
         ("people[1].ownershipPercent", "up to 100"),
-        ("people[1].shoe", "is not known; the fields here are name, roles"),
+        ("people[1].shoe", "is unknown; the fields here are name, roles"),
         ("people[2]", "must be an object"),
         ("registeredAgent.name", "is missing"),
         ("registeredAgent.address.zip", "five and four"),

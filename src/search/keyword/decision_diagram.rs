@@ -76,7 +76,7 @@ impl DecisionDiagram {
             match (step.with, step.without) {
                 (DiagramEdge::All, DiagramEdge::None) => out.copy_from_slice(has),
                 (DiagramEdge::All, DiagramEdge::Of(without)) => {
-                    combine(out, has, of(without), |has, without| has | without)
+                    combine(out, has, of(without), |has, without| has | without);
                 }
                 (DiagramEdge::Of(with), DiagramEdge::None) => combine(out, has, of(with), |has, with| has & with),
                 (DiagramEdge::Of(with), DiagramEdge::Of(without)) => {

@@ -159,7 +159,7 @@ impl PlaceNames {
                 self.add("Washington DC", NameForm::Full, place);
             }
             (GovernmentLevel::State | GovernmentLevel::Territory, code) if code.len() == 2 => {
-                self.add(code, postal(code), place)
+                self.add(code, postal(code), place);
             }
             (GovernmentLevel::City, _) => self.add(&format!("{short} City"), NameForm::Full, place),
             _ => {}

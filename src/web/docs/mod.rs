@@ -47,7 +47,7 @@ struct DocsContent {
 pub(super) async fn answer(opened: OpenPage<'_>, kept: &RenderedDocs) -> Result<MountResponse, ApiError> {
     let content = content_for(&opened, kept).await?;
     let version = format!("{}~{}{}", content.version, opened.visitor.page_variant(), VERSION.as_str());
-    let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
+    let held = opened.request.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
     if held.split(',').any(|tag| tag.trim().trim_start_matches("W/") == format!("\"{version}\"")) {
         return Ok(opened.answer(response::not_modified(&version, CachePolicy::Revalidate)));
     }

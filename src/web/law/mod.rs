@@ -80,7 +80,7 @@ fn not_found_for_people(error: ApiError) -> ApiError {
 /// The cached versions that the browser sent, without the suffix that pages append to the
 /// operation's version.
 fn known_versions(opened: &OpenPage<'_>, mark: &str) -> String {
-    let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
+    let held = opened.request.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
     let ours = held.split(',').map(str::trim).filter_map(|tag| tag.strip_suffix('"')?.strip_suffix(mark));
     ours.map(|tag| format!("{tag}\"")).collect::<Vec<_>>().join(", ")
 }

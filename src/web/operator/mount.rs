@@ -24,11 +24,11 @@ impl OperatorPages {
         Self { shared: OperatorContext { shell, metrics, machinery } }
     }
 
-    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
-        let seen = PageRequest::of(&self.shared.shell, &visit);
+    async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
+        let seen = PageRequest::of(&self.shared.shell, &request);
         let visitor = seen.visitor.clone();
         let answered = self.answered(seen).await;
-        answered.unwrap_or_else(|trouble| trouble.into_answer(&visitor, visit.id))
+        answered.unwrap_or_else(|trouble| trouble.into_answer(&visitor, request.id))
     }
 
     async fn answered(&self, seen: PageRequest<'_>) -> Result<MountResponse, PageError> {
@@ -36,11 +36,11 @@ impl OperatorPages {
         if person.role != PersonRole::Operator || person.status != AccountStatus::Approved {
             return Err(PageError::NotFound);
         }
-        if *seen.visit.method != Method::POST {
+        if *seen.request.method != Method::POST {
             return overview::shown(&self.shared, &seen).await;
         }
         let form = seen.form(&self.shared.shell)?;
-        match seen.visit.path {
+        match seen.request.path {
             "/operator/account" => actions::account(&self.shared, &seen, &form).await,
             "/operator/invite" => actions::invite(&self.shared, &seen, &form).await,
             "/operator/purchase" => actions::purchase(&self.shared, &seen, &form).await,
@@ -74,7 +74,7 @@ impl Mount for OperatorPages {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(self.visited(visit))
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(self.visited(request))
     }
 }

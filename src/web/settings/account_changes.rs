@@ -230,7 +230,7 @@ async fn proved<T: Send + 'static>(
 ) -> Result<T, PageError> {
     let person = seen.person()?;
     let (accounts, account, current) = (shared.accounts(), person.account, form.text("current").to_owned());
-    let done = shared.shell.desk.password_work(seen.visit.client, PasswordAttempt::SignedIn(account), move || {
+    let done = shared.shell.desk.password_work(seen.request.client, PasswordAttempt::SignedIn(account), move || {
         let wrong = || ChangeError::Refused("the current password is wrong; nothing was changed".to_owned());
         let proof = accounts.recheck_password(account, &current).ok_or_else(wrong)?;
         then(&accounts, proof)

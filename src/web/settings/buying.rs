@@ -42,7 +42,7 @@ pub(super) async fn purchase(
         progress: &progress,
     };
     let outcome = shell.service.call(call).await;
-    seen.visit.progress.include(&progress);
+    seen.request.progress.include(&progress);
     let answer = match outcome {
         Outcome::Answered(answer) => answer,
         Outcome::Failed(failure) => return Err(failure.error.into()),

@@ -27,7 +27,7 @@ async fn entries(
     count: usize,
 ) -> Result<(Vec<EntryView>, Option<EntryNumber>), PageError> {
     let person = seen.person()?;
-    let from = seen.visit.parameters.iter().find(|(name, _)| name == "from").map(|(_, number)| number.parse());
+    let from = seen.request.parameters.iter().find(|(name, _)| name == "from").map(|(_, number)| number.parse());
     let from = from.transpose().map_err(|_| PageError::NotFound)?.map(EntryNumber);
     let (accounts, account) = (shared.accounts(), person.account);
     let entries = shared.shell.desk.statement_work(move || accounts.entries_from(account, from, count)).await?;

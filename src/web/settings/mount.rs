@@ -23,19 +23,19 @@ impl AccountPages {
         Self { shared: SettingsContext::new(shell, sign_up) }
     }
 
-    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
-        let seen = PageRequest::of(&self.shared.shell, &visit);
+    async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
+        let seen = PageRequest::of(&self.shared.shell, &request);
         let visitor = seen.visitor.clone();
-        let answered = match *visit.method {
+        let answered = match *request.method {
             Method::POST => self.posted(seen).await,
             _ => self.shown(seen).await,
         };
-        answered.unwrap_or_else(|trouble| trouble.into_answer(&visitor, visit.id))
+        answered.unwrap_or_else(|trouble| trouble.into_answer(&visitor, request.id))
     }
 
     async fn shown(&self, seen: PageRequest<'_>) -> Result<MountResponse, PageError> {
         let shared = &self.shared;
-        match seen.visit.path {
+        match seen.request.path {
             "/settings" => overview::shown(shared, &seen).await,
             "/settings/sign-in" => Ok(sign_in::sign_in_page(shared, &seen, "")),
             "/settings/sign-up" => sign_in::sign_up_page(shared, &seen, "", None),
@@ -51,7 +51,7 @@ impl AccountPages {
         if let Visitor::Person(person) = &seen.visitor {
             shared.shell.desk.count_change(person.account)?;
         }
-        match seen.visit.path {
+        match seen.request.path {
             "/settings/sign-in" => sign_in::sign_in(shared, &seen, &form).await,
             "/settings/sign-up" => sign_in::sign_up(shared, &seen, &form).await,
             "/settings/sign-out" => sign_in::sign_out(shared, &seen).await,
@@ -102,7 +102,7 @@ impl Mount for AccountPages {
         RateLimitedBy::ByAddress
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(self.visited(visit))
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(self.visited(request))
     }
 }

@@ -39,7 +39,7 @@ struct Account {
 
 pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let Visitor::Person(person) = &seen.visitor else {
-        let lost = seen.visit.query == Some("signed-in");
+        let lost = seen.request.query == Some("signed-in");
         return Ok(redirect(if lost { "/settings/sign-in?again" } else { "/settings/sign-in" }).into());
     };
     let (accounts, now, id) = (shared.accounts(), shared.shell.service.now(), person.account);

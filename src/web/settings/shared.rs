@@ -44,7 +44,8 @@ pub(super) fn page_with_form(
         return seen.page(status, title, main(seen.token_field()));
     }
     let Ok(cookie) = LinkToken::generate(&mut SystemEntropy) else {
-        return PageError::Failed("no randomness from the system".to_owned()).into_answer(&seen.visitor, seen.visit.id);
+        return PageError::Failed("no randomness from the system".to_owned())
+            .into_answer(&seen.visitor, seen.request.id);
     };
     let field = html! { input type="hidden" name="token" value=(form_token(&cookie)); };
     let mut answer = seen.page(status, title, main(field));

@@ -28,7 +28,7 @@ pub(super) fn sign_in_page(shared: &SettingsContext, seen: &PageRequest<'_>, pro
         return redirect("/settings").into();
     }
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let came_back = seen.visit.query == Some("again");
+    let came_back = seen.request.query == Some("again");
     page_with_form(seen, status, "Sign in", |token| {
         html! {
             h1 { "Sign in" }
@@ -64,7 +64,7 @@ pub(super) async fn sign_in(
     let proved = shared
         .shell
         .desk
-        .password_work(seen.visit.client, PasswordAttempt::Named(&name), move || {
+        .password_work(seen.request.client, PasswordAttempt::Named(&name), move || {
             Ok(accounts.check_login(&login, &password))
         })
         .await?;
@@ -82,7 +82,7 @@ pub(super) async fn signed_in(
 ) -> Result<MountResponse, PageError> {
     let (accounts, act) = (shared.accounts(), ActContext { actor: proof.account().to_string(), ..seen.act.clone() });
     if let Some(person) = accounts.person(proof.account()) {
-        shared.shell.desk.record_sign_in(seen.visit.client, person.login.as_str());
+        shared.shell.desk.record_sign_in(seen.request.client, person.login.as_str());
     }
     let device = device(seen);
     let before =
@@ -104,7 +104,7 @@ pub(super) async fn signed_in(
 
 /// The browser and the system, so that the owner can recognise the session.
 fn device(seen: &PageRequest<'_>) -> String {
-    let agent = seen.visit.headers.get(::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let agent = seen.request.headers.get(::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
     let agent = agent.unwrap_or_default();
     let find = |names: &[&'static str]| names.iter().find(|name| agent.contains(**name)).copied();
     let browser = find(&["Firefox", "Edg", "OPR", "Chrome", "Safari", "curl"]).unwrap_or("a browser");
@@ -159,8 +159,8 @@ pub(super) async fn sign_up(
         Err(why) => return sign_up_page(shared, seen, &why, Some(name)),
     };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
-    shared.shell.desk.count_sign_up(seen.visit.client)?;
-    let made = shared.shell.desk.password_work(seen.visit.client, PasswordAttempt::Named(name), move || {
+    shared.shell.desk.count_sign_up(seen.request.client)?;
+    let made = shared.shell.desk.password_work(seen.request.client, PasswordAttempt::Named(name), move || {
         refusable(accounts.sign_up(wish, &act, &mut SystemEntropy))
     });
     match made.await? {
@@ -245,7 +245,7 @@ pub(super) async fn use_link(
     };
     let (accounts, act, used) = (shared.accounts(), seen.act.clone(), link.clone());
     let name = link.digest().to_hex();
-    let made = shared.shell.desk.password_work(seen.visit.client, PasswordAttempt::Named(&name), move || {
+    let made = shared.shell.desk.password_work(seen.request.client, PasswordAttempt::Named(&name), move || {
         refusable(accounts.use_link(&used, answer, &act, &mut SystemEntropy))
     });
     match made.await? {

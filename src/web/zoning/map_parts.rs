@@ -46,19 +46,19 @@ impl MapParts {
         Self { shell, pictures: Pictures::new() }
     }
 
-    async fn visited(&self, visit: MountRequest<'_>) -> MountResponse {
-        let opened = self.shell.opened(&visit);
+    async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
+        let opened = self.shell.opened(&request);
         let visitor = opened.visitor.clone();
         let (visitors, now) = (&self.shell.visitors, self.shell.service.now().steady);
-        let paced = match visit.segments {
-            [_, _, _, what, _] if what == PICTURE => visitors.pace_map_picture(visit.client, now),
-            _ => visitors.pace_map_part(visit.client, now),
+        let paced = match request.segments {
+            [_, _, _, what, _] if what == PICTURE => visitors.pace_map_picture(request.client, now),
+            _ => visitors.pace_map_part(request.client, now),
         };
         let answered = match paced {
             Ok(()) => part(opened, &self.pictures).await,
             Err(too_fast) => Err(too_fast),
         };
-        answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id))
+        answered.unwrap_or_else(|error| errors::answer(&error, &visitor, request.id))
     }
 }
 
@@ -75,8 +75,8 @@ impl Mount for MapParts {
         RateLimitedBy::Own
     }
 
-    fn answer<'a>(&'a self, visit: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(self.visited(visit))
+    fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
+        Box::pin(self.visited(request))
     }
 
     fn error_page(&self, error: &ErrorPageInfo<'_>) -> Option<Response<Bytes>> {
@@ -85,9 +85,9 @@ impl Mount for MapParts {
 }
 
 async fn part(mut opened: OpenPage<'_>, pictures: &Pictures) -> Result<MountResponse, ApiError> {
-    let names: Vec<&str> = opened.visit.segments.iter().map(AsRef::as_ref).collect();
+    let names: Vec<&str> = opened.request.segments.iter().map(AsRef::as_ref).collect();
     let [_, short_code, named, rest @ ..] = names.as_slice() else {
-        return Ok(errors::not_found(&opened.visitor, opened.visit.id));
+        return Ok(errors::not_found(&opened.visitor, opened.request.id));
     };
     if *named != edition(opened.corpus.id()) {
         return Err(ApiError::not_found("the law on this server has changed; load the page of the map again"));
@@ -103,9 +103,9 @@ async fn part(mut opened: OpenPage<'_>, pictures: &Pictures) -> Result<MountResp
                 response.extensions_mut().insert(CachedBody);
                 Ok(opened.answer(response::with_version(response, &version)))
             }
-            None => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
+            None => Ok(errors::not_found(&opened.visitor, opened.request.id)),
         },
-        _ => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
+        _ => Ok(errors::not_found(&opened.visitor, opened.request.id)),
     }
 }
 
@@ -115,7 +115,7 @@ async fn stored(
     operation: &'static str,
     of: &[(&'static str, &str)],
 ) -> Result<MountResponse, ApiError> {
-    let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok());
+    let held = opened.request.headers.get("if-none-match").and_then(|held| held.to_str().ok());
     let ask =
         OperationCall { wish: VisitorAction::MapPart, of, known_versions: held, ..OperationCall::read(operation, &[]) };
     let response = match opened.ask(ask).await? {

@@ -82,11 +82,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             answer: Some(answer),
         };
         let mcp = Arc::new(Mcp::with(Arc::clone(&service), extras));
-        let doors: Mounts = vec![Arc::new(McpMount::new(mcp, &settings::mcp(&config)))];
+        let mounts: Mounts = vec![Arc::new(McpMount::new(mcp, &settings::mcp(&config)))];
         let log = Arc::new(Log::start(LogFormat::Text, std::io::sink()));
         let observers = Observers { log, logged: RequestLogging::None, metrics: Arc::default(), clock };
         println!("listening on {base_url}\ndemo key: {key}");
-        server.run(service, doors, observers, std::future::pending()).await;
+        server.run(service, mounts, observers, std::future::pending()).await;
         Ok(())
     })
 }
