@@ -9,7 +9,7 @@ use crate::encoder_error::EncoderError;
 use crate::error::BuildError;
 use crate::graph::Probes;
 use crate::plan::PlannedEncoder;
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 
 /// Has no values, because no encoder can be opened.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Encoder {
         match *self {}
     }
 
-    pub(crate) fn write(&self, _: &Path, _: Option<&Path>, _: bool, _: Progress) -> Result<(u32, Probes), BuildError> {
+    pub(crate) fn write(&self, _: &Path, _: Option<&Path>, _: bool, _: ProgressDisplay) -> Result<(u32, Probes), BuildError> {
         match *self {}
     }
 }
