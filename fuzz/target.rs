@@ -1,7 +1,7 @@
 //! The code body that fuzzed sources are imported into.
 
-use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::target::ImportTarget;
 
-pub fn target(options: &toml::Table) -> Target<'_> {
-    Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[], options }
+pub fn target(options: &toml::Table) -> ImportTarget<'_> {
+    ImportTarget { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[], options }
 }

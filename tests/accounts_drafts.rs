@@ -229,7 +229,7 @@ fn a_payment_counts_once_for_orders_and_purchases_together() {
     let [one, other] = [(), ()].map(|()| accounts.request_purchase(owner, PackName::Pro, &act(now)).unwrap().id);
     assert!(accounts.pay_purchase(one, Some("pi_1".to_owned()), &act(now)).is_err());
     accounts.pay_purchase(one, Some("pi_3".to_owned()), &act(now)).unwrap();
-    assert!(pay(second, "pi_3").unwrap_err().to_string().contains("paid buy-1 already"));
+    assert!(pay(second, "pi_3").unwrap_err().to_string().contains("already used for buy-1"));
     assert!(pay(second, " ").is_err());
     accounts.advance_order(second, OrderStage::Filing, &act(now)).unwrap();
     assert_eq!(pay(second, "pi_4").unwrap().stage(), OrderStage::Filing, "a late confirmation moved the order back");

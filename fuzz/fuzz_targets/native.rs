@@ -3,7 +3,7 @@
 
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::{native, provisions_jsonl};
-use hornbook_index_build::import::intake::Intake;
+use hornbook_index_build::import::intake::SourceIntake;
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
 use hornbook_index_build::source_files::SourceFile;
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     for import in [native::import, provisions_jsonl::import] {
         let mut gatherer = Gatherer::new(&std::env::temp_dir()).expect("a temporary file");
         let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
-        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         let options = toml::Table::new();
         let target = target(&options);
         let mut reader = bytes;

@@ -28,7 +28,13 @@ impl Encoder {
         match *self {}
     }
 
-    pub(crate) fn write(&self, _: &Path, _: Option<&Path>, _: bool, _: ProgressDisplay) -> Result<(u32, Probes), BuildError> {
+    pub(crate) fn write(
+        &self,
+        _: &Path,
+        _: Option<&Path>,
+        _: bool,
+        _: ProgressDisplay,
+    ) -> Result<(u32, Probes), BuildError> {
         match *self {}
     }
 }

@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(read_text(&link, 3).unwrap(), "law");
         let message = |result: io::Result<Vec<u8>>| result.unwrap_err().to_string();
         assert_eq!(message(read(&path, 2)), "it has 3 bytes, but the limit is 2");
-        assert_eq!(message(read(dir.path(), 9)), "it is a folder, and only plain files are read");
+        assert_eq!(message(read(dir.path(), 9)), "it is a folder, not a regular file");
         assert_eq!(read(&dir.path().join("absent"), 9).unwrap_err().kind(), ErrorKind::NotFound);
         std::fs::write(&path, b"la\xff").unwrap();
         assert_eq!(read_text(&path, 3).unwrap_err().to_string(), "byte 3 is not UTF-8");

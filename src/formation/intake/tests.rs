@@ -220,7 +220,7 @@ fn all_faults_are_reported_with_their_paths() {
         ("effectiveDate", "is in the past"),
         ("shares", "is for a corporation only"),
         ("names[0]", "must contain one of these: limited liability company"),
-        ("expedite", "is not offered in Delaware, which offers 24-hour"),
+        ("expedite", "is not offered in Delaware; the options there are: 24-hour"),
     ];
     let found = faults(&wrong);
     for (field, told) in expected {
