@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|text: &str| {
     for scheme in [Scheme::found(), Scheme::cfr()] {
         let layout = layout_of(text, &scheme);
-        assert!(layout.is_empty() || layout.mistake_for(text).is_none(), "{:?}", layout.mistake_for(text));
+        assert!(layout.is_empty() || layout.check_against_text(text).is_none(), "{:?}", layout.check_against_text(text));
     }
 });

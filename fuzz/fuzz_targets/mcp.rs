@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::changes::{ActContext, NewKey};
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::{Scope, ScopeSet};
@@ -18,26 +18,26 @@ use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::call::Progress;
 use hornbook::api::corpus::Corpus;
-use hornbook::api::service::{Parts, Service};
+use hornbook::api::service::{Service, ServiceParts};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::mount::{Mount, Visit};
-use hornbook::mcp::{MCP_PATH, Mcp, McpDoor, McpSettings};
+use hornbook::mount::{Mount, MountRequest};
+use hornbook::mcp::{MCP_PATH, Mcp, McpMount, McpSettings};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress as BuildProgress;
+use hornbook_index_build::progress::ProgressDisplay as BuildProgress;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-struct Served {
-    mount: McpDoor,
+struct McpFixture {
+    mount: McpMount,
     key: String,
     runtime: Runtime,
     _state: tempfile::TempDir,
 }
 
-static SERVED: LazyLock<Served> = LazyLock::new(|| {
+static SERVED: LazyLock<McpFixture> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let snapshot = dir.path().join("snapshot");
     let options = BuildOptions {
@@ -59,13 +59,13 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
     tariff.free.limits.per_day = 1_000_000_000;
     let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
     let accounts = Arc::new(Accounts::open(dir.path(), settings, clock.now()).expect("a new state"));
-    let act = Act { actor: "fuzz".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: "fuzz".to_owned(), at: clock.now().wall };
     let account = accounts.create_account("fuzz".to_owned(), &act).expect("an account").id;
     accounts.approve_account(account, &act).expect("it is approved");
     let scopes = ScopeSet::of(&Scope::ALL);
-    let wish = KeyWish { account, name: "fuzz".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    let wish = NewKey { account, name: "fuzz".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
     let key = accounts.create_key(wish, &act, &mut SystemEntropy).expect("a key").secret.reveal();
-    let service = Arc::new(Service::new(Parts {
+    let service = Arc::new(Service::new(ServiceParts {
         corpus: Arc::new(Corpus::new(snapshot).expect("an engine")),
         accounts,
         clock,
@@ -74,9 +74,9 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         unread_bytes_per_account_max: 64 << 20,
             cards: None,
     }));
-    let mount = McpDoor::new(Arc::new(Mcp::new(service)), &McpSettings::default());
+    let mount = McpMount::new(Arc::new(Mcp::new(service)), &McpSettings::default());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
-    Served { mount, key, runtime, _state: dir }
+    McpFixture { mount, key, runtime, _state: dir }
 });
 
 fuzz_target!(|input: &[u8]| {
@@ -100,7 +100,7 @@ fuzz_target!(|input: &[u8]| {
         headers.insert("authorization", bearer);
     }
     let (body, progress) = (Bytes::copy_from_slice(body), Progress::default());
-    let request = Visit {
+    let request = MountRequest {
         method: &Method::POST,
         path: MCP_PATH,
         segments: &["api".into(), "mcp".into()],

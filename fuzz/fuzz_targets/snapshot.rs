@@ -24,7 +24,7 @@ use std::sync::{Arc, LazyLock};
 use hornbook_corpus::manifest::Manifest;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use libfuzzer_sys::fuzz_target;
 
 /// The original bytes of a file of the snapshot.
@@ -52,7 +52,7 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
         replace: false,
         accept_loss: false,
         fresh: true,
-        progress: Progress::Silent,
+        progress: ProgressDisplay::Silent,
     };
     build(&options).expect("the sample builds");
     second_space::add(&snapshot);
@@ -78,11 +78,11 @@ fuzz_target!(|bytes: &[u8]| {
     let Whole { path, bytes: whole } = &files[usize::from(pick) % files.len()];
     let mut damaged = whole.clone();
     damage::damage(&mut damaged, how);
-    damage::exchange(path, &damaged);
-    damage::state_sizes(snapshot, manifest);
+    damage::replace_snapshot_file(path, &damaged);
+    damage::write_manifest_sizes(snapshot, manifest);
     if let Ok(opened) = Snapshot::open(snapshot) {
         walk::walk(&opened);
         searches::search(Arc::new(opened));
     }
-    damage::exchange(path, whole);
+    damage::replace_snapshot_file(path, whole);
 });
