@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         let text = content.text.as_deref().unwrap_or_default();
         let notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
         for (layout, text) in std::iter::once((&content.layout, text)).chain(notes) {
-            assert!(layout.is_empty() || layout.mistake_for(text).is_none(), "{:?}", layout.mistake_for(text));
+            assert!(layout.is_empty() || layout.check_against_text(text).is_none(), "{:?}", layout.check_against_text(text));
         }
     }
 });

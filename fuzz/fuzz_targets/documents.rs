@@ -2,7 +2,7 @@
 #![no_main]
 
 use hornbook_index_build::import::document::Document;
-use hornbook_index_build::import::{IMPORTERS, Read, SourceContent};
+use hornbook_index_build::import::{IMPORTERS, ReadMode, SourceContent};
 use libfuzzer_sys::fuzz_target;
 use target::target;
 
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     let parsers: Vec<_> = IMPORTERS
         .iter()
         .filter_map(|importer| match importer.content {
-            SourceContent::Law { read: Read::Documents { parse, .. }, .. } => Some((importer.name, parse)),
+            SourceContent::Law { read: ReadMode::Documents { parse, .. }, .. } => Some((importer.name, parse)),
             _ => None,
         })
         .collect();
@@ -32,6 +32,6 @@ fuzz_target!(|bytes: &[u8]| {
     for node in &parsed.nodes {
         let text = node.content.text.as_deref().unwrap_or_default();
         let layout = &node.content.layout;
-        assert!(layout.is_empty() || layout.mistake_for(text).is_none(), "a layout that does not fit its text");
+        assert!(layout.is_empty() || layout.check_against_text(text).is_none(), "a layout that does not fit its text");
     }
 });

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::progress::ProgressDisplay;
 use libfuzzer_sys::fuzz_target;
 
 const FILES: [&str; 11] = [
@@ -41,7 +41,7 @@ static SNAPSHOT: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         replace: false,
         accept_loss: false,
         fresh: true,
-        progress: Progress::Silent,
+        progress: ProgressDisplay::Silent,
     };
     build(&options).expect("the sample builds");
     dir

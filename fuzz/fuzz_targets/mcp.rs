@@ -18,9 +18,11 @@ use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::call::Progress;
 use hornbook::api::corpus::Corpus;
+use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::service::{Service, ServiceParts};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::mount::{Mount, MountRequest};
+use hornbook::search::DepthChoice;
 use hornbook::mcp::{MCP_PATH, Mcp, McpMount, McpSettings};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
@@ -72,7 +74,8 @@ static SERVED: LazyLock<McpFixture> = LazyLock::new(|| {
         base_url: "https://law.example".to_owned(),
         permits: 2,
         unread_bytes_per_account_max: 64 << 20,
-            cards: None,
+        cards: None,
+        deep: DeepSettings { default_depth: DepthChoice::Auto, permits: 1 },
     }));
     let mount = McpMount::new(Arc::new(Mcp::new(service)), &McpSettings::default());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");

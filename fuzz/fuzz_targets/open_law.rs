@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
         let content = node.content;
         let texts = [(content.text.unwrap_or_default(), content.layout)].into_iter();
         for (text, layout) in texts.chain(content.notes.into_iter().map(|note| (note.text, note.layout))) {
-            assert!(layout.is_empty() || layout.mistake_for(&text).is_none());
+            assert!(layout.is_empty() || layout.check_against_text(&text).is_none());
         }
     }
 });

@@ -19,6 +19,6 @@ fuzz_target!(|bytes: &[u8]| {
     }
     for node in &parsed.nodes {
         let text = node.content.text.as_deref().unwrap_or_default();
-        assert!(node.content.layout.is_empty() || node.content.layout.mistake_for(text).is_none());
+        assert!(node.content.layout.is_empty() || node.content.layout.check_against_text(text).is_none());
     }
 });
