@@ -193,7 +193,7 @@ fn rate(bytes: usize, mut work: impl FnMut() -> usize) -> f64 {
 }
 
 fn thread_nanoseconds() -> u64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux says how long a thread ran");
-    let first = told.split_whitespace().next().and_then(|first| first.parse().ok());
+    let reported = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux says how long a thread ran");
+    let first = reported.split_whitespace().next().and_then(|first| first.parse().ok());
     first.expect("nanoseconds on a core")
 }

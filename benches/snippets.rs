@@ -37,7 +37,12 @@ fn main() {
             searching.push(Stage::ALL.into_iter().filter(|stage| !is_shown(stage)).map(|stage| stages[stage]).sum());
         }
         let name = mode.name();
-        println!("{name}: search {}, hydrate {}, snippet {}", told(searching), told(hydrating), told(snipping));
+        println!(
+            "{name}: search {}, hydrate {}, snippet {}",
+            reported(searching),
+            reported(hydrating),
+            reported(snipping)
+        );
     }
 }
 
@@ -54,7 +59,7 @@ fn queries() -> Vec<String> {
     queries
 }
 
-fn told(mut figures: Vec<u32>) -> String {
+fn reported(mut figures: Vec<u32>) -> String {
     figures.sort_unstable();
     let at = |share: f64| figures[((figures.len() - 1) as f64 * share) as usize];
     format!("{} / {} / {}", at(0.5), at(0.99), at(1.0))

@@ -44,6 +44,12 @@ impl<K: Eq + Hash + Clone, V: Clone + ByteSize> ByteCache<K, V> {
         Self { bytes_max, generations: Mutex::new(generations) }
     }
 
+    /// Holds at most this many bytes for each document of a corpus, and at most `bytes_max` in all.
+    pub(crate) fn for_documents(document_count: u32, bytes_per_document: usize, bytes_max: usize) -> Self {
+        // Two generations share the limit.
+        Self::new(bytes_max.min(document_count as usize * bytes_per_document) / 2)
+    }
+
     pub(crate) fn get(&self, key: &K) -> Option<V> {
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = generations.young.get(key) {
@@ -58,7 +64,7 @@ impl<K: Eq + Hash + Clone, V: Clone + ByteSize> ByteCache<K, V> {
         self.generations.lock().unwrap_or_else(PoisonError::into_inner).put(key, value, self.bytes_max);
     }
 
-    /// Forgets everything, and holds nothing from now on.
+    /// Drops all entries. Later ones are not kept.
     pub(crate) fn close(&self) {
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         *generations = Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new(), is_closed: true };
@@ -111,12 +117,18 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_one_holds_nothing() {
+    fn a_closed_cache_keeps_nothing() {
         let cache = ByteCache::new(BYTES_MAX);
         cache.put(1, Bytes::from_static(b"before"));
         cache.close();
         cache.put(2, Bytes::from_static(b"after"));
         assert_eq!((cache.get(&1), cache.get(&2), cache.entries()), (None, None, 0));
+    }
+
+    #[test]
+    fn the_size_for_documents_has_a_maximum() {
+        let bytes_max = |documents| ByteCache::<u32>::for_documents(documents, 320, 1 << 20).bytes_max;
+        assert_eq!((bytes_max(1_000), bytes_max(10_000_000)), (160_000, 1 << 19));
     }
 
     #[test]

@@ -319,8 +319,8 @@ mod tests {
             let text = String::from_utf8(memory.0.lock().unwrap().clone()).unwrap();
             // The same number may be written with more digits.
             let text = text.replace("1.500", "1.5");
-            let (told, made) = text.trim_end().split_once('\n').unwrap();
-            assert_eq!(told, made);
+            let (reported, made) = text.trim_end().split_once('\n').unwrap();
+            assert_eq!(reported, made);
         }
     }
 

@@ -162,9 +162,9 @@ impl Notices {
         tell: Arc<UndeliveredListener>,
     ) -> std::io::Result<Self> {
         let (queue, arriving) = sync_channel(QUEUE_MAX);
-        let told = Arc::clone(&tell);
+        let reported = Arc::clone(&tell);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let sender = NoticeSender { address, clock, tell: told, runtime, waiting: Vec::new() };
+        let sender = NoticeSender { address, clock, tell: reported, runtime, waiting: Vec::new() };
         std::thread::Builder::new().name("notices".to_owned()).spawn(move || sender.run(&arriving))?;
         Ok(Self { queue, tell })
     }
@@ -311,10 +311,10 @@ mod tests {
     }
 
     fn start(url: &str) -> (Notices, Receiver<Undelivered>) {
-        let (told, telling) = channel();
+        let (reported, telling) = channel();
         let address = WebhookTarget::new(url, "0123456789abcdef").unwrap().first_pause(Duration::from_micros(10));
         let clock = Arc::new(ManualClock::at(UnixMillis(1_700_000_000_000)));
-        let tell = Arc::new(move |undelivered: &Undelivered| told.send(undelivered.clone()).unwrap());
+        let tell = Arc::new(move |undelivered: &Undelivered| reported.send(undelivered.clone()).unwrap());
         (Notices::start(address, clock, tell).unwrap(), telling)
     }
 
@@ -338,11 +338,11 @@ mod tests {
     #[test]
     fn a_failed_notice_does_not_delay_others() {
         let (shown, requests) = channel();
-        let (told, _telling) = channel();
+        let (reported, _telling) = channel();
         let address = WebhookTarget::new(&server(&[500], shown), "0123456789abcdef").unwrap();
         let address = address.first_pause(Duration::from_millis(300));
         let clock = Arc::new(ManualClock::at(UnixMillis(0)));
-        let tell = Arc::new(move |undelivered: &Undelivered| told.send(undelivered.clone()).unwrap());
+        let tell = Arc::new(move |undelivered: &Undelivered| reported.send(undelivered.clone()).unwrap());
         let notices = Notices::start(address, clock, tell).unwrap();
         let raise = |id: &str| notices.raise(Notice::of(&act("purchase request", id)).unwrap());
         raise("buy-3 of acct-1, pack pro");
@@ -379,14 +379,14 @@ mod tests {
         accounts.advance_order(filed, OrderStage::Filing, &operator(8)).unwrap();
         drop(accounts);
         let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
-        let told = Notice::all_pending(&accounts, now).unwrap();
-        let told: Vec<_> = told.iter().map(|notice| (notice.kind, notice.id.clone())).collect();
+        let reported = Notice::all_pending(&accounts, now).unwrap();
+        let reported: Vec<_> = reported.iter().map(|notice| (notice.kind, notice.id.clone())).collect();
         let expected = [
             ("purchase.waiting", waits.to_string()),
             ("account.waiting", new.to_string()),
             ("order.waiting", opened.to_string()),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 
     #[test]
@@ -399,10 +399,10 @@ mod tests {
         assert!(undelivered.why.ends_with("tried 10 times"), "{undelivered}");
 
         // More notices than the queue can hold: some are dropped, and each drop is reported.
-        let (told, telling) = channel();
+        let (reported, telling) = channel();
         let address = WebhookTarget::new(&format!("http://{gone}/"), "0123456789abcdef").unwrap();
         let clock = Arc::new(ManualClock::at(UnixMillis(0)));
-        let tell = Arc::new(move |undelivered: &Undelivered| drop(told.send(undelivered.why.clone())));
+        let tell = Arc::new(move |undelivered: &Undelivered| drop(reported.send(undelivered.why.clone())));
         let notices = Notices::start(address, clock, tell).unwrap();
         (0..QUEUE_MAX + 2).for_each(|_| notices.raise(notice.clone()));
         assert_eq!(telling.recv().unwrap(), "256 notices are already waiting");

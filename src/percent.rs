@@ -1,4 +1,4 @@
-//! Percent-encoding of text that becomes part of a URL.
+//! Percent-encoding of text in URLs and forms.
 
 use std::borrow::Cow;
 
@@ -26,17 +26,18 @@ pub(crate) fn push(out: &mut String, text: &str) {
     }
 }
 
-/// What a `+` means.
+/// The meaning of `+`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plus {
     Stays,
     IsSpace,
 }
 
-/// None for a broken escape, for what is no UTF-8 and for control characters other than white space.
+/// Decodes a text. `None` for a broken escape, for invalid UTF-8, and for control characters other than
+/// white space.
 pub(crate) fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
     let is_plain = |byte: u8| byte.is_ascii_graphic() & (byte != b'%') & (byte != b'+' || plus == Plus::Stays);
-    // All of them, so that the compiler compares many at once.
+    // Checks all bytes without an early exit, so that the compiler can compare many at once.
     if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
         return Some(text.into());
     }
@@ -51,14 +52,14 @@ pub(crate) fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
                 rest = behind;
             }
             b'+' if plus == Plus::IsSpace => bytes.push(b' '),
-            // Raw UTF-8 is not allowed in an address, however many servers take it.
+            // Raw UTF-8 is not allowed in a URL, even though many servers accept it.
             byte if byte.is_ascii_graphic() => bytes.push(*byte),
             _ => return None,
         }
     }
     let text = String::from_utf8(bytes).ok()?;
-    let is_wild = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    (!text.chars().any(is_wild)).then_some(text.into())
+    let is_forbidden = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    (!text.chars().any(is_forbidden)).then_some(text.into())
 }
 
 fn is_unreserved(byte: u8) -> bool {

@@ -136,20 +136,20 @@ fn refunds_after_restart_during(fault: DiskFault) -> usize {
     let settings = fast_settings(Durability::Strict, 50);
     let accounts = start_accounts(disk.medium(), settings, now);
     let owner = create_customer(&accounts, 1000, 2, now);
-    let told = AnsweredCredits::default();
+    let reported = AnsweredCredits::default();
     disk.fail(Some(fault));
     std::thread::scope(|scope| {
         for caller in 0..4 {
-            let (accounts, owner, told) = (&accounts, &owner, &told);
+            let (accounts, owner, reported) = (&accounts, &owner, &reported);
             scope.spawn(move || {
                 for round in 0..20 {
                     let (key, retry) =
                         (&owner.keys[caller % 2], Idempotency::new(&format!("{caller}-{round}"), "same"));
                     match make_call(accounts, key, 5, Some(retry), now) {
-                        Ok(_) => drop(told.paid.fetch_add(5, Ordering::Relaxed)),
+                        Ok(_) => drop(reported.paid.fetch_add(5, Ordering::Relaxed)),
                         Err(Refusal::Ledger(LedgerError::OutcomeUnknown)) => {
                             assert!(fault.hits_owed_file, "{fault:?}");
-                            told.unknown.fetch_add(5, Ordering::Relaxed);
+                            reported.unknown.fetch_add(5, Ordering::Relaxed);
                         }
                         Err(Refusal::Ledger(LedgerError::Unavailable | LedgerError::StorageFull)) => {}
                         Err(other) => panic!("{fault:?}: {other:?}"),
@@ -163,7 +163,7 @@ fn refunds_after_restart_during(fault: DiskFault) -> usize {
     disk.fail(None);
     let accounts = start_accounts(disk.medium(), settings, now);
     let proof = accounts.verify_ledger().unwrap_or_else(|error| panic!("{fault:?}: {error}"));
-    let (paid, in_doubt) = (told.paid.into_inner(), told.unknown.into_inner());
+    let (paid, in_doubt) = (reported.paid.into_inner(), reported.unknown.into_inner());
     let spent = proof.books.spent;
     assert!((paid..=paid + in_doubt).contains(&spent), "{fault:?}: {spent} of {paid} and {in_doubt} in doubt");
     let entries = accounts.recent_entries(owner.account, usize::MAX).unwrap();
@@ -294,8 +294,8 @@ fn a_refund_during_an_outage_fails_fast_and_is_made_later() {
         }
     };
     let refund = |debit: PendingDebit| {
-        let (told, answer) = channel();
-        std::thread::spawn(move || told.send(debit.refund_blocking()));
+        let (reported, answer) = channel();
+        std::thread::spawn(move || reported.send(debit.refund_blocking()));
         answer.recv_timeout(Duration::from_secs(20)).expect("an answer before the outage ends")
     };
     let [during, after] = [begin(), begin()];

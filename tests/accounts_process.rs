@@ -146,8 +146,8 @@ impl Server {
     }
 
     fn stop(mut self) {
-        let told = Command::new("kill").args(["-s", "TERM", &self.child.id().to_string()]).status().unwrap();
-        assert!(told.success() && self.child.wait().unwrap().success());
+        let reported = Command::new("kill").args(["-s", "TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(reported.success() && self.child.wait().unwrap().success());
     }
 }
 
@@ -296,10 +296,14 @@ fn every_administrative_act_is_in_the_audit_log_and_in_the_log() {
     place.refusal(&data, &["--actor", "mallory", "key", "revoke", "key-9"]);
     server.stop();
     let written = std::fs::read_to_string(&log).unwrap();
-    let told: Vec<&str> = written.lines().filter(|line| line.contains("administrative act")).collect();
-    assert_eq!(told.len(), 5, "{written}");
-    assert!(told[0].contains("operator link"), "{}", told[0]);
-    assert!(told[1].contains("jane") && told[1].contains("key revoke") && told[1].contains("key-1"), "{}", told[1]);
+    let reported: Vec<&str> = written.lines().filter(|line| line.contains("administrative act")).collect();
+    assert_eq!(reported.len(), 5, "{written}");
+    assert!(reported[0].contains("operator link"), "{}", reported[0]);
+    assert!(
+        reported[1].contains("jane") && reported[1].contains("key revoke") && reported[1].contains("key-1"),
+        "{}",
+        reported[1]
+    );
 
     let acts = place.json(&data, &["audit"]);
     let line = |act: &Value| ["actor", "act", "on"].map(|field| act[field].as_str().unwrap().to_owned()).join(" | ");

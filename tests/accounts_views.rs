@@ -99,8 +99,8 @@ fn an_order_is_visible_only_with_its_token() {
         (seen.order_id, seen.state, seen.created_at, seen.updated_at),
         (order.id, OrderStage::Setup, opened, moved)
     );
-    let told = [&seen.entity_name, &seen.entity_type, &seen.jurisdiction];
-    assert_eq!(told, ["Acme LLC", "llc", "DE"]);
+    let reported = [&seen.entity_name, &seen.entity_type, &seen.jurisdiction];
+    assert_eq!(reported, ["Acme LLC", "llc", "DE"]);
 
     let unknown = OrderId(uuid_of(9));
     for (id, token) in [(order.id, &*other), (order.id, ""), (unknown, &*token), (unknown, &*other)] {

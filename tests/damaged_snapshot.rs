@@ -68,9 +68,10 @@ fn no_damage_to_any_file_panics() {
                 Ok(Err(error)) => {
                     refused += 1;
                     let name = Path::new(&file.path).file_name().unwrap().to_str().unwrap();
-                    let told = error.to_string();
-                    let is_named = told.contains(name) || told.contains("keyword index") || told.contains("/keyword");
-                    assert!(is_named || told.contains("the vectors file"), "{}: {told}", file.path);
+                    let reported = error.to_string();
+                    let is_named =
+                        reported.contains(name) || reported.contains("keyword index") || reported.contains("/keyword");
+                    assert!(is_named || reported.contains("the vectors file"), "{}: {reported}", file.path);
                 }
                 Err(_) => panicked.push(format!("{} {how:?}", file.path)),
             }
@@ -86,7 +87,7 @@ fn damaged_postings_cause_a_search_error_with_a_hint() {
     let dir = tempfile::tempdir().unwrap();
     let snapshot = dir.path().join("snapshot");
     sample::build_at(&snapshot);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for file in ["segment.idx", "segment.pos", "segment.term"] {
         let path = snapshot.join("keyword").join(file);
         let whole = fs::read(&path).unwrap();
@@ -99,12 +100,15 @@ fn damaged_postings_cause_a_search_error_with_a_hint() {
             let Ok(engine) = Engine::new(Arc::new(opened)) else { continue };
             for query in ["security deposit", "\"security deposit\"", "the notice of the landlord"] {
                 if let Err(error @ SearchError::Unreadable { .. }) = engine.search(&SearchRequest::new(query)) {
-                    told.push(error.to_string());
+                    reported.push(error.to_string());
                 }
             }
         }
         damage::replace_snapshot_file(&path, &whole);
     }
-    assert!(!told.is_empty(), "no damage was noticed");
-    assert!(told.iter().all(|told| told.contains("snapshot") && told.contains("hornbook verify")), "{told:?}");
+    assert!(!reported.is_empty(), "no damage was noticed");
+    assert!(
+        reported.iter().all(|reported| reported.contains("snapshot") && reported.contains("hornbook verify")),
+        "{reported:?}"
+    );
 }

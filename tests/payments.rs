@@ -252,8 +252,8 @@ fn a_payment_counts_once_for_operator_and_provider() {
     let (first, second) = (shop.buy(PackName::Starter, 2), shop.buy(PackName::Starter, 3));
     let payment = format!("pi_{}", second.id);
     accounts.pay_purchase(first.id, Some(payment.clone()), &act(shop.now)).unwrap();
-    let ReportResult::Problem(told) = shop.report(paid(&second)) else { panic!("one payment bought two packs") };
-    assert!(told.contains(&payment) && told.contains(&first.id.to_string()), "{told}");
+    let ReportResult::Problem(reported) = shop.report(paid(&second)) else { panic!("one payment bought two packs") };
+    assert!(reported.contains(&payment) && reported.contains(&first.id.to_string()), "{reported}");
     assert_eq!((shop.wallet(), shop.status(&second)), (1000, PurchaseStatus::Requested));
 
     // In the opposite order, and for an order.

@@ -239,9 +239,9 @@ fn missing_citations_list_what_is_available() {
 #[test]
 fn a_query_that_cites_what_is_not_here_gets_the_reason() {
     let elsewhere = |query: &str| ENGINE.unresolved_citations(query).unwrap();
-    let told = elsewhere("noise under 42 U.S.C. § 1983 and Arden Rev. Stat. § 24-2-201");
-    assert_eq!(told.iter().map(|answer| answer.answer).collect::<Vec<_>>(), [AnswerKind::OutsideCoverage]);
-    assert!(told[0].message.contains("United States Code (US)"), "{}", told[0].message);
+    let reported = elsewhere("noise under 42 U.S.C. § 1983 and Arden Rev. Stat. § 24-2-201");
+    assert_eq!(reported.iter().map(|answer| answer.answer).collect::<Vec<_>>(), [AnswerKind::OutsideCoverage]);
+    assert!(reported[0].message.contains("United States Code (US)"), "{}", reported[0].message);
     assert!(elsewhere("fence height of 6 feet").is_empty());
     assert!(elsewhere("Arden Rev. Stat. § 24-2-201").is_empty());
     assert_eq!(elsewhere("RCW 59.18").len(), 1);

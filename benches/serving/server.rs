@@ -144,8 +144,8 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        let told = kill_process(Pid::from_child(&self.child), Signal::TERM);
-        if told.is_err() || self.child.wait().is_err() {
+        let reported = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        if reported.is_err() || self.child.wait().is_err() {
             let _ = self.child.kill();
         }
     }

@@ -195,7 +195,7 @@ impl Manifest {
         let next = AtomicUsize::new(0);
         let cores = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
-            let (tell, told) = mpsc::channel();
+            let (tell, reported) = mpsc::channel();
             for _ in 0..cores.min(entries.len()) {
                 let (tell, next, entries) = (tell.clone(), &next, &entries);
                 scope.spawn(move || {
@@ -207,7 +207,7 @@ impl Manifest {
                 });
             }
             drop(tell);
-            told.iter().try_for_each(|checked| checked.map(&mut progress))
+            reported.iter().try_for_each(|checked| checked.map(&mut progress))
         })?;
         let known =
             |path: &str| path == FILE_NAME || path == HASH_FILE_NAME || self.files.iter().any(|f| f.path == path);

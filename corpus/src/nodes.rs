@@ -464,8 +464,11 @@ pub(crate) mod tests {
                 }
             };
             for error in (0..500).filter_map(|n| nodes.get(NodeOrdinal(n)).err()) {
-                let told = error.to_string();
-                assert!(told.contains(FILE_NAME) && told.contains("hornbook verify"), "page {page}: {told}");
+                let reported = error.to_string();
+                assert!(
+                    reported.contains(FILE_NAME) && reported.contains("hornbook verify"),
+                    "page {page}: {reported}"
+                );
                 assert!(nodes.damage.first().is_some());
                 later += 1;
             }

@@ -317,20 +317,20 @@ fn open_encoded(dir: &Path, manifest: &Manifest) -> Result<Option<EncodedSpace>,
 }
 
 fn check_fingerprints(dir: &Path, manifest: &Manifest) -> Result<(), SnapshotError> {
-    let told =
+    let reported =
         |fingerprint: &Fingerprint| format!("{} ({})", fingerprint.id, fingerprint.hash.get(..12).unwrap_or_default());
     let refuse = |what, built_with: String, this_has: String| {
         Err(SnapshotError::Incompatible { dir: dir.to_owned(), what, built_with, this_has })
     };
     let analyzer = analyzer_fingerprint();
     if manifest.analyzer != analyzer {
-        return refuse("analyzer", told(&manifest.analyzer), told(&analyzer));
+        return refuse("analyzer", reported(&manifest.analyzer), reported(&analyzer));
     }
     let own = embedder_fingerprint();
-    let all_told = |embedders: &[&Fingerprint]| embedders.iter().copied().map(told).collect::<Vec<_>>().join(", ");
+    let all_told = |embedders: &[&Fingerprint]| embedders.iter().copied().map(reported).collect::<Vec<_>>().join(", ");
     let (ours, others): (Vec<_>, Vec<_>) = manifest.embedders.iter().partition(|embedder| **embedder == own);
     if ours.is_empty() {
-        return refuse("embedder", all_told(&others), told(&own));
+        return refuse("embedder", all_told(&others), reported(&own));
     }
     // With several sentence encoders it would be unclear which one a search uses.
     if others.len() > 1 {

@@ -415,9 +415,9 @@ fn resolving_gives_a_typed_answer() {
 fn each_element_of_a_list_has_an_answer_of_its_own() {
     let grammar = grammar();
     let holdings = FewHoldings::new(&grammar);
-    let told = |text: &str| -> Vec<String> {
+    let reported = |text: &str| -> Vec<String> {
         let Ok(answers) = grammar.resolve(text, &holdings);
-        let told = answers.into_iter().map(|answer| match answer {
+        let reported = answers.into_iter().map(|answer| match answer {
             Resolution::Resolved { node, .. } => node.0.to_string(),
             Resolution::Ambiguous { candidates, .. } => format!("{} nodes", candidates.len()),
             Resolution::NotInSnapshot { .. } => "not held".to_owned(),
@@ -426,7 +426,7 @@ fn each_element_of_a_list_has_an_answer_of_its_own() {
             Resolution::Malformed { error: ParseError::NoForm { text } } => format!("unread {text}"),
             Resolution::Malformed { error } => error.to_string(),
         });
-        told.collect()
+        reported.collect()
     };
     for (list, expected) in [
         ("42 U.S.C. § 1983, civil rights, 42 U.S.C. § 1984", &["10", "unread civil rights", "not held"][..]),
@@ -440,11 +440,11 @@ fn each_element_of_a_list_has_an_answer_of_its_own() {
         ("one, two and three", &["unread one, two and three"]),
         (" ; ;; \n", &["cannot read a citation from an empty text; write one such as '42 U.S.C. § 1983'"]),
     ] {
-        assert_eq!(told(list), expected, "{list}");
+        assert_eq!(reported(list), expected, "{list}");
     }
-    let many = told(&"42 USC 1983;".repeat(150));
+    let many = reported(&"42 USC 1983;".repeat(150));
     assert_eq!((many.len(), many[100].starts_with("only the first 100 citations")), (101, true));
-    assert_eq!(told(&"42 USC 1983;".repeat(400)).len(), 1, "longer than any list");
+    assert_eq!(reported(&"42 USC 1983;".repeat(400)).len(), 1, "longer than any list");
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
     ] {
         let held: Vec<Citation> = held.iter().map(|text| grammar.parse(text).expect("a citation")).collect();
         let Ok(answers) = grammar.resolve(text, &StoredCitations { grammar: &grammar, held });
-        let told = match answers.as_slice() {
+        let reported = match answers.as_slice() {
             [Resolution::Resolved { cited: CitedItem::Citation(citation), .. }] => {
                 format!("{}: 1", grammar.format(citation))
             }
@@ -490,7 +490,7 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
             }
             other => panic!("{text}: {other:?}"),
         };
-        assert_eq!(told, expected, "{text}");
+        assert_eq!(reported, expected, "{text}");
     }
 }
 

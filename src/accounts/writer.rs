@@ -173,13 +173,13 @@ impl Writer {
         }
         let unanswered = outage.refunds.iter().filter(|post| post.promise.is_some());
         new.extend(unanswered.filter_map(OwedRefund::of));
-        let mut told = outage.error;
+        let mut reported = outage.error;
         if let Err(unnoted) = owed::note(&*self.shared.medium, &new) {
             self.shared.record_error(&unnoted);
-            told = if in_doubt { LedgerError::OutcomeUnknown } else { told };
+            reported = if in_doubt { LedgerError::OutcomeUnknown } else { reported };
         }
         outage.owed.append(&mut new);
-        outage.debits.iter_mut().for_each(|debit| answer(&mut debit.post, told));
+        outage.debits.iter_mut().for_each(|debit| answer(&mut debit.post, reported));
         let error = outage.error;
         outage.refunds.iter_mut().for_each(|post| answer(post, error));
     }

@@ -83,7 +83,7 @@ impl Corpus {
         })
     }
 
-    /// Gives back the memory in which it holds what is asked for often, once another snapshot is served.
+    /// Empties its caches for good, once another snapshot is served.
     pub(super) fn release_memory(&self) {
         self.engine.release_memory();
         self.maps.release_memory();

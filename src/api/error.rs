@@ -353,12 +353,12 @@ mod tests {
 
     #[test]
     fn all_bad_keys_get_the_same_message() {
-        let told = |why| ApiError::from(&Refusal::Key(why)).message;
+        let reported = |why| ApiError::from(&Refusal::Key(why)).message;
         let bad = [BadKey::Malformed, BadKey::Unknown, BadKey::RevokedOrExpired, BadKey::AccountNotApproved];
         for why in bad {
-            assert_eq!(told(why), told(BadKey::Malformed));
+            assert_eq!(reported(why), reported(BadKey::Malformed));
         }
-        assert!(told(BadKey::Missing).contains("Authorization"));
+        assert!(reported(BadKey::Missing).contains("Authorization"));
     }
 
     #[test]

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn ambiguous_json_is_refused() {
-        for (text, told) in [
+        for (text, reported) in [
             (&br#"{"a":1,"a":2}"#[..], "same key twice"),
             (br#"{"a":1,"\u0061":2}"#, "same key twice"),
             (b"{} {}", "trailing characters"),
@@ -137,7 +137,7 @@ mod tests {
             (b"\"\\ud800\"", "line 1"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.contains(told), "{}: {error}", text.escape_ascii());
+            assert!(error.contains(reported), "{}: {error}", text.escape_ascii());
         }
     }
 

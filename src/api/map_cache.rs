@@ -40,11 +40,12 @@ impl MapCache {
         self.made.put(part, made);
     }
 
-    /// Waits for the turn to make a part. Returns `None` if another call has made it by then.
+    /// Empties the cache for good.
     pub(super) fn release_memory(&self) {
         self.made.close();
     }
 
+    /// Waits for the turn to make a part. Returns `None` if another call has made it by then.
     pub(super) async fn turn(&self, part: &MapPart) -> Result<Option<FlightGuard<MapPart>>, ApiError> {
         let turn = self.makers.turn(part.clone()).await.ok_or_else(ApiError::overloaded)?;
         Ok(self.get(part).is_none().then_some(turn))

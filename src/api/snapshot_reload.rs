@@ -90,7 +90,7 @@ impl Service {
         // A damaged snapshot is also replaced by an undamaged copy of the same snapshot.
         if snapshot != before || served.snapshot().damage().first().is_some() {
             *self.corpus.write().unwrap_or_else(PoisonError::into_inner) = fresh;
-            // Answers that are under way may use it for long; two of these memories would be one too many.
+            // Running calls may keep it open for long; without its caches it hardly takes memory.
             served.release_memory();
         }
         Ok(ReloadResult { snapshot, before })

@@ -113,13 +113,13 @@ impl Plot {
         }
     }
 
-    /// A bar between two values, from the x axis up to `high`; `told` is its tooltip.
-    pub(super) fn bar(&mut self, class: &str, from: f64, to: f64, high: f64, told: &str) {
+    /// A bar between two values, from the x axis up to `high`; `tooltip` is shown on hover.
+    pub(super) fn bar(&mut self, class: &str, from: f64, to: f64, high: f64, tooltip: &str) {
         let ((left, top), (right, base)) = (self.at((from, high)), self.at((to, self.y.low)));
         let (width, height) = ((right - left).max(0.8), base - top);
         let _ = writeln!(
             self.marks,
-            "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{told}</title></rect>"
+            "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{tooltip}</title></rect>"
         );
     }
 
@@ -130,16 +130,16 @@ impl Plot {
         let _ = writeln!(
             self.marks,
             "<line class=\"rule\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{bottom}\"/>\
-             <text class=\"told\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
+             <text class=\"point-label\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
             x + 4.0,
             TOP + 10.0
         );
     }
 
-    /// Renders the whole plot as SVG; `told` is the description for screen readers.
-    pub(super) fn render(&self, told: &str) -> String {
+    /// Renders the whole plot as SVG; `description` is for screen readers.
+    pub(super) fn render(&self, description: &str) -> String {
         let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-        let mut out = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{told}\">\n");
+        let mut out = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{description}\">\n");
         for (value, name) in &self.y.ticks {
             let (_, y) = self.at((self.x.low, *value));
             let _ = writeln!(
@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn times_are_formatted_with_a_suitable_unit() {
-        for (micros, told) in
+        for (micros, expected) in
             [(0.5, "0.5 µs"), (42.0, "42 µs"), (999.0, "999 µs"), (1000.0, "1 ms"), (12_345.0, "12.3 ms"), (2e6, "2 s")]
         {
-            assert_eq!(time(micros), told);
+            assert_eq!(time(micros), expected);
         }
     }
 

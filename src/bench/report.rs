@@ -136,8 +136,8 @@ fn percentiles(result: &BenchResult) -> String {
     }
     plot.line("sent", curve(&total.service));
     plot.line("all", curve(&total.latency));
-    let told = |percent: f64| format!("p{percent} {}", time(total.latency.at(percent)));
-    plot.render(&format!("Latency by percentile: {}, {}, {}", told(50.0), told(99.0), told(99.9)))
+    let reported = |percent: f64| format!("p{percent} {}", time(total.latency.at(percent)));
+    plot.render(&format!("Latency by percentile: {}, {}, {}", reported(50.0), reported(99.0), reported(99.9)))
 }
 
 fn distribution(total: &Round) -> String {

@@ -540,14 +540,14 @@ mod tests {
     #[test]
     fn left_out_queries_are_reported() {
         assert_eq!(left_out_text(&SkippedQueries::default()), "");
-        let told = left_out_text(&SkippedQueries {
+        let reported = left_out_text(&SkippedQueries {
             queries: vec!["q1".into(), "q2".into()],
             judgements: 3,
             ambiguous: vec!["1 U.S.C. § 1".into()],
             refused: vec!["q3: too long".into()],
         });
         for said in ["2 queries", "3 judged provisions", "1 U.S.C. § 1", "search refuses them: q3: too long"] {
-            assert!(told.contains(said), "{told}");
+            assert!(reported.contains(said), "{reported}");
         }
     }
 }

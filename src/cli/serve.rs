@@ -135,10 +135,10 @@ impl OpenService {
             Observers { log: Arc::clone(&log), logged: config.log.requests, metrics, clock: Arc::clone(&clock) };
         let maintenance = Maintenance::start(Arc::clone(&accounts), OperatorLink::of(&data), observers.clone());
         let socket = AdminSocket::bind(&data)?;
-        let untold = observers.clone();
+        let notice_observers = observers.clone();
         let notices = address.map(|address| {
             let tell_undelivered = move |undelivered: &Undelivered| {
-                log_event(&untold, LogLevel::Warning, &undelivered.to_string(), &[]);
+                log_event(&notice_observers, LogLevel::Warning, &undelivered.to_string(), &[]);
             };
             Notices::start(address, Arc::clone(&clock), Arc::new(tell_undelivered))
         });
@@ -172,7 +172,8 @@ impl OpenService {
             cards,
         };
         let (operator_link, owners) = (OperatorLink::of(&data), Arc::clone(&accounts));
-        let (desk, desk_clock, told) = (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
+        let (shared_accounts, shared_clock, serving_observers) =
+            (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
         let result = runtime.block_on(async move {
             let tls = settings.tls.clone();
             let listener = Server::bind(settings, &mut SystemEntropy).await?;
@@ -183,21 +184,22 @@ impl OpenService {
             let (mut mounts, mut cards) = (Mounts::new(), None);
             if let Some((stripe, secret)) = stripe {
                 cards = Some(Arc::new(stripe.returning_to(&base_url)) as Arc<dyn CardPayments>);
-                mounts.push(Arc::new(Webhook::new(Arc::clone(&desk), Arc::clone(&desk_clock), secret)));
+                mounts.push(Arc::new(Webhook::new(Arc::clone(&shared_accounts), Arc::clone(&shared_clock), secret)));
             }
             let service = Arc::new(Service::new(parts(base_url, cards)));
-            let (scrub_hours, told_of_integrity) = (config.corpus.scrub_hours, told.clone());
+            let (scrub_hours, integrity_observers) = (config.corpus.scrub_hours, serving_observers.clone());
             let scrub_every = (scrub_hours > 0).then(|| Duration::from_secs(u64::from(scrub_hours) * 3600));
             let integrity = IntegrityMonitor::start(Arc::clone(&service), scrub_every, move |event| {
-                log_integrity_event(&told_of_integrity, event);
+                log_integrity_event(&integrity_observers, event);
             });
-            let reload = Arc::new(Reloader { service: Arc::clone(&service), data, tls, observers: told.clone() });
+            let reload =
+                Arc::new(Reloader { service: Arc::clone(&service), data, tls, observers: serving_observers.clone() });
             let socket_reload = Arc::clone(&reload);
             // The thread ends with the process, because nothing can stop its listener.
-            std::thread::spawn(move || socket.serve(&desk, &desk_clock, &move || socket_reload.reload()));
+            std::thread::spawn(move || socket.serve(&shared_accounts, &shared_clock, &move || socket_reload.reload()));
             let reloading = Arc::clone(&reload);
             let by_operator = Box::new(move || reloading.snapshot());
-            let machinery =
+            let snapshot_control =
                 ServedSnapshotControl { service: Arc::clone(&service), data: reload.data.clone(), reload: by_operator };
             reload_at_hangup(reload)?;
             let stop = stop_signal()?;
@@ -208,20 +210,20 @@ impl OpenService {
                 ("snapshot", json!(service.corpus().id())),
                 ("version", json!(env!("CARGO_PKG_VERSION"))),
             ];
-            log_event(&told, LogLevel::Info, "serving", &fields);
+            log_event(&serving_observers, LogLevel::Info, "serving", &fields);
             announce(&here);
-            let at = told.clock.now().wall;
+            let at = serving_observers.clock.now().wall;
             let offered = operator_link.offer(&owners, service.base_url(), at);
             offered.map_err(|error| std::io::Error::other(error.to_string()))?;
             let announced_stop = async {
                 stop.await;
-                log_event(&told, LogLevel::Info, "stopping", &[]);
+                log_event(&serving_observers, LogLevel::Info, "stopping", &[]);
             };
             let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
             mounts.push(Arc::new(McpMount::new(mcp, &settings::mcp(config))));
             mounts.push(review_page(&service, &config.formation));
-            mounts.extend(pages(&service, config, Arc::clone(&told.metrics), Arc::new(machinery)));
-            listener.run(service, mounts, told.clone(), announced_stop).await;
+            mounts.extend(pages(&service, config, Arc::clone(&serving_observers.metrics), Arc::new(snapshot_control)));
+            listener.run(service, mounts, serving_observers.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())
         });
@@ -252,11 +254,11 @@ fn pages(
     service: &Arc<Service>,
     config: &Config,
     metrics: Arc<Metrics>,
-    machinery: Arc<dyn SnapshotControl>,
+    snapshot_control: Arc<dyn SnapshotControl>,
 ) -> Mounts {
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings::pages(config)));
     let own = AccountPages::new(Arc::clone(&shell), config.people.sign_up);
-    let operator = OperatorPages::new(Arc::clone(&shell), metrics, machinery);
+    let operator = OperatorPages::new(Arc::clone(&shell), metrics, snapshot_control);
     let tracking = TrackingPage::new(Arc::clone(&shell));
     let mut mounts: Mounts = vec![Arc::new(AssetFiles), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
     if service.cards().is_some() {

@@ -78,7 +78,7 @@ fn a_clients_key_in_the_environment_is_no_setting() {
 
 #[test]
 fn every_value_is_checked_where_it_is_read() {
-    for (setting, value, told) in [
+    for (setting, value, reported) in [
         ("server.listen", "", "an IP address and a port"),
         ("server.listen", "8480", "write \"127.0.0.1:8480\""),
         ("server.listen", ":8480", "write \"127.0.0.1:8480\""),
@@ -105,7 +105,7 @@ fn every_value_is_checked_where_it_is_read() {
     ] {
         let error = refusal_of_flag(setting, value);
         assert!(error.starts_with(&format!("--set sets {setting} to '{value}'; it takes ")), "{error}");
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(reported), "{error}");
     }
     let error = refusal_of_file("[server]\nhead_seconds = 5\nlisten = 8480\n");
     assert!(error.contains("hornbook.toml:3 sets server.listen to '8480'"), "{error}");

@@ -1,7 +1,6 @@
 //! The `Date` header, from the service's own clock.
 //!
-//! hyper could set it, but only from the machine's clock, and it panics after the year 9999, which the
-//! format cannot represent. A server without a usable clock leaves the header out (RFC 9110, section
+//! hyper could set it, but only from the machine's clock. A server without a usable clock leaves the header out (RFC 9110, section
 //! 6.6.1), and so does this one.
 
 use std::cell::RefCell;
@@ -16,12 +15,12 @@ const YEAR_10_000: UnixMillis = UnixMillis(253_402_300_800_000);
 
 thread_local! {
     /// The last second that this thread has formatted, and its header.
-/// `Sun, 06 Nov 1994 08:49:37 GMT`. `None` for a time that this format cannot represent.
-    // Never equal to the initial value: milliseconds do not go back that far.
     static LATEST: RefCell<(i64, Option<HeaderValue>)> = const { RefCell::new((i64::MIN, None)) };
 }
 
+/// `Sun, 06 Nov 1994 08:49:37 GMT`. `None` before 1970 and after 9999.
 pub(super) fn http_date(at: UnixMillis) -> Option<HeaderValue> {
+    // Never equal to the initial value: milliseconds do not go back that far.
     let second = at.0.div_euclid(1000);
     LATEST.with_borrow_mut(|(latest, date)| {
         if *latest != second {

@@ -168,7 +168,7 @@ impl Server {
     }
 }
 
-/// Lets as many connections wait to be accepted as the system allows. A full queue makes clients wait for
+/// Lets `accept_queue_max` connections wait to be accepted, or as many as the system allows. A full queue makes clients wait for
 /// a second.
 fn listen(address: SocketAddr, accept_queue_max: u32) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;

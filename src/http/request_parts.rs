@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
-
 use serde_json::Value;
 
 use crate::api::error::{ApiError, ErrorCode};
@@ -89,9 +88,6 @@ pub(super) fn object(body: &[u8]) -> Result<JsonObject, ApiError> {
     }
 }
 
-/// `None` for a broken escape, for invalid UTF-8, and for control characters other than white space.
-// Checks all bytes, without stopping early, so that the compiler can compare many at once.
-// Raw UTF-8 is not allowed in a URL, even though many servers accept it.
 pub(super) fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }

@@ -176,14 +176,14 @@ mod tests {
         assert_eq!(check(&["a"], None, false), Ok(()));
         assert_eq!(check(&["Law.example"], Some("law.EXAMPLE"), false), Ok(()));
         assert_eq!(check(&[], Some("a"), true), Ok(()));
-        for (hosts, authority, told) in [
+        for (hosts, authority, reported) in [
             (&[][..], None, "are 0 Host headers"),
             (&["a", "a"], None, "2 Host headers"),
             (&["a b"], None, "not a host name"),
             (&["a"], Some("b"), "different hosts"),
         ] {
             let refused = check(hosts, authority, false).unwrap_err();
-            assert!(refused.contains(told), "{refused}");
+            assert!(refused.contains(reported), "{refused}");
         }
     }
 

@@ -54,7 +54,7 @@ impl fmt::Display for JsonText<'_> {
 
 /// The text and the links of an operation's answer.
 pub(super) fn tool_text(operation: &str, body: &str) -> ToolText {
-    let told = match operation {
+    let reported = match operation {
         "search" => serde_json::from_str(body).ok().map(search),
         "node" => serde_json::from_str(body).ok().map(|node| node_text(&node)),
         "browse" => serde_json::from_str(body).ok().map(browse),
@@ -65,7 +65,7 @@ pub(super) fn tool_text(operation: &str, body: &str) -> ToolText {
         "coverage" => serde_json::from_str(body).ok().map(coverage),
         _ => None,
     };
-    told.unwrap_or_else(|| as_json(body))
+    reported.unwrap_or_else(|| as_json(body))
 }
 
 /// The JSON itself. Research connectors read it from the text.
@@ -144,44 +144,44 @@ impl fmt::Display for ProvisionStatus<'_> {
 
 fn search(found: ResultsPageJson<'_>) -> ToolText {
     let ResultsPageJson { results, page, page_size, total, corrected_query, understood, not_here, notices } = found;
-    let mut told = ToolText::default();
+    let mut reported = ToolText::default();
     if let Some(corrected) = corrected_query {
         let _ = writeln!(
-            told.text,
+            reported.text,
             "Searched for \"{corrected}\", because words were misspelled; exact=true searches for them as typed."
         );
     }
     if let Some(UnderstoodPlaceJson { name, words, effect }) = understood {
         let what = if effect == "filter" { "Searched only in" } else { "Results rank higher if they are from" };
         let _ = writeln!(
-            told.text,
+            reported.text,
             "{what} {name}, because the query says \"{words}\"; exact=true searches everywhere equally."
         );
     }
     for NotHereJson { message } in &not_here {
-        let _ = writeln!(told.text, "Not here: {message}.");
+        let _ = writeln!(reported.text, "Not here: {message}.");
     }
     for notice in &notices {
-        let _ = writeln!(told.text, "Note: {notice}");
+        let _ = writeln!(reported.text, "Note: {notice}");
     }
     let _ = match results.len() {
-        0 => writeln!(told.text, "No provisions on this page; {total} match in all."),
+        0 => writeln!(reported.text, "No provisions on this page; {total} match in all."),
         count if results[0].relation.is_some() => {
-            writeln!(told.text, "{count} of {total} provisions around the one that is cited, page {page}:")
+            writeln!(reported.text, "{count} of {total} provisions around the one that is cited, page {page}:")
         }
-        count => writeln!(told.text, "{count} of {total} provisions that match, page {page}:"),
+        count => writeln!(reported.text, "{count} of {total} provisions that match, page {page}:"),
     };
     let before = u64::from(page - page.min(1)) * u64::from(page_size);
     for (place, HitJson { node_id, citation, heading, snippet, standing, relation }) in results.iter().enumerate() {
         let number = before + place as u64 + 1;
         let _ = writeln!(
-            told.text,
+            reported.text,
             "\n{number}. {citation} {heading} ({standing}{}, id {node_id})\n{snippet}",
             related(*relation)
         );
-        told.links.push(link(node_id, citation, heading));
+        reported.links.push(link(node_id, citation, heading));
     }
-    told
+    reported
 }
 
 /// How a provision is related to the one that the query names.
@@ -334,16 +334,16 @@ fn references(references: ReferencesJson<'_>) -> ToolText {
 
 /// A line and a link for each node.
 fn list_of(nodes: &[Linked<'_>], head: String) -> ToolText {
-    let mut told = ToolText { text: head + "\n", links: Vec::new() };
+    let mut reported = ToolText { text: head + "\n", links: Vec::new() };
     for Linked { id, citation, heading, standing, child_count } in nodes.iter().take(LISTED) {
         let inside = child_count.filter(|count| *count > 0).map(|count| format!(", contains {count}"));
-        let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {id}{})", inside.unwrap_or_default());
-        told.links.push(link(id, citation, heading));
+        let _ = writeln!(reported.text, "- {citation} {heading} ({standing}, id {id}{})", inside.unwrap_or_default());
+        reported.links.push(link(id, citation, heading));
     }
     if nodes.len() > LISTED {
-        let _ = writeln!(told.text, "The other {} of this page are in structuredContent.", nodes.len() - LISTED);
+        let _ = writeln!(reported.text, "The other {} of this page are in structuredContent.", nodes.len() - LISTED);
     }
-    told
+    reported
 }
 
 #[derive(Deserialize)]
@@ -372,15 +372,15 @@ struct CandidateJson<'b> {
 }
 
 fn resolve(resolved: &Resolved<'_>) -> ToolText {
-    let mut told = ToolText::default();
+    let mut reported = ToolText::default();
     for ResolutionJson { answer, citation, candidates, message } in &resolved.answers {
-        let _ = writeln!(told.text, "{}: {answer}. {message}", citation.as_deref().unwrap_or("?"));
+        let _ = writeln!(reported.text, "{}: {answer}. {message}", citation.as_deref().unwrap_or("?"));
         for CandidateJson { node_id, citation, heading, standing } in candidates {
-            let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {node_id})");
-            told.links.push(link(node_id, citation, heading));
+            let _ = writeln!(reported.text, "- {citation} {heading} ({standing}, id {node_id})");
+            reported.links.push(link(node_id, citation, heading));
         }
     }
-    told
+    reported
 }
 
 #[derive(Deserialize)]
@@ -404,23 +404,23 @@ struct ZoneJson<'b> {
 
 fn zones(point: AtPoint<'_>) -> ToolText {
     let AtPoint { short_code, zones, provisions } = point;
-    let mut told = ToolText::default();
-    let _ = writeln!(told.text, "{} zones of {short_code} at this point.", zones.len());
+    let mut reported = ToolText::default();
+    let _ = writeln!(reported.text, "{} zones of {short_code} at this point.", zones.len());
     for ZoneJson { zone_code, zone_name, citation, citation_status, node_id, on_boundary } in &zones {
         let name = zone_name.as_deref().unwrap_or_default();
         let edge = if *on_boundary { ", on the edge of the zone" } else { "" };
         let citation = citation.as_deref().unwrap_or("no citation");
         let id = node_id.as_deref().map(|id| format!(", id {id}")).unwrap_or_default();
-        let _ = writeln!(told.text, "- {zone_code} {name}: {citation} ({citation_status}{id}{edge})");
+        let _ = writeln!(reported.text, "- {zone_code} {name}: {citation} ({citation_status}{id}{edge})");
     }
     if !provisions.is_empty() {
-        let _ = writeln!(told.text, "Read the provisions with law.get_node:");
+        let _ = writeln!(reported.text, "Read the provisions with law.get_node:");
     }
     for Linked { id, citation, heading, standing, .. } in &provisions {
-        let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {id})");
-        told.links.push(link(id, citation, heading));
+        let _ = writeln!(reported.text, "- {citation} {heading} ({standing}, id {id})");
+        reported.links.push(link(id, citation, heading));
     }
-    told
+    reported
 }
 
 #[derive(Deserialize)]
@@ -512,16 +512,16 @@ mod tests {
     fn a_page_of_results_has_numbers_ids_and_links() {
         let hit = |id: &str| json!({ "nodeId": id, "citation": "1 U.S.C. § 1", "heading": "Words", "snippet": "In \"this\"", "status": "current" });
         let body = json!({ "results": [hit("a"), hit("b")], "page": 2, "pageSize": 2, "total": 4 }).to_string();
-        let told = tool_text("search", &body);
+        let reported = tool_text("search", &body);
         assert!(
-            told.text.contains("2 of 4 provisions")
-                && told.text.contains("\n4. 1 U.S.C. § 1 Words (current, id b)\nIn \"this\"")
+            reported.text.contains("2 of 4 provisions")
+                && reported.text.contains("\n4. 1 U.S.C. § 1 Words (current, id b)\nIn \"this\"")
         );
-        assert!(!told.text.contains("misspelt"));
+        assert!(!reported.text.contains("misspelt"));
         let body = body.replace("\"total\"", "\"correctedQuery\":\"noise level\",\"total\"");
         assert!(tool_text("search", &body).text.starts_with("Searched for \"noise level\", because"));
-        assert_eq!(told.links[1]["uri"], "hornbook://node/b");
-        assert_eq!(told.links.len(), 2);
+        assert_eq!(reported.links[1]["uri"], "hornbook://node/b");
+        assert_eq!(reported.links.len(), 2);
     }
 
     #[test]

@@ -206,7 +206,7 @@ impl Download<'_, '_, '_> {
             self.part.beginning().is_some_and(|beginning| {
                 let is_same_length = match (beginning.total, range.total) {
                     (None, total) => total.is_some(),
-                    (Some(known), told) => range.end <= known && told.is_none_or(|told| told == known),
+                    (Some(known), reported) => range.end <= known && reported.is_none_or(|reported| reported == known),
                 };
                 range.start == self.part.bytes()
                     && is_same_length

@@ -51,7 +51,7 @@ impl From<ApiError> for PageError {
 
 impl PageError {
     pub(super) fn into_answer(self, visitor: &Visitor, request_id: &str) -> MountResponse {
-        let told = |status, title: &str, text: &str| -> MountResponse {
+        let error_page = |status, title: &str, text: &str| -> MountResponse {
             let main = html! {
                 h1 { (title) }
                 p.banner role="alert" { (sentence(text)) }
@@ -63,24 +63,26 @@ impl PageError {
         match self {
             Self::SignInFirst => redirect(SIGN_IN).into(),
             Self::NotFound => super::errors::not_found(visitor, request_id),
-            Self::ForeignForm => told(
+            Self::ForeignForm => error_page(
                 StatusCode::FORBIDDEN,
                 "Not accepted",
                 "The form was sent from another site, or it is too old. Open its page again and send it from there.",
             ),
-            Self::Refused(why) => told(StatusCode::UNPROCESSABLE_ENTITY, "Not done", &why),
+            Self::Refused(why) => error_page(StatusCode::UNPROCESSABLE_ENTITY, "Not done", &why),
             Self::RateLimited { seconds } => {
                 let text = format!("Too many attempts. Try again in {seconds} seconds.");
-                let mut answer = told(StatusCode::TOO_MANY_REQUESTS, "Wait a moment", &text);
+                let mut answer = error_page(StatusCode::TOO_MANY_REQUESTS, "Wait a moment", &text);
                 answer.response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
                 answer
             }
-            Self::Busy => {
-                told(StatusCode::SERVICE_UNAVAILABLE, "One moment", "The service is busy. Try again in a few seconds.")
-            }
+            Self::Busy => error_page(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "One moment",
+                "The service is busy. Try again in a few seconds.",
+            ),
             Self::Failed(why) => {
                 let text = "Something went wrong. Check whether it was done before you try again.";
-                let answer = told(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
+                let answer = error_page(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
                 MountResponse { internal: Some(why), ..answer }
             }
             Self::Api(error) => super::errors::answer(&error, visitor, request_id),

@@ -197,27 +197,27 @@ enum ReviewError {
 
 impl ReviewError {
     fn into_answer(self) -> MountResponse {
-        let told = |status, title, text: &str| page(status, &ReviewHtmlPage::message(title, text));
+        let message_page = |status, title, text: &str| page(status, &ReviewHtmlPage::message(title, text));
         match self {
-            Self::Gone => told(
+            Self::Gone => message_page(
                 StatusCode::NOT_FOUND,
                 "This link does not work",
                 "It is mistyped, or it has expired. The sender can create a new one.",
             ),
-            Self::OtherSite => told(
+            Self::OtherSite => message_page(
                 StatusCode::FORBIDDEN,
                 "Not accepted",
                 "The form was sent from another site. Open the link that you were given and send the form there.",
             ),
-            Self::Busy => told(
+            Self::Busy => message_page(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "One moment",
                 "The service is overloaded. Nothing was ordered; try again in a few seconds.",
             ),
-            Self::NotNow(why) => told(StatusCode::CONFLICT, "Not accepted", &why),
+            Self::NotNow(why) => message_page(StatusCode::CONFLICT, "Not accepted", &why),
             Self::Failed(why) => {
                 let text = "Something went wrong. Try again in a minute: the order is placed only once.";
-                let answer = told(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
+                let answer = message_page(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
                 MountResponse { internal: Some(why), ..answer }
             }
         }

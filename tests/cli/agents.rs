@@ -139,8 +139,12 @@ fn a_key_is_not_sent_unencrypted_to_another_machine() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
         command.args(["mcp", "--server", url]).env("HORNBOOK_KEY", "hb_live_x").stdin(Stdio::null());
         let output = command.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((!output.status.success(), told.contains("could read the key")), (is_refused, is_refused), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (!output.status.success(), reported.contains("could read the key")),
+            (is_refused, is_refused),
+            "{reported}"
+        );
     }
 }
 

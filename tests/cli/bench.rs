@@ -57,10 +57,10 @@ fn a_snapshot_is_measured_in_open_and_closed_loop_saved_plotted_and_compared() {
     let output = bench(&snapshot, &arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("round 2 of 2: "), "{}", stderr(&output));
-    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!(told, serde_json::from_slice::<Value>(&fs::read(&open).unwrap()).unwrap());
-    assert_eq!((&told["load"]["perSecond"], &told["load"]["arrivals"]), (&200.0.into(), &"poisson".into()));
-    assert_consistent(&told, &["understand", "keyword", "vector", "snippet"]);
+    let reported: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(reported, serde_json::from_slice::<Value>(&fs::read(&open).unwrap()).unwrap());
+    assert_eq!((&reported["load"]["perSecond"], &reported["load"]["arrivals"]), (&200.0.into(), &"poisson".into()));
+    assert_consistent(&reported, &["understand", "keyword", "vector", "snippet"]);
 
     let page = fs::read_to_string(&page).unwrap();
     assert_eq!(page.matches("<svg").count(), 3);
@@ -95,9 +95,9 @@ fn a_snapshot_is_measured_in_open_and_closed_loop_saved_plotted_and_compared() {
     let text = compare(&[]);
     assert!(text.contains("different queries") && text.contains("loads differ"), "{text}");
     assert!(text.contains("too few rounds for a verdict"), "{text}");
-    let told: Value = serde_json::from_str(&compare(&["--json"])).unwrap();
-    assert_eq!(told["rows"][0]["name"], "throughput");
-    assert_eq!(told["rows"][0]["verdict"], "tooFewRounds");
+    let reported: Value = serde_json::from_str(&compare(&["--json"])).unwrap();
+    assert_eq!(reported["rows"][0]["name"], "throughput");
+    assert_eq!(reported["rows"][0]["verdict"], "tooFewRounds");
 }
 
 #[test]

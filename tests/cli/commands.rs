@@ -61,8 +61,8 @@ fn search_prints_snippets_plain_into_a_pipe_and_highlights_as_json() {
         assert!(output.status.success(), "{}", stderr(&output));
         stdout(&output)
     };
-    let told = search(&[]);
-    assert!(told.contains("security deposit") && !told.contains('\u{1b}'), "{told}");
+    let reported = search(&[]);
+    assert!(reported.contains("security deposit") && !reported.contains('\u{1b}'), "{reported}");
     let json: serde_json::Value = serde_json::from_str(&search(&["--json"])).unwrap();
     let snippet: Vec<char> = json["results"][0]["snippet"].as_str().unwrap().chars().collect();
     let highlights = json["results"][0]["highlights"].as_array().unwrap();
@@ -102,9 +102,12 @@ fn resolve_prints_every_answer_and_fails_unless_all_are_resolved() {
         let output = hornbook().arg("resolve").arg(&out).arg(citation).args(arguments).output().unwrap();
         (output.status.code(), stdout(&output), stderr(&output))
     };
-    let (code, told, _) = resolve("arden rev stat 24-2-201(a)", &[]);
+    let (code, reported, _) = resolve("arden rev stat 24-2-201(a)", &[]);
     assert_eq!(code, Some(0));
-    assert!(told.starts_with("resolved: Arden Rev. Stat. § 24-2-201(a)") && told.contains("subdivision (a)"), "{told}");
+    assert!(
+        reported.starts_with("resolved: Arden Rev. Stat. § 24-2-201(a)") && reported.contains("subdivision (a)"),
+        "{reported}"
+    );
     let (code, json, message) = resolve("Arden Rev. Stat. §§ 24-2-201, 99-9-999", &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["answers"][0]["answer"], "resolved");

@@ -41,14 +41,14 @@ fn a_flipped_bit_is_logged_and_fails_the_healthcheck() {
     }
     let answer = server.get(&node);
     assert!(answer.starts_with("HTTP/1.1 500 ") && !answer.contains("ecurity deposit"), "{answer}");
-    let told = (0..3000).find_map(|_| {
+    let reported = (0..3000).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         let lines = fs::read_to_string(&log).unwrap();
         lines.lines().find(|line| line.contains("THE SERVED SNAPSHOT IS DAMAGED")).map(str::to_owned)
     });
-    let told: serde_json::Value = serde_json::from_str(&told.unwrap()).unwrap();
-    assert_eq!(told["level"], "error");
-    assert!(told["why"].as_str().unwrap().contains("texts.bin"), "{told}");
+    let reported: serde_json::Value = serde_json::from_str(&reported.unwrap()).unwrap();
+    assert_eq!(reported["level"], "error");
+    assert!(reported["why"].as_str().unwrap().contains("texts.bin"), "{reported}");
     let check = hornbook().args(["healthcheck", "--listen", &server.address]).output().unwrap();
     assert!(!check.status.success() && crate::stderr(&check).contains("snapshot_damaged"), "{check:?}");
     assert_eq!(server.stop(), Some(0));
@@ -69,8 +69,8 @@ fn a_truncated_file_ends_the_server_with_one_clear_line_and_a_safe_state() {
     assert_eq!(server.get(&node), "", "the request was answered");
     assert_eq!(server.ended().code(), Some(74));
     let log = fs::read_to_string(&log).unwrap();
-    let told: Vec<&str> = log.lines().filter(|line| line.contains("SIGBUS")).collect();
-    assert!(told.len() == 1 && told[0].starts_with("hornbook: a file that is in use became shorter"), "{log}");
+    let reported: Vec<&str> = log.lines().filter(|line| line.contains("SIGBUS")).collect();
+    assert!(reported.len() == 1 && reported[0].starts_with("hornbook: a file that is in use became shorter"), "{log}");
 
     // While the file is short, it is refused. Once it is restored, it is served again, and nothing
     // that was answered is lost.

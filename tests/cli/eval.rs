@@ -33,10 +33,11 @@ fn judged_queries_are_measured_compared_and_counted() {
     let output = eval(&out, &judged, &arguments);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("searching: 18 searches"), "{}", stderr(&output));
-    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let modes: Vec<&str> = told["runs"].as_array().unwrap().iter().map(|run| run["mode"].as_str().unwrap()).collect();
+    let reported: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let modes: Vec<&str> =
+        reported["runs"].as_array().unwrap().iter().map(|run| run["mode"].as_str().unwrap()).collect();
     assert_eq!(modes, ["hybrid", "semantic", "keyword"]);
-    for run in told["runs"].as_array().unwrap() {
+    for run in reported["runs"].as_array().unwrap() {
         let kinds: Vec<&str> =
             run["kinds"].as_array().unwrap().iter().map(|kind| kind["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["citation", "question", "all"]);
@@ -51,12 +52,12 @@ fn judged_queries_are_measured_compared_and_counted() {
         assert_eq!(run["latencyMicros"]["searches"], 4);
         assert!(run["latencyMicros"]["median"].as_f64().unwrap() > 0.0);
     }
-    let compared = told["compared"].as_array().unwrap();
+    let compared = reported["compared"].as_array().unwrap();
     assert_eq!(compared.len(), 4, "two modes, and each mode with and without --try");
     assert_eq!(compared[0]["name"], "hybrid against keyword");
     assert_eq!(compared[0]["kinds"][0]["pValue"], 1.0);
-    assert_eq!(told["leftOut"]["queries"][0], "q2");
-    assert_eq!(told["leftOut"]["judgements"], 1);
+    assert_eq!(reported["leftOut"]["queries"][0], "q2");
+    assert_eq!(reported["leftOut"]["judgements"], 1);
 
     let tuned = stdout(&eval(&out, &judged, &["--split", "tune", "--mode", "keyword", "--rounds", "0"]));
     assert!(tuned.contains("1.000 (1.000 to 1.000)") && !tuned.contains("median"), "{tuned}");
@@ -87,9 +88,9 @@ fn heading_queries_work_without_indexed_headings() {
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
-        let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-        assert_eq!(told["runs"][0]["kinds"][0]["queries"], 100);
-        told["runs"][0]["kinds"][0]["measures"]["nDCG@10"]["mean"].as_f64().unwrap()
+        let reported: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(reported["runs"][0]["kinds"][0]["queries"], 100);
+        reported["runs"][0]["kinds"][0]["measures"]["nDCG@10"]["mean"].as_f64().unwrap()
     };
     let (with, without) = (measured(true), measured(false));
     assert!(with > 0.9 && without < with - 0.2, "{with} with headings, {without} without");
@@ -131,10 +132,11 @@ fn queries_are_made_from_a_snapshot_fitted_and_shown_side_by_side() {
     }
     fs::write(&judged, &made).unwrap();
 
-    let told: Value =
+    let reported: Value =
         serde_json::from_str(&stdout(&eval(&out, &judged, &["--json", "--mode", "hybrid", "--rounds", "0"]))).unwrap();
-    assert_eq!(told["leftOut"]["queries"].as_array().unwrap().len(), 0, "all queries are usable");
-    let headings = told["runs"][0]["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "heading").unwrap();
+    assert_eq!(reported["leftOut"]["queries"].as_array().unwrap().len(), 0, "all queries are usable");
+    let headings =
+        reported["runs"][0]["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "heading").unwrap();
     assert!(headings["measures"]["MRR@10"]["mean"].as_f64().unwrap() > 0.9, "{headings}");
 
     let fitted = stdout(&eval(&out, &judged, &["--fit"]));

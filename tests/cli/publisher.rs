@@ -197,7 +197,7 @@ fn answer(
         }
         Some(start) => {
             body.drain(..start);
-            let told = if matches!(fault, Some(ResponseFault::WrongRangeStart)) { start - 1 } else { start };
+            let reported = if matches!(fault, Some(ResponseFault::WrongRangeStart)) { start - 1 } else { start };
             if let Some(ResponseFault::ShortRange(length) | ResponseFault::ShortRangeWithoutTotal(length)) = fault {
                 body.truncate(*length);
             }
@@ -206,7 +206,7 @@ fn answer(
             } else {
                 total.to_string()
             };
-            format!("HTTP/1.1 206 X\r\nContent-Range: bytes {told}-{}/{total}\r\n", start + body.len() - 1)
+            format!("HTTP/1.1 206 X\r\nContent-Range: bytes {reported}-{}/{total}\r\n", start + body.len() - 1)
         }
         None => "HTTP/1.1 200 X\r\n".to_owned(),
     };

@@ -44,11 +44,11 @@ impl QuickStartServer {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let mut told =
+        let mut reported =
             |beginning: &str| lines.find_map(|line| line.strip_prefix(beginning).map(str::to_owned)).unwrap();
-        let url = told("listening on ");
+        let url = reported("listening on ");
         let address = url.split_once("://").unwrap().1.to_owned();
-        let key = told("demo key: ").split(' ').next().unwrap().to_owned();
+        let key = reported("demo key: ").split(' ').next().unwrap().to_owned();
         Self { child, address, key }
     }
 

@@ -138,11 +138,11 @@ fn a_check_reports_every_error_of_every_source_and_writes_nothing() {
 fn a_check_of_good_sources_counts_them() {
     let data = DataFixture::new();
     let plan = sample_plan().display().to_string();
-    let told = data.run(&["build", &plan, "--check"]);
-    assert!(told.contains("Arden Revised Statutes") && told.contains("no errors in "), "{told}");
+    let reported = data.run(&["build", &plan, "--check"]);
+    assert!(reported.contains("Arden Revised Statutes") && reported.contains("no errors in "), "{reported}");
     assert!(
-        told.contains("until a day") && told.contains("left out  added  lost"),
-        "times and words of each source: {told}"
+        reported.contains("until a day") && reported.contains("left out  added  lost"),
+        "times and words of each source: {reported}"
     );
     assert!(!data.0.path().join("data").exists(), "nothing is written");
 }

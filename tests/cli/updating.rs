@@ -54,9 +54,9 @@ impl UpdateFixture {
     }
 
     fn good(&self, arguments: &[&str]) -> String {
-        let (is_good, told, message) = self.run(arguments);
+        let (is_good, reported, message) = self.run(arguments);
         assert!(is_good, "{arguments:?}: {message}");
-        told
+        reported
     }
 
     fn update(&self, more: &[&str]) -> (bool, String, String) {
@@ -79,25 +79,25 @@ fn an_update_shows_what_changed_and_swaps_only_when_asked() {
     let node = scene.good(&["inspect", "--node", "A Code § 2"]);
     assert!(node.contains(&format!("{}{FILE}", scene.publisher.base)), "the address is that of the receipt: {node}");
 
-    let (is_good, told, message) = scene.update(&[]);
+    let (is_good, reported, message) = scene.update(&[]);
     assert!(
-        is_good && told.contains("1 of 1 files did not change") && told.contains("nothing changed:"),
-        "{told}{message}"
+        is_good && reported.contains("1 of 1 files did not change") && reported.contains("nothing changed:"),
+        "{reported}{message}"
     );
 
     scene.offer(&[("1", "one"), ("2", "two, amended"), ("4", "four"), ("5", "five")]);
-    let (is_good, told, message) = scene.update(&[]);
+    let (is_good, reported, message) = scene.update(&[]);
     assert!(is_good, "{message}");
     for expected in
         ["A Code:\n", "2 added: A Code § 4, A Code § 5\n", "1 removed: A Code § 3\n", "1 amended: A Code § 2\n"]
     {
-        assert!(told.contains(expected), "no '{expected}' in:\n{told}");
+        assert!(reported.contains(expected), "no '{expected}' in:\n{reported}");
     }
-    assert!(told.contains("hornbook snapshot activate") && scene.current() == first, "{told}");
+    assert!(reported.contains("hornbook snapshot activate") && scene.current() == first, "{reported}");
 
-    let (is_good, told, message) = scene.update(&["--swap", "--json"]);
+    let (is_good, reported, message) = scene.update(&["--swap", "--json"]);
     assert!(is_good, "{message}");
-    let json: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&reported).unwrap();
     assert_eq!((&json["isCurrent"], &json["changes"][0]["added"]["count"]), (&true.into(), &2.into()));
     assert_ne!(scene.current(), first);
     scene.good(&["snapshot", "rollback"]);
@@ -131,8 +131,8 @@ fn a_publisher_that_is_down_changes_nothing() {
         scene.run(&["update", "--base", &format!("{}/nowhere", scene.publisher.base), "--swap"]);
     assert!(!is_good && message.contains("answered 404"), "{message}");
     assert_eq!(scene.current(), first);
-    let (is_good, told, message) = scene.update(&["--no-fetch"]);
-    assert!(is_good && told.contains("nothing changed"), "{told}{message}");
+    let (is_good, reported, message) = scene.update(&["--no-fetch"]);
+    assert!(is_good && reported.contains("nothing changed"), "{reported}{message}");
 }
 
 #[test]

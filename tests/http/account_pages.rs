@@ -56,9 +56,9 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
     // Suggestions and corrections while typing cost nothing.
     let before = entries().len();
     for typed in ["se", "secu", "security dep"] {
-        let told = browser.get(&format!("/suggest?q={}", typed.replace(' ', "+")));
-        assert_eq!(told.status, 200);
-        assert!(told.text().contains("\"suggestions\":[{"), "{}", told.text());
+        let reported = browser.get(&format!("/suggest?q={}", typed.replace(' ', "+")));
+        assert_eq!(reported.status, 200);
+        assert!(reported.text().contains("\"suggestions\":[{"), "{}", reported.text());
     }
     browser.get("/?q=secuirty+depositt");
     crate::test_server::wait_until("the second search", || entries().len() > before);

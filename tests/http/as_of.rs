@@ -231,20 +231,20 @@ fn pages_and_their_links_keep_as_of() {
 #[test]
 fn agents_read_status_days_and_notices() {
     let served = ServerWithClock::with(mcp::with_mcp);
-    let told = |tool: &str, arguments: Value| {
+    let reported = |tool: &str, arguments: Value| {
         let answer = mcp::call(&served.server, tool, arguments, Some(&served.key)).json();
         text(&answer["result"]["content"][0]["text"]).to_owned()
     };
-    let node = told("law.get_node", json!({ "id": served.id, "asOf": "2028-01-01" }));
+    let node = reported("law.get_node", json!({ "id": served.id, "asOf": "2028-01-01" }));
     assert!(node.contains("Status: in force, from 2026-07-01") && node.contains("Note: This edition"), "{node}");
     assert!(node.contains("more than one month"), "{node}");
-    let found = told("law.search", json!({ "q": "security deposit", "asOf": "2020-01-01" }));
+    let found = reported("law.search", json!({ "q": "security deposit", "asOf": "2020-01-01" }));
     assert!(
         found.contains("(not yet effective, from 2023-10-01, until 2026-07-01, current through 2026-01-01"),
         "{found}"
     );
-    let resolved = told("law.resolve", json!({ "citation": DEPOSITS, "asOf": CHANGE_DAY }));
+    let resolved = reported("law.resolve", json!({ "citation": DEPOSITS, "asOf": CHANGE_DAY }));
     assert!(resolved.contains("(in force, from 2026-07-01, current through 2026-01-01, id "), "{resolved}");
-    let coverage = told("law.list_coverage", json!({}));
+    let coverage = reported("law.list_coverage", json!({}));
     assert!(coverage.contains("provisions in force, current through 2026-01-01"), "{coverage}");
 }

@@ -91,9 +91,11 @@ fn a_formation_runs_from_intake_to_completion() {
     let path = path_of(&handed_over);
     assert_eq!(handed_over.header_number("x-credits-cost"), 0);
     assert_eq!(handed_over.header_number("x-research-allotment-remaining"), 1000);
-    let told = handed_over.json();
-    assert_eq!(told["priceCents"], 11_000, "the fee of Delaware");
-    assert!(told["expiresAt"].as_str().unwrap().ends_with('Z') && told["next"].as_str().unwrap().contains("person"));
+    let reported = handed_over.json();
+    assert_eq!(reported["priceCents"], 11_000, "the fee of Delaware");
+    assert!(
+        reported["expiresAt"].as_str().unwrap().ends_with('Z') && reported["next"].as_str().unwrap().contains("person")
+    );
 
     let page = server.get_with(&path, &[]);
     assert_eq!(page.status, 200);

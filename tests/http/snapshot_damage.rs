@@ -203,10 +203,10 @@ fn damaged_names_and_records_are_never_shown() {
 #[test]
 fn a_scrub_finds_damage_in_unread_files() {
     let served = ServerWithSnapshot::start();
-    let (told, events) = channel();
+    let (reported, events) = channel();
     let every = Duration::from_millis(10);
     let integrity = IntegrityMonitor::start(Arc::clone(&served.server.service), Some(every), move |event| {
-        let _ = told.send(event.clone());
+        let _ = reported.send(event.clone());
     });
     let IntegrityEvent::Scrubbed { bytes, snapshot, .. } = events.recv_timeout(DETECTION_TIMEOUT).unwrap() else {
         panic!("a whole snapshot is scrubbed")
@@ -234,10 +234,10 @@ fn a_scrub_finds_damage_in_unread_files() {
 fn a_deleted_snapshot_folder_is_not_reported_as_damage() {
     let served = ServerWithSnapshot::start();
     fs::rename(&served.folder, served.folder.with_file_name("elsewhere")).unwrap();
-    let (told, events) = channel();
+    let (reported, events) = channel();
     let every = Duration::from_millis(10);
     let integrity = IntegrityMonitor::start(Arc::clone(&served.server.service), Some(every), move |event| {
-        let _ = told.send(event.clone());
+        let _ = reported.send(event.clone());
     });
     assert!(matches!(events.recv_timeout(DETECTION_TIMEOUT).unwrap(), IntegrityEvent::NotScrubbed { .. }));
     integrity.stop();

@@ -167,7 +167,7 @@ impl TestServer {
         };
         let service = Arc::new(Service::new(parts));
         let (served, mounts) = (Arc::clone(&service), mounts(&service));
-        let (told, tell) = channel();
+        let (reported, tell) = channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -177,7 +177,7 @@ impl TestServer {
                 .unwrap();
             runtime.block_on(async move {
                 let server = Server::bind(http, &mut SystemEntropy).await.unwrap();
-                told.send((server.address().unwrap(), server.metrics_address().unwrap())).unwrap();
+                reported.send((server.address().unwrap(), server.metrics_address().unwrap())).unwrap();
                 let stopped = async move { drop(stopped.await) };
                 server.run(served, mounts, observers, stopped).await;
             });

@@ -109,11 +109,11 @@ fn both_http_versions_are_offered_and_refusals_have_messages() {
 
 #[test]
 fn hsts_is_sent_when_the_server_has_tls() {
-    let told = |days: u32| {
+    let reported = |days: u32| {
         let TlsServer { server, certificate, .. } = TlsServer::open_changed(|http| http.https_only_days = days);
         ask(server.address, &certificate).unwrap().header("strict-transport-security").to_owned()
     };
-    assert_eq!((told(365).as_str(), told(0).as_str()), ("max-age=31536000", ""));
+    assert_eq!((reported(365).as_str(), reported(0).as_str()), ("max-age=31536000", ""));
     assert_eq!(TestServer::start(generous_tariff()).get_with("/healthz", &[]).header("strict-transport-security"), "");
 }
 
@@ -149,10 +149,10 @@ fn a_new_certificate_is_used_once_it_is_reloaded_and_a_bad_one_is_not() {
     write_self_signed_certificate(folder.path());
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     let good = std::fs::read(&cert).unwrap();
-    for (content, told) in [(&b""[..], "no certificate"), (b"-----BEGIN CERTIFICATE-----\nAAAA\n", "cert.pem")] {
+    for (content, reported) in [(&b""[..], "no certificate"), (b"-----BEGIN CERTIFICATE-----\nAAAA\n", "cert.pem")] {
         std::fs::write(&cert, content).unwrap();
         let error = tls.reload().unwrap_err().to_string();
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(reported), "{error}");
     }
     std::fs::write(&cert, good).unwrap();
     std::fs::write(&key, rcgen::KeyPair::generate().unwrap().serialize_pem()).unwrap();

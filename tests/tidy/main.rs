@@ -303,6 +303,19 @@ fn documents_list_every_archive_format() {
     }
 }
 
+/// A module with files of its own is a folder with `mod.rs`, not a file beside a folder.
+#[test]
+fn modules_with_files_are_folders_with_mod_rs() {
+    let beside: Vec<String> = every_source()
+        .into_iter()
+        .map(|source| source.path)
+        .filter(|path| {
+            path.strip_suffix(".rs").is_some_and(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).is_dir())
+        })
+        .collect();
+    assert!(beside.is_empty(), "move these to mod.rs in their folders: {}", beside.join(", "));
+}
+
 #[test]
 fn every_module_is_in_architecture_md() {
     let architecture = text_of("ARCHITECTURE.md");

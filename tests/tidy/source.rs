@@ -34,7 +34,8 @@ pub(crate) fn package(folder: &str) -> Vec<Source> {
     let mut files = Vec::new();
     collect_files(&root, &mut files);
     files.sort();
-    let sources: Vec<Source> = files.iter().filter(|file| !is_test_file(file)).map(|file| read(file, &root)).collect();
+    let sources: Vec<Source> =
+        files.iter().filter(|file| !is_test_file(file, &root)).map(|file| read(file, &root)).collect();
     assert!(!sources.is_empty(), "no sources in {folder}");
     sources
 }
@@ -58,9 +59,9 @@ fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn is_test_file(file: &Path) -> bool {
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    stem == "tests" || stem.ends_with("_tests")
+fn is_test_file(file: &Path, root: &Path) -> bool {
+    let module = file.strip_prefix(root).unwrap_or(file).with_extension("");
+    module.iter().any(|part| part == "tests" || part.to_str().is_some_and(|part| part.ends_with("_tests")))
 }
 
 fn read(file: &Path, root: &Path) -> Source {

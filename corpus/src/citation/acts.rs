@@ -393,12 +393,12 @@ mod tests {
     fn read(text: &str) -> Vec<String> {
         let grammar = Grammar::built_in();
         let popular = grammar.parse_popular(text).unwrap_or_default();
-        let told = popular.iter().map(|popular| match popular {
+        let reported = popular.iter().map(|popular| match popular {
             PopularCitation::Citation(citation) => grammar.format(citation),
             PopularCitation::Unlisted(section) => format!("? {section}"),
             PopularCitation::SessionLaw(law) => law.to_string(),
         });
-        told.collect()
+        reported.collect()
     }
 
     #[test]

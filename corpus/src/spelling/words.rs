@@ -141,8 +141,8 @@ mod tests {
         }
         let words = whole.sorted(100, []);
         assert_eq!(words, parts.sorted(100, []));
-        let told: Vec<(&str, u32)> = words.iter().map(|(word, nodes)| (&**word, *nodes)).collect();
-        assert_eq!(told, [("the", 2), ("rent", 2), ("lease", 1), ("deposit", 1)]);
+        let reported: Vec<(&str, u32)> = words.iter().map(|(word, nodes)| (&**word, *nodes)).collect();
+        assert_eq!(reported, [("the", 2), ("rent", 2), ("lease", 1), ("deposit", 1)]);
     }
 
     #[test]

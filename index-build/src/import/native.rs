@@ -493,9 +493,9 @@ mod tests {
 {"key":"c","level":"section","citation":"arden code  § 1","text":"C.","wordings":[{"label":"old","text":"D.","effectiveFrom":"2026-02-01","effectiveTo":"2025-01-31"}]}"#;
         let (citations, warnings) = import_text(text).unwrap();
         assert_eq!(citations.len(), 3);
-        let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        let reported: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "x.jsonl:1: 'Arden Code § 1': effectiveTo 2026-01-31 is not after effectiveFrom 2026-02-01",
                 "x.jsonl:2: 'Arden Code § 2': effectiveTo 2026-01-31 is not after effectiveFrom 2026-01-31",

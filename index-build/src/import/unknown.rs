@@ -79,9 +79,9 @@ mod tests {
         let tree = xml::parse(&document).unwrap();
         let mut parsed = Parsed::default();
         warn(tree.root_element(), &vocabulary, &document, &mut parsed);
-        let told: Vec<String> = parsed.warnings.iter().map(|(_, place, what)| format!("{place}: {what}")).collect();
+        let reported: Vec<String> = parsed.warnings.iter().map(|(_, place, what)| format!("{place}: {what}")).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "x.xml:3: <new> is unknown; its words are kept as text",
                 "x.xml:3: <odd> is unknown; its words are kept as text (2 in this file)"

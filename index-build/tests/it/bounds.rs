@@ -91,8 +91,8 @@ fn footnotes_that_cite_footnotes_need_no_stack() {
     }
     let imported = import_one("f.xml", &(text + after), &source("uslm"));
     let section = imported.provisions().next().unwrap();
-    let told: Vec<&str> = section.1.notes.iter().map(|note| note.text.as_str()).collect();
-    assert_eq!((told.len(), told[0], told[CHAIN - 1]), (CHAIN, "Note 0", "Note 19999"));
+    let reported: Vec<&str> = section.1.notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!((reported.len(), reported[0], reported[CHAIN - 1]), (CHAIN, "Note 0", "Note 19999"));
     let cited: Vec<u32> = section.1.notes[..3].iter().map(|note| note.layout.marks[0].target).collect();
     assert_eq!(cited, [1, 2, 3]);
 }
@@ -103,6 +103,6 @@ fn a_text_that_is_too_long_is_refused_with_its_place() {
     let long = "law ".repeat(TEXT_BYTES_MAX / 4 + 1);
     let text = format!("{before}\n<content><p>{long}</p></content>{after}");
     let imported = import_one("t.xml", &text, &source("uslm"));
-    let told = imported.mistakes.to_string();
-    assert!(told.starts_with("t.xml:1: 'us/x/t1/s1' has a text of 67108"), "{told}");
+    let reported = imported.mistakes.to_string();
+    assert!(reported.starts_with("t.xml:1: 'us/x/t1/s1' has a text of 67108"), "{reported}");
 }

@@ -49,8 +49,9 @@ fn by_citation<'p>(parsed: &'p Parsed, citation: &str) -> &'p NewNode {
 fn lines(node: &NewNode) -> Vec<String> {
     let text = node.content.text.as_deref().unwrap();
     assert_eq!(node.content.layout.check_against_text(text).filter(|_| !node.content.layout.is_empty()), None);
-    let told = layout_lines(text, Some(node.content.layout.as_ref()));
-    told.iter()
+    let reported = layout_lines(text, Some(node.content.layout.as_ref()));
+    reported
+        .iter()
         .map(|line| {
             let kind = match line.kind {
                 LineKind::Paragraph => 'P',
@@ -299,9 +300,9 @@ fn a_run_in_heading_ends_at_the_first_label_below_it() {
              <P>(b) <I>Age limitation for certain operations</I>{dash}(1) <I>Age limitation.</I> No person may serve.</P>\
              <P>(2) <I>Definitions.</I> In this paragraph:</P><P>(i) One.</P><P>(c) <I>Special purpose.</I> Two.</P></DIV8>"
         ));
-        let told = lines(by_citation(&parsed, "9 C.F.R. § 7.3"));
+        let reported = lines(by_citation(&parsed, "9 C.F.R. § 7.3"));
         assert_eq!(
-            told[1..],
+            reported[1..],
             [
                 format!("0P (b) Age limitation for certain operations{dash}"),
                 "1P (1) Age limitation. No person may serve.".to_owned(),

@@ -358,10 +358,10 @@ fn labels_nest_real_regulations_as_their_publisher_did() {
             let text = content.text.as_deref().unwrap_or_default();
             let flat = layout_of(text, &scheme);
             let inferred = layout_lines(text, Some(flat.as_ref()));
-            for (told, found) in layout_lines(text, Some(content.layout.as_ref())).iter().zip(&inferred) {
-                if told.label_bytes > 0 {
+            for (reported, found) in layout_lines(text, Some(content.layout.as_ref())).iter().zip(&inferred) {
+                if reported.label_bytes > 0 {
                     all += 1;
-                    right += u32::from((told.depth, told.label_bytes) == (found.depth, found.label_bytes));
+                    right += u32::from((reported.depth, reported.label_bytes) == (found.depth, found.label_bytes));
                 }
             }
         }

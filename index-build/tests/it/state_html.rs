@@ -189,9 +189,9 @@ fn law_that_begins_like_annotations_or_a_credit_stays_law() {
     assert_eq!(carts.text.as_deref(), Some("Carts stop.\nEffective date.\nNow.\nHistory. of carts is kept.\nAll do."));
     assert_eq!((carts.source_credit.as_deref(), carts.notes.len()), (Some("1990, c. 1."), 1));
     let doubts: Vec<_> = imported.warnings.iter().filter(|own| own.kind == WarningKind::DoubtfulEnd).collect();
-    let told: Vec<_> = doubts.iter().map(|own| own.to_string()).collect();
+    let reported: Vec<_> = doubts.iter().map(|own| own.to_string()).collect();
     assert_eq!(
-        told,
+        reported,
         [
             "t9.html:3: 'Effective date.' begins like annotations, but the source credit comes later; it is kept as law",
             "t9.html:4: 'History. of carts is kept.' begins like a source credit, but names no year; it is kept as law",
@@ -233,9 +233,9 @@ fn elements_that_html_has_not_are_kept_and_named_once_a_file() {
     let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3>\n<p>Carts <law>stop <law>here</law></law>.</p><rule>All do.</rule>";
     let imported = import_one("t9.html", html, &virginia());
     assert_eq!(imported.node("va/code/s9-1").text.as_deref(), Some("Carts stop here.\nAll do."));
-    let told: Vec<_> = imported.warnings.iter().map(|own| own.to_string()).collect();
+    let reported: Vec<_> = imported.warnings.iter().map(|own| own.to_string()).collect();
     assert_eq!(
-        told,
+        reported,
         ["law", "rule"].map(|name| format!("t9.html:2: HTML has no element '{name}'; its words are kept as text"))
     );
 }

@@ -89,8 +89,8 @@ fn content(
 /// Reports all faults at once. Otherwise a client would have to ask a person once for each fault.
 fn invalid(faults: Vec<FieldError>) -> ApiError {
     let violation = |FieldError { field, message }: FieldError| {
-        let told = if field.is_empty() { message } else { format!("`{field}` {message}") };
-        Violation { parameter: field, message: told }
+        let reported = if field.is_empty() { message } else { format!("`{field}` {message}") };
+        Violation { parameter: field, message: reported }
     };
     ApiError::invalid_form(faults.into_iter().map(violation).collect())
 }

@@ -223,9 +223,9 @@ fn all_faults_are_reported_with_their_paths() {
         ("expedite", "is not offered in Delaware; the options there are: 24-hour"),
     ];
     let found = faults(&wrong);
-    for (field, told) in expected {
-        let is_told = found.iter().any(|(at, message)| at == field && message.contains(told));
-        assert!(is_told, "{field}: {told} in {found:#?}");
+    for (field, reported) in expected {
+        let is_told = found.iter().any(|(at, message)| at == field && message.contains(reported));
+        assert!(is_told, "{field}: {reported} in {found:#?}");
     }
     assert_eq!(found.len(), expected.len(), "{found:#?}");
 }
@@ -245,9 +245,9 @@ fn an_empty_intake_lists_all_needed_fields() {
     let found = fields_at_fault(&json!({}));
     assert_eq!(found, ["state", "entityType", "registeredAgent", "contact", "names", "people"]);
     let found = faults(&json!({ "state": "PR", "entityType": "club", "people": {}, "names": null }));
-    let told = |field: &str| found.iter().find(|(at, _)| at == field).unwrap().1.clone();
-    assert!(told("state").contains("one of AL, AK") && told("entityType").contains("llc, corporation"));
-    assert!(told("people").contains("must be a list") && told("names").contains("is missing"));
+    let reported = |field: &str| found.iter().find(|(at, _)| at == field).unwrap().1.clone();
+    assert!(reported("state").contains("one of AL, AK") && reported("entityType").contains("llc, corporation"));
+    assert!(reported("people").contains("must be a list") && reported("names").contains("is missing"));
 }
 
 #[test]
@@ -289,8 +289,8 @@ fn the_schema_has_exactly_the_fields_that_are_read() {
         names
     };
     let read = |found: Vec<(String, String)>, field: &str| {
-        let (_, told) = found.into_iter().find(|(at, _)| at == field).unwrap();
-        let (_, names) = told.split_once("the fields here are ").unwrap();
+        let (_, reported) = found.into_iter().find(|(at, _)| at == field).unwrap();
+        let (_, names) = reported.split_once("the fields here are ").unwrap();
         let mut names: Vec<String> = names.split(", ").map(str::to_owned).collect();
         names.sort();
         names

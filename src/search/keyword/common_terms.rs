@@ -16,11 +16,12 @@ const COMMON_IN_ONE_OF: u32 = 32;
 
 /// Maximum size of the cache in bytes, per document of the corpus. About 400 terms fit. The common
 /// terms of 200 everyday questions take 146 bytes per document.
-/// A term has a high frequency in about one in this many of the documents that contain it.
 const BYTES_PER_DOCUMENT: usize = 320;
 
+/// Maximum size of the cache in bytes. A corpus of 367,000 documents reaches it.
 const BYTES_MAX: usize = 112 << 20;
 
+/// A term has a high frequency in about one in this many of the documents that contain it.
 const HIGH_FREQUENCY_IN_ONE_OF: usize = 16;
 
 /// The high-frequency limit is estimated from a sample of at most this many documents.
@@ -40,7 +41,7 @@ pub(super) struct CommonTerm {
     /// Bitmap of the documents in which its weighted term frequency is above
     /// [`Self::most_elsewhere`].
     high_frequency: Box<[u64]>,
-    /// The highest weighted term frequency outside the `much` bitmap, and the highest of all.
+    /// The highest weighted term frequency outside the `high_frequency` bitmap, and the highest of all.
     pub(super) most_elsewhere: f32,
     pub(super) most: f32,
 }
@@ -139,7 +140,7 @@ fn high_frequency_of(has: &[u64], worths: &[f32]) -> (Box<[u64]>, f32, f32) {
 
 /// Whether a term was requested once or several times. From the second request on it is cached.
 #[derive(Clone)]
-enum RequestedTerm {
+pub(super) enum RequestedTerm {
     Once,
     Again(Arc<CommonTerm>),
 }
@@ -156,24 +157,12 @@ impl ByteSize for RequestedTerm {
 /// The recently requested common terms.
 pub(super) struct CommonTermCache {
     document_count: u32,
-    held: ByteCache<u64, RequestedTerm>,
+    pub(super) held: ByteCache<u64, RequestedTerm>,
 }
 
 impl CommonTermCache {
     pub(super) fn new(document_count: u32) -> Self {
-        let bytes_max = BYTES_MAX.min(document_count as usize * BYTES_PER_DOCUMENT);
-        // The cache has two generations.
-        Self { document_count, held: ByteCache::new(bytes_max / 2) }
-    }
-
-    /// Forgets the terms that are held, and holds no more.
-    pub(super) fn close(&self) {
-        self.held.close();
-    }
-
-    #[cfg(test)]
-    pub(super) fn count(&self) -> usize {
-        self.held.entries()
+        Self { document_count, held: ByteCache::for_documents(document_count, BYTES_PER_DOCUMENT, BYTES_MAX) }
     }
 
     /// Returns a term from the cache, or reads and caches it on its second request. `documents` is

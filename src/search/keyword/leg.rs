@@ -43,13 +43,14 @@ impl KeywordLeg {
         })
     }
 
-    /// All fields: first the provision's own words, then the fields that say where it belongs.
-    /// `KnownTerm` relies on this order.
+    /// Empties the caches of common terms for good; searches read these terms from the index again.
     pub(in crate::search) fn release_memory(&self) {
-        self.common.close();
-        self.term_bitmap_cache.close();
+        self.common.held.close();
+        self.term_bitmap_cache.held.close();
     }
 
+    /// All fields: first the provision's own words, then the fields that say where it belongs.
+    /// `KnownTerm` relies on this order.
     pub(super) fn fields(&self) -> [&FieldReader; 4] {
         [&self.text, &self.heading, &self.citation, &self.breadcrumb]
     }

@@ -28,11 +28,12 @@ pub(in crate::search) struct KeywordQuery<'a> {
     pub constraints: &'a Constraints,
     pub ranges: &'a OrdinalRanges,
     /// The filters of the request. `None` admits all documents of the ranges.
-    /// How many top matches to keep, each for law in force and for law no longer in force.
     pub admission: Option<&'a TagStatusFilter<'a>>,
+    /// How many top matches to keep, each for law in force and for law no longer in force.
     pub keep: usize,
     /// Whether to list all matches.
     pub list_matches: bool,
+    /// The documents whose law is no longer in force.
     pub not_in_force: &'a DocumentBitmap,
 }
 

@@ -16,34 +16,23 @@ use crate::search::postings::FieldReader;
 
 /// Maximum size of the cache in bytes, per document of the corpus. It holds 64 terms in both
 /// fields.
-/// The index of a field, and a term.
 const BYTES_PER_DOCUMENT: usize = 16;
 
+/// Maximum size of the cache in bytes.
 const BYTES_MAX: usize = 16 << 20;
 
+/// The index of a field, and a term.
 pub(super) type Key = (usize, String);
 
 /// The recently requested terms.
 pub(super) struct TermBitmapCache {
     document_count: u32,
-    held: ByteCache<Key, Arc<DocumentBitmap>>,
+    pub(super) held: ByteCache<Key, Arc<DocumentBitmap>>,
 }
 
 impl TermBitmapCache {
     pub(super) fn new(document_count: u32) -> Self {
-        let bytes_max = BYTES_MAX.min(document_count as usize * BYTES_PER_DOCUMENT);
-        // The cache has two generations.
-        Self { document_count, held: ByteCache::new(bytes_max / 2) }
-    }
-
-    /// Forgets the terms that are held, and holds no more.
-    pub(super) fn close(&self) {
-        self.held.close();
-    }
-
-    #[cfg(test)]
-    pub(super) fn count(&self) -> usize {
-        self.held.entries()
+        Self { document_count, held: ByteCache::for_documents(document_count, BYTES_PER_DOCUMENT, BYTES_MAX) }
     }
 
     /// The documents that contain the term in this field. It is complete only within the ranges.

@@ -105,7 +105,7 @@ mod tests {
             .collect()
     }
 
-    fn told(pairs: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
+    fn expected(pairs: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
         pairs
             .iter()
             .map(|(word, also)| ((*word).to_owned(), also.iter().map(|&term| term.to_owned()).collect()))
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn words_and_phrases_find_their_synonyms() {
-        assert_eq!(synonyms("landlord keeps deposit"), told(&[("landlord", &["lessor"])]));
-        assert_eq!(synonyms("DUI penalty"), told(&[("dui", &["dwi", "drive", "intox", "influenc"])]));
-        assert_eq!(synonyms("driving while intoxicated"), told(&[("intox", &["dui", "dwi", "drive", "influenc"])]));
-        assert_eq!(synonyms("limited liability company"), told(&[("compani", &["llc"])]));
-        assert_eq!(synonyms("motor vehicle"), told(&[]), "a car is one, but not every one is a car");
-        assert_eq!(synonyms("company of limited liability"), told(&[]));
+        assert_eq!(synonyms("landlord keeps deposit"), expected(&[("landlord", &["lessor"])]));
+        assert_eq!(synonyms("DUI penalty"), expected(&[("dui", &["dwi", "drive", "intox", "influenc"])]));
+        assert_eq!(synonyms("driving while intoxicated"), expected(&[("intox", &["dui", "dwi", "drive", "influenc"])]));
+        assert_eq!(synonyms("limited liability company"), expected(&[("compani", &["llc"])]));
+        assert_eq!(synonyms("motor vehicle"), expected(&[]), "a car is one, but not every one is a car");
+        assert_eq!(synonyms("company of limited liability"), expected(&[]));
     }
 
     #[test]
@@ -152,13 +152,13 @@ mod tests {
 
     #[test]
     fn everyday_expressions_find_legal_terms_and_count_as_spelt() {
-        assert_eq!(synonyms("prenup"), told(&[("prenup", &["premarit", "agreement", "antenupti"])]));
+        assert_eq!(synonyms("prenup"), expected(&[("prenup", &["premarit", "agreement", "antenupti"])]));
         let squatters = synonyms("squatters rights in a barn");
         assert!(squatters.iter().any(|(_, also)| also.contains(&"advers".to_owned())), "{squatters:?}");
         assert!(has_synonym_entry("Prenup") && has_synonym_entry("squatters") && has_synonym_entry("antenuptial"));
         assert_eq!(
             synonyms("got laid off"),
-            told(&[("laid", &["furlough", "involuntarili", "termin"])]),
+            expected(&[("laid", &["furlough", "involuntarili", "termin"])]),
             "its last word is a stop word"
         );
         assert!(!has_synonym_entry("presidant"), "only its stem is that of a word");

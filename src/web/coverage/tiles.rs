@@ -129,8 +129,8 @@ fn wide_tile(federal: &JurisdictionView<'_>) -> Markup {
         rect class=(held.class()) x=(2 * STEP) y="0" width=(3 * STEP - (STEP - SIDE)) height=(SIDE) rx="5" {}
         text x=(2 * STEP + (3 * STEP - (STEP - SIDE)) / 2) y=(SIDE / 2 + 6) { "Federal" }
     };
-    let told = tile_label("Federal", &federal.name, federal.node_count);
-    linked(federal.short_code, &told, held, &content)
+    let reported = tile_label("Federal", &federal.name, federal.node_count);
+    linked(federal.short_code, &reported, held, &content)
 }
 
 fn tile(code: &str, column: u32, row: u32, jurisdictions: &[JurisdictionView<'_>]) -> Markup {
@@ -148,10 +148,10 @@ fn tile(code: &str, column: u32, row: u32, jurisdictions: &[JurisdictionView<'_>
         text x=(x + SIDE / 2) y=(y + SIDE / 2 + 6) { (code) }
     };
     let name = state.map_or(code, |state| &state.name);
-    let told = tile_label(code, name, state.map_or(0, |state| state.node_count));
+    let reported = tile_label(code, name, state.map_or(0, |state| state.node_count));
     match held {
-        HeldLaw::LocalOnly => linked(within.map_or(code, |within| within.short_code), &told, held, &content),
-        _ => linked(code, &told, held, &content),
+        HeldLaw::LocalOnly => linked(within.map_or(code, |within| within.short_code), &reported, held, &content),
+        _ => linked(code, &reported, held, &content),
     }
 }
 
@@ -165,11 +165,11 @@ fn tile_label(shown: &str, name: &str, nodes: u32) -> String {
 }
 
 /// Links a tile with law to its codes in the table below.
-fn linked(code: &str, told: &str, held: HeldLaw, content: &Markup) -> Markup {
+fn linked(code: &str, reported: &str, held: HeldLaw, content: &Markup) -> Markup {
     html! {
         @match held {
-            HeldLaw::Nothing => { g { title { (told) } (content) } }
-            _ => { a href={ "#" (code) } aria-label=(told) { title { (told) } (content) } }
+            HeldLaw::Nothing => { g { title { (reported) } (content) } }
+            _ => { a href={ "#" (code) } aria-label=(reported) { title { (reported) } (content) } }
         }
     }
 }

@@ -95,7 +95,7 @@ impl LayerPage<'_> {
                     button type="button" data-do="out" aria-label="Zoom out" { "−" }
                     button type="button" data-do="fit" aria-label="Show the whole map" { "⤢" }
                 }
-                p.map-told hidden {}
+                p.map-reported hidden {}
             }
             p #map-keys .remark hidden {
                 "Arrows move the map, " kbd { "+" } " and " kbd { "−" } " zoom, " kbd { "Home" } " shows all, " kbd { "Enter" }

@@ -185,14 +185,14 @@ fn flatten(items: &[Item], depth: usize, scheme: &Scheme, shared: bool, into: &m
     }
 }
 
-fn check(tree: &[Item], scheme: &Scheme, shared: bool, told: &Scheme) {
+fn check(tree: &[Item], scheme: &Scheme, shared: bool, reported: &Scheme) {
     let mut lines = Vec::new();
     flatten(tree, 0, scheme, shared, &mut lines);
     let paragraphs: Vec<Paragraph<'_>> = lines
         .iter()
         .map(|(text, _, italic)| Paragraph { text, italics: if *italic { &[(1, 2)] } else { &[] } })
         .collect();
-    let places = infer(&paragraphs, told);
+    let places = infer(&paragraphs, reported);
     for ((text, depth, _), place) in lines.iter().zip(&places) {
         assert_eq!((place.depth, place.label_bytes), (*depth, text.len() - 2), "{text} in {lines:?}");
     }

@@ -33,26 +33,26 @@ fn hash(text: &str) -> String {
     })
 }
 
-fn told(node: &NewNode) -> String {
+fn reported(node: &NewNode) -> String {
     let content = &node.content;
     let text = content.text.as_deref().unwrap();
     let status = content.status.unwrap().as_str();
-    let mut told =
+    let mut reported =
         format!("{}\n  {} | {} | {status} | {}\n", node.key, content.citation, content.level, hash(&content.heading));
     if let Some(date) = &content.effect.from {
-        writeln!(told, "  effective from {date}").unwrap();
+        writeln!(reported, "  effective from {date}").unwrap();
     }
-    writeln!(told, "  text {} {}: {}", text.len(), hash(text), structure(text, &content.layout)).unwrap();
+    writeln!(reported, "  text {} {}: {}", text.len(), hash(text), structure(text, &content.layout)).unwrap();
     for mark in &content.layout.marks {
-        writeln!(told, "  mark {:?} {}+{} {}", mark.kind().unwrap(), mark.start, mark.length, mark.target).unwrap();
+        writeln!(reported, "  mark {:?} {}+{} {}", mark.kind().unwrap(), mark.start, mark.length, mark.target).unwrap();
     }
     for note in &content.notes {
         let (length, hash, lines) = (note.text.len(), hash(&note.text), note.layout.lines.len());
-        writeln!(told, "  note {}: {length} {hash}, {lines} lines", note.topic).unwrap();
+        writeln!(reported, "  note {}: {length} {hash}, {lines} lines", note.topic).unwrap();
     }
     let credit = content.source_credit.as_deref().unwrap_or_default();
-    writeln!(told, "  credit {} {}", credit.len(), hash(credit)).unwrap();
-    told
+    writeln!(reported, "  credit {} {}", credit.len(), hash(credit)).unwrap();
+    reported
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn thirty_provisions_are_set_as_they_were_checked() {
     assert_eq!(keys.len(), 30);
     let nodes = || titles.iter().flat_map(|(_, parsed)| &parsed.nodes);
     let picked = keys.iter().map(|key| nodes().find(|node| node.key == *key).unwrap_or_else(|| panic!("{key}")));
-    let now: String = picked.clone().map(told).collect();
+    let now: String = picked.clone().map(reported).collect();
     if std::env::var_os("HORNBOOK_RENEW_GOLDEN").is_some() {
         picked.for_each(|node| println!("@@ {} {:#?}", node.key, node.content));
         return std::fs::write(file(), now).unwrap();

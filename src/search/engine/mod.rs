@@ -1,5 +1,7 @@
 //! The search engine: one snapshot, opened for searching, and the steps of a search.
 
+mod places;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,31 +15,27 @@ use hornbook_corpus::nodes::ArchivedNodeRecord;
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 
-use super::bare_number::cite_bare_numbers;
-use super::compound::add_compounds;
-use super::error::{DeepUnavailable, SearchError};
-use super::facets;
-use super::feature::{FeatureVector, RankingFeature};
-use super::filter::SearchScope;
-use super::fuse::{Candidate, Weights, demote_duplicate_texts, fuse};
-use super::idle_core::{IdleCore, SearchingThread};
-use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, is_selective};
-use super::law_on_day::{LawByDay, LawOnDay};
-use super::places::Places;
-use super::ranking::{PageRange, Ranking};
-use super::related_provisions::RelatedProvisions;
-use super::request::{
-    Depth, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse, ShownQuery, UnderstoodPlace,
-};
-use super::rerank::{Interaction, SimilarityCurve, TokenRarity};
-use super::resolve::tables::ResolveTables;
-use super::semantic::{self, QueryVectors, SemanticCandidate, SemanticLimits};
-use super::stages::{Stage, Stopwatch};
-use super::tuning::Tuning;
-use super::understand::{
-    ParseOptions, ParsedQuery, PlaceMeaning, QueryKind, QueryWord, SearchedPlace, check_query, understand,
-};
-use super::word_sequence::mark_sequences;
+use crate::search::bare_number::cite_bare_numbers;
+use crate::search::compound::add_compounds;
+use crate::search::error::{DeepUnavailable, SearchError};
+use crate::search::facets;
+use crate::search::feature::{FeatureVector, RankingFeature};
+use crate::search::filter::SearchScope;
+use crate::search::fuse::{Candidate, Weights, demote_duplicate_texts, fuse};
+use crate::search::idle_core::{IdleCore, SearchingThread};
+use crate::search::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, is_selective};
+use crate::search::law_on_day::{LawByDay, LawOnDay};
+use crate::search::places::Places;
+use crate::search::ranking::{PageRange, Ranking};
+use crate::search::related_provisions::RelatedProvisions;
+use crate::search::request::{Depth, Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, ShownQuery};
+use crate::search::rerank::{Interaction, SimilarityCurve, TokenRarity};
+use crate::search::resolve::tables::ResolveTables;
+use crate::search::semantic::{self, QueryVectors, SemanticCandidate, SemanticLimits};
+use crate::search::stages::{Stage, Stopwatch};
+use crate::search::tuning::Tuning;
+use crate::search::understand::{ParseOptions, ParsedQuery, QueryKind, QueryWord, check_query, understand};
+use crate::search::word_sequence::mark_sequences;
 
 /// Searches one snapshot.
 pub struct Engine {
@@ -125,11 +123,13 @@ impl Engine {
         &self.snapshot
     }
 
-    /// The law as it is on a day; without a day, as of the latest date of each source.
+    /// Empties the caches of common terms for good: another snapshot is served now, and only searches
+    /// that are already running still use this one.
     pub fn release_memory(&self) {
         self.keyword.release_memory();
     }
 
+    /// The law as it is on a day; without a day, as of the latest date of each source.
     pub fn law_on(&self, day: Option<Day>) -> Arc<LawOnDay> {
         self.law.on(day)
     }
@@ -323,18 +323,6 @@ impl Engine {
         Ok(understood)
     }
 
-    fn restrict_to_place(&self, understood: &ParsedQuery, request: &SearchRequest<'_>, scope: &mut SearchScope<'_>) {
-        let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::Narrows);
-        let of_request = || request.filter.ranges.clone().unwrap_or_else(|| self.all_nodes().into());
-        scope.ranges = place.map_or_else(of_request, |place| self.places.get(place.named.place).nodes.into());
-    }
-
-    /// The nodes of the place whose law the query prefers, if there is one.
-    fn preferred_ranges(&self, understood: &ParsedQuery) -> Option<OrdinalRanges> {
-        let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::IsPreferred)?;
-        Some(self.places.get(place.named.place).nodes.into())
-    }
-
     /// Drops cited provisions outside the scope. If none remains, a bare section number may cite one.
     fn drop_out_of_scope(&self, understood: &mut ParsedQuery, scope: &SearchScope<'_>) -> Result<(), SearchError> {
         understood.cited.retain(|&node| scope.contains(node));
@@ -452,32 +440,6 @@ impl Engine {
         let (here, there) = spare.run_both(here, || shared.search_parts());
         let (nearest, of_here) = here?;
         Ok((nearest, shared.finish([of_here, there?])?))
-    }
-
-    /// Runs keyword search for a query that prefers the law of a place. The place and the rest are
-    /// searched separately, so that the best matches of both are known and their order does not depend
-    /// on the page.
-    fn retrieve_preferring(
-        &self,
-        request: &SearchRequest<'_>,
-        scope: &SearchScope<'_>,
-        page: &PageRange,
-        terms: &SearchTerms,
-        (cited, nearest): (&[NodeOrdinal], &[SemanticCandidate]),
-        preferred: &OrdinalRanges,
-    ) -> Result<KeywordFound, SearchError> {
-        if request.mode == Mode::Semantic {
-            return Ok(KeywordFound::default());
-        }
-        let watched = always_scored(cited, nearest);
-        let search = |ranges: OrdinalRanges| {
-            let (inside, query) =
-                (nodes_in_ranges(&ranges, &watched), self.keyword_query(request, scope, page, terms, &ranges));
-            self.keyword.search(&query, &inside)
-        };
-        let mut found = search(scope.ranges.intersect(preferred))?;
-        found.add_elsewhere(search(scope.ranges.subtract(preferred))?, self.tuning.elsewhere);
-        Ok(found)
     }
 
     fn keyword_query<'q>(
@@ -655,23 +617,6 @@ impl Engine {
             stages,
             searched,
         })
-    }
-
-    fn understood_place(&self, query: &str, place: &SearchedPlace) -> Option<UnderstoodPlace> {
-        let effect = match place.effect {
-            PlaceMeaning::Narrows => PlaceEffect::Filter,
-            PlaceMeaning::IsPreferred => PlaceEffect::Preference,
-            PlaceMeaning::AlreadyFiltered | PlaceMeaning::IsNotLoaded => return None,
-        };
-        let said: Vec<&str> = place.named.bytes.iter().map(|bytes| &query[bytes.clone()]).collect();
-        let known = self.places.get(place.named.place);
-        let (jurisdiction, name) = (known.jurisdiction.clone(), known.name.clone());
-        Some(UnderstoodPlace { jurisdiction, name, words: said.join(", "), effect })
-    }
-
-    fn not_loaded(&self, place: &SearchedPlace) -> Option<String> {
-        let is_not_loaded = place.effect == PlaceMeaning::IsNotLoaded;
-        is_not_loaded.then(|| self.places.get(place.named.place).name.clone())
     }
 
     fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &ParsedQuery) -> Result<(), SearchError> {

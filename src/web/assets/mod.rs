@@ -36,7 +36,7 @@ impl Asset {
 macro_rules! assets {
     ($($(#[$meaning:meta])* $name:ident: $file:literal, $media_type:expr;)*) => {
         $($(#[$meaning])* pub(super) static $name: LazyLock<Asset> =
-            LazyLock::new(|| Asset::new($file, $media_type, include_str!(concat!("assets/", $file))));)*
+            LazyLock::new(|| Asset::new($file, $media_type, include_str!($file)));)*
 
         static ALL: &[&LazyLock<Asset>] = &[$(&$name),*];
     };

@@ -477,9 +477,9 @@ fn held_terms_are_given_back_and_not_held_again() {
         found
     };
     let before = ask();
-    assert!(leg.common.count() > 0 && leg.term_bitmap_cache.count() > 0);
+    assert!(leg.common.held.entries() > 0 && leg.term_bitmap_cache.held.entries() > 0);
     leg.release_memory();
-    assert_eq!((leg.common.count(), leg.term_bitmap_cache.count()), (0, 0));
+    assert_eq!((leg.common.held.entries(), leg.term_bitmap_cache.held.entries()), (0, 0));
     assert_eq!(ask(), before);
-    assert_eq!((leg.common.count(), leg.term_bitmap_cache.count()), (0, 0));
+    assert_eq!((leg.common.held.entries(), leg.term_bitmap_cache.held.entries()), (0, 0));
 }
