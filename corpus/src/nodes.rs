@@ -2,7 +2,7 @@
 //!
 //! `nodes.redb` maps an ordinal to an rkyv archive of `NodeRecord` and its checksum. Both are checked on every
 //! access. redb itself trusts the file that it opens and panics on a damaged one, so it is called only inside
-//! [`guarded`]. Records contain no law text: redb needs 2.6 times the space for values of 2 kB, and a mapped text
+//! [`catch_panic_as_damage`]. Records contain no law text: redb needs 2.6 times the space for values of 2 kB, and a mapped text
 //! needs no copy.
 
 use std::fmt;

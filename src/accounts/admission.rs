@@ -1,9 +1,9 @@
 //! The steps of a metered call as types. Each step is a method of the result of the step before, so
 //! no step can be skipped.
 //!
-//! `authenticate` (401) -> [`Caller::require`] (403) -> [`Scoped::pace`] (429) -> the caller checks parameters (422) ->
+//! `authenticate` (401) -> [`Caller::require`] (403) -> [`Scoped::check_rate`] (429) -> the caller checks parameters (422) ->
 //! [`RateChecked::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs at the same time ->
-//! [`PendingDebit::settle`] returns the [`Receipt`], which the credit headers require, or [`PendingDebit::refund`]
+//! [`PendingDebit::settle`] returns the [`MeteringReceipt`], which the credit headers require, or [`PendingDebit::refund`]
 //! returns the credits if the work failed.
 
 use std::sync::Arc;

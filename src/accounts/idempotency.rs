@@ -1,7 +1,7 @@
 //! Answers a retry with the same `Idempotency-Key` again without a second debit. This works within
 //! a short horizon, a limited number of times, per API key.
 //!
-//! The record of a debit is written in the same commit as the debit. [`Retries`] mirrors these
+//! The record of a debit is written in the same commit as the debit. [`IdempotencyIndex`] mirrors these
 //! records in memory, so that a call never reads the file. While a call is in progress, its
 //! [`Claim`] blocks copies of it: two copies at once cannot both be charged, and a copy cannot be
 //! answered from the record of a call whose work then fails and whose debit is refunded. A call
@@ -290,7 +290,7 @@ impl Drop for ReplaySlot {
     }
 }
 
-/// Reads all records, for [`Retries::reload`].
+/// Reads all records, for [`IdempotencyIndex::reload`].
 pub(crate) fn read_all(reading: &StateReader) -> Result<Vec<(RecordKey, IdempotencyRecord)>, StateError> {
     let mut records = Vec::new();
     reading.scan(StateTable::Idempotency, &[], &mut |key, payload| {

@@ -5,7 +5,7 @@
 //! before the callers get the error ([`StateStorage::note_owed`]). The refunds are made, for the debits
 //! that the file contains, when the ledger is repaired or when the program starts again.
 //!
-//! [`StateStorage::note_owed`]: crate::state::Medium::note_owed
+//! [`StateStorage::note_owed`]: crate::state::StateStorage::record_owed
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -3,7 +3,7 @@
 //! the format (406), reserve credits (402), do the work (404, 503), commit the debit, answer.
 //!
 //! Each step is a type that the step before it returns (see `accounts::admission`). The [`Answer`] to a
-//! metered call contains the [`Receipt`], which only these steps can create. Heavy work waits in the
+//! metered call contains the [`MeteringReceipt`], which only these steps can create. Heavy work waits in the
 //! queue for a worker thread. Light work runs inside the call's own task.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

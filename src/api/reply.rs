@@ -79,7 +79,7 @@ pub enum Body {
     Stored(StoredLayer),
 }
 
-/// Marks a response whose body is [`Body::Kept`].
+/// Marks a response whose body is [`Body::Cached`].
 #[derive(Clone, Copy, Debug)]
 pub struct CachedBody;
 

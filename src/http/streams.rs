@@ -25,7 +25,7 @@ pub(super) struct Streams {
 struct StreamState {
     /// Requests whose responses are not made or not read yet.
     requests: usize,
-    /// Bytes that count against [`ROOM`], responses in progress included.
+    /// Bytes that count against [`UNREAD_BYTES_MAX`], responses in progress included.
     taken: usize,
     unread: usize,
     /// When the response of each request must be read.
@@ -66,7 +66,7 @@ impl Streams {
     }
 }
 
-/// One request and its share of [`ROOM`], which it gives back on drop.
+/// One request and its share of [`UNREAD_BYTES_MAX`], which it gives back on drop.
 pub(super) struct StreamShare {
     streams: Arc<Streams>,
     number: u64,

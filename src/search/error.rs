@@ -60,7 +60,7 @@ pub enum SearchError {
         limit: u32,
     },
     NotDeep(DeepUnavailable),
-    /// The client has disconnected: see [`CancelCheck`](super::Abandoned).
+    /// The client has disconnected: see [`CancelCheck`](super::CancelCheck).
     Abandoned,
     Index(TantivyError),
     /// Reading the snapshot panicked. This usually means that its files are damaged.

@@ -42,7 +42,7 @@ impl RankingFeature {
     }
 }
 
-/// A number for each feature, in the order of [`Feature::ALL`].
+/// A number for each feature, in the order of [`RankingFeature::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeatureVector(pub [f32; RankingFeature::COUNT]);
 

@@ -62,7 +62,7 @@ impl Ranking {
             }
         };
         let living = keyword.law_in_force.iter().map(kept(false));
-        let mut tail: Vec<Scored> = living.chain(keyword.dead.iter().map(kept(true))).collect();
+        let mut tail: Vec<Scored> = living.chain(keyword.not_in_force.iter().map(kept(true))).collect();
         tail.retain(|scored| placed.binary_search(&scored.doc).is_err());
         tail.sort_unstable_by(by_rank);
         let is_match = |node: &&NodeOrdinal| keyword.watched.binary_search_by_key(&node.0, |scored| scored.doc).is_ok();

@@ -83,11 +83,11 @@ pub(super) struct Interaction {
     weights: Vec<f32>,
     weight_total: f32,
     /// The matches between tokens and query tokens: the index of the query token, and the
-    /// similarity. The entries for one token are consecutive; [`Lookup`] has their place.
+    /// similarity. The entries for one token are consecutive; [`TokenOffsets`] has their place.
     token_matches: Vec<(u8, f32)>,
 }
 
-/// Where the entries of each token start in [`Interaction::helps`].
+/// Where the entries of each token start in [`Interaction::token_matches`].
 struct TokenOffsets {
     /// Bitmap of the tokens that are similar to a query token. Nearly all tokens are not, and the
     /// bitmap is small enough for the fastest CPU cache.

@@ -7,7 +7,7 @@ use super::mark::LedgerMark;
 use super::table::StateTable;
 use super::transaction::StateReader;
 
-/// The key of the record with the ledger's length and last hash; its first 40 bytes are a [`Mark`].
+/// The key of the record with the ledger's length and last hash; its first 40 bytes are a [`LedgerMark`].
 pub(crate) const HEAD_KEY: &[u8] = b"ledger";
 
 /// Runs redb's own check: every page against its checksum, and the allocator against the trees.
@@ -23,7 +23,7 @@ pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), Stat
     Err(StateError::damaged(place, DamageKind::Inconsistent(what)))
 }
 
-/// Like [`every_record`], for a file of an older format, which may lack tables.
+/// Like [`all_checksums`], for a file of an older format, which may lack tables.
 pub(super) fn existing_tables(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
     for table in StateTable::ALL {

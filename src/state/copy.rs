@@ -17,7 +17,7 @@ use super::store::State;
 use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
 
-/// Writes one consistent snapshot to a new file beside `to` and returns its path. [`finish`] checks
+/// Writes one consistent snapshot to a new file beside `to` and returns its path. [`check_and_rename`] checks
 /// and renames it. It is copied record by record, because the pages of a live file change during a
 /// plain copy.
 pub(crate) fn write_temporary(reading: &StateReader, to: &Path) -> Result<PathBuf, StateError> {

@@ -1,5 +1,5 @@
 //! Secondary indexes: the records of a table that belong to one account, or to one payment.
-//! [`StateWriter`](super::Writing) updates them with every record that it puts or removes, from the
+//! [`StateWriter`](super::StateWriter) updates them with every record that it puts or removes, from the
 //! record itself, so that no change can forget them.
 
 use serde_json::Value;

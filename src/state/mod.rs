@@ -2,7 +2,7 @@
 //!
 //! This layer has tables of checksummed records with indexes. It creates, opens, checks, copies and
 //! restores the file safely. It knows nothing about credits. Main types: [`State`] (an open file),
-//! [`StateStorage`] (the storage of its bytes), [`Table`], `StateWriter` and `Reading` (the two kinds of
+//! [`StateStorage`] (the storage of its bytes), [`StateTable`], `StateWriter` and `Reading` (the two kinds of
 //! transaction).
 //!
 //! Opening the file runs redb's integrity check and then our own: every record of every table must

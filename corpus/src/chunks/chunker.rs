@@ -16,7 +16,7 @@ pub const CHUNK_TOKENS: usize = 200;
 pub const CHUNK_TOKENS_MAX: usize = CHUNK_TOKENS_FULL + 2 * CHUNK_TOKENS_SHORT;
 
 /// A passage that would make a chunk longer than this starts the next chunk, unless the chunk has fewer than
-/// [`SHORT`] tokens.
+/// [`CHUNK_TOKENS_SHORT`] tokens.
 const CHUNK_TOKENS_FULL: usize = 256;
 
 /// A chunk with fewer tokens has too little meaning alone: the next passage is added to it, or, at the end of the

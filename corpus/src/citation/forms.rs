@@ -174,7 +174,7 @@ pub(super) struct Forms {
 struct JurisdictionSpellings {
     code: Box<str>,
     spellings: Vec<Vec<String>>,
-    /// The state of [`Names`] after the jurisdiction, from which the names that begin with it continue.
+    /// The state of [`NameTrie`] after the jurisdiction, from which the names that begin with it continue.
     start: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Section numbers: which characters belong to a number, where it ends, and which dashes make a range.
 //!
 //! In some codes a dash is part of a number (`13.1-345`), in others only before letters (`349-a`); elsewhere it
-//! makes a range. The [`Shape`] of a code defines this. A number without a section sign must fit its shape
+//! makes a range. The [`NumberShape`] of a code defines this. A number without a section sign must fit its shape
 //! strictly.
 
 use std::cmp::Ordering;

@@ -1,6 +1,6 @@
 //! Opens a finished keyword index and finds the nodes that contain given words.
 //!
-//! tantivy trusts the files that it opens and panics on damaged ones, so it is called only inside [`guarded`]. The
+//! tantivy trusts the files that it opens and panics on damaged ones, so it is called only inside [`catch_panic_as_damage`]. The
 //! search engine reads postings itself and has its own guard.
 
 use std::fmt;

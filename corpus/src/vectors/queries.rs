@@ -65,7 +65,7 @@ impl QueryRows<'_> {
 /// Writes the file into `directory`, which must not contain it yet.
 ///
 /// # Panics
-/// If the rows are not complete (see [`QueryRows::are_whole`]).
+/// If the rows are not complete (see [`QueryRows::are_complete`]).
 pub fn write_queries(
     directory: &Path,
     space: &SpaceName,

@@ -2,7 +2,7 @@
 //!
 //! An endpoint declares `const LIMIT: Param<Whole<1, 100>>`. Its row in the table lists `LIMIT.rule`,
 //! which the documents show and [`check`] enforces. Its handler reads the typed value with the constant.
-//! The text from the caller arrives as [`Arguments`] and is parsed once, into [`Checked`] values. After
+//! The text from the caller arrives as [`Arguments`] and is parsed once, into [`CheckedArguments`] values. After
 //! that no code handles raw text where a type belongs.
 
 mod kind;

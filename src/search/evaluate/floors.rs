@@ -1,7 +1,7 @@
 //! The minimum quality that search must reach: a table of nDCG@10 by kind of query and mode, stored in a file.
 //!
 //! A line has the kind, the mode and the figure, separated by tabs. A measured value may be lower than
-//! its floor by up to [`SLACK`].
+//! its floor by up to [`FLOOR_TOLERANCE`].
 
 use std::fmt;
 use std::path::Path;

@@ -170,7 +170,7 @@ impl<'q> Collector<'q> {
     pub(super) fn finish(mut self, possible: f32) -> KeywordFound {
         self.found.possible = possible;
         self.found.law_in_force = self.living.finish();
-        self.found.dead = self.dead.finish();
+        self.found.not_in_force = self.dead.finish();
         // Within a window, some matches are counted before others.
         self.found.matches.sort_unstable();
         self.found

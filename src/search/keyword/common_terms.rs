@@ -119,7 +119,7 @@ impl CommonTerm {
     }
 }
 
-/// The bitmap of the about one in [`MUCH_IN_ONE_OF`] documents where the term is most frequent, the
+/// The bitmap of the about one in [`HIGH_FREQUENCY_IN_ONE_OF`] documents where the term is most frequent, the
 /// highest weighted term frequency outside this bitmap, and the highest of all.
 fn high_frequency_of(has: &[u64], worths: &[f32]) -> (Box<[u64]>, f32, f32) {
     let mut sampled: Vec<f32> = worths.iter().step_by(worths.len().div_ceil(SAMPLED).max(1)).copied().collect();

@@ -104,7 +104,7 @@ impl KeywordLeg {
     }
 }
 
-/// Splits the ranges into about [`PLACES`] equal parts, and returns at most the first `most`
+/// Splits the ranges into about [`SAMPLED_RANGES`] equal parts, and returns at most the first `most`
 /// ordinals of each part.
 fn sample_ranges(ranges: &OrdinalRanges, most: u32) -> Vec<OrdinalRange> {
     let part = ranges.len().div_ceil(SAMPLED_RANGES).max(1);

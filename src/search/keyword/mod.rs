@@ -1,7 +1,7 @@
 //! The keyword leg: finds the provisions that contain the words of a query, and scores them.
 //!
 //! A provision **matches** if it contains every phrase and no excluded phrase, and if the query
-//! words it contains carry enough weight: at least a share ([`Tuning::share_required`]) of the
+//! words it contains carry enough weight: at least a share ([`share_required`](crate::search::Tuning::share_required)) of the
 //! total weight of all query words that occur in the corpus. The weight of a word is its inverse
 //! document frequency (IDF). In the match condition this weight is called the **mass** of the word.
 //! So a match contains the rare words of a query and may lack common ones. The definition does not
@@ -54,13 +54,13 @@ use shared::SharedSearch;
 use window::ScoreWindow;
 
 /// Maximum cost of reading positions for the phrases of one query, in the units of
-/// [`PhraseReader::cost_of_each`]. Phrases of rare words cost far less. If a phrase such as
+/// [`PhraseReader::position_costs`]. Phrases of rare words cost far less. If a phrase such as
 /// `"of the united states"` would exceed it, the most common words of the phrase are still
 /// required, but their positions are not checked. Provisions with all words in a row are ranked
 /// first all the same.
 const POSITION_COST_MAX: usize = 1_000_000;
 
-/// Cost of checking one document for a phrase, as a number of provisions for [`IdleCore::core`].
+/// Cost of checking one document for a phrase, as a number of provisions for [`IdleCore::reserve_idle`].
 const PHRASE_CHECK_COST: u32 = 64;
 
 /// A term is common if at least one in this many documents contains it.
@@ -221,7 +221,7 @@ impl KeywordLeg {
         Ok(docs.iter().copied().filter(|&doc| rows.iter_mut().any(|row| row.is_in(doc))).collect())
     }
 
-    /// Like [`Self::having_in_a_row`], but within a budget, and for documents that contain all
+    /// Like [`Self::filter_by_phrase`], but within a budget, and for documents that contain all
     /// terms. Checks the positions of as many of the rarest terms as the budget allows. If these
     /// are fewer than two, it keeps all documents.
     fn filter_by_phrase_within(
@@ -336,7 +336,7 @@ fn intersection_of(first: &[u32], second: &[u32]) -> Vec<u32> {
     first.iter().copied().filter(is_in_second).collect()
 }
 
-/// The part of [`PLACES_READ_MAX`] that a query has left for reading positions.
+/// The part of [`POSITION_COST_MAX`] that a query has left for reading positions.
 struct PositionBudget(usize);
 
 impl PositionBudget {

@@ -52,7 +52,7 @@ pub(in crate::search) struct KeywordFound {
     pub possible: f32,
     /// Best first, equal scores by ordinal.
     pub law_in_force: Vec<Scored>,
-    pub dead: Vec<Scored>,
+    pub not_in_force: Vec<Scored>,
     /// The watched documents that match, ascending by document.
     pub watched: Vec<Scored>,
     /// All matches, ascending, if the query asked to list them.
@@ -62,7 +62,7 @@ pub(in crate::search) struct KeywordFound {
 impl KeywordFound {
     /// Removes a match that turned out not to be one.
     pub(in crate::search) fn remove_match(&mut self, doc: u32) {
-        for scored in [&mut self.law_in_force, &mut self.dead, &mut self.watched] {
+        for scored in [&mut self.law_in_force, &mut self.not_in_force, &mut self.watched] {
             scored.retain(|scored| scored.doc != doc);
         }
         self.matches.retain(|&other| other != doc);
@@ -72,7 +72,9 @@ impl KeywordFound {
     /// Adds the result for other documents. `keep` is the number of top matches to keep.
     pub(super) fn add(&mut self, other: Self, keep: usize) {
         self.total += other.total;
-        for (best, others) in [(&mut self.law_in_force, other.law_in_force), (&mut self.dead, other.dead)] {
+        for (best, others) in
+            [(&mut self.law_in_force, other.law_in_force), (&mut self.not_in_force, other.not_in_force)]
+        {
             best.extend(others);
             best.sort_unstable_by(by_rank);
             best.truncate(keep.max(1));
@@ -89,7 +91,7 @@ impl KeywordFound {
         self.total += elsewhere.total;
         self.possible = self.possible.max(elsewhere.possible);
         self.law_in_force = merged(&self.law_in_force, &elsewhere.law_in_force, share);
-        self.dead = merged(&self.dead, &elsewhere.dead, share);
+        self.not_in_force = merged(&self.not_in_force, &elsewhere.not_in_force, share);
         self.watch_also(elsewhere.watched);
         self.matches.extend(elsewhere.matches);
         self.matches.sort_unstable();
@@ -102,14 +104,15 @@ impl KeywordFound {
 
     /// The top `living` matches in force, and fewer of the top matches no longer in force.
     pub(in crate::search) fn best(&self, living: usize) -> [&[Scored]; 2] {
-        [(&self.law_in_force, living), (&self.dead, living / NOT_IN_FORCE_DIVISOR)]
+        [(&self.law_in_force, living), (&self.not_in_force, living / NOT_IN_FORCE_DIVISOR)]
             .map(|(list, most)| &list[..list.len().min(most)])
     }
 
     /// The best score as a share of the possible score, from 0 to 1.
     pub(in crate::search) fn coverage(&self) -> f32 {
         // The first match need not have the best score if a place is preferred.
-        let best = self.law_in_force.iter().chain(&self.dead).fold(0.0_f32, |best, scored| best.max(scored.score));
+        let best =
+            self.law_in_force.iter().chain(&self.not_in_force).fold(0.0_f32, |best, scored| best.max(scored.score));
         if self.possible > 0.0 { (best / self.possible).min(1.0) } else { 0.0 }
     }
 }

@@ -75,7 +75,7 @@ pub(super) struct QueryMatcher {
     word_of: Vec<(String, u8)>,
     /// In the order of the query.
     words: Vec<MatcherWord>,
-    /// The kind of each byte for [`Wanted::next_candidate`].
+    /// The kind of each byte for [`QueryMatcher::next_candidate`].
     kinds: [u8; 256],
     /// For each first letter, the set of second letters, with [`NO_CLASS`] if a term ends after the
     /// first letter.

@@ -2,7 +2,7 @@
 //! different formats can fill one code body.
 //!
 //! [`names`] makes keys, citations and levels. [`place`] tracks the place in the code while a
-//! document is read. [`setter`] builds the text of a provision and nests its flat paragraphs.
+//! document is read. [`text`] builds the text of a provision and nests its flat paragraphs.
 //! [`elements`] reads the elements that the electronic and the annual edition share, [`tables`]
 //! reads their tables, and [`effect`] finds dates in notes. The importers are `ecfr`, `cfr_annual`
 //! and `regml`.

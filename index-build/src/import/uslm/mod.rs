@@ -3,7 +3,7 @@
 //! Federal Regulations in USLM 2.
 //!
 //! A document is walked once. [`hierarchy`] makes nodes of titles, chapters and sections,
-//! [`setting`] builds texts and notes line by line, [`left_out`] records the words that are in no
+//! [`text`] builds texts and notes line by line, [`left_out`] records the words that are in no
 //! text, and [`identifier`] and [`scheme`] make keys and citations. Law quoted in notes makes no
 //! nodes: the walk never searches for sections below a section.
 

@@ -98,14 +98,14 @@ proptest! {
             let mut expected = twin.matches(&words, &phrases, &excluded);
             expected.retain(|&doc, _| ranges.contains(doc));
             prop_assert_eq!(&all.matches, &expected.keys().copied().collect::<Vec<_>>());
-            prop_assert_eq!(all.law_in_force.len() + all.dead.len(), expected.len());
-            for scored in all.law_in_force.iter().chain(&all.dead) {
+            prop_assert_eq!(all.law_in_force.len() + all.not_in_force.len(), expected.len());
+            for scored in all.law_in_force.iter().chain(&all.not_in_force) {
                 prop_assert!(close(scored.score, expected[&scored.doc]));
             }
             prop_assert_eq!(best.total, all.total);
             prop_assert_eq!(best.total as usize, expected.len());
             prop_assert_eq!(&best.law_in_force[..], &all.law_in_force[..keep.min(all.law_in_force.len())]);
-            prop_assert_eq!(&best.dead[..], &all.dead[..keep.min(all.dead.len())]);
+            prop_assert_eq!(&best.not_in_force[..], &all.not_in_force[..keep.min(all.not_in_force.len())]);
             prop_assert_eq!(&best.watched, &all.watched);
             prop_assert_eq!(best.possible, all.possible);
             let watched: Vec<u32> = watched.iter().copied().filter(|doc| expected.contains_key(doc)).collect();

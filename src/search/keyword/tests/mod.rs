@@ -247,7 +247,7 @@ proptest! {
         expected.retain(|&doc, _| ranges.contains(doc));
         prop_assert_eq!(&found.matches, &expected.keys().copied().collect::<Vec<_>>());
         prop_assert_eq!(found.total as usize, expected.len());
-        for (list, is_dead) in [(&found.law_in_force, false), (&found.dead, true)] {
+        for (list, is_dead) in [(&found.law_in_force, false), (&found.not_in_force, true)] {
             let mut scores: Vec<f32> = expected.iter().filter(|(doc, _)| (*doc % 5 == 0) == is_dead).map(|(_, s)| *s).collect();
             scores.sort_by(|a, b| b.total_cmp(a));
             scores.truncate(keep);
