@@ -1,4 +1,4 @@
-//! Addresses of files on the web: parsing, mirrors, and what a redirect may lead to.
+//! URLs of files: parsing, mirrors, and allowed redirects.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct DownloadUrl {
     path: String,
 }
 
-/// Why a text is no address that is requested.
+/// The reason why a text is not an acceptable URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoAddress {
     text: String,
@@ -69,7 +69,7 @@ impl DownloadUrl {
         Self { path: path.to_owned(), ..self.clone() }
     }
 
-    /// Plain http is for this machine alone: on the way from anywhere else a file could be exchanged unnoticed.
+    /// Plain http is allowed only to this machine: elsewhere somebody could replace a file unnoticed.
     pub fn is_safe(&self) -> bool {
         let host = self.authority.rsplit_once(':').map_or(self.authority.as_str(), |(host, port)| {
             if port.bytes().all(|byte| byte.is_ascii_digit()) { host } else { &self.authority }
@@ -84,7 +84,7 @@ impl DownloadUrl {
         Self { path: format!("{folder}/{}{}", self.authority, self.path), ..base.clone() }
     }
 
-    /// Where a redirect leads. Only other addresses of the same host are followed, and none that gives up encryption.
+    /// The target of a redirect. It must be on the same host and must not drop encryption.
     pub fn redirected(&self, location: &str) -> Result<Self, NoAddress> {
         let refused = |what| NoAddress { text: location.to_owned(), what };
         let target = self.joined(location)?;

@@ -1,8 +1,8 @@
 //! The catalogue of official sources: `catalogue.toml`, compiled in and checked by tests.
 //!
-//! An entry says who publishes a body of law, where, in which form and on what terms, whether Hornbook imports it, and what
-//! stands in the way if not. An address is `verified` only if a document names it, and what is not known is said to be
-//! unknown.
+//! An entry lists the publisher of a body of law, its address, format and terms, and whether Hornbook
+//! imports it, with the obstacle if not. An address is `verified` only if a document names it. Unknown
+//! facts are marked as unknown.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ fn parse(text: &str) -> Result<Vec<PublishedSource>, toml::de::Error> {
     toml::from_str::<File>(text).map(|file| file.source)
 }
 
-/// A body of law as somebody publishes it.
+/// A body of law as one publisher offers it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all(serialize = "camelCase"))]
 pub struct PublishedSource {
@@ -47,7 +47,7 @@ pub struct PublishedSource {
     pub publisher: String,
     /// The publisher's page about it.
     pub page: String,
-    /// Whether a document names the page; `documented` says which.
+    /// Whether a document names the page; `documented` names that document.
     #[serde(default)]
     pub verified: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,10 +58,10 @@ pub struct PublishedSource {
     /// The format in plans, if Hornbook reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importer: Option<String>,
-    /// What stands in the way of fetching or importing it.
+    /// The obstacle to fetching or importing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<String>,
-    /// Nobody has built the whole of it with its plan; says what was built, or what the plan rests on.
+    /// Set if nobody has built all of it with its plan: the part that was built, or the basis of the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,11 +70,11 @@ pub struct PublishedSource {
     pub files: Vec<DownloadTemplate>,
 }
 
-/// Who publishes a source.
+/// The kind of publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
-    /// The government, or whoever publishes for it.
+    /// The government, or its official publisher.
     Official,
     /// A public repository or archive with a copy of what the government published.
     Copy,
@@ -84,7 +84,7 @@ pub enum SourceKind {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all(serialize = "camelCase"))]
 pub struct Edition {
-    /// One that is known to exist.
+    /// An edition that is known to exist.
     pub known: String,
     /// A page that names the latest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub struct DownloadTemplate {
     pub sha256: Option<String>,
 }
 
-/// A file of a source at its place.
+/// A file of a source, with its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePlace {
     pub address: DownloadUrl,
@@ -125,7 +125,7 @@ impl PublishedSource {
         !self.files.is_empty()
     }
 
-    /// What `hornbook sources` says about it in a word or two.
+    /// Its status in one or two words, for `hornbook sources`.
     pub fn state(&self) -> SourceReadiness {
         let is_imported = self.importer.as_ref().is_some_and(|name| IMPORTERS.iter().any(|own| own.name == name));
         match (self.is_fetchable(), is_imported) {
@@ -165,7 +165,7 @@ fn filled(text: &str, edition: &str, number: Option<u32>) -> String {
 pub enum SourceReadiness {
     /// `hornbook fetch` gets it and `hornbook build` reads it.
     Ready,
-    /// It has a plan, but nobody has built the whole of it.
+    /// It has a plan, but nobody has built all of it.
     Untried,
     /// It can be imported, but something must be done by hand first.
     ByHand,
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// The formats that importers have, or will have when theirs is there.
+    /// The formats of existing and planned importers.
     const FORMATS: [&str; 12] = [
         "uslm",
         "open-law",
@@ -227,7 +227,7 @@ mod tests {
             assert_eq!(source.verified, source.documented.is_some(), "{name}: verified says a document names the page");
             assert!(source.importer.as_ref().is_none_or(|importer| FORMATS.contains(&importer.as_str())), "{name}");
             let can_be_ready = source.is_fetchable() && source.importer.is_some();
-            assert!(source.obstacle.is_some() || can_be_ready, "{name}: say what stands in the way");
+            assert!(source.obstacle.is_some() || can_be_ready, "{name}: name the obstacle");
             assert!(source.obstacle.is_none() || source.untried.is_none(), "{name}: nobody can try it");
         }
     }

@@ -1,7 +1,7 @@
-//! What differs between two snapshots: nodes that were added, removed or amended, by code body.
+//! The differences between two snapshots: nodes that were added, removed or amended, by code body.
 //!
-//! A node is the same if its id is, which is made from its place in the code. It is amended if its text, heading, status or
-//! another wording differs; notes and what cites it are not compared.
+//! Nodes are matched by id, which is derived from their place in the code. A node is amended if its
+//! text, heading, status or another wording differs. Notes and incoming references are not compared.
 
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
@@ -47,7 +47,7 @@ impl BodyChanges {
     }
 }
 
-/// The code bodies that differ, in the order of the new snapshot; then those that are gone.
+/// The code bodies that differ, in the order of the new snapshot; then those that were removed.
 pub fn changes(old: &Snapshot, new: &Snapshot) -> Result<Vec<BodyChanges>, NodesError> {
     let mut all = Vec::new();
     for body in &new.catalogue.code_bodies {

@@ -1,9 +1,8 @@
-//! One file from its publisher to the disk: request, go on where an earlier attempt ended, check, put in place, and write
-//! the receipt.
+//! Downloads one file: requests it, resumes an earlier attempt, checks it, puts it in place, and writes
+//! its receipt.
 //!
-//! Nothing is believed that was not checked: the length and the range that the server announced, the hash if the catalogue
-//! knows it, and the file itself, which is read to its end. A file that fails is removed and requested once more, and then
-//! given up.
+//! Everything is checked: the announced length and range, the hash if the catalogue contains it, and the
+//! file itself, which is read to its end. A file that fails is removed and requested once more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,10 +19,10 @@ use super::part::{Beginning, PartialFile};
 use super::retries::{Attempts, Retries};
 use super::visitor::{FetchedResponse, SourceVisitor};
 
-/// No file of law is longer.
+/// Maximum length of a file.
 const FILE_BYTES_MAX: u64 = 16 << 30;
 
-/// A file that is wanted, and what its receipt says of it.
+/// A file to download, with the data for its receipt.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) source: String,
@@ -35,7 +34,7 @@ pub(crate) struct Wanted {
     pub(crate) sha256: Option<String>,
 }
 
-/// What became of a file.
+/// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DownloadOutcome {
     New,
@@ -91,7 +90,7 @@ pub(crate) async fn download(
         }
         was_damaged |= is_damaged;
         let bytes = download.part.bytes();
-        // What only dripped is no progress: a hundred such attempts would take hours.
+        // A few bytes are no progress: a hundred such attempts would take hours.
         let brought = bytes > before && !matches!(error, FetchError::Slow { .. });
         progress.say(format_args!("{error}; trying again"));
         match attempts.next_delay(error, asked, brought, bytes) {
@@ -104,9 +103,9 @@ pub(crate) async fn download(
     }
 }
 
-/// The receipt of the file that is there, if it is the file that the receipt is for and came from the same address.
+/// The receipt of the existing file, if it matches the file and names the same address.
 fn present(wanted: &Wanted) -> Option<Receipt> {
-    // Whatever is wrong with the receipt or the file: a new download mends it.
+    // A new download repairs any fault of the receipt or the file.
     let receipt = Receipt::read(&wanted.target).ok().flatten();
     receipt.filter(|receipt| receipt.check(&wanted.target).is_ok())
 }
@@ -120,14 +119,14 @@ struct Download<'v, 'c, 'w> {
     progress: ProgressDisplay,
 }
 
-/// How an attempt ended well.
+/// The result of a successful attempt.
 enum Received {
     Same(Receipt),
-    /// All bytes are in the part and checked.
+    /// The partial file is complete and checked.
     Whole(Whole),
 }
 
-/// What the receipt says of the response.
+/// Data of the response for the receipt.
 struct Whole {
     final_url: String,
     etag: Option<String>,
@@ -152,7 +151,7 @@ impl Download<'_, '_, '_> {
                 None
             }
             (status, _) => {
-                // The part is longer than the file has become, or the answer fits no question of ours.
+                // The partial file is longer than the file now is, or the response does not match the request.
                 self.part.discard()?;
                 let error = FetchError::Status { address: found.address.clone(), status, retry_after: None };
                 return Err(Trouble::Passing(error, None));
@@ -162,7 +161,7 @@ impl Download<'_, '_, '_> {
         Ok(Received::Whole(self.check(&found)?))
     }
 
-    /// Asks for the rest of a part, or whether a whole file has changed.
+    /// Requests the rest of a partial file, or asks whether a complete file has changed.
     fn conditions(&self) -> Vec<(&'static str, String)> {
         if let Some(validator) = self.part.beginning().and_then(|beginning| beginning.validator.clone()) {
             return vec![("range", format!("bytes={}-", self.part.bytes())), ("if-range", validator)];
@@ -176,7 +175,7 @@ impl Download<'_, '_, '_> {
         }
     }
 
-    /// A whole file follows: what there was of another one is forgotten.
+    /// A complete file follows, so the bytes of an earlier one are dropped.
     fn begin(&mut self, found: &FetchedResponse) -> Result<(), Trouble> {
         let head = |what: String| Trouble::Final(FetchError::Head { address: found.address.clone(), what });
         if let Some(encoding) = found.pieces.header("content-encoding").filter(|encoding| *encoding != "identity") {
@@ -198,8 +197,9 @@ impl Download<'_, '_, '_> {
         Ok(self.part.begin(beginning)?)
     }
 
-    /// That a partial response goes on exactly where the part ends, in the same file, and says how long that is: of the
-    /// end of a range alone nobody knows whether the file ends there. Returns where the response ends in the file.
+    /// Checks that a partial response continues exactly where the partial file ends, in the same file, and
+    /// states the total length: the end of a range alone does not show whether the file ends there.
+    /// Returns the end of the response in the file.
     fn go_on(&mut self, found: &FetchedResponse) -> Result<Option<u64>, Trouble> {
         let range = found.pieces.header("content-range").and_then(parse_content_range);
         let fitting = range.filter(|range| {
@@ -226,7 +226,7 @@ impl Download<'_, '_, '_> {
         Err(Trouble::Passing(FetchError::Head { address: found.address.clone(), what }, None))
     }
 
-    /// Appends a body. That of a range ends in the file at `end`.
+    /// Appends a body. The body of a range ends at `end` in the file.
     async fn receive(&mut self, found: &mut FetchedResponse, end: Option<u64>) -> Result<(), Trouble> {
         let total = self.part.total();
         let stage = self.stage.get_or_insert_with(|| self.progress.stage("fetching", "bytes", total));
@@ -290,7 +290,7 @@ impl Download<'_, '_, '_> {
         })
     }
 
-    /// The edition as it is known, or else the day of the last change.
+    /// The known edition, or else the day of the last change.
     fn edition(&self, found: &FetchedResponse) -> Option<String> {
         let of_header = || edition_of(found.pieces.header("last-modified"));
         self.wanted.edition.clone().or_else(of_header).or_else(|| self.present.as_ref()?.edition.clone())
@@ -307,7 +307,7 @@ impl Download<'_, '_, '_> {
             page: self.wanted.page.clone(),
             url: self.wanted.address.to_string(),
             final_url: whole.final_url,
-            // The same content is as old as it was: a build of it is no new build.
+            // The same content keeps its date, so that it causes no new build.
             retrieved: same.map_or(today.clone(), |receipt| receipt.retrieved.clone()),
             checked: today,
             bytes: self.part.bytes(),
@@ -320,7 +320,7 @@ impl Download<'_, '_, '_> {
             (false, true) => DownloadOutcome::Changed,
             (false, false) => DownloadOutcome::New,
         };
-        // Between these two steps the receipt fits no file, which a build refuses and the next fetch mends.
+        // Between these two steps the receipt matches no file: a build refuses that, and the next fetch repairs it.
         self.part.publish()?;
         receipt.write(&self.wanted.target)?;
         if let Some(stage) = self.stage {
@@ -329,13 +329,13 @@ impl Download<'_, '_, '_> {
         Ok((outcome, receipt))
     }
 
-    /// After the last attempt: keeps the bytes that can be gone on with, and leaves nothing if there are none.
+    /// After the last attempt: keeps the bytes that a later run can resume, and removes the rest.
     fn put_away(mut self) -> Result<(), FetchError> {
         if self.part.beginning().is_some() { self.part.keep() } else { self.part.remove() }
     }
 }
 
-/// A strong ETag, else the time of the last change: what `If-Range` may carry.
+/// The value for `If-Range`: a strong ETag, or else the time of the last change.
 fn validator(found: &FetchedResponse) -> Option<String> {
     let etag = found.pieces.header("etag").filter(|etag| etag.starts_with('"'));
     etag.or_else(|| found.pieces.header("last-modified")).map(str::to_owned)
@@ -348,9 +348,9 @@ fn edition_of(last_modified: Option<&str>) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ContentRange {
     start: u64,
-    /// The first byte behind it.
+    /// The first byte after the range.
     end: u64,
-    /// Of the whole file, if it is known.
+    /// The total length of the file, if it is known.
     total: Option<u64>,
 }
 

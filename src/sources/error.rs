@@ -1,4 +1,4 @@
-//! Why a file could not be fetched. Every message names the address or the file, and what to do next.
+//! Errors of downloads. Every message names the address or the file, and the next step.
 
 use std::fmt;
 use std::io;
@@ -38,7 +38,7 @@ pub enum FetchError {
     },
     /// The host asks programs not to request it.
     Robots(DownloadUrl),
-    /// The head of a response that contradicts itself or an earlier one.
+    /// The head of a response contradicts itself or an earlier one.
     Head {
         address: DownloadUrl,
         what: String,
@@ -52,12 +52,12 @@ pub enum FetchError {
         address: DownloadUrl,
         bytes_max: u64,
     },
-    /// It sends, but so little that the file would never be here.
+    /// It sends too slowly for the file ever to arrive.
     Slow {
         address: DownloadUrl,
         least: LeastRate,
     },
-    /// What was received is not a whole file of its kind.
+    /// The received file is incomplete or damaged.
     Damaged {
         address: DownloadUrl,
         source: Box<SourceError>,
@@ -179,10 +179,10 @@ impl From<ReceiptError> for FetchError {
     }
 }
 
-/// An error, and whether trying again may help.
+/// An error, with whether a retry may help.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// It may; after this time, if the server named one.
+    /// A retry may help, after this time if the server named one.
     Passing(FetchError, Option<Duration>),
     Final(FetchError),
 }
@@ -193,7 +193,7 @@ impl<E: Into<FetchError>> From<E> for Trouble {
     }
 }
 
-/// For `map_err`: what was being done with which file.
+/// For `map_err`: the action and the file.
 pub(crate) fn io_error(path: &std::path::Path, doing: &'static str) -> impl Fn(io::Error) -> FetchError {
     move |source| FetchError::Io { path: path.to_owned(), doing, source }
 }

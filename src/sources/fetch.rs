@@ -16,9 +16,9 @@ use crate::clock::Clock;
 
 pub use super::download::DownloadOutcome;
 
-/// A page that names the latest edition is not longer.
+/// Maximum length of a page that names the latest edition.
 const PAGE_BYTES_MAX: usize = 8 << 20;
-/// Longer texts between the marks of a page are no edition.
+/// Maximum length of an edition's name between the marks of a page.
 const EDITION_CHARS_MAX: usize = 40;
 const LOCK_FILE: &str = ".fetch.lock";
 
@@ -37,7 +37,7 @@ pub struct FetchOptions {
     pub progress: ProgressDisplay,
 }
 
-/// A file that is there now.
+/// A file that exists now.
 #[derive(Clone, Debug)]
 pub struct Fetched {
     pub path: PathBuf,
@@ -45,7 +45,7 @@ pub struct Fetched {
     pub receipt: Receipt,
 }
 
-/// Fetches the files of one source. Stops at the first that cannot be had; those before it stay.
+/// Fetches the files of one source. Stops at the first failure; earlier files stay.
 pub fn fetch(source: &PublishedSource, options: &FetchOptions, clock: &dyn Clock) -> Result<Vec<Fetched>, FetchError> {
     if !source.is_fetchable() {
         return Err(FetchError::NotFetchable {
@@ -93,7 +93,7 @@ pub fn fetch(source: &PublishedSource, options: &FetchOptions, clock: &dyn Clock
 struct FolderLock(File);
 
 impl Drop for FolderLock {
-    /// For all copies of the descriptor: a program that another thread is just starting has one until it runs.
+    /// Unlocks all copies of the descriptor: a child process that another thread is starting holds one until it runs.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }

@@ -1,4 +1,4 @@
-//! Times in the headers of publishers: `Last-Modified`, and how long `Retry-After` asks to wait.
+//! Times in response headers: `Last-Modified` and `Retry-After`.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +11,7 @@ pub(crate) fn parse_http_date(text: &str) -> Option<UnixMillis> {
     Some(UnixMillis(i64::try_from(since_1970.as_millis()).ok()?))
 }
 
-/// Seconds, or a date.
+/// Reads `Retry-After`: seconds, or a date.
 pub(crate) fn retry_after(text: &str, now: UnixMillis) -> Option<Duration> {
     let text = text.trim();
     if text.bytes().all(|byte| byte.is_ascii_digit()) {

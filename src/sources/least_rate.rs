@@ -1,16 +1,16 @@
-//! How slowly a server may send: one that only drips would hold a fetch for ever.
+//! The minimum rate of a server. Without it, a server that sends a byte now and then would block a fetch.
 
 use std::time::Duration;
 
-/// The bytes of a body that must come in each window of waiting for them. What takes less than a window is not judged.
+/// The number of bytes that must arrive in each window of waiting. Shorter waits are not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeastRate {
     pub bytes: u64,
     pub window: Duration,
 }
 
-/// A kilobyte a second. At that rate a hundred megabytes take more than a day, and nobody waits for law so long; a server
-/// that is merely busy sends more, or pauses for less than a minute.
+/// One kilobyte per second. At that rate a hundred megabytes take more than a day. A busy server sends more,
+/// or pauses for less than a minute.
 const LEAST_RATE: LeastRate = LeastRate { bytes: 60 << 10, window: Duration::from_secs(60) };
 
 impl Default for LeastRate {
@@ -19,7 +19,7 @@ impl Default for LeastRate {
     }
 }
 
-/// What came of a body since its rate was judged last.
+/// The bytes of a body that arrived since its rate was last judged.
 #[derive(Default)]
 pub(crate) struct TransferWindow {
     waited: Duration,
@@ -27,7 +27,7 @@ pub(crate) struct TransferWindow {
 }
 
 impl TransferWindow {
-    /// Notes a piece that was waited for, and whether the server still sends enough.
+    /// Records a received piece, and returns whether the server still sends fast enough.
     pub(crate) fn is_fast_enough(&mut self, least: LeastRate, waited: Duration, bytes: usize) -> bool {
         self.waited += waited;
         self.bytes += bytes as u64;

@@ -1,8 +1,8 @@
-//! Where law comes from: the catalogue of official sources, and the way from a publisher to a file with a receipt.
+//! The catalogue of official sources, and downloads from publishers to files with receipts.
 //!
-//! `catalogue` is a checked data file, `fetch` downloads the files of its entries, `changes` tells what differs between two
-//! snapshots. Fetching is the only thing in the program that goes out to a publisher, and it happens only when somebody
-//! asks. Nothing here knows how a source is read.
+//! `catalogue` is a checked data file, `fetch` downloads the files of its entries, and `changes` compares
+//! two snapshots. Only this module sends requests to publishers, and only for `fetch` and `update`. It does
+//! not know how a source is read.
 
 mod address;
 pub mod catalogue;

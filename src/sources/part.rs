@@ -1,5 +1,5 @@
-//! A file that is not whole yet: `<file>.part` holds the bytes so far, `<file>.part.json` says what they are the beginning
-//! of. The file itself appears only when it is whole, by rename.
+//! A partial file: `<file>.part` contains the bytes so far, and `<file>.part.json` identifies their file. The
+//! file itself appears only when it is complete, by rename.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{FetchError, io_error};
 
-/// Bytes are forced to disk this often. What a crash leaves beyond them is not believed.
+/// Bytes between two syncs. After a crash, bytes beyond the last sync are not trusted.
 const SYNC_EVERY_BYTES: u64 = 16 << 20;
 
-/// What the bytes of a part belong to.
+/// Identifies the file of a partial file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Beginning {
-    /// What was requested.
+    /// The requested URL.
     pub(crate) url: String,
-    /// A strong ETag, or the time of the last change. Without either the file cannot be gone on with.
+    /// A strong ETag, or the time of the last change. Without either, the download cannot be resumed.
     pub(crate) validator: Option<String>,
-    /// The length of the whole file, if the server said it.
+    /// The total length of the file, if the server stated it.
     pub(crate) total: Option<u64>,
-    /// So many bytes are safe on disk.
+    /// The number of bytes that are synced.
     synced: u64,
 }
 
@@ -34,7 +34,7 @@ impl Beginning {
     }
 }
 
-/// The part of one file, open for appending.
+/// The partial file, open for appending.
 #[derive(Debug)]
 pub(crate) struct PartialFile {
     target: PathBuf,
@@ -45,7 +45,7 @@ pub(crate) struct PartialFile {
 }
 
 impl PartialFile {
-    /// Opens what an earlier run left of the same download, or an empty part.
+    /// Opens the partial file that an earlier run left of the same download, or an empty one.
     pub(crate) fn open(target: &Path, url: &str) -> Result<Self, FetchError> {
         let path = sibling_path(target, PART_SUFFIX);
         let state = sibling_path(target, PART_STATE_SUFFIX);
@@ -60,7 +60,7 @@ impl PartialFile {
         Ok(Self { target: target.to_owned(), path, file, beginning, bytes })
     }
 
-    /// How many bytes there are.
+    /// The number of bytes so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -69,24 +69,24 @@ impl PartialFile {
         &self.path
     }
 
-    /// What the bytes belong to; None if there are none to go on with.
+    /// The file that the bytes belong to; `None` if there is nothing to resume.
     pub(crate) fn beginning(&self) -> Option<&Beginning> {
         self.beginning.as_ref().filter(|beginning| self.bytes > 0 && beginning.validator.is_some())
     }
 
-    /// The length of the whole file, if the server said it.
+    /// The total length of the file, if the server stated it.
     pub(crate) fn total(&self) -> Option<u64> {
         self.beginning.as_ref()?.total
     }
 
-    /// Remembers how long the whole file is.
+    /// Records the total length of the file.
     pub(crate) fn learn_total(&mut self, total: u64) {
         if let Some(beginning) = &mut self.beginning {
             beginning.total = Some(total);
         }
     }
 
-    /// Forgets all bytes and begins another file.
+    /// Drops all bytes and begins another file.
     pub(crate) fn begin(&mut self, beginning: Beginning) -> Result<(), FetchError> {
         self.beginning = Some(beginning);
         self.bytes = 0;
@@ -100,7 +100,7 @@ impl PartialFile {
         if self.bytes - synced >= SYNC_EVERY_BYTES { self.keep() } else { Ok(()) }
     }
 
-    /// Makes the bytes so far safe, so that a later run can go on with them.
+    /// Syncs the bytes so far, so that a later run can resume.
     pub(crate) fn keep(&mut self) -> Result<(), FetchError> {
         self.file.sync_data().map_err(io_error(&self.path, "write it"))?;
         let Some(beginning) = &mut self.beginning else { return Ok(()) };
@@ -110,7 +110,7 @@ impl PartialFile {
         fs::write(&state, text).map_err(io_error(&state, "write it"))
     }
 
-    /// Forgets all bytes.
+    /// Drops all bytes.
     pub(crate) fn discard(&mut self) -> Result<(), FetchError> {
         self.beginning = None;
         self.bytes = 0;
@@ -118,13 +118,13 @@ impl PartialFile {
         self.file.set_len(0).map_err(io_error(&self.path, "empty it"))
     }
 
-    /// Removes the part: nothing of it is needed.
+    /// Removes the partial file.
     pub(crate) fn remove(self) -> Result<(), FetchError> {
         let _ = fs::remove_file(sibling_path(&self.target, PART_STATE_SUFFIX));
         fs::remove_file(&self.path).map_err(io_error(&self.path, "remove it"))
     }
 
-    /// The bytes are whole and checked: they become the file.
+    /// Turns the complete and checked bytes into the file.
     pub(crate) fn publish(self) -> Result<(), FetchError> {
         self.file.sync_all().map_err(io_error(&self.path, "write it"))?;
         fs::rename(&self.path, &self.target).map_err(io_error(&self.target, "put it in its place"))?;

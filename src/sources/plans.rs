@@ -69,7 +69,7 @@ mod tests {
         plans.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
     }
 
-    /// A plan, unless one of its formats is not in this version.
+    /// The plan, unless this version lacks one of its formats.
     fn parsed(path: &Path, text: &str) -> Option<Plan> {
         let formats = text.lines().filter_map(|line| line.strip_prefix("format = \"")?.strip_suffix('"'));
         let is_known = |format: &str| IMPORTERS.iter().any(|importer| importer.name == format);
@@ -119,7 +119,7 @@ mod tests {
         assert!(parsed_any);
     }
 
-    /// Where the real files are, if they are here.
+    /// The folder of the real files, if it exists.
     fn real_files() -> Option<PathBuf> {
         let named = std::env::var_os("HORNBOOK_CORPORA").map(PathBuf::from);
         let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");

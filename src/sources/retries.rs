@@ -1,5 +1,5 @@
-//! How often something is tried again, and how long is waited in between: twice as long each time, never exactly alike,
-//! and never less than the server asks.
+//! The number of retries and the pauses between them. Each pause is twice as long as the one before, with
+//! random variation, and never shorter than the server asks.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use crate::random::SplitMix64;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Retries {
-    /// Attempts in a row that bring nothing.
+    /// Maximum number of consecutive attempts without progress.
     pub fruitless_max: u32,
-    /// All attempts for one file.
+    /// Maximum number of attempts for one file.
     pub attempts_max: u32,
     pub first_delay: Duration,
     pub delay_max: Duration,
-    /// A server that asks for more is not waited for.
+    /// The longest pause that a server may ask for.
     pub wait_max: Duration,
 }
 
@@ -43,7 +43,7 @@ impl Attempts {
         Self { rules, made: 0, fruitless: 0, random: SplitMix64(seed) }
     }
 
-    /// After an attempt that failed: how long to wait before the next one, or the error if there is none.
+    /// After a failed attempt: the pause before the next one, or the error if it was the last.
     pub(crate) fn next_delay(
         &mut self,
         error: FetchError,
@@ -60,7 +60,7 @@ impl Attempts {
         }
         let doubled = self.rules.first_delay.saturating_mul(1 << self.fruitless.min(16));
         let delay = doubled.min(self.rules.delay_max);
-        // Between one half and all of it, so that many that failed together do not return together.
+        // Between half and all of it, so that clients that failed together do not retry together.
         let millis = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
         let jittered = Duration::from_millis(millis / 2 + self.random.below(millis / 2 + 1));
         Ok(jittered.max(asked))

@@ -1,12 +1,12 @@
-//! What a host asks programs not to request: its `robots.txt`, read as RFC 9309 says.
+//! Reads `robots.txt` as RFC 9309 specifies.
 
 use std::time::Duration;
 
-/// As in the product name of the user agent.
+/// The product name of our user agent.
 const OUR_NAME: &str = "hornbook";
-/// RFC 9309 lets a program read no more.
+/// Maximum length, by RFC 9309.
 pub(crate) const ROBOTS_BYTES_MAX: usize = 512 << 10;
-/// A longer delay between requests is not waited for.
+/// The longest delay between requests that a host may ask for.
 const DELAY_MAX: Duration = Duration::from_secs(60);
 
 /// The rules of one host for us.
@@ -22,7 +22,7 @@ struct Rule {
     pattern: String,
 }
 
-/// The rules of one group, and whom it is for.
+/// The rules of one group, and its user agents.
 #[derive(Default)]
 struct Group {
     names_us: bool,
@@ -33,7 +33,7 @@ struct Group {
 }
 
 impl Robots {
-    /// The groups that name us, or else those for everybody.
+    /// The rules of the groups that name us, or else of those for all programs.
     pub(crate) fn parse(text: &str) -> Self {
         let mut groups = vec![Group::default()];
         for line in text.trim_start_matches('\u{feff}').lines() {
@@ -56,18 +56,18 @@ impl Robots {
         })
     }
 
-    /// Everything, as if the host had said so.
+    /// Allows everything.
     pub(crate) fn refuse_all() -> Self {
         Self { rules: vec![Rule { is_allowed: false, pattern: "/".to_owned() }], delay: None }
     }
 
-    /// The longest pattern that matches decides; of two as long, the one that allows.
+    /// The longest matching pattern decides; of equally long ones, the one that allows.
     pub(crate) fn allows(&self, path: &str) -> bool {
         let matching = self.rules.iter().filter(|rule| matches(&rule.pattern, path));
         matching.max_by_key(|rule| (rule.pattern.len(), rule.is_allowed)).is_none_or(|rule| rule.is_allowed)
     }
 
-    /// The pause between requests that the host asks for.
+    /// The delay between requests that the host asks for.
     pub(crate) fn delay(&self) -> Duration {
         self.delay.unwrap_or_default()
     }

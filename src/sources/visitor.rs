@@ -1,5 +1,5 @@
-//! One program that visits publishers politely: one connection at a time, a pause between two requests, what `robots.txt`
-//! asks, and a user agent that says who we are.
+//! A polite HTTP client for publishers: one connection at a time, a pause between requests, obedience to
+//! `robots.txt`, and a user agent that identifies us.
 
 use std::time::{Duration, Instant};
 
@@ -13,21 +13,21 @@ use crate::clock::Clock;
 use crate::tls_client::Trust;
 
 const REDIRECTS_MAX: usize = 5;
-/// For a connection and for the head of a response.
+/// The timeout for a connection and for the head of a response.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 const HEAD_MAX: Duration = Duration::from_secs(120);
 
-/// How publishers are visited.
+/// The settings of requests to publishers.
 #[derive(Clone, Debug)]
 pub struct Manners {
     /// Between the end of a response and the next request to the same host; longer if the host asks for it.
     pub pause: Duration,
-    /// How the publisher can reach the operator, sent with every request.
+    /// The operator's contact, sent with every request.
     pub contact: Option<String>,
     pub heed_robots: bool,
-    /// A server that sends nothing for so long is given up.
+    /// The timeout for a server that sends nothing.
     pub patience: Duration,
-    /// One that sends less is given up too.
+    /// The minimum rate of a server.
     pub least_rate: LeastRate,
     pub trust: Trust,
 }
@@ -51,16 +51,16 @@ pub(crate) struct SourceVisitor<'c> {
     host: Option<Host>,
 }
 
-/// The host that is being visited.
+/// The current host.
 struct Host {
     server: String,
     connection: ReusedConnection,
-    /// When the last response was read.
+    /// The end of the last response.
     left: Option<Instant>,
     robots: Robots,
 }
 
-/// What a server answered, and the address at which it did.
+/// A response, and its address after redirects.
 pub(crate) struct FetchedResponse {
     pub(crate) address: DownloadUrl,
     pub(crate) pieces: StreamedResponse,
@@ -72,7 +72,7 @@ impl<'c> SourceVisitor<'c> {
         Self { manners, clock, host: None }
     }
 
-    /// Requests an address and follows redirects on its host. Statuses of errors are troubles.
+    /// Requests an address and follows redirects on its host. Error statuses are errors.
     pub(crate) async fn get(
         &mut self,
         address: &DownloadUrl,
@@ -83,13 +83,13 @@ impl<'c> SourceVisitor<'c> {
         self.judged(found)
     }
 
-    /// The whole body of a small page, as text.
+    /// The body of a small page, as text.
     pub(crate) async fn page(&mut self, address: &DownloadUrl, bytes_max: usize) -> Result<String, Trouble> {
         let mut found = self.get(address, &[]).await?;
         self.text(&mut found, bytes_max).await
     }
 
-    /// The next piece of a body, in time.
+    /// The next piece of a body, within the timeouts.
     pub(crate) async fn next_piece(&mut self, found: &mut FetchedResponse) -> Result<Option<bytes::Bytes>, Trouble> {
         let asked = Instant::now();
         let piece = found.pieces.next(self.manners.patience).await;
@@ -100,7 +100,7 @@ impl<'c> SourceVisitor<'c> {
         let piece = piece.map_err(|source| passing(&found.address, source))?;
         let least = self.manners.least_rate;
         match &piece {
-            // Our own time between two pieces does not count against the server.
+            // Our own processing time does not count against the server.
             Some(bytes) if !found.window.is_fast_enough(least, now - asked, bytes.len()) => {
                 Err(Trouble::Passing(FetchError::Slow { address: found.address.clone(), least }, None))
             }
@@ -108,14 +108,14 @@ impl<'c> SourceVisitor<'c> {
         }
     }
 
-    /// Ends the connection: its last response was not read to the end, or broke.
+    /// Closes the connection, because its last response was not read to the end or failed.
     pub(crate) fn close(&mut self) {
         if let Some(host) = &mut self.host {
             host.connection.close();
         }
     }
 
-    /// Turns to the host of an address, and reads its rules.
+    /// Switches to the host of an address and reads its rules.
     async fn arrive(&mut self, address: &DownloadUrl) -> Result<(), Trouble> {
         if !address.is_safe() {
             return Err(Trouble::Final(FetchError::Unencrypted(address.clone())));
@@ -133,7 +133,7 @@ impl<'c> SourceVisitor<'c> {
             match (robots, &mut self.host) {
                 (Ok(robots), Some(host)) => host.robots = robots,
                 (Err(trouble), _) => {
-                    // Without its rules nothing is requested of a host: the next attempt asks again.
+                    // Without its rules nothing is requested from a host; the next attempt asks for them again.
                     self.host = None;
                     return Err(trouble);
                 }
@@ -146,7 +146,7 @@ impl<'c> SourceVisitor<'c> {
     async fn robots(&mut self, address: &DownloadUrl) -> Result<Robots, Trouble> {
         let mut found = match self.follow(address, &[], false).await {
             Ok(found) => found,
-            // It says nothing that could be read on this host.
+            // This host has no readable rules.
             Err(Trouble::Final(FetchError::Redirect { .. })) => return Ok(Robots::default()),
             Err(trouble) => return Err(trouble),
         };
@@ -164,7 +164,7 @@ impl<'c> SourceVisitor<'c> {
         }
     }
 
-    /// At most `bytes_max` bytes of a body; the rest is left.
+    /// Reads at most `bytes_max` bytes of a body.
     async fn text(&mut self, found: &mut FetchedResponse, bytes_max: usize) -> Result<String, Trouble> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.next_piece(found).await? {
@@ -241,7 +241,7 @@ impl<'c> SourceVisitor<'c> {
         answer.map_err(|source| passing(address, source))
     }
 
-    /// Answers that are not the file.
+    /// Responses that are not the file.
     fn judged(&mut self, found: FetchedResponse) -> Result<FetchedResponse, Trouble> {
         let status = found.pieces.status;
         if matches!(status, 200 | 206 | 304 | 416) {
