@@ -1,7 +1,7 @@
 //! The differences between two snapshots: nodes that were added, removed or amended, by code body.
 //!
-//! Nodes are matched by id, which is derived from their place in the code. A node is amended if its
-//! text, heading, status or another wording differs. Notes and incoming references are not compared.
+//! Nodes are matched by id, which is derived from their place in the code. A node is amended if the
+//! heading, validity or text of any of its wordings differs. Notes and incoming references are not compared.
 
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};

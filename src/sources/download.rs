@@ -90,7 +90,7 @@ pub(crate) async fn download(
         }
         was_damaged |= is_damaged;
         let bytes = download.part.bytes();
-        // A few bytes are no progress: a hundred such attempts would take hours.
+        // Bytes below the minimum rate are not progress: a hundred such attempts would take hours.
         let brought = bytes > before && !matches!(error, FetchError::Slow { .. });
         progress.say(format_args!("{error}; trying again"));
         match attempts.next_delay(error, asked, brought, bytes) {
@@ -103,7 +103,7 @@ pub(crate) async fn download(
     }
 }
 
-/// The receipt of the existing file, if it matches the file and names the same address.
+/// The receipt of the existing file, if it matches the file. It may name another address.
 fn present(wanted: &Wanted) -> Option<Receipt> {
     // A new download repairs any fault of the receipt or the file.
     let receipt = Receipt::read(&wanted.target).ok().flatten();
@@ -251,7 +251,7 @@ impl Download<'_, '_, '_> {
         let received = self.part.bytes();
         let expected = match (end, total) {
             (Some(end), _) if received > end => end,
-            // Also where a range ends before the file does.
+            // A range that ends before the file does is too short as well.
             (_, Some(total)) if received != total => total,
             _ => return Ok(()),
         };
@@ -264,7 +264,7 @@ impl Download<'_, '_, '_> {
         Err(Trouble::Passing(FetchError::Length { address, expected, received }, None))
     }
 
-    /// Reads the received bytes to their end.
+    /// Checks the received file: reads it to its end and compares its hash. A file that fails is discarded.
     fn check(&mut self, found: &FetchedResponse) -> Result<Whole, Trouble> {
         let name = self.wanted.target.to_string_lossy().into_owned();
         let address = || found.address.clone();

@@ -1,4 +1,4 @@
-//! Errors of downloads. Every message names the address or the file, and the next step.
+//! Errors of downloads. Messages name the address or the file, and the next step if there is one.
 
 use std::fmt;
 use std::io;
@@ -52,7 +52,7 @@ pub enum FetchError {
         address: DownloadUrl,
         bytes_max: u64,
     },
-    /// It sends too slowly for the file ever to arrive.
+    /// The server sends less than the minimum rate.
     Slow {
         address: DownloadUrl,
         least: LeastRate,

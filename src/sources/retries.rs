@@ -1,5 +1,5 @@
-//! The number of retries and the pauses between them. Each pause is twice as long as the one before, with
-//! random variation, and never shorter than the server asks.
+//! The number of retries and the pauses between them. Without progress, the pause doubles up to a maximum. It
+//! varies randomly, and is never shorter than the server asks.
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The product name of our user agent.
 const OUR_NAME: &str = "hornbook";
-/// Maximum length, by RFC 9309.
+/// Maximum number of bytes that are read. RFC 9309 requires a limit of at least 500 KiB.
 pub(crate) const ROBOTS_BYTES_MAX: usize = 512 << 10;
 /// The longest delay between requests that a host may ask for.
 const DELAY_MAX: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ impl Robots {
         })
     }
 
-    /// Allows everything.
+    /// Rules that forbid every path.
     pub(crate) fn refuse_all() -> Self {
         Self { rules: vec![Rule { is_allowed: false, pattern: "/".to_owned() }], delay: None }
     }

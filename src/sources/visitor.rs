@@ -241,7 +241,7 @@ impl<'c> SourceVisitor<'c> {
         answer.map_err(|source| passing(address, source))
     }
 
-    /// Responses that are not the file.
+    /// Turns statuses other than 200, 206, 304 and 416 into errors.
     fn judged(&mut self, found: FetchedResponse) -> Result<FetchedResponse, Trouble> {
         let status = found.pieces.status;
         if matches!(status, 200 | 206 | 304 | 416) {
