@@ -1,6 +1,5 @@
 //! The snapshot as operations use it: search, lookups, and answers that are serialized once and kept.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,10 +13,11 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::validity::ShownWording;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::ApiError;
 use super::map_cache::MapCache;
+use super::reply_text::ReplyText;
 use crate::search::{Engine, LawOnDay, SearchError};
 
 /// One snapshot with its search engine.
@@ -53,14 +53,14 @@ impl DayCache {
 }
 
 /// A link to a node, with its data as of the requested day.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "NodeLink")]
 pub struct NodeLink<'s> {
     #[schemars(with = "uuid::Uuid")]
     pub id: NodeId,
-    pub citation: &'s str,
-    pub heading: Cow<'s, str>,
+    pub citation: ReplyText<'s>,
+    pub heading: ReplyText<'s>,
     #[schemars(with = "String")]
     pub status: Status,
     /// The first day on which this wording is law, if the source states it.
@@ -123,8 +123,8 @@ impl Corpus {
         let ShownWording { status, from, to, .. } = law.shown(node);
         Ok(NodeLink {
             id: self.node_id(node)?,
-            citation,
-            heading: self.engine.heading_on(law, node)?,
+            citation: citation.into(),
+            heading: self.engine.heading_on(law, node)?.into(),
             status,
             effective_from: from,
             effective_to: to,

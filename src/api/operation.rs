@@ -14,6 +14,7 @@ use super::deep_search::DeepSearch;
 use super::error::{ApiError, ErrorCode};
 use super::json::JsonObject;
 use super::map_cache::MapPart;
+use super::model_text::ModelText;
 use super::parameters::{CheckedArguments, Param, Parameter, ParameterType};
 use super::reply::{Format, Reply};
 use crate::accounts::Accounts;
@@ -53,6 +54,8 @@ pub struct Operation {
     /// Whether its answers have an `ETag`, so that a matching `If-None-Match` gets a free 304.
     pub has_version: bool,
     pub reply: fn(&mut SchemaGenerator) -> Schema,
+    /// Writes the text for models from the JSON of a reply. `None` if models read the JSON.
+    pub model_text: Option<fn(&str) -> serde_json::Result<ModelText>>,
     pub(super) access: Access,
 }
 

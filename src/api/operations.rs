@@ -12,6 +12,7 @@ use super::endpoints::{
     node_id, nodes, purchase, references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
+use super::model_text::written_for_model;
 use super::operation::{
     Access, BodySpec, CHECKOUT_PATH, Cost, CostUnit, Handler, KeyHolder, LawReader, Metering, Method, Operation, Route,
     Tool,
@@ -70,6 +71,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<search::SearchReply<'static>>(),
+        model_text: Some(|json| written_for_model::<search::SearchReply<'_>>(json)),
         access: law(&[Scope::Search], 1, CostUnit::Call, search::prepare),
     },
     Operation {
@@ -84,6 +86,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
+        model_text: Some(|json| written_for_model::<node::NodeReply<'_>>(json)),
         access: law(&[Scope::Node], 1, CostUnit::Call, node::prepare),
     },
     Operation {
@@ -98,6 +101,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<references::ReferencesReply>(),
+        model_text: Some(|json| written_for_model::<references::ReferencesReply<'_>>(json)),
         access: law(&[Scope::Node], 1, CostUnit::Call, references::prepare),
     },
     Operation {
@@ -112,6 +116,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<nodes::NodesReply<'static>>(),
+        model_text: None,
         access: law(&[Scope::Node], 1, CostUnit::Node, nodes::prepare),
     },
     Operation {
@@ -126,6 +131,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
+        model_text: Some(|json| written_for_model::<resolve::ResolveReply>(json)),
         access: law(&[Scope::Node], 1, CostUnit::Call, resolve::prepare),
     },
     Operation {
@@ -140,6 +146,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<suggest::SuggestReply>(),
+        model_text: None,
         access: law(&[Scope::Search], 1, CostUnit::Call, suggest::prepare),
     },
     Operation {
@@ -154,6 +161,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<code_bodies::CodeBodiesReply<'static>>(),
+        model_text: Some(|json| written_for_model::<code_bodies::CodeBodiesReply<'_>>(json)),
         access: law(&[Scope::Browse], 1, CostUnit::Call, code_bodies::prepare),
     },
     Operation {
@@ -174,6 +182,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
+        model_text: Some(|json| written_for_model::<browse::BrowseReply<'_>>(json)),
         access: law(&[Scope::Browse], 1, CostUnit::Call, browse::prepare),
     },
     Operation {
@@ -188,6 +197,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis::LayerReply>(),
+        model_text: None,
         access: law(&[Scope::Gis], 5, CostUnit::Call, gis::prepare),
     },
     Operation {
@@ -202,6 +212,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_at::PointReply<'static>>(),
+        model_text: Some(|json| written_for_model::<gis_at::PointReply<'_>>(json)),
         access: law(&[Scope::Gis], 5, CostUnit::Call, gis_at::prepare),
     },
     Operation {
@@ -216,6 +227,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_zones::ZonesReply<'static>>(),
+        model_text: None,
         access: law(&[Scope::Gis], 5, CostUnit::Call, gis_zones::prepare),
     },
     Operation {
@@ -233,6 +245,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_tile::TileReply<'static>>(),
+        model_text: None,
         access: law(&[Scope::Gis], 1, CostUnit::Call, gis_tile::prepare),
     },
     Operation {
@@ -247,6 +260,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<coverage::CoverageReply<'static>>(),
+        model_text: Some(|json| written_for_model::<coverage::CoverageReply<'_>>(json)),
         access: law(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, CostUnit::Call, coverage::prepare),
     },
     Operation {
@@ -264,6 +278,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<me::AccountReply>(),
+        model_text: None,
         access: metered(&Scope::ALL, 1, CostUnit::Call, me::prepare),
     },
     Operation {
@@ -281,6 +296,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_requirements::RequirementsReply>(),
+        model_text: None,
         access: metered(&[Scope::Formation], 0, CostUnit::Call, formation_requirements::prepare),
     },
     Operation {
@@ -297,6 +313,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_lookup_naics::NaicsReply>(),
+        model_text: None,
         access: metered(&[Scope::Formation], 0, CostUnit::Call, formation_lookup_naics::prepare),
     },
     Operation {
@@ -321,6 +338,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_handoff::HandoffReply>(),
+        model_text: None,
         access: metered(&[Scope::Formation], 0, CostUnit::Call, formation_handoff::prepare),
     },
     Operation {
@@ -335,6 +353,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_status::OrderReply>(),
+        model_text: None,
         access: metered(&[Scope::Formation], 1, CostUnit::Call, formation_status::prepare),
     },
     Operation {
@@ -349,6 +368,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<checkout::CheckoutReply>(),
+        model_text: None,
         access: Access::Open(checkout::prepare),
     },
     Operation {
@@ -369,6 +389,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[ErrorCode::PaymentUnavailable],
         has_version: false,
         reply: |generator| generator.subschema_for::<purchase::PurchaseReply>(),
+        model_text: None,
         access: metered(&Scope::ALL, 0, CostUnit::Call, purchase::prepare),
     },
     Operation {
@@ -383,6 +404,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<connector_search::ConnectorResults>(),
+        model_text: None,
         access: metered(&[Scope::Search], 1, CostUnit::Call, connector_search::prepare),
     },
     Operation {
@@ -397,6 +419,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<connector_fetch::ConnectorDocument<'static>>(),
+        model_text: None,
         access: metered(&[Scope::Node], 1, CostUnit::Call, connector_fetch::prepare),
     },
 ];

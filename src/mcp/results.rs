@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::jsonrpc::RpcError;
-use super::text_parts::{self, CharWindow};
-use super::texts::{ToolText, tool_text};
+use super::text_parts::{self, CharWindow, TextPart};
+use super::texts;
 use super::tools;
 use super::version::ProtocolVersion;
 use crate::accounts::admission::MeteringReceipt;
@@ -13,6 +13,7 @@ use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::{Answer, Failure, Outcome};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
 use crate::api::json::JsonObject;
+use crate::api::model_text::ModelText;
 use crate::api::operation::Operation;
 use crate::api::reply::{Body, Reply};
 use crate::api::unread::UnreadReservation;
@@ -190,11 +191,12 @@ fn written(
     let not_json = |why: String| ApiError::internal(format!("the answer of {} is not JSON: {why}", operation.name));
     let body = str::from_utf8(body).map_err(|error| not_json(error.to_string()))?;
     let cut = bounded(operation, body, window).map_err(|error| not_json(error.to_string()))?;
-    let body = cut.as_deref().unwrap_or(body);
-    let ToolText { text, links } = tool_text(operation.name, body);
+    let (body, part) = cut.as_ref().map_or((body, None), |(cut, part)| (cut.as_str(), *part));
+    let ModelText { text, links } =
+        texts::of_answer(operation, body, part).map_err(|error| not_json(error.to_string()))?;
     let mut content = vec![json!({ "type": "text", "text": text })];
     if version.has_links() {
-        content.extend(links);
+        content.extend(links.iter().map(texts::resource_link));
     }
     let mut result = ResultWriter::new(version);
     result.value("content", &content);
@@ -203,8 +205,13 @@ fn written(
     Ok(result.end())
 }
 
-/// The answer with its long texts cut into parts. `None` if everything is short.
-fn bounded(operation: &Operation, body: &str, window: CharWindow) -> Result<Option<String>, serde_json::Error> {
+/// The answer with its long texts cut into parts, and the part that a node was cut to. `None` if everything
+/// is short.
+fn bounded(
+    operation: &Operation,
+    body: &str,
+    window: CharWindow,
+) -> serde_json::Result<Option<(String, Option<TextPart>)>> {
     // A text has at most as many characters as the body has bytes.
     if window.offset == 0 && body.len() <= window.max_chars {
         return Ok(None);
@@ -214,12 +221,13 @@ fn bounded(operation: &Operation, body: &str, window: CharWindow) -> Result<Opti
         return Ok(None);
     }
     let mut node: JsonObject = serde_json::from_str(body)?;
-    let is_cut = if has_nodes {
-        text_parts::cut_each(node.get_mut("provisions"))
+    let (is_cut, part) = if has_nodes {
+        (text_parts::cut_each(node.get_mut("provisions")), None)
     } else {
-        text_parts::cut(&mut node, window).is_some()
+        let part = text_parts::cut(&mut node, window);
+        (part.is_some(), part)
     };
-    Ok(is_cut.then(|| Value::Object(node).to_string()))
+    Ok(is_cut.then(|| (Value::Object(node).to_string(), part)))
 }
 
 /// The answer to a failed call. It is a result if a model can act on it. An invalid key is a protocol

@@ -11,7 +11,8 @@ use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 use super::normalized_number::{follows, normalize_number};
 
@@ -19,11 +20,11 @@ use super::normalized_number::{follows, normalize_number};
 const RUNS_SHOWN_MAX: usize = 40;
 
 /// The parts that a code is first divided into, and which of them this corpus contains.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CodeBodyParts")]
 pub struct BodyParts {
     /// The kind of part, such as `title`; null if the code has no parts.
-    pub level: Option<&'static str>,
+    pub level: Option<Cow<'static, str>>,
     /// The numbers of all parts of the code, in order; null if not known.
     pub expected: Option<Vec<String>>,
     /// The numbers of the parts with law in this corpus, in order.
@@ -54,7 +55,7 @@ impl BodyParts {
         });
         let is_missing = |number: &&String| !loaded.contains(number);
         let missing = expected.as_ref().map(|all| all.iter().filter(is_missing).cloned().collect());
-        Ok(Self { level, expected, loaded, missing, begins_sections })
+        Ok(Self { level: level.map(Cow::Borrowed), expected, loaded, missing, begins_sections })
     }
 
     /// The part that a citation is in: the title that it names, or the part that its number begins with.
@@ -70,14 +71,14 @@ impl BodyParts {
                 (numbered.body, title, Some(numbered.number.to_string()))
             }
             CitedItem::Container(container) => {
-                let level = self.level?;
+                let level = self.level.as_deref()?;
                 let part = container.levels.iter().find(|(own, _)| own.name() == level)?;
                 return Some(part.1.to_string());
             }
             _ => return None,
         };
         match grammar.has_titles(body) {
-            true => title.filter(|_| self.level == Some("title")),
+            true => title.filter(|_| self.level.as_deref() == Some("title")),
             false if self.begins_sections => self.beginning_of(&number?.to_ascii_uppercase()),
             false => None,
         }
@@ -97,7 +98,7 @@ impl BodyParts {
 
     /// The loaded parts in words, such as `it has titles 1, 3-5A, 9`.
     pub(super) fn loaded_in_words(&self) -> String {
-        let level = self.level.unwrap_or("part");
+        let level = self.level.as_deref().unwrap_or("part");
         match self.loaded.as_slice() {
             [] => format!("it contains no {level} of this code"),
             [only] => format!("it contains {level} {only}"),
@@ -160,7 +161,7 @@ pub(super) fn message_of_part(citation: &str, title: &str, part: &str, body: &st
 /// The name of a part: `title 42 of the United States Code`,
 /// `the appendix to title 28 of the United States Code`.
 fn named(parts: &BodyParts, part: &str, body: &CodeBody) -> String {
-    let level = parts.level.unwrap_or("part");
+    let level = parts.level.as_deref().unwrap_or("part");
     let host = part.strip_suffix('A').filter(|_| body.key == UNITED_STATES_CODE);
     let part = match host {
         Some(title) => format!("the appendix to {level} {title}"),
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn a_number_is_in_the_known_part_that_it_begins_with() {
         let parts = BodyParts {
-            level: Some("title"),
+            level: Some("title".into()),
             expected: Some(numbers(&["8.1A", "8.2", "8.2A", "13.1"])),
             loaded: numbers(&["13.1"]),
             missing: None,

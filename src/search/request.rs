@@ -8,7 +8,7 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, ShortCode};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cancel::CancelCheck;
 use super::facets::Facets;
@@ -207,7 +207,7 @@ pub struct SearchResponse {
 }
 
 /// A place that the query names, and its effect on the search.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnderstoodPlace {
     /// Short code of the jurisdiction. If the query names a code, the jurisdiction that the code belongs to.
     #[schemars(with = "String")]
@@ -223,7 +223,7 @@ pub struct UnderstoodPlace {
 /// The effect of a place on the search. `filter`: only the law of the place was searched, as with a
 /// `jurisdiction` filter, and the words of the place were not searched for. `preference`: the law of
 /// the place ranks higher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlaceEffect {
     Filter,

@@ -3,13 +3,11 @@
 //! Every level is a page of links. With scripts, `tree.js` opens levels in place: it requests them
 //! as page fragments.
 
-use std::borrow::Cow;
-
 use ::http::StatusCode;
 use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::assets::TREE;
+use super::formatting::status_of;
 use super::frame::{Page, SiteSection};
 use super::law::address;
 use super::page_context::{OpenPage, OperationCall, OperationReply};
@@ -17,6 +15,7 @@ use super::pager;
 use super::response::{self, CachePolicy};
 use super::untrusted_text::{UntrustedText, grouped, short_heading};
 use crate::api::error::ApiError;
+use crate::api::replies::{BrowseReply, Child, CodeBodiesReply, NodeLink};
 use crate::api::reply::Pages;
 use crate::mount::MountResponse;
 
@@ -26,41 +25,6 @@ const BROWSE_PATH: &str = "/browse";
 const PAGE_SIZE: &str = "500";
 const FRAGMENT_SIZE: &str = "200";
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CodeBodiesView<'b> {
-    #[serde(borrow)]
-    pub(super) code_bodies: Vec<CodeBodyView<'b>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CodeBodyView<'b> {
-    pub(super) id: &'b str,
-    #[serde(borrow)]
-    pub(super) name: Cow<'b, str>,
-    pub(super) jurisdiction: &'b str,
-    pub(super) provision_count: u32,
-}
-
-#[derive(Deserialize)]
-struct ChildrenView<'b> {
-    #[serde(borrow)]
-    nodes: Vec<ChildView<'b>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ChildView<'b> {
-    id: &'b str,
-    #[serde(borrow)]
-    citation: Cow<'b, str>,
-    #[serde(borrow)]
-    heading: Cow<'b, str>,
-    status: &'b str,
-    child_count: usize,
-}
-
 /// The path of a code body's contents page.
 pub(super) fn path(code_body: &str) -> String {
     format!("{BROWSE_PATH}/{code_body}")
@@ -69,7 +33,7 @@ pub(super) fn path(code_body: &str) -> String {
 /// All code bodies, by jurisdiction.
 pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
     let news = opened.call(OperationCall::read("code-bodies", &[])).await?;
-    let bodies: CodeBodiesView<'_> = news.read()?;
+    let bodies: CodeBodiesReply<'_> = news.read()?;
     let names = |code: &str| {
         let found = opened.corpus.catalogue().jurisdictions.iter().find(|known| known.short_code.as_str() == code);
         found.map_or_else(|| code.to_owned(), |jurisdiction| jurisdiction.name.clone())
@@ -78,10 +42,11 @@ pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiEr
         h1 { "Contents" }
         @for group in bodies.code_bodies.chunk_by(|one, other| one.jurisdiction == other.jurisdiction) {
             section id=(group[0].jurisdiction) {
-                h2 { (UntrustedText(&names(group[0].jurisdiction))) }
+                h2 { (UntrustedText(&names(group[0].jurisdiction.as_str()))) }
                 ul.links.tree {
                     @for body in group {
-                        li data-level=(fragment_path(body.id, None, 1, None)) { a href=(path(body.id)) {
+                        @let id = body.id.to_string();
+                        li data-level=(fragment_path(&id, None, 1, None)) { a href=(path(&id)) {
                             span.heading { (UntrustedText(&body.name)) } " " span.count { (grouped(body.provision_count)) " provisions" }
                         } }
                     }
@@ -118,7 +83,7 @@ pub(super) async fn of_body(mut opened: OpenPage<'_>, body: &str) -> Result<Moun
 pub(super) async fn level_fragment(mut opened: OpenPage<'_>, body: &str) -> Result<MountResponse, ApiError> {
     let parent = opened.parameter("parent").map(str::to_owned);
     let news = browsed(&mut opened, body, parent.as_deref(), FRAGMENT_SIZE).await?;
-    let children: ChildrenView<'_> = news.read()?;
+    let children: BrowseReply<'_> = news.read()?;
     let day = opened.named_day();
     let rest = news.pages.filter(|Pages { page, last }| page < last);
     let main = html! {
@@ -141,7 +106,7 @@ fn fragment_path(body: &str, parent: Option<&str>, page: u32, day: Option<&str>)
 /// The children of a container or a code body, as a list.
 pub(super) async fn children(opened: &mut OpenPage<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
     let news = browsed(opened, body, parent, PAGE_SIZE).await?;
-    let children: ChildrenView<'_> = news.read()?;
+    let children: BrowseReply<'_> = news.read()?;
     let day = opened.named_day();
     Ok(html! {
         ul.links.tree { @for child in &children.nodes { (entry(child, body, day.as_deref())) } }
@@ -164,16 +129,16 @@ async fn browsed(
     opened.call(OperationCall::read("browse", &query)).await
 }
 
-fn entry(child: &ChildView<'_>, body: &str, day: Option<&str>) -> Markup {
-    let ChildView { id, citation, heading, status, child_count } = child;
-    let level = (*child_count > 0).then(|| fragment_path(body, Some(id), 1, day));
+fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
+    let Child { link: NodeLink { id, citation, heading, status, .. }, child_count } = child;
+    let level = (*child_count > 0).then(|| fragment_path(body, Some(&id.to_string()), 1, day));
     html! {
         li data-level=[level] {
             a href=(address::path_on(id, day)) {
                 @if *child_count == 0 || !heading_has_number(citation, heading) { span.citation { (UntrustedText(citation)) } " " }
                 span.heading { (short_heading(heading)) }
                 @if *child_count > 0 { " " span.count { (child_count) } }
-                @if *status != "in force" { " " span.gone { (status) } }
+                (status_of(*status))
             }
         }
     }

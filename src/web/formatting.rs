@@ -1,5 +1,6 @@
-//! Formats amounts and times for people.
+//! Formats amounts, times and statuses for people.
 
+use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 
 use super::untrusted_text::grouped;
@@ -38,6 +39,11 @@ pub(super) fn to_the_second(at: &str) -> Markup {
 fn up_to(at: &str, letters: usize) -> Markup {
     let (day, time) = at.split_once('T').unwrap_or((at, ""));
     html! { time { (day) ", " (time.get(..letters).unwrap_or_default()) " UTC" } }
+}
+
+/// The status, if it is not "in force".
+pub(super) fn status_of(status: Status) -> Markup {
+    html! { @if status != Status::InForce { " " span.gone { (status.as_str()) } } }
 }
 
 #[cfg(test)]

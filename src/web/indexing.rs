@@ -63,7 +63,7 @@ fn urls(corpus: &Corpus, range: OrdinalRange, base_url: &str) -> String {
     let mut xml = begun("urlset");
     for node in (range.start..range.end).map(NodeOrdinal).filter(|node| outline.is_provision(*node)) {
         if let Some(id) = outline.id(node) {
-            let _ = write!(xml, "<url><loc>{base_url}{}</loc></url>", path(&id.0.to_string()));
+            let _ = write!(xml, "<url><loc>{base_url}{}</loc></url>", path(id));
         }
     }
     xml + "</urlset>\n"

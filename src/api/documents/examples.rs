@@ -81,7 +81,7 @@ fn of_provision(corpus: &Corpus, node: NodeOrdinal) -> Vec<(&'static str, String
     values.extend(named.into_iter().filter_map(|(name, node)| Some((name, id(node?)?))));
     if let Ok(link) = corpus.link(&corpus.engine().law_on(None), node) {
         let typed = link.heading.chars().take(link.heading.chars().count() * 2 / 3).collect::<String>();
-        values.push(("citation", link.citation.to_owned()));
+        values.push(("citation", link.citation.to_string()));
         values.push(("words", link.heading.to_lowercase()));
         values.push(("typed", typed.trim().to_lowercase()));
     }

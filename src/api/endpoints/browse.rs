@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::filters::code_body;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
+use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork, WorkClass};
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Pages, Reply};
@@ -29,27 +30,36 @@ pub(in crate::api) const LIMIT: Param<BoundedInteger<1, 1000>> =
 /// More children than this are read on a worker thread.
 const CHILDREN_LIGHT: usize = 64;
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "Children")]
-pub(in crate::api) struct BrowseReply<'s> {
+pub struct BrowseReply<'s> {
     /// In code order.
-    nodes: Vec<Child<'s>>,
+    pub nodes: Vec<Child<'s>>,
     /// The page number, from 1.
-    page: u32,
-    page_size: u32,
+    pub page: u32,
+    pub page_size: u32,
     /// The number of children on all pages.
-    total: usize,
+    pub total: usize,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "Child")]
-struct Child<'s> {
+pub struct Child<'s> {
     #[serde(flatten)]
-    link: NodeLink<'s>,
+    pub link: NodeLink<'s>,
     /// The number of direct children; 0 for a provision without parts.
-    child_count: usize,
+    pub child_count: usize,
+}
+
+impl ForModel for BrowseReply<'_> {
+    fn for_model(&self) -> ModelText {
+        let Self { nodes, page, total, .. } = self;
+        let mut shown = ModelText::of(format!("{} of {total} children, page {page}:\n", nodes.len()));
+        shown.list(nodes.iter().map(|child| &child.link), |place| nodes[place].child_count);
+        shown
+    }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {

@@ -1,34 +1,48 @@
 //! `code-bodies`: the code bodies that can be browsed and used as filters.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Body, Format, Reply};
+use crate::api::reply_text::ReplyText;
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "CodeBodyList")]
-pub(in crate::api) struct CodeBodiesReply<'s> {
-    code_bodies: Vec<CodeBodyReply<'s>>,
+pub struct CodeBodiesReply<'s> {
+    pub code_bodies: Vec<CodeBodyReply<'s>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "CodeBody")]
-struct CodeBodyReply<'s> {
+pub struct CodeBodyReply<'s> {
     #[schemars(with = "uuid::Uuid")]
-    id: CodeBodyId,
-    name: &'s str,
+    pub id: CodeBodyId,
+    pub name: ReplyText<'s>,
     #[schemars(with = "String")]
-    jurisdiction: &'s ShortCode,
-    provision_count: u32,
+    pub jurisdiction: Cow<'s, ShortCode>,
+    pub provision_count: u32,
+}
+
+impl ForModel for CodeBodiesReply<'_> {
+    fn for_model(&self) -> ModelText {
+        let mut text = format!("{} code bodies:\n", self.code_bodies.len());
+        for CodeBodyReply { id, name, jurisdiction, provision_count } in &self.code_bodies {
+            let _ = writeln!(text, "- {name} ({jurisdiction}, {provision_count} provisions, id {id})");
+        }
+        ModelText::of(text)
+    }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
@@ -42,8 +56,8 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
 fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
     let bodies = corpus.catalogue().code_bodies.iter().map(|body| CodeBodyReply {
         id: body.id,
-        name: &body.name,
-        jurisdiction: &body.jurisdiction,
+        name: ReplyText::from(&body.name),
+        jurisdiction: Cow::Borrowed(&body.jurisdiction),
         provision_count: body.provisions,
     });
     let reply = Reply::json(&CodeBodiesReply { code_bodies: bodies.collect() })?;

@@ -59,14 +59,14 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     let asked = RequestedDay::today(call);
     let work = PreparedWork::heavy(move |_| {
         let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
-        Reply::json(&document(&node, &corpus, &base_url))
+        let whole = node.as_markdown(&corpus, &asked.law)?;
+        Reply::json(&document(&node, whole, &base_url))
     });
     // Only the lookup shows whether the citation names a provision.
     Ok(PreparedWork { charge: ChargeTiming::AfterWork, ..work })
 }
 
-fn document<'s>(node: &'s NodeReply<'s>, corpus: &Corpus, base_url: &str) -> ConnectorDocument<'s> {
-    let whole = node.as_markdown(corpus);
+fn document<'s>(node: &'s NodeReply<'s>, whole: String, base_url: &str) -> ConnectorDocument<'s> {
     let total_chars = whole.chars().count();
     let text = match whole.char_indices().nth(TEXT_CHARS_MAX) {
         None => whole,
@@ -82,7 +82,7 @@ fn document<'s>(node: &'s NodeReply<'s>, corpus: &Corpus, base_url: &str) -> Con
         url: node_url(base_url, node.id),
         metadata: ConnectorMetadata {
             citation: &node.citation,
-            code_body: node.code_body,
+            code_body: node.code_body.as_deref(),
             status: node.status.as_str(),
             current_through: node.provenance.current_through,
             source_url: node.provenance.source_url.as_deref(),

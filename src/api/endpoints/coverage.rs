@@ -1,5 +1,7 @@
 //! `coverage`: the jurisdictions in this snapshot, and how much law of each it contains.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hornbook_corpus::catalogue::Jurisdiction;
@@ -7,68 +9,92 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use hornbook_corpus::jurisdictions::GovernmentLevel;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::gis;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Body, Format, Reply};
+use crate::api::reply_text::ReplyText;
 use crate::search::{BodyParts, LawOnDay};
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "Coverage")]
-pub(in crate::api) struct CoverageReply<'s> {
-    total_jurisdictions: usize,
-    total_nodes: u32,
-    total_searchable_chunks: u32,
-    published_gis_layers: usize,
+pub struct CoverageReply<'s> {
+    pub total_jurisdictions: usize,
+    pub total_nodes: u32,
+    pub total_searchable_chunks: u32,
+    pub published_gis_layers: usize,
     /// The day for which provisions in force are counted.
     #[schemars(with = "String")]
-    as_of: Day,
-    jurisdictions: Vec<JurisdictionReply<'s>>,
+    pub as_of: Day,
+    pub jurisdictions: Vec<JurisdictionReply<'s>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "Jurisdiction")]
-struct JurisdictionReply<'s> {
+pub struct JurisdictionReply<'s> {
     #[schemars(with = "String")]
-    short_code: &'s ShortCode,
-    name: &'s str,
+    pub short_code: Cow<'s, ShortCode>,
+    pub name: ReplyText<'s>,
     #[schemars(with = "String")]
-    level: GovernmentLevel,
+    pub level: GovernmentLevel,
     /// The number of its own nodes, without those of its sub-jurisdictions.
-    node_count: u32,
-    searchable_chunks: u32,
+    pub node_count: u32,
+    pub searchable_chunks: u32,
     /// Whether the jurisdiction is listed but has no law yet.
-    placeholder: bool,
+    pub placeholder: bool,
     #[schemars(with = "Option<String>")]
-    parent: Option<&'s ShortCode>,
+    pub parent: Option<Cow<'s, ShortCode>>,
     /// `published` or `none`.
-    gis_status: &'static str,
+    pub gis_status: ReplyText<'s>,
     /// `linked`, `pending` or null.
-    gis_citation_quality: Option<&'static str>,
+    pub gis_citation_quality: Option<ReplyText<'s>>,
     /// Its own code bodies, and which parts of each this corpus contains.
-    code_bodies: Vec<CodeBodyReply<'s>>,
+    pub code_bodies: Vec<CoveredBodyReply<'s>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "CodeBodyCoverage")]
-struct CodeBodyReply<'s> {
+pub struct CoveredBodyReply<'s> {
     #[schemars(with = "uuid::Uuid")]
-    id: CodeBodyId,
-    name: &'s str,
+    pub id: CodeBodyId,
+    pub name: ReplyText<'s>,
     /// The number of its provisions that are in force on the day `asOf`.
-    in_force_count: u32,
+    pub in_force_count: u32,
     /// The day through which its editions are current; the oldest such day if there are several. Null if
     /// no source states it.
     #[schemars(with = "Option<String>")]
-    current_through: Option<Day>,
-    parts: &'s BodyParts,
+    pub current_through: Option<Day>,
+    pub parts: Cow<'s, BodyParts>,
+}
+
+impl ForModel for CoverageReply<'_> {
+    fn for_model(&self) -> ModelText {
+        let Self { total_jurisdictions, total_nodes, jurisdictions, .. } = self;
+        let mut text = format!("{total_nodes} nodes of {total_jurisdictions} jurisdictions:\n");
+        for JurisdictionReply { short_code, name, node_count, placeholder, gis_status, code_bodies, .. } in
+            jurisdictions
+        {
+            let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
+            let zoning = if gis_status.as_ref() == "published" { ", zoning layer" } else { "" };
+            let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
+            for CoveredBodyReply { name, in_force_count, current_through, parts, .. } in code_bodies {
+                let through = current_through.map(|day| format!(", current through {day}")).unwrap_or_default();
+                let _ = writeln!(text, "  - {name}: {in_force_count} provisions in force{through}");
+                if let (Some(level), Some(missing @ [_, ..])) = (&parts.level, parts.missing.as_deref()) {
+                    let _ = writeln!(text, "    missing {level}s: {}", missing.join(", "));
+                }
+            }
+        }
+        ModelText::of(text)
+    }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
@@ -106,24 +132,24 @@ fn entry<'s>(
 ) -> JurisdictionReply<'s> {
     let bodies = corpus.catalogue().code_bodies.iter().zip(parts);
     let own = bodies.filter(|(body, _)| body.jurisdiction == jurisdiction.short_code);
-    let code_bodies = own.map(|(body, parts)| CodeBodyReply {
+    let code_bodies = own.map(|(body, parts)| CoveredBodyReply {
         id: body.id,
-        name: &body.name,
+        name: ReplyText::from(&body.name),
         in_force_count: law.count_in_force(body.nodes),
         current_through: corpus.engine().oldest_current_through(body.nodes),
-        parts,
+        parts: Cow::Borrowed(parts),
     });
     let layer = gis::published(corpus, &jurisdiction.short_code);
     JurisdictionReply {
-        short_code: &jurisdiction.short_code,
-        name: &jurisdiction.name,
+        short_code: Cow::Borrowed(&jurisdiction.short_code),
+        name: ReplyText::from(&jurisdiction.name),
         level: jurisdiction.level,
         node_count: jurisdiction.nodes.len(),
         searchable_chunks: jurisdiction.chunks,
         placeholder: jurisdiction.is_placeholder(),
-        parent: jurisdiction.parent.as_ref(),
-        gis_status: layer.map_or("none", |layer| layer.status.as_str()),
-        gis_citation_quality: layer.map(|layer| layer.citation_quality.as_str()),
+        parent: jurisdiction.parent.as_ref().map(Cow::Borrowed),
+        gis_status: layer.map_or("none", |layer| layer.status.as_str()).into(),
+        gis_citation_quality: layer.map(|layer| layer.citation_quality.as_str().into()),
         code_bodies: code_bodies.collect(),
     }
 }

@@ -1,5 +1,7 @@
 //! `gis-at`: the zones at a point, with the provisions that define them.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hornbook_corpus::ids::{NodeId, ShortCode};
@@ -7,7 +9,7 @@ use hornbook_corpus::zoning::feature_lookup::{FeatureAtPoint, FeatureZone};
 use hornbook_corpus::zoning::shape::Position;
 use hornbook_corpus::zoning::source::FeatureId;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
 use super::node::NodeReply;
@@ -15,55 +17,80 @@ use crate::accounts::scope::{Scope, ScopeSet};
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedDegrees, Param};
 use crate::api::reply::Reply;
+use crate::api::reply_text::ReplyText;
 
 pub(in crate::api) const LAT: Param<BoundedDegrees<90>> = Param::required("lat", "latitude in degrees, WGS 84");
 
 pub(in crate::api) const LON: Param<BoundedDegrees<180>> =
     Param::required("lon", "longitude in degrees, WGS 84; west is negative");
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "ZonesAtPoint")]
-pub(in crate::api) struct PointReply<'s> {
+pub struct PointReply<'s> {
     #[schemars(with = "String")]
-    short_code: &'s ShortCode,
-    lat: f64,
-    lon: f64,
+    pub short_code: Cow<'s, ShortCode>,
+    pub lat: f64,
+    pub lon: f64,
     /// The citation quality of the layer. `linked`: every zone cites a node. `pending`: some citations
     /// are placeholders.
-    citation_quality: &'static str,
+    pub citation_quality: ReplyText<'s>,
     /// The zones at the point, in the order of the layer. Several if zones overlap or the point is on
     /// their edges; none if the land has no zone.
-    zones: Vec<ZoneReply<'s>>,
+    pub zones: Vec<ZoneAtPointReply<'s>>,
     /// The provisions that define these zones, each once, if the key also has the scope `node`. Other
     /// keys get an empty list, and the `citation` and `nodeId` of each zone.
-    provisions: Vec<NodeReply<'s>>,
+    pub provisions: Vec<NodeReply<'s>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "ZoneAtPoint")]
-struct ZoneReply<'s> {
+pub struct ZoneAtPointReply<'s> {
     /// The feature's id in the layer: a string or a number.
     #[schemars(schema_with = "feature_id")]
-    feature_id: &'s FeatureId,
-    zone_code: &'s str,
-    zone_name: Option<&'s str>,
-    category: Option<&'s str>,
-    citation: Option<&'s str>,
+    pub feature_id: Cow<'s, FeatureId>,
+    pub zone_code: ReplyText<'s>,
+    pub zone_name: Option<ReplyText<'s>>,
+    pub category: Option<ReplyText<'s>>,
+    pub citation: Option<ReplyText<'s>>,
     #[schemars(with = "Option<uuid::Uuid>")]
-    node_id: Option<NodeId>,
+    pub node_id: Option<NodeId>,
     /// `linked` or `placeholder`.
-    citation_status: &'s str,
+    pub citation_status: ReplyText<'s>,
     /// Whether the point is exactly on the zone's edge.
-    on_boundary: bool,
+    pub on_boundary: bool,
 }
 
 /// A key needs one of these scopes to get the texts of provisions.
 const TEXT_SCOPES: ScopeSet = ScopeSet::of(&[Scope::Node]);
+
+impl ForModel for PointReply<'_> {
+    fn for_model(&self) -> ModelText {
+        let Self { short_code, zones, provisions, .. } = self;
+        let mut shown = ModelText::of(format!("{} zones of {short_code} at this point.\n", zones.len()));
+        for ZoneAtPointReply { zone_code, zone_name, citation, citation_status, node_id, on_boundary, .. } in zones {
+            let name = zone_name.as_deref().unwrap_or_default();
+            let edge = if *on_boundary { ", on the edge of the zone" } else { "" };
+            let citation = citation.as_deref().unwrap_or("no citation");
+            let id = node_id.map(|id| format!(", id {id}")).unwrap_or_default();
+            let _ = writeln!(shown.text, "- {zone_code} {name}: {citation} ({citation_status}{id}{edge})");
+        }
+        if !provisions.is_empty() {
+            shown.text += "Read the provisions with law.get_node:\n";
+        }
+        for provision in provisions {
+            let NodeReply { id, citation, heading, .. } = provision;
+            let _ = writeln!(shown.text, "- {citation} {heading} ({}, id {id})", provision.standing());
+            shown.link(*id, citation, heading);
+        }
+        shown
+    }
+}
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
@@ -90,13 +117,13 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         let layer = corpus.snapshot().zoning.layer(&short_code);
         let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))?;
         let places = layer.places().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
-        let zones: Vec<ZoneReply<'_>> = places.at(point).map(|found| zone(&found)).collect();
+        let zones: Vec<ZoneAtPointReply<'_>> = places.at(point).map(|found| zone(&found)).collect();
         cancellation.check()?;
         Reply::json(&PointReply {
-            short_code: &short_code,
+            short_code: Cow::Borrowed(&short_code),
             lat: point.lat,
             lon: point.lon,
-            citation_quality: layer.entry().citation_quality.as_str(),
+            citation_quality: layer.entry().citation_quality.as_str().into(),
             provisions: if with_texts { provisions(&corpus, &zones, &asked)? } else { Vec::new() },
             zones,
         })
@@ -104,16 +131,16 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     Ok(PreparedWork { version: Some(version), ..work })
 }
 
-fn zone<'s>(found: &FeatureAtPoint<'s>) -> ZoneReply<'s> {
+fn zone<'s>(found: &FeatureAtPoint<'s>) -> ZoneAtPointReply<'s> {
     let FeatureZone { zone_code, zone_name, category, citation, node_id, citation_status } = &found.feature.zone;
-    ZoneReply {
-        feature_id: &found.feature.id,
-        zone_code,
-        zone_name: zone_name.as_deref(),
-        category: category.as_deref(),
-        citation: citation.as_deref(),
+    ZoneAtPointReply {
+        feature_id: Cow::Borrowed(&found.feature.id),
+        zone_code: zone_code.into(),
+        zone_name: zone_name.as_deref().map(ReplyText::from),
+        category: category.as_deref().map(ReplyText::from),
+        citation: citation.as_deref().map(ReplyText::from),
         node_id: *node_id,
-        citation_status,
+        citation_status: citation_status.into(),
         on_boundary: found.is_on_boundary,
     }
 }
@@ -121,7 +148,7 @@ fn zone<'s>(found: &FeatureAtPoint<'s>) -> ZoneReply<'s> {
 /// The provisions that the zones cite, each once, in the order of the zones.
 fn provisions<'s>(
     corpus: &'s Corpus,
-    zones: &[ZoneReply<'_>],
+    zones: &[ZoneAtPointReply<'_>],
     asked: &RequestedDay,
 ) -> Result<Vec<NodeReply<'s>>, ApiError> {
     let mut cited: Vec<NodeId> = Vec::new();

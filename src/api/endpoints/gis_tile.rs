@@ -1,5 +1,6 @@
 //! `gis-tile`: the part of a zoning layer in one map tile, simplified for its zoom.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use hornbook_corpus::zoning::feature_lookup::LayerFeatures;
 use hornbook_corpus::zoning::tiles::address::{BUFFER, GRID, TileAddress, TileRing, ZOOM_MAX};
 use hornbook_corpus::zoning::tiles::clip::{TileFeature, clip_features};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::gis::{SHORT_CODE, published_or_not_found};
 use crate::api::corpus::Corpus;
@@ -19,6 +20,7 @@ use crate::api::map_cache::MapPart;
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Reply, json};
+use crate::api::reply_text::ReplyText;
 
 /// Number of tiles along each side of the world at the maximum zoom.
 const TILES_MAX: u32 = 1 << ZOOM_MAX;
@@ -32,31 +34,31 @@ pub(in crate::api) const Y: Param<BoundedInteger<0, { TILES_MAX - 1 }>> =
     Param::in_path("y", "row of the tile, from the north; less than 2 to the power of z");
 
 /// The features of a tile as columns: the nth entry of each list is about the nth feature of the tile.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "ZoningTile")]
-pub(in crate::api) struct TileReply<'s> {
+pub struct TileReply<'s> {
     #[schemars(with = "String")]
-    short_code: &'s ShortCode,
-    z: u8,
-    x: u32,
-    y: u32,
+    pub short_code: Cow<'s, ShortCode>,
+    pub z: u8,
+    pub x: u32,
+    pub y: u32,
     /// The length of the tile's side in grid units. Coordinates start at its north-west corner.
-    grid: i32,
+    pub grid: i32,
     /// Shapes are cut off this many units outside of the tile.
-    buffer: i32,
+    pub buffer: i32,
     /// The index of each feature in the layer's list of features.
-    features: Vec<usize>,
+    pub features: Vec<usize>,
     /// The index of each feature's zone in the `zones` of `gis-zones`.
-    zones: Vec<usize>,
+    pub zones: Vec<usize>,
     /// The index of each feature's category in the `categories` of `gis-zones`.
-    categories: Vec<usize>,
+    pub categories: Vec<usize>,
     /// The rings of each feature. Each ring has x and y of its first vertex, then the steps to each next
     /// vertex; the first vertex is not repeated. Outer rings run clockwise on the screen, holes
     /// counter-clockwise.
-    rings: Vec<Vec<Vec<i32>>>,
+    pub rings: Vec<Vec<Vec<i32>>>,
     /// The names of features that differ from the name of their zone, by the index of the feature in the layer.
-    names: BTreeMap<usize, &'s str>,
+    pub names: BTreeMap<usize, ReplyText<'s>>,
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
@@ -106,11 +108,11 @@ fn written(
     let own_name = |feature: &TileFeature| {
         let name = places.features().get(feature.number)?.zone.zone_name.as_deref()?;
         let is_own = entry.zones.get(feature.zone)?.name.as_deref() != Some(name);
-        is_own.then_some((feature.number, name))
+        is_own.then(|| (feature.number, name.into()))
     };
     let vertices: usize = features.iter().flat_map(|feature| &feature.rings).map(Vec::len).sum();
     let reply = TileReply {
-        short_code: &entry.short_code,
+        short_code: Cow::Borrowed(&entry.short_code),
         z: tile.z(),
         x: tile.x(),
         y: tile.y(),

@@ -1,6 +1,7 @@
 //! `gis-zones`: the zones and categories of a layer, with counts, extents and the provisions that define
 //! them; no shapes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use hornbook_corpus::zoning::layer::PlaceholderReason;
 use hornbook_corpus::zoning::tiles::address::{BUFFER, GRID, ZOOM_MAX};
 use hornbook_corpus::zoning::tiles::legend::Legend;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::gis::{SHORT_CODE, published_or_not_found};
 use super::gis_tile::layer_of;
@@ -19,77 +20,87 @@ use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Reply, json};
+use crate::api::reply_text::ReplyText;
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "ZoneList")]
-pub(in crate::api) struct ZonesReply<'s> {
+pub struct ZonesReply<'s> {
     #[schemars(with = "String")]
-    short_code: &'s ShortCode,
+    pub short_code: Cow<'s, ShortCode>,
     /// The name of the jurisdiction.
-    name: Option<&'s str>,
+    pub name: Option<ReplyText<'s>>,
     /// `linked`: every zone cites a node. `pending`: some citations are placeholders.
-    citation_quality: &'static str,
-    feature_count: usize,
+    pub citation_quality: ReplyText<'s>,
+    pub feature_count: usize,
     /// West, south, east and north of the whole layer, in degrees.
-    bbox: [f64; 4],
-    source: SourceReply<'s>,
-    tiles: TilesReply,
+    pub bbox: [f64; 4],
+    pub source: SourceReply<'s>,
+    pub tiles: TilesReply,
     /// Sorted by the number of features, the largest first.
-    categories: Vec<CategoryReply<'s>>,
+    pub categories: Vec<CategoryReply<'s>>,
     /// Sorted by code.
-    zones: Vec<ZoneReply<'s>>,
+    pub zones: Vec<ZoneReply<'s>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "'de: 's"))]
 #[schemars(rename = "ZoningSource")]
-struct SourceReply<'s> {
-    publisher: Option<&'s str>,
-    edition: Option<&'s str>,
-    retrieved: Option<&'s str>,
-    license: Option<&'s str>,
-    url: Option<&'s str>,
+pub struct SourceReply<'s> {
+    pub publisher: Option<ReplyText<'s>>,
+    pub edition: Option<ReplyText<'s>>,
+    pub retrieved: Option<ReplyText<'s>>,
+    pub license: Option<ReplyText<'s>>,
+    pub url: Option<ReplyText<'s>>,
 }
 
 /// How `gis-tile` divides the layer into tiles.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ZoningTiles")]
-struct TilesReply {
-    zoom_max: u8,
-    grid: i32,
-    buffer: i32,
+pub struct TilesReply {
+    pub zoom_max: u8,
+    pub grid: i32,
+    pub buffer: i32,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "'de: 's"))]
 #[schemars(rename = "ZoneCategory")]
-struct CategoryReply<'s> {
+pub struct CategoryReply<'s> {
     /// Null for features without a category.
-    name: Option<&'s str>,
-    features: usize,
+    pub name: Option<ReplyText<'s>>,
+    pub features: usize,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "Zone")]
-struct ZoneReply<'s> {
-    code: &'s str,
-    name: Option<&'s str>,
+pub struct ZoneReply<'s> {
+    pub code: ReplyText<'s>,
+    pub name: Option<ReplyText<'s>>,
     /// The index of its category in `categories`.
-    category: usize,
-    citation: Option<&'s str>,
+    pub category: usize,
+    pub citation: Option<ReplyText<'s>>,
     #[schemars(with = "Option<uuid::Uuid>")]
-    node_id: Option<NodeId>,
+    pub node_id: Option<NodeId>,
     /// `linked` or `placeholder`.
-    citation_status: &'static str,
+    pub citation_status: ReplyText<'s>,
     /// Why it cites no node: `unknown-zone-code`, `no-provision-named` or `provision-not-held`.
     #[schemars(with = "Option<String>")]
-    reason: Option<PlaceholderReason>,
+    pub reason: Option<PlaceholderReason>,
     /// Known codes with a similar spelling, if this code is unknown.
-    near: &'s [String],
-    features: usize,
+    pub near: Cow<'s, [String]>,
+    pub features: usize,
     /// West, south, east and north of all its features, in degrees.
-    bbox: [f64; 4],
+    pub bbox: [f64; 4],
+}
+
+impl ZoneReply<'_> {
+    /// Whether no provision is linked to the zone yet.
+    pub const fn is_pending(&self) -> bool {
+        self.reason.is_some()
+    }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
@@ -124,23 +135,23 @@ fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> 
     let zones = zones.iter().enumerate();
     let zones = zones.map(|(place, entry)| zone(entry, place, pending.get(entry.code.as_str()).copied(), legend));
     ZonesReply {
-        short_code,
-        name: jurisdiction.map(|one| one.name.as_str()),
-        citation_quality: citation_quality.as_str(),
+        short_code: Cow::Borrowed(short_code),
+        name: jurisdiction.map(|one| ReplyText::from(&one.name)),
+        citation_quality: citation_quality.as_str().into(),
         feature_count: *feature_count,
         bbox: bbox.0,
         source: SourceReply {
-            publisher: source.publisher.as_deref(),
-            edition: source.edition.as_deref(),
-            retrieved: source.retrieved.as_deref(),
-            license: source.license.as_deref(),
-            url: source.url.as_deref(),
+            publisher: source.publisher.as_deref().map(ReplyText::from),
+            edition: source.edition.as_deref().map(ReplyText::from),
+            retrieved: source.retrieved.as_deref().map(ReplyText::from),
+            license: source.license.as_deref().map(ReplyText::from),
+            url: source.url.as_deref().map(ReplyText::from),
         },
         tiles: TilesReply { zoom_max: ZOOM_MAX, grid: GRID, buffer: BUFFER },
         categories: legend
             .categories()
             .iter()
-            .map(|one| CategoryReply { name: one.name.as_deref(), features: one.features })
+            .map(|one| CategoryReply { name: one.name.as_deref().map(ReplyText::from), features: one.features })
             .collect(),
         zones: zones.collect(),
     }
@@ -153,14 +164,14 @@ fn zone<'s>(
     legend: &Legend,
 ) -> ZoneReply<'s> {
     ZoneReply {
-        code: &entry.code,
-        name: entry.name.as_deref(),
+        code: ReplyText::from(&entry.code),
+        name: entry.name.as_deref().map(ReplyText::from),
         category: legend.category_of_zone(place),
-        citation: entry.citation.as_deref(),
+        citation: entry.citation.as_deref().map(ReplyText::from),
         node_id: entry.node_id,
-        citation_status: if pending.is_some() { "placeholder" } else { "linked" },
+        citation_status: if pending.is_some() { "placeholder" } else { "linked" }.into(),
         reason: pending.map(|pending| pending.reason),
-        near: pending.map_or(&[], |pending| &pending.near),
+        near: Cow::Borrowed(pending.map_or(&[], |pending| &pending.near)),
         features: entry.features,
         bbox: legend.extent_of_zone(place).0,
     }

@@ -19,6 +19,7 @@ pub(super) mod gis_zones;
 mod law_markdown;
 pub(super) mod me;
 pub(super) mod node;
+mod node_formats;
 pub(super) mod node_id;
 pub(super) mod nodes;
 pub(super) mod paging;

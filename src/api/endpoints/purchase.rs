@@ -1,5 +1,6 @@
 //! `purchase`: a request to buy a pack. It costs no credits. The price of the pack is in the tariff.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -30,20 +31,20 @@ pub(in crate::api) struct PurchaseRequest {
     pack: PackName,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Purchase")]
-pub(in crate::api) struct PurchaseReply {
+pub struct PurchaseReply {
     /// The id of the purchase, such as `buy-17`.
-    purchase: String,
-    pack: PackName,
-    price_cents: u32,
-    credits: u32,
+    pub purchase: String,
+    pub pack: PackName,
+    pub price_cents: u32,
+    pub credits: u32,
     /// The credits are available once this is `paid`.
-    status: PurchaseStatus,
-    how_to_pay: &'static str,
+    pub status: PurchaseStatus,
+    pub how_to_pay: Cow<'static, str>,
     /// Where to pay by card, if card payments are possible and the purchase is not paid yet.
-    checkout_url: Option<String>,
+    pub checkout_url: Option<String>,
 }
 
 const HOW_TO_PAY_BY_CARD: &str = "Open checkoutUrl in a browser and pay there within a day. The credits arrive within \
@@ -129,7 +130,7 @@ fn buy(
         price_cents: purchase.price_cents,
         credits: purchase.credits.0,
         status: purchase.status,
-        how_to_pay,
+        how_to_pay: how_to_pay.into(),
         checkout_url,
     })
 }

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::node_id::ID;
 use super::paging::Paging;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
+use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
+use crate::api::reply_text::ReplyText;
 use crate::search::LawOnDay;
 
 /// How many references of each direction the answer of `node` contains.
@@ -43,24 +45,26 @@ impl Direction {
 choice!(Direction, name);
 
 /// The references of a provision, in both directions.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "'de: 's"))]
 #[cfg_attr(test, derive(Default))]
 #[schemars(rename = "NodeReferences")]
-pub(in crate::api) struct NodeReferences<'s> {
+pub struct NodeReferences<'s> {
     /// The provisions of this corpus that its text cites, in the order of mention.
-    out: ReferenceList<'s>,
+    pub out: ReferenceList<'s>,
     /// The provisions whose text cites it, in code order.
-    r#in: ReferenceList<'s>,
+    pub r#in: ReferenceList<'s>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "'de: 's"))]
 #[cfg_attr(test, derive(Default))]
 #[schemars(rename = "ReferenceList")]
-struct ReferenceList<'s> {
+pub struct ReferenceList<'s> {
     /// The number of references.
-    total: usize,
+    pub total: usize,
     /// The first 20. `/api/v1/node/{id}/references` lists all.
-    nodes: Vec<NodeLink<'s>>,
+    pub nodes: Vec<NodeLink<'s>>,
 }
 
 impl<'s> NodeReferences<'s> {
@@ -84,19 +88,29 @@ fn list<'s>(
 }
 
 /// One page of the references in one direction.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "References")]
-pub(in crate::api) struct ReferencesReply<'s> {
+pub struct ReferencesReply<'s> {
     #[schemars(with = "uuid::Uuid")]
-    id: NodeId,
+    pub id: NodeId,
     /// `out`: the provisions that it cites. `in`: the provisions that cite it.
-    direction: &'static str,
-    page: u32,
-    page_size: u32,
+    pub direction: ReplyText<'s>,
+    pub page: u32,
+    pub page_size: u32,
     /// The number of references on all pages.
-    total: usize,
-    nodes: Vec<NodeLink<'s>>,
+    pub total: usize,
+    pub nodes: Vec<NodeLink<'s>>,
+}
+
+impl ForModel for ReferencesReply<'_> {
+    fn for_model(&self) -> ModelText {
+        let Self { direction, nodes, total, page, .. } = self;
+        let what = if direction.as_ref() == "in" { "provisions that cite it" } else { "provisions that it cites" };
+        let mut shown = ModelText::of(format!("{} of {total} {what}, page {page}:\n", nodes.len()));
+        shown.list(nodes.iter(), |_| 0);
+        shown
+    }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
@@ -130,7 +144,7 @@ impl ReferencesPage<'_> {
         let nodes = nodes.skip(paging.skipped()).take(paging.limit as usize);
         let nodes = nodes.map(|node| corpus.link(law, node)).collect::<Result<_, _>>()?;
         let (page, page_size) = (paging.page, paging.limit);
-        let reply = ReferencesReply { id, direction: direction.name(), page, page_size, total, nodes };
+        let reply = ReferencesReply { id, direction: direction.name().into(), page, page_size, total, nodes };
         Ok(Reply { pages: Some(paging.pages(total)), ..Reply::json(&reply)? })
     }
 }

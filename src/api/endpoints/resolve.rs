@@ -1,25 +1,49 @@
 //! `resolve`: finds the provisions that a citation names.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
+use crate::api::model_text::{ForModel, ModelText, Standing};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
-use crate::search::{CitationAnswer, QUERY_CHARS_MAX};
+use crate::search::{CitationAnswer, CitedNode, QUERY_CHARS_MAX};
 
 pub(in crate::api) const CITATION: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("citation", "a citation or a list of them, such as 42 USC 1983(b)");
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Resolution")]
-pub(in crate::api) struct ResolveReply {
+pub struct ResolveReply {
     /// One answer for each citation, in order.
-    answers: Vec<CitationAnswer>,
+    pub answers: Vec<CitationAnswer>,
+}
+
+impl ForModel for ResolveReply {
+    fn for_model(&self) -> ModelText {
+        let mut shown = ModelText::default();
+        for CitationAnswer { answer, citation, candidates, message, .. } in &self.answers {
+            let citation = citation.as_deref().unwrap_or("?");
+            let _ = writeln!(shown.text, "{citation}: {}. {message}", answer.as_str());
+            for cited in candidates {
+                let CitedNode { node_id, citation, heading, .. } = cited;
+                let standing = Standing {
+                    status: cited.status,
+                    from: cited.effective_from,
+                    to: cited.effective_to,
+                    through: cited.current_through,
+                };
+                let _ = writeln!(shown.text, "- {citation} {heading} ({standing}, id {node_id})");
+                shown.link(*node_id, citation, heading);
+            }
+        }
+        shown
+    }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {

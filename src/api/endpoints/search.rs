@@ -1,5 +1,7 @@
 //! `search`: finds provisions by meaning and by words.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,7 +9,7 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::filters::filter;
 use super::paging::Paging;
@@ -16,12 +18,14 @@ use crate::api::corpus::Corpus;
 use crate::api::deep_search::DEPTH;
 use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::{ApiError, Violation};
+use crate::api::model_text::{ForModel, ModelText, Standing};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param, choice};
 use crate::api::reply::Reply;
+use crate::api::reply_text::ReplyText;
 use crate::search::{
-    AnswerKind, CancelCheck, CitationAnswer, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest,
-    SearchResponse, ShownHit, UnderstoodPlace, check_query,
+    AnswerKind, CancelCheck, CitationAnswer, Facets, Highlight, Hit, Mode, PlaceEffect, QUERY_CHARS_MAX, Relation,
+    SearchRequest, SearchResponse, ShownHit, UnderstoodPlace, check_query,
 };
 
 pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
@@ -38,115 +42,189 @@ pub(in crate::api) const FACETS: Param<bool> =
 pub(in crate::api) const EXACT: Param<bool> =
     Param::with_default("exact", "false", "true: do not correct the spelling of q, and do not read places in it");
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
 #[schemars(rename = "SearchResponse")]
-pub(in crate::api) struct SearchReply<'s> {
-    results: Vec<SearchResultItem<'s>>,
+pub struct SearchReply<'s> {
+    pub results: Vec<SearchResultItem<'s>>,
     /// The page number, from 1.
-    page: u32,
-    page_size: u32,
+    pub page: u32,
+    pub page_size: u32,
     /// The number of matching provisions on all pages.
-    total: u32,
-    took_ms: u32,
+    pub total: u32,
+    pub took_ms: u32,
     /// `hybrid`, `semantic` or `keyword`.
-    mode: &'static str,
+    pub mode: ReplyText<'s>,
     /// `deep` if the sentence encoder of the corpus read the query, otherwise `fast`.
-    depth: &'static str,
+    pub depth: ReplyText<'s>,
     /// What was searched for instead of `q`; present only if words of `q` were misspelled. `exact=true`
     /// searches for `q` itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    corrected_query: Option<&'s str>,
+    pub corrected_query: Option<ReplyText<'s>>,
     /// The jurisdiction or code that `q` names ("in DC", "Virginia law"), and its effect. Present only if
     /// no parameter narrows the search to a part of the law. `exact=true` searches everywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    understood: Option<&'s UnderstoodPlace>,
+    pub understood: Option<Cow<'s, UnderstoodPlace>>,
     /// Present only if the request has `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    facets: Option<FacetsReply<'s>>,
+    pub facets: Option<FacetsReply<'s>>,
     /// The day whose law was searched.
     #[schemars(with = "String")]
-    as_of: Day,
+    pub as_of: Day,
     /// What the editions of the results do not know about that day, by code body, and phrases of the
     /// query that restrict nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notices: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     /// What the query cites that is not in this corpus, or the jurisdiction it names that has no law
     /// here, and what is here instead. Left out if there is nothing of this kind.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_here: Vec<NotHere>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_here: Vec<NotHere>,
 }
 
 /// A citation in the query that names nothing in this corpus, or a jurisdiction whose law is not in it.
-#[derive(Debug, Serialize, JsonSchema)]
-struct NotHere {
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NotHere {
     /// Null for a jurisdiction.
-    citation: Option<String>,
-    answer: AnswerKind,
+    pub citation: Option<String>,
+    pub answer: AnswerKind,
     /// Why it is not here, and what is here instead.
-    message: String,
+    pub message: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct SearchResultItem<'s> {
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
+pub struct SearchResultItem<'s> {
     #[schemars(with = "uuid::Uuid")]
-    node_id: NodeId,
+    pub node_id: NodeId,
     /// Quote it word for word.
-    citation: &'s str,
-    heading: &'s str,
+    pub citation: ReplyText<'s>,
+    pub heading: ReplyText<'s>,
     /// Short code of the jurisdiction whose law it is.
     #[schemars(with = "String")]
-    jurisdiction: &'s ShortCode,
+    pub jurisdiction: Cow<'s, ShortCode>,
     /// Name of the code body.
-    code_body: &'s str,
+    pub code_body: ReplyText<'s>,
     #[schemars(with = "uuid::Uuid")]
-    code_body_id: CodeBodyId,
+    pub code_body_id: CodeBodyId,
     /// The passage of the text that matches best.
-    snippet: &'s str,
+    pub snippet: ReplyText<'s>,
     /// The positions of the query's words in the snippet.
-    highlights: Vec<Highlight>,
+    pub highlights: Vec<Highlight>,
     /// Its status on the day `asOf`.
     #[schemars(with = "String")]
-    status: Status,
+    pub status: Status,
     /// The first day on which this wording is law, if the source states it.
     #[schemars(with = "Option<String>")]
-    effective_from: Option<Day>,
+    pub effective_from: Option<Day>,
     /// The first day on which this wording is no longer law, if the source states it.
     #[schemars(with = "Option<String>")]
-    effective_to: Option<Day>,
+    pub effective_to: Option<Day>,
     /// The day through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
-    current_through: Option<Day>,
+    pub current_through: Option<Day>,
     /// Higher is better. At most 1; lower for law that is not in force.
-    score: f32,
+    pub score: f32,
     /// How the provision is related to the one that the query names; present only if the query is nothing
     /// but a citation. Results are listed in this order: `named`, `citing` (its text cites a named one),
     /// `cited` (a named one cites it), `neighbour`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    relation: Option<Relation>,
+    pub relation: Option<Relation>,
 }
 
 /// Counts over all results.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "'de: 's"))]
 #[schemars(rename = "Facets")]
-struct FacetsReply<'s> {
-    jurisdictions: Vec<JurisdictionCount<'s>>,
-    tags: Vec<TagCount<'s>>,
+pub struct FacetsReply<'s> {
+    pub jurisdictions: Vec<JurisdictionCount<'s>>,
+    pub tags: Vec<TagCount<'s>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct JurisdictionCount<'s> {
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "'de: 's"))]
+pub struct JurisdictionCount<'s> {
     #[schemars(with = "String")]
-    value: &'s ShortCode,
-    name: &'s str,
-    count: u32,
+    pub value: Cow<'s, ShortCode>,
+    pub name: ReplyText<'s>,
+    pub count: u32,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct TagCount<'s> {
-    value: &'s str,
-    count: u32,
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(bound(deserialize = "'de: 's"))]
+pub struct TagCount<'s> {
+    pub value: ReplyText<'s>,
+    pub count: u32,
+}
+
+impl ForModel for SearchReply<'_> {
+    fn for_model(&self) -> ModelText {
+        let Self { results, page, page_size, total, .. } = self;
+        let mut shown = ModelText::of(self.remarks());
+        let _ = match results.first() {
+            None => writeln!(shown.text, "No provisions on this page; {total} match in all."),
+            Some(first) if first.relation.is_some() => {
+                let count = results.len();
+                writeln!(shown.text, "{count} of {total} provisions around the one that is cited, page {page}:")
+            }
+            Some(_) => writeln!(shown.text, "{} of {total} provisions that match, page {page}:", results.len()),
+        };
+        let before = u64::from(page - page.min(&1)) * u64::from(*page_size);
+        for (hit, number) in results.iter().zip(before + 1..) {
+            let SearchResultItem { node_id, citation, heading, snippet, relation, .. } = hit;
+            let (standing, related) = (hit.standing(), relation.map_or("", related));
+            let _ =
+                writeln!(shown.text, "\n{number}. {citation} {heading} ({standing}{related}, id {node_id})\n{snippet}");
+            shown.link(*node_id, citation, heading);
+        }
+        shown
+    }
+}
+
+impl SearchReply<'_> {
+    /// How the query was understood, and what the results do not show.
+    fn remarks(&self) -> String {
+        let mut out = String::new();
+        if let Some(corrected) = &self.corrected_query {
+            let _ = writeln!(
+                out,
+                "Searched for \"{corrected}\", because words were misspelled; exact=true searches for them as typed."
+            );
+        }
+        if let Some(UnderstoodPlace { name, words, effect, .. }) = self.understood.as_deref() {
+            let what = match effect {
+                PlaceEffect::Filter => "Searched only in",
+                PlaceEffect::Preference => "Results rank higher if they are from",
+            };
+            let _ = writeln!(
+                out,
+                "{what} {name}, because the query says \"{words}\"; exact=true searches everywhere equally."
+            );
+        }
+        for NotHere { message, .. } in &self.not_here {
+            let _ = writeln!(out, "Not here: {message}.");
+        }
+        for notice in &self.notices {
+            let _ = writeln!(out, "Note: {notice}");
+        }
+        out
+    }
+}
+
+impl SearchResultItem<'_> {
+    fn standing(&self) -> Standing {
+        let Self { status, effective_from, effective_to, current_through, .. } = *self;
+        Standing { status, from: effective_from, to: effective_to, through: current_through }
+    }
+}
+
+/// How a provision is related to the one that the query names.
+const fn related(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Citing => ", cites it",
+        Relation::Cited => ", is cited by it",
+        Relation::Neighbour => ", is next to it",
+        Relation::Named => "",
+    }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
@@ -203,10 +281,10 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Re
         page_size: request.limit,
         total: response.total,
         took_ms: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
-        mode: request.mode.name(),
-        depth: response.depth.name(),
-        corrected_query: response.corrected_query.as_deref(),
-        understood: response.understood.as_ref(),
+        mode: request.mode.name().into(),
+        depth: response.depth.name().into(),
+        corrected_query: response.corrected_query.as_deref().map(ReplyText::from),
+        understood: response.understood.as_ref().map(Cow::Borrowed),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
         as_of: asked.day,
         notices,
@@ -248,12 +326,12 @@ fn item<'s>(hit: &Hit, shown: &'s ShownHit<'s>, through: Option<Day>) -> Result<
     })?;
     Ok(SearchResultItem {
         node_id: provision.id,
-        citation: provision.citation,
-        heading: &provision.heading,
-        jurisdiction: &body.jurisdiction,
-        code_body: &body.name,
+        citation: provision.citation.into(),
+        heading: ReplyText::from(&*provision.heading),
+        jurisdiction: Cow::Borrowed(&body.jurisdiction),
+        code_body: ReplyText::from(&body.name),
         code_body_id: body.id,
-        snippet: shown.snippet.text,
+        snippet: shown.snippet.text.into(),
         highlights: shown.snippet.highlights.clone(),
         status: provision.shown.status,
         effective_from: provision.shown.from,
@@ -268,11 +346,67 @@ fn facets_of<'s>(corpus: &'s Corpus, facets: &Facets) -> FacetsReply<'s> {
     let catalogue = corpus.catalogue();
     let jurisdictions = facets.jurisdictions.iter().filter_map(|facet| {
         let jurisdiction = catalogue.jurisdictions.get(facet.place)?;
-        Some(JurisdictionCount { value: &jurisdiction.short_code, name: &jurisdiction.name, count: facet.count })
+        Some(JurisdictionCount {
+            value: Cow::Borrowed(&jurisdiction.short_code),
+            name: ReplyText::from(&jurisdiction.name),
+            count: facet.count,
+        })
     });
     let tags = facets.tags.iter().filter_map(|facet| {
         let value = catalogue.tags.get(facet.place)?;
-        Some(TagCount { value, count: facet.count })
+        Some(TagCount { value: ReplyText::from(value), count: facet.count })
     });
     FacetsReply { jurisdictions: jurisdictions.collect(), tags: tags.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use hornbook_corpus::ids::NodeId;
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn text(changed: &Value, hits: u128) -> ModelText {
+        let id = |number| Uuid::from_u128(number).to_string();
+        let hit = |number| {
+            json!({
+                "nodeId": id(number), "citation": "1 U.S.C. § 1", "heading": "Words", "jurisdiction": "US",
+                "codeBody": "United States Code", "codeBodyId": id(9), "snippet": "In \"this\"", "highlights": [],
+                "status": "in force", "currentThrough": "2024-01-31", "score": 1.0,
+            })
+        };
+        let results: Vec<Value> = (1..=hits).map(hit).collect();
+        let mut reply = json!({
+            "results": results, "page": 2, "pageSize": 2, "total": 4, "tookMs": 1, "mode": "hybrid", "depth": "fast",
+            "asOf": "2026-01-01",
+        });
+        let members = changed.as_object().unwrap().clone();
+        reply.as_object_mut().unwrap().extend(members);
+        serde_json::from_str::<SearchReply<'_>>(&reply.to_string()).unwrap().for_model()
+    }
+
+    #[test]
+    fn the_text_for_models_numbers_the_results_and_links_to_them() {
+        let shown = text(&json!({}), 2);
+        let second = Uuid::from_u128(2);
+        assert!(shown.text.starts_with("2 of 4 provisions that match, page 2:"), "{}", shown.text);
+        let line = format!("\n4. 1 U.S.C. § 1 Words (in force, current through 2024-01-31, id {second})\nIn \"this\"");
+        assert!(shown.text.contains(&line), "{}", shown.text);
+        assert_eq!(shown.links.iter().map(|link| link.id).collect::<Vec<_>>()[1], NodeId(second));
+        assert_eq!(shown.links.len(), 2);
+        let corrected = text(&json!({ "correctedQuery": "noise level" }), 2);
+        assert!(corrected.text.starts_with("Searched for \"noise level\", because"));
+    }
+
+    #[test]
+    fn the_text_for_models_names_a_place_with_exact_as_the_way_out() {
+        let text = |effect: &str| {
+            let place = json!({ "jurisdiction": "DC", "name": "District of Columbia", "words": "in DC", "as": effect });
+            text(&json!({ "understood": place }), 0).text
+        };
+        let narrowed = "Searched only in District of Columbia, because the query says \"in DC\"; exact=true searches";
+        assert!(text("filter").starts_with(narrowed), "{}", text("filter"));
+        assert!(text("preference").starts_with("Results rank higher if they are from District of Columbia, because"));
+    }
 }

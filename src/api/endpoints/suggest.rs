@@ -1,12 +1,13 @@
 //! `suggest`: completes headings and citations from what was typed so far, and corrects typing errors.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::filters::{JURISDICTION, subtree};
 use crate::api::as_of::RequestedDay;
@@ -23,41 +24,41 @@ pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
 pub(in crate::api) const LIMIT: Param<BoundedInteger<1, 20>> =
     Param::with_default("limit", "10", "number of suggestions");
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Suggestions")]
-pub(in crate::api) struct SuggestReply {
+pub struct SuggestReply {
     /// The best first: those that begin with the words, then those that contain them, then those that
     /// nearly match.
-    suggestions: Vec<SuggestionReply>,
+    pub suggestions: Vec<SuggestionReply>,
     /// The text with each word that does not occur in the law replaced by a similar one; null if every word occurs.
-    did_you_mean: Option<String>,
+    pub did_you_mean: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Suggestion")]
-struct SuggestionReply {
+pub struct SuggestionReply {
     /// `heading` or `citation`.
-    kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// The heading or the citation, as the law writes it.
-    text: String,
+    pub text: String,
     /// A node with this heading or citation: the first one in force.
     #[schemars(with = "uuid::Uuid")]
-    node_id: NodeId,
-    citation: String,
+    pub node_id: NodeId,
+    pub citation: String,
     #[schemars(with = "String")]
-    status: Status,
+    pub status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
-    effective_from: Option<Day>,
+    pub effective_from: Option<Day>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
-    effective_to: Option<Day>,
+    pub effective_to: Option<Day>,
     /// The number of nodes with this heading or citation.
-    count: u32,
+    pub count: u32,
     /// Whether it matches only if a typing error is assumed.
-    is_guess: bool,
+    pub is_guess: bool,
 }
 
 impl From<Suggestion> for SuggestionReply {
@@ -74,7 +75,7 @@ impl From<Suggestion> for SuggestionReply {
             is_guess,
             node: _,
         } = suggestion;
-        Self { kind, text, node_id, citation, status, effective_from, effective_to, count, is_guess }
+        Self { kind: kind.into(), text, node_id, citation, status, effective_from, effective_to, count, is_guess }
     }
 }
 

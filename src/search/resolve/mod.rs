@@ -17,7 +17,7 @@ use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::engine::Engine;
 use super::error::SearchError;
@@ -38,7 +38,7 @@ const FEDERAL: &str = "US";
 const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
 
 /// The kind of answer to a citation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
     /// The citation names one provision or container.
@@ -69,7 +69,7 @@ impl AnswerKind {
 }
 
 /// The answer to one citation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CitationAnswer {
     pub answer: AnswerKind,
@@ -94,7 +94,7 @@ pub struct CitationAnswer {
 }
 
 /// A node that a citation may name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CitedNode {
     #[schemars(with = "uuid::Uuid")]
@@ -112,8 +112,6 @@ pub struct CitedNode {
     /// The date through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
     pub current_through: Option<Day>,
-    #[serde(skip)]
-    pub node: NodeOrdinal,
 }
 
 /// A citation in a text: where it is, the provision that it cites, and the cited subdivision.
@@ -131,8 +129,9 @@ impl Engine {
     pub fn resolve_on(&self, law: &LawOnDay, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let mut answers = self.resolve(text)?;
         for cited in answers.iter_mut().flat_map(|answer| &mut answer.candidates) {
-            let shown = law.shown(cited.node);
-            cited.heading = self.heading_on(law, cited.node)?.into_owned();
+            let Some(node) = self.snapshot().ordinal(cited.node_id) else { continue };
+            let shown = law.shown(node);
+            cited.heading = self.heading_on(law, node)?.into_owned();
             (cited.status, cited.effective_from, cited.effective_to) = (shown.status, shown.from, shown.to);
         }
         Ok(answers)
@@ -229,7 +228,9 @@ impl Engine {
                 if self.is_former_citation(&snapshot.grammar().key(&citation))? {
                     plain.message += "; this is its former citation";
                 }
-                let is_container = |node: &CitedNode| !snapshot.outline.is_provision(node.node);
+                let is_container = |cited: &CitedNode| {
+                    snapshot.ordinal(cited.node_id).is_some_and(|node| !snapshot.outline.is_provision(node))
+                };
                 if !citation.subdivisions.is_empty() && plain.candidates.iter().any(is_container) {
                     plain.answer = AnswerKind::NotHeld;
                     plain.message = message_of_subdivision(&plain.candidates, plain.citation.as_deref());
@@ -351,7 +352,6 @@ impl Engine {
             effective_from: from,
             effective_to: to,
             current_through: self.current_through(node)?,
-            node,
         })
     }
 

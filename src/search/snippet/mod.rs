@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::texts::{Span, Texts};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::engine::Engine;
 use super::error::SearchError;
@@ -68,7 +68,7 @@ pub struct Snippet<'s> {
 
 /// A word of the query in a snippet, as a range of characters (Unicode scalar values). `start` is
 /// included, `end` is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Highlight {
     pub start: u32,
     pub end: u32,

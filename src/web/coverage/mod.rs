@@ -1,9 +1,8 @@
 //! The coverage page: the loaded jurisdictions with their codes, editions and counts, the missing
 //! ones, and a tile map of the states.
 //!
-//! `reply` contains the operation's reply, `tiles` the tile map.
+//! `tiles` draws the tile map.
 
-mod reply;
 mod tiles;
 
 use ::http::StatusCode;
@@ -19,12 +18,12 @@ use super::untrusted_text::{UntrustedText, grouped};
 use super::zoning::address;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::replies::{CoverageReply, JurisdictionReply};
 use crate::mount::MountResponse;
-use reply::{CoverageView, JurisdictionView};
 
 pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
     let news = opened.call(OperationCall::read("coverage", &[])).await?;
-    let coverage: CoverageView<'_> = news.read()?;
+    let coverage: CoverageReply<'_> = news.read()?;
     let main = html! {
         h1 { "Coverage" }
         (totals(&opened, &coverage))
@@ -36,7 +35,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }
 
-fn totals(opened: &OpenPage<'_>, coverage: &CoverageView<'_>) -> Markup {
+fn totals(opened: &OpenPage<'_>, coverage: &CoverageReply<'_>) -> Markup {
     let with_law = coverage.jurisdictions.iter().filter(|one| !one.placeholder).count();
     let provisions = opened.corpus.catalogue().jurisdictions.iter().map(|one| one.provisions).sum();
     let figures = [
@@ -52,14 +51,14 @@ fn totals(opened: &OpenPage<'_>, coverage: &CoverageView<'_>) -> Markup {
 }
 
 /// The number of provisions in force, shown if some provisions are not in force.
-fn in_force(jurisdiction: &JurisdictionView<'_>, body: &CodeBody) -> Markup {
-    let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0);
+fn in_force(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Markup {
+    let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id);
     let in_force = covered.map(|covered| covered.in_force_count).filter(|count| *count < body.provisions);
     html! { @if let Some(count) = in_force { " " span.count { (grouped(count)) " in force" } } }
 }
 
 /// The table of all codes in the snapshot, with their editions.
-fn codes(corpus: &Corpus, coverage: &CoverageView<'_>) -> Result<Markup, ApiError> {
+fn codes(corpus: &Corpus, coverage: &CoverageReply<'_>) -> Result<Markup, ApiError> {
     let bodies = &corpus.catalogue().code_bodies;
     let of = |code: &str| bodies.iter().filter(|body| body.jurisdiction.as_str() == code).collect::<Vec<_>>();
     let has_maps = coverage.jurisdictions.iter().any(|one| !one.placeholder && one.gis_citation_quality.is_some());
@@ -71,8 +70,8 @@ fn codes(corpus: &Corpus, coverage: &CoverageView<'_>) -> Result<Markup, ApiErro
                 thead { tr { th scope="col" { "Code" } th scope="col" { "Provisions" } th scope="col" { "Edition" } @if has_maps { th scope="col" { "Zoning map" } } } }
                 @for jurisdiction in coverage.jurisdictions.iter().filter(|one| !one.placeholder) {
                     tbody id=(jurisdiction.short_code) {
-                        tr { th.place colspan=(columns) scope="rowgroup" { (UntrustedText(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level) } } }
-                        @for (place, body) in of(jurisdiction.short_code).into_iter().enumerate() {
+                        tr { th.place colspan=(columns) scope="rowgroup" { (UntrustedText(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level.as_str()) } } }
+                        @for (place, body) in of(jurisdiction.short_code.as_str()).into_iter().enumerate() {
                             tr {
                                 th scope="row" {
                                     a href=(contents::path(&body.id.0.to_string())) { (UntrustedText(&body.name)) }
@@ -91,9 +90,9 @@ fn codes(corpus: &Corpus, coverage: &CoverageView<'_>) -> Result<Markup, ApiErro
 }
 
 /// The missing parts of a code.
-fn missing(jurisdiction: &JurisdictionView<'_>, body: &CodeBody) -> Markup {
-    let parts = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0).map(|covered| &covered.parts);
-    let missing = parts.and_then(|parts| parts.level.zip(parts.missing.as_deref()));
+fn missing(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Markup {
+    let parts = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id).map(|covered| &covered.parts);
+    let missing = parts.and_then(|parts| parts.level.as_deref().zip(parts.missing.as_deref()));
     html! {
         @if let Some((level, missing @ [_, ..])) = missing {
             br; span.count { "without " (level) (if missing.len() == 1 { " " } else { "s " }) (UntrustedText(&missing.join(", "))) }
@@ -122,26 +121,26 @@ fn edition(sources: Option<[&Source; 2]>) -> Markup {
     }
 }
 
-fn map_of(jurisdiction: &JurisdictionView<'_>) -> Markup {
+fn map_of(jurisdiction: &JurisdictionReply<'_>) -> Markup {
     html! {
-        @match jurisdiction.gis_citation_quality {
-            Some("linked") => { a href=(address::path(jurisdiction.short_code)) { "Map" } ", all zones linked" }
-            Some(_) => { a href=(address::path(jurisdiction.short_code)) { "Map" } " " span.gone { "some zones pending" } }
+        @match jurisdiction.gis_citation_quality.as_deref() {
+            Some("linked") => { a href=(address::path(jurisdiction.short_code.as_str())) { "Map" } ", all zones linked" }
+            Some(_) => { a href=(address::path(jurisdiction.short_code.as_str())) { "Map" } " " span.gone { "some zones pending" } }
             None => {}
         }
     }
 }
 
 /// The jurisdictions that are listed without law.
-fn missing_jurisdictions(coverage: &CoverageView<'_>) -> Markup {
-    let missing: Vec<&JurisdictionView<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
+fn missing_jurisdictions(coverage: &CoverageReply<'_>) -> Markup {
+    let missing: Vec<&JurisdictionReply<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
     html! {
         @if !missing.is_empty() {
             h2 { "Not loaded yet" }
             p { "These are listed, but their law is not loaded, so a search in them finds nothing." }
             ul.gaps { @for one in missing { li {
                 (UntrustedText(&one.name)) " " span.count { (one.short_code) }
-                @if one.gis_citation_quality.is_some() { " " a href=(address::path(one.short_code)) { "Zoning map" } }
+                @if one.gis_citation_quality.is_some() { " " a href=(address::path(one.short_code.as_str())) { "Zoning map" } }
             } } }
         }
     }

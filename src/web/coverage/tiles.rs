@@ -1,9 +1,10 @@
 //! A map of the states as tiles of equal size at their approximate positions, so small states are
 //! as visible as large ones.
 
+use hornbook_corpus::jurisdictions::GovernmentLevel;
 use maud::{Markup, html};
 
-use super::reply::JurisdictionView;
+use crate::api::replies::JurisdictionReply;
 use crate::web::untrusted_text::grouped;
 
 /// The short code, the column and the row of each state.
@@ -102,12 +103,12 @@ impl HeldLaw {
     }
 }
 
-pub(super) fn map(jurisdictions: &[JurisdictionView<'_>]) -> Markup {
-    let federal = jurisdictions.iter().find(|one| one.level == "federal");
-    let is_other = |one: &&JurisdictionView<'_>| {
-        matches!(one.level, "state" | "district" | "territory")
+pub(super) fn map(jurisdictions: &[JurisdictionReply<'_>]) -> Markup {
+    let federal = jurisdictions.iter().find(|one| one.level == GovernmentLevel::Federal);
+    let is_other = |one: &&JurisdictionReply<'_>| {
+        matches!(one.level, GovernmentLevel::State | GovernmentLevel::District | GovernmentLevel::Territory)
             && !one.placeholder
-            && !TILES.iter().any(|(code, ..)| *code == one.short_code)
+            && !TILES.iter().any(|(code, ..)| *code == one.short_code.as_str())
     };
     let others = jurisdictions.iter().filter(is_other).zip(FREE_POSITIONS);
     html! {
@@ -115,7 +116,7 @@ pub(super) fn map(jurisdictions: &[JurisdictionView<'_>]) -> Markup {
             svg role="group" aria-label="The states, and whether their law is here" viewBox={ "0 0 " (COLUMNS * STEP) " " (ROWS * STEP) } {
                 @if let Some(federal) = federal { (wide_tile(federal)) }
                 @for (code, column, row) in TILES { (tile(code, *column, *row, jurisdictions)) }
-                @for (other, (column, row)) in others { (tile(other.short_code, *column, *row, jurisdictions)) }
+                @for (other, (column, row)) in others { (tile(other.short_code.as_str(), *column, *row, jurisdictions)) }
             }
             figcaption { @for held in HeldLaw::ALL { span.key { svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" { rect class=(held.class()) width="12" height="12" rx="2" {} } (held.meaning()) } } }
         }
@@ -123,19 +124,21 @@ pub(super) fn map(jurisdictions: &[JurisdictionView<'_>]) -> Markup {
 }
 
 /// The tile for federal law, in the free space at the top.
-fn wide_tile(federal: &JurisdictionView<'_>) -> Markup {
+fn wide_tile(federal: &JurisdictionReply<'_>) -> Markup {
     let held = if federal.placeholder { HeldLaw::Nothing } else { HeldLaw::State };
     let content = html! {
         rect class=(held.class()) x=(2 * STEP) y="0" width=(3 * STEP - (STEP - SIDE)) height=(SIDE) rx="5" {}
         text x=(2 * STEP + (3 * STEP - (STEP - SIDE)) / 2) y=(SIDE / 2 + 6) { "Federal" }
     };
     let reported = tile_label("Federal", &federal.name, federal.node_count);
-    linked(federal.short_code, &reported, held, &content)
+    linked(federal.short_code.as_str(), &reported, held, &content)
 }
 
-fn tile(code: &str, column: u32, row: u32, jurisdictions: &[JurisdictionView<'_>]) -> Markup {
-    let state = jurisdictions.iter().find(|one| one.short_code == code);
-    let is_within = |one: &&JurisdictionView<'_>| one.parent == Some(code) && !one.placeholder;
+fn tile(code: &str, column: u32, row: u32, jurisdictions: &[JurisdictionReply<'_>]) -> Markup {
+    let state = jurisdictions.iter().find(|one| one.short_code.as_str() == code);
+    let is_within = |one: &&JurisdictionReply<'_>| {
+        one.parent.as_deref().is_some_and(|parent| parent.as_str() == code) && !one.placeholder
+    };
     let within = jurisdictions.iter().find(is_within);
     let held = match (state, within) {
         (Some(state), _) if !state.placeholder => HeldLaw::State,
@@ -150,7 +153,9 @@ fn tile(code: &str, column: u32, row: u32, jurisdictions: &[JurisdictionView<'_>
     let name = state.map_or(code, |state| &state.name);
     let reported = tile_label(code, name, state.map_or(0, |state| state.node_count));
     match held {
-        HeldLaw::LocalOnly => linked(within.map_or(code, |within| within.short_code), &reported, held, &content),
+        HeldLaw::LocalOnly => {
+            linked(within.map_or(code, |within| within.short_code.as_str()), &reported, held, &content)
+        }
         _ => linked(code, &reported, held, &content),
     }
 }
@@ -178,7 +183,7 @@ fn linked(code: &str, reported: &str, held: HeldLaw, content: &Markup) -> Markup
 mod tests {
     use std::collections::BTreeSet;
 
-    use hornbook_corpus::jurisdictions::{BUILT_IN_JURISDICTIONS, GovernmentLevel};
+    use hornbook_corpus::jurisdictions::BUILT_IN_JURISDICTIONS;
 
     use super::*;
 

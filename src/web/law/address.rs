@@ -1,17 +1,19 @@
 //! Paths of reading pages, and the check of external addresses that they link to.
 
+use std::fmt::Display;
+
 use crate::api::as_of::AS_OF_NAME;
 use crate::percent;
 
 const LAW_PATH: &str = "/law/";
 
 /// The path of a node's page.
-pub(in crate::web) fn path(id: &str) -> String {
+pub(in crate::web) fn path(id: impl Display) -> String {
     format!("{LAW_PATH}{id}")
 }
 
 /// The path of a node's page, with the day that the linking page names.
-pub(in crate::web) fn path_on(id: &str, named_day: Option<&str>) -> String {
+pub(in crate::web) fn path_on(id: impl Display, named_day: Option<&str>) -> String {
     path(id) + &day_parameter('?', named_day)
 }
 

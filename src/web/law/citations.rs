@@ -1,6 +1,7 @@
 //! The citation formats of a provision, ready to copy.
 
-use super::reply::ProvisionView;
+use super::dated_provision::DatedProvision;
+use crate::api::replies::NodeReply;
 
 /// A citation format with its name.
 pub(super) struct CitationForm {
@@ -9,8 +10,8 @@ pub(super) struct CitationForm {
 }
 
 /// All citation formats, the plain citation first.
-pub(super) fn forms(provision: &ProvisionView<'_>, address: &str) -> Vec<CitationForm> {
-    let ProvisionView { citation, heading, provenance, .. } = provision;
+pub(super) fn forms(provision: &DatedProvision<'_>, address: &str) -> Vec<CitationForm> {
+    let NodeReply { citation, heading, provenance, .. } = &provision.reply;
     let edition = provenance.edition.as_deref().map(|edition| format!(" ({edition})")).unwrap_or_default();
     let retrieved = provenance.retrieved_at.as_deref();
     let retrieved = retrieved.map(|date| format!(" (retrieved {date})")).unwrap_or_default();

@@ -7,7 +7,7 @@ use hornbook_corpus::layout::anchor_name;
 use hornbook_corpus::nodes::NodeRecord;
 
 use super::address::path_on;
-use super::reply::ProvisionView;
+use super::dated_provision::DatedProvision;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::search::LawOnDay;
@@ -46,7 +46,7 @@ pub(super) struct Preview {
 }
 
 impl CitationLinks {
-    pub(super) fn of(corpus: &Corpus, law: &LawOnDay, provision: &ProvisionView<'_>) -> Result<Self, ApiError> {
+    pub(super) fn of(corpus: &Corpus, law: &LawOnDay, provision: &DatedProvision<'_>) -> Result<Self, ApiError> {
         let mut mentions = Self::default();
         if provision.references.out.total == 0 {
             return Ok(mentions);
@@ -55,7 +55,7 @@ impl CitationLinks {
             corpus.engine().mentions(&provision.citation, &provision.text, MENTIONS_MAX)?
         {
             let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", anchor_name(&subdivision)) };
-            let address = path_on(&corpus.node_id(node)?.0.to_string(), provision.named_day.as_deref());
+            let address = path_on(corpus.node_id(node)?, provision.named_day.as_deref());
             let preview = mentions.preview(corpus, law, node)?;
             mentions.places.push(CitationLink { bytes, address, anchor, preview });
         }
@@ -71,7 +71,7 @@ impl CitationLinks {
         let NodeLink { citation, heading, .. } = corpus.link(law, node)?;
         let record: NodeRecord = corpus.snapshot().nodes.get(node)?;
         let text = corpus.snapshot().texts.get(record.wording(law.shown(node).place).text)?;
-        let (citation, heading) = (citation.to_owned(), heading.chars().take(BEGINNING_CHARS).collect());
+        let (citation, heading) = (citation.to_string(), heading.chars().take(BEGINNING_CHARS).collect());
         self.previews.push(Preview { node, citation, heading, beginning: beginning(text) });
         Ok(Some(self.previews.len() - 1))
     }

@@ -1,18 +1,19 @@
 //! Metadata of reading pages for programs: schema.org `Legislation`, the canonical address, Open
 //! Graph.
 
+use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::address::{is_web, path, path_on};
-use super::reply::ProvisionView;
+use super::dated_provision::DatedProvision;
 use crate::web::frame::data_block;
 use crate::web::untrusted_text::attribute_text;
 
 /// Maximum length of a description, in characters.
 const DESCRIPTION_CHARS: usize = 200;
 
-pub(super) fn head(provision: &ProvisionView<'_>, base_url: &str, is_indexed: bool) -> Markup {
+pub(super) fn head(provision: &DatedProvision<'_>, base_url: &str, is_indexed: bool) -> Markup {
     let address = format!("{base_url}{}", path(provision.id));
     let title = attribute_text(&shortened(&format!("{} {}", provision.citation, provision.heading)));
     let beginning = provision.text.split('\n').find(|line| !line.trim().is_empty()).unwrap_or(&provision.heading);
@@ -23,8 +24,8 @@ pub(super) fn head(provision: &ProvisionView<'_>, base_url: &str, is_indexed: bo
         @if !is_indexed { meta name="robots" content="noindex"; }
         @if let Some(previous) = &provision.previous { link rel="prev" href=(path_on(previous.id, day)); }
         @if let Some(next) = &provision.next { link rel="next" href=(path_on(next.id, day)); }
-        link rel="alternate" type="text/markdown" href=(path_on(&format!("{}.md", provision.id), day));
-        link rel="alternate" type="text/plain" href=(path_on(&format!("{}.txt", provision.id), day));
+        link rel="alternate" type="text/markdown" href=(path_on(format!("{}.md", provision.id), day));
+        link rel="alternate" type="text/plain" href=(path_on(format!("{}.txt", provision.id), day));
         meta name="description" content=(description);
         meta property="og:type" content="article";
         meta property="og:site_name" content="Hornbook";
@@ -35,8 +36,8 @@ pub(super) fn head(provision: &ProvisionView<'_>, base_url: &str, is_indexed: bo
     }
 }
 
-fn legislation(provision: &ProvisionView<'_>, base_url: &str, address: &str) -> Value {
-    let is_in_force = provision.status == "in force";
+fn legislation(provision: &DatedProvision<'_>, base_url: &str, address: &str) -> Value {
+    let is_in_force = provision.status == Status::InForce;
     let force = if is_in_force { "https://schema.org/InForce" } else { "https://schema.org/NotInForce" };
     let part_of = provision.path.last().map(|above| {
         let address = format!("{base_url}{}", path(above.id));
@@ -75,7 +76,7 @@ fn shortened(text: &str) -> String {
     }
 }
 /// The provision at its publisher, or else the address it was read from.
-fn based_on<'p>(provision: &'p ProvisionView<'_>) -> Option<&'p str> {
+fn based_on<'p>(provision: &'p DatedProvision<'_>) -> Option<&'p str> {
     let provenance = &provision.provenance;
     provenance.official_url.as_deref().or(provenance.source_url.as_deref()).filter(|url| is_web(url))
 }

@@ -1,27 +1,24 @@
 //! Reading pages: a provision or container of the law, found by its id or by a citation.
 //!
-//! `reply` contains the operation's reply. `page` renders the page, `text` a text with the help of
+//! `dated_provision` is what a page shows. `page` renders it, `text` a text with the help of
 //! `lines` (its structure) and `mentions` (its citations). `citations` contains the formats to
 //! copy, `metadata` the data for programs. `references` is the page with all citing and cited
-//! provisions, `address` contains the paths, and `cited` the reply for a citation.
+//! provisions, `address` contains the paths, and `cited` the answer to a citation.
 
 pub(super) mod address;
 mod citations;
 pub(super) mod cited;
+mod dated_provision;
 mod lines;
 mod mentions;
 mod metadata;
 mod page;
 pub(super) mod references;
-pub(super) mod reply;
 mod text;
 
 use std::sync::Arc;
 
 use ::http::StatusCode;
-use hornbook_corpus::ids::NodeId;
-use hornbook_corpus::layout::LayoutRef;
-use uuid::Uuid;
 
 use super::assets::{READING, TREE, VERSION};
 use super::contents;
@@ -29,15 +26,15 @@ use super::frame::{Page, SiteSection};
 use super::page_context::{CallResult, OpenPage, OperationCall, OperationReply};
 use super::response::{self, CachePolicy};
 use super::untrusted_text::attribute_text;
-use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::replies::ResolveReply;
 use crate::api::reply::Format;
 use crate::mount::MountResponse;
-use crate::search::LawOnDay;
-use cited::{CitationAnswerView, ResolutionView};
+use crate::search::CitationAnswer;
+use cited::target_path;
+use dated_provision::DatedProvision;
 use mentions::CitationLinks;
 use page::ProvisionPage;
-use reply::ProvisionView;
 
 /// The page of a node, or its text in another format.
 pub(super) async fn by_id(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
@@ -86,17 +83,18 @@ fn known_versions(opened: &OpenPage<'_>, mark: &str) -> String {
 }
 
 async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String, ApiError> {
-    let mut provision: ProvisionView<'_> = news.read()?;
-    provision.named_day = opened.named_day();
+    let provision = DatedProvision { reply: news.read()?, named_day: opened.named_day() };
     let (corpus, law) = (Arc::clone(&opened.corpus), opened.law());
     let shell = opened.shell;
     let base_url = shell.service.base_url();
     let contents = match provision.code_body_id {
-        Some(body) if provision.child_count > 0 => Some(contents::children(opened, body, Some(provision.id)).await?),
+        Some(body) if provision.child_count > 0 => {
+            Some(contents::children(opened, &body.to_string(), Some(&provision.id.to_string())).await?)
+        }
         _ => None,
     };
     let mentions = CitationLinks::of(&corpus, &law, &provision)?;
-    let layouts = layouts(&corpus, &law, &provision)?;
+    let layouts = provision.layouts(&corpus, &law)?;
     let setting = ProvisionPage { provision: &provision, mentions, layouts, contents, base_url };
     let title = attribute_text(&format!("{} {}", provision.citation, provision.heading));
     let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
@@ -108,28 +106,13 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
     Ok(page.html(&opened.visitor))
 }
 
-fn layouts<'c>(
-    corpus: &'c Corpus,
-    law: &LawOnDay,
-    provision: &ProvisionView<'_>,
-) -> Result<Vec<Option<LayoutRef<'c>>>, ApiError> {
-    let id = Uuid::try_parse(provision.id).ok();
-    let Some(node) = id.and_then(|id| corpus.snapshot().ordinal(NodeId(id))) else { return Ok(Vec::new()) };
-    let shown = law.shown(node).place;
-    let first_note = corpus.snapshot().nodes.get(node)?.first_note_of(shown);
-    let others = (0..=provision.wordings.len()).filter(|place| *place != shown);
-    let notes = first_note..first_note + provision.notes.len();
-    let parts = std::iter::once(shown).chain(others).chain(notes);
-    Ok(parts.map(|part| corpus.snapshot().layouts.of_part(node, part)).collect())
-}
-
 /// Maximum length of the title. Headings may be as long as a provision.
 const TITLE_BYTES_MAX: usize = 200;
 
 /// The answers for all citations in the text, in order.
-pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result<Vec<CitationAnswerView>, ApiError> {
+pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {
     let news = opened.call(OperationCall::read("resolve", &[("citation", citation)])).await?;
-    Ok(news.read::<ResolutionView>()?.answers)
+    Ok(news.read::<ResolveReply>()?.answers)
 }
 
 /// Redirects to the provision that a citation refers to, or lists the candidates.
@@ -137,7 +120,7 @@ pub(super) async fn by_citation(mut opened: OpenPage<'_>, citation: &str) -> Res
     let answers = resolve(&mut opened, citation).await?;
     let named_day = opened.named_day();
     if let [only] = answers.as_slice()
-        && let Some(path) = only.target_path(named_day.as_deref())
+        && let Some(path) = target_path(only, named_day.as_deref())
     {
         return Ok(opened.answer(response::redirect(&path)));
     }

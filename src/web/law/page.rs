@@ -1,15 +1,20 @@
 //! Renders the page of a provision.
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::layout::LayoutRef;
+use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 
 use super::address::{day_parameter, is_web, path, path_on};
 use super::citations;
-use super::cited::CitationAnswerView;
+use super::cited::message_for_people;
+use super::dated_provision::DatedProvision;
 use super::mentions::CitationLinks;
-use super::reply::{Link, List, NoteView, ProvisionView, WordingView};
 use super::text::LawText;
 use crate::api::as_of::AS_OF_NAME;
+use crate::api::replies::{NodeLink, NodeReply, NoteReply, ReferenceList, WordingReply};
+use crate::search::CitationAnswer;
+use crate::web::formatting::status_of;
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 
 /// Notes shorter than this are open by default.
@@ -17,7 +22,7 @@ const OPEN_NOTE_BYTES: usize = 2_000;
 
 /// The data for rendering a provision.
 pub(super) struct ProvisionPage<'p> {
-    pub(super) provision: &'p ProvisionView<'p>,
+    pub(super) provision: &'p DatedProvision<'p>,
     pub(super) mentions: CitationLinks,
     /// The layouts of the text, of the other wordings and of the notes, in this order.
     pub(super) layouts: Vec<Option<LayoutRef<'p>>>,
@@ -58,13 +63,13 @@ impl<'p> ProvisionPage<'p> {
         self.layouts.get(part).copied().flatten()
     }
 
-    fn other_wording(&self, wording: &WordingView<'_>, place: usize) -> Markup {
-        let WordingView { label, status, effective_from, effective_to, text, source_credit } = wording;
+    fn other_wording(&self, wording: &WordingReply<'_>, place: usize) -> Markup {
+        let WordingReply { label, status, effective_from, effective_to, text, source_credit, .. } = wording;
         html! {
             section.wording id=[(place == 1).then_some("wordings")] {
                 h2 { (UntrustedText(label)) }
-                @if effective_from.is_some() || effective_to.is_some() || *status != "in force" {
-                    p.also { (status) (days(*effective_from, *effective_to)) }
+                @if effective_from.is_some() || effective_to.is_some() || *status != Status::InForce {
+                    p.also { (status.as_str()) (days(*effective_from, *effective_to)) }
                 }
                 (LawText::secondary_text(text, self.layout(place)).html())
                 @if let Some(credit) = source_credit { p.credit { (UntrustedText(credit)) } }
@@ -74,7 +79,7 @@ impl<'p> ProvisionPage<'p> {
 
     /// The notes that the text refers to by number.
     fn footnotes(&self, footnotes: &[u32]) -> Markup {
-        let found: Vec<(u32, &NoteView<'_>)> =
+        let found: Vec<(u32, &NoteReply<'_>)> =
             footnotes.iter().filter_map(|place| Some((*place, self.provision.notes.get(*place as usize)?))).collect();
         html! {
             @if !found.is_empty() {
@@ -87,13 +92,13 @@ impl<'p> ProvisionPage<'p> {
 
     fn notes(&self, footnotes: &[u32]) -> Markup {
         let notes = self.provision.notes.iter().zip(0_u32..).filter(|(_, place)| !footnotes.contains(place));
-        let notes: Vec<(&NoteView<'_>, u32)> = notes.collect();
+        let notes: Vec<(&NoteReply<'_>, u32)> = notes.collect();
         let first = 1 + self.provision.wordings.len();
         html! {
             @if !notes.is_empty() {
                 section.notes {
                     h2 #notes { "Notes of the publisher" }
-                    @for (NoteView { topic, text }, place) in notes {
+                    @for (NoteReply { topic, text }, place) in notes {
                         // A note without text is the title of the notes after it.
                         @if text.is_empty() { h3 { (UntrustedText(topic)) } } @else {
                             details open[text.len() < OPEN_NOTE_BYTES] {
@@ -120,7 +125,7 @@ impl<'p> ProvisionPage<'p> {
     }
 
     fn tools(&self) -> Markup {
-        let ProvisionView { id, .. } = self.provision;
+        let id = self.provision.id;
         let address = format!("{}{}", self.base_url, path(id));
         let day = self.provision.named_day.as_deref();
         html! {
@@ -137,8 +142,8 @@ impl<'p> ProvisionPage<'p> {
                         }
                     }
                 }
-                a href=(path_on(&format!("{id}.md"), day)) { "Markdown" }
-                a href=(path_on(&format!("{id}.txt"), day)) { "Text" }
+                a href=(path_on(format!("{id}.md"), day)) { "Markdown" }
+                a href=(path_on(format!("{id}.txt"), day)) { "Text" }
                 form.day method="get" action=(path(id)) {
                     label { "As of " input type="date" name=(AS_OF_NAME) value=[day]; }
                     " " button type="submit" { "Show" }
@@ -150,12 +155,13 @@ impl<'p> ProvisionPage<'p> {
 
     fn provenance(&self) -> Markup {
         let provenance = &self.provision.provenance;
+        let through = provenance.current_through.map(|day| day.to_string());
         let rows = [
-            ("Publisher", &provenance.publisher),
-            ("Edition", &provenance.edition),
-            ("Current through", &provenance.current_through),
-            ("Retrieved", &provenance.retrieved_at),
-            ("License", &provenance.license),
+            ("Publisher", provenance.publisher.as_deref()),
+            ("Edition", provenance.edition.as_deref()),
+            ("Current through", through.as_deref()),
+            ("Retrieved", provenance.retrieved_at.as_deref()),
+            ("License", provenance.license.as_deref()),
         ];
         let addresses = [("Official source", &provenance.official_url), ("Read from", &provenance.source_url)];
         html! {
@@ -190,18 +196,18 @@ impl<'p> ProvisionPage<'p> {
                             }
                         }
                     }
-                    dt { "Snapshot" } dd { code.hash { (UntrustedText(provenance.snapshot)) } }
+                    dt { "Snapshot" } dd { code.hash { (UntrustedText(&provenance.snapshot)) } }
                 }
             }
         }
     }
 }
 
-fn crumbs(provision: &ProvisionView<'_>) -> Markup {
+fn crumbs(provision: &DatedProvision<'_>) -> Markup {
     html! {
         nav.crumbs aria-label="Place in the code" {
             ol {
-                @if let Some(jurisdiction) = provision.jurisdiction { li { a href={ "/browse#" (jurisdiction) } { (UntrustedText(jurisdiction)) } } }
+                @if let Some(jurisdiction) = provision.jurisdiction.as_deref() { li { a href={ "/browse#" (jurisdiction) } { (UntrustedText(jurisdiction.as_str())) } } }
                 @if let (Some(body), Some(id)) = (&provision.code_body, provision.code_body_id) {
                     li { a href={ "/browse/" (id) } { (UntrustedText(body)) } }
                 }
@@ -212,12 +218,14 @@ fn crumbs(provision: &ProvisionView<'_>) -> Markup {
 }
 
 /// The banners above the text: the day, the status, other wordings and other citations.
-fn status_banners(provision: &ProvisionView<'_>) -> Markup {
-    let ProvisionView { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } = provision;
+fn status_banners(provision: &DatedProvision<'_>) -> Markup {
+    let NodeReply { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } =
+        &provision.reply;
     // Dates in the ISO 8601 format are compared as texts.
+    let from = effective_from.map(|day| day.to_string());
     let is_old = effective_to.is_none()
         && wordings.is_empty()
-        && *effective_from <= provision.provenance.retrieved_at.as_deref();
+        && from.as_deref() <= provision.provenance.retrieved_at.as_deref();
     html! {
         @if let Some(day) = &provision.named_day {
             p.banner.mild role="note" { "The law as of " time datetime=(day) { (day) } ". " a href=(path(provision.id)) { "The law of today" } }
@@ -244,15 +252,15 @@ fn status_banners(provision: &ProvisionView<'_>) -> Markup {
     }
 }
 
-fn not_in_force(provision: &ProvisionView<'_>) -> Markup {
+fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
     let successors = &provision.successors;
     html! {
         @match provision.status {
-            "in force" => {}
-            "not yet effective" => {
+            Status::InForce => {}
+            Status::NotYetEffective => {
                 p.banner role="note" { strong { "Not yet in force." } " This is its future text." }
             }
-            "uncertain" => {
+            Status::Uncertain => {
                 p.banner role="note" {
                     strong { "It is uncertain whether this is in force." }
                     @if let Some(remark) = &provision.validity_remark { " The publisher says: " q { (UntrustedText(remark)) } }
@@ -260,7 +268,7 @@ fn not_in_force(provision: &ProvisionView<'_>) -> Markup {
             }
             status => {
                 p.banner role="note" {
-                    strong { "No longer in force: " (status) "." } " It is kept here for reference."
+                    strong { "No longer in force: " (status.as_str()) "." } " It is kept here for reference."
                     @for successor in successors { " Now " (entry(successor, provision.named_day.as_deref())) "." }
                 }
             }
@@ -272,8 +280,8 @@ fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
     html! { @for (place, citation) in citations.iter().enumerate() { @if place > 0 { "; " } (UntrustedText(citation.as_ref())) } }
 }
 
-fn neighbours(provision: &ProvisionView<'_>) -> Markup {
-    let neighbour = |link: &Link<'_>, rel: &str, word: &str| {
+fn neighbours(provision: &DatedProvision<'_>) -> Markup {
+    let neighbour = |link: &NodeLink<'_>, rel: &str, word: &str| {
         html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) } } }
     };
     html! {
@@ -284,7 +292,7 @@ fn neighbours(provision: &ProvisionView<'_>) -> Markup {
     }
 }
 
-fn references(provision: &ProvisionView<'_>) -> Markup {
+fn references(provision: &DatedProvision<'_>) -> Markup {
     html! {
         @if provision.references.out.total + provision.references.r#in.total > 0 {
             div.references {
@@ -295,7 +303,7 @@ fn references(provision: &ProvisionView<'_>) -> Markup {
     }
 }
 
-fn list(provision: &ProvisionView<'_>, list: &List<'_>, direction: &str, title: &str) -> Markup {
+fn list(provision: &DatedProvision<'_>, list: &ReferenceList<'_>, direction: &str, title: &str) -> Markup {
     html! {
         @if list.total > 0 {
             section aria-labelledby=(direction) {
@@ -310,7 +318,7 @@ fn list(provision: &ProvisionView<'_>, list: &List<'_>, direction: &str, title: 
 }
 
 /// A list entry with citation and heading, and the status if it is not "in force".
-pub(super) fn entry(link: &Link<'_>, named_day: Option<&str>) -> Markup {
+pub(super) fn entry(link: &NodeLink<'_>, named_day: Option<&str>) -> Markup {
     html! {
         a href=(path_on(link.id, named_day)) {
             span.citation { (UntrustedText(&link.citation)) } " " span.heading { (short_heading(&link.heading)) }
@@ -319,13 +327,8 @@ pub(super) fn entry(link: &Link<'_>, named_day: Option<&str>) -> Markup {
     }
 }
 
-/// The status, if it is not "in force".
-pub(super) fn status_of(status: &str) -> Markup {
-    html! { @if status != "in force" { " " span.gone { (status) } } }
-}
-
 /// The known first and last days of a wording.
-fn days(from: Option<&str>, to: Option<&str>) -> Markup {
+fn days(from: Option<Day>, to: Option<Day>) -> Markup {
     html! {
         @if let Some(from) = from { " from " time datetime=(from) { (from) } }
         @if let Some(to) = to { " until " time datetime=(to) { (to) } }
@@ -333,7 +336,7 @@ fn days(from: Option<&str>, to: Option<&str>) -> Markup {
 }
 
 /// The candidates for a citation that does not refer to exactly one page.
-pub(super) fn candidates(citation: &str, answers: &[CitationAnswerView], named_day: Option<&str>) -> Markup {
+pub(super) fn candidates(citation: &str, answers: &[CitationAnswer], named_day: Option<&str>) -> Markup {
     html! {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
             h1 { "Provisions for " q { (UntrustedText(citation)) } }
@@ -341,12 +344,12 @@ pub(super) fn candidates(citation: &str, answers: &[CitationAnswerView], named_d
             h1 { "No provision for " q { (UntrustedText(citation)) } }
         }
         @for answer in answers {
-            p { (UntrustedText(answer.message_for_people())) "." }
+            p { (UntrustedText(message_for_people(answer))) "." }
             ul.links {
                 @for candidate in &answer.candidates {
-                    li { a href=(path_on(&candidate.node_id.to_string(), named_day)) {
+                    li { a href=(path_on(candidate.node_id, named_day)) {
                         span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
-                        (status_of(&candidate.status))
+                        (status_of(candidate.status))
                     } }
                 }
             }

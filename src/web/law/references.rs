@@ -1,53 +1,34 @@
 //! Lists all provisions that a provision cites or that cite it, page by page.
 
-use std::borrow::Cow;
-
 use ::http::StatusCode;
 use maud::html;
-use serde::Deserialize;
 
 use super::address::{day_parameter, path_on};
 use super::page::entry;
-use super::reply::Link;
 use crate::api::error::ApiError;
+use crate::api::replies::{NodeReply, ReferencesReply};
 use crate::mount::MountResponse;
 use crate::web::frame::{Page, SiteSection};
 use crate::web::page_context::{OpenPage, OperationCall};
 use crate::web::pager;
 use crate::web::response::{self, CachePolicy};
-use crate::web::untrusted_text::{UntrustedText, grouped};
+use crate::web::untrusted_text::{UntrustedText, counted};
 
 /// References per page.
 const PAGE_SIZE: &str = "100";
-
-#[derive(Deserialize)]
-struct ReferencesPageView<'b> {
-    direction: &'b str,
-    total: u32,
-    #[serde(borrow)]
-    nodes: Vec<Link<'b>>,
-}
-
-#[derive(Deserialize)]
-struct Cited<'b> {
-    #[serde(borrow)]
-    citation: Cow<'b, str>,
-    #[serde(borrow)]
-    heading: Cow<'b, str>,
-}
 
 pub(in crate::web) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
     let direction = opened.parameter("direction").unwrap_or("out").to_owned();
     let page = opened.parameter("page").unwrap_or("1").to_owned();
     let query = [("direction", direction.as_str()), ("limit", PAGE_SIZE), ("page", &page)];
     let news = opened.call(OperationCall { of: &[("id", id)], ..OperationCall::read("references", &query) }).await?;
-    let references: ReferencesPageView<'_> = news.read()?;
+    let references: ReferencesReply<'_> = news.read()?;
     let cited = opened.call(OperationCall { of: &[("id", id)], ..OperationCall::read("node", &[]) }).await?;
-    let cited: Cited<'_> = cited.read()?;
-    let (is_in, day) = (references.direction == "in", opened.named_day());
+    let cited: NodeReply<'_> = cited.read()?;
+    let (is_in, day) = (&*references.direction == "in", opened.named_day());
     let main = html! {
         nav.crumbs aria-label="Place in the code" { ol { li { a href=(path_on(id, day.as_deref())) { (UntrustedText(&cited.citation)) " " (UntrustedText(&cited.heading)) } } } }
-        h1 { @if is_in { "Cited by" } @else { "Cites" } " " span.count { (grouped(references.total)) } }
+        h1 { @if is_in { "Cited by" } @else { "Cites" } " " span.count { (counted(references.total)) } }
         @if references.nodes.is_empty() {
             p { @if is_in { "No provision of this snapshot cites it." } @else { "It cites no provision of this snapshot." } }
         }

@@ -1,11 +1,11 @@
 //! The search page: the search box, the results, and advice if there are none.
 //!
-//! `reply` contains the operations' replies, `query` the address of a page of results, `page` the
-//! HTML.
+//! `query` is the address of a page of results, `page` the HTML, and `snippet` splits the snippets of
+//! results.
 
 mod page;
 mod query;
-mod reply;
+mod snippet;
 
 use ::http::StatusCode;
 
@@ -15,11 +15,13 @@ use super::law;
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::replies::{SearchReply, SuggestReply};
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
+use crate::search::PlaceEffect;
+use law::cited::target_path;
 use page::{Choices, Results};
 use query::{SAMPLES, SearchPageQuery};
-use reply::{ResultsPageView, SuggestedView};
 
 /// Minimum length of query words that are compared with the highlights of the results, in
 /// characters.
@@ -36,7 +38,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         false => None,
     };
     if let Some(path) =
-        cited.as_ref().and_then(|cited| cited.target_path(query.day.as_deref())).filter(|_| !query.is_text_search)
+        cited.as_ref().and_then(|cited| target_path(cited, query.day.as_deref())).filter(|_| !query.is_text_search)
     {
         return Ok(opened.answer(response::redirect(&path)));
     }
@@ -47,7 +49,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         Ok(news) => news,
         Err(error) => return refused(opened, &query, error),
     };
-    let found: ResultsPageView<'_> = news.read()?;
+    let found: SearchReply<'_> = news.read()?;
     let is_as_typed = found.corrected_query.is_none() && !query.is_exact;
     let meant = match is_as_typed && has_unknown_word(&query.text, &found) && query.is_first() {
         true => spelling_suggestion(&mut opened, &query).await,
@@ -98,16 +100,16 @@ fn is_citation(opened: &OpenPage<'_>, text: &str) -> bool {
 }
 
 /// Whether a longer word of the query occurs in none of the highlighted passages.
-fn has_unknown_word(text: &str, found: &ResultsPageView<'_>) -> bool {
+fn has_unknown_word(text: &str, found: &SearchReply<'_>) -> bool {
     let marked: Vec<String> = found
         .results
         .iter()
-        .flat_map(|hit| reply::parts(&hit.snippet, &hit.highlights))
+        .flat_map(|hit| snippet::parts(&hit.snippet, &hit.highlights))
         .filter(|(_, is_marked)| *is_marked)
         .map(|(part, _)| part.to_lowercase())
         .collect();
     // The words of a place that became a filter were not searched for.
-    let place = found.understood.as_ref().filter(|place| place.is_filter());
+    let place = found.understood.as_ref().filter(|place| place.effect == PlaceEffect::Filter);
     let text = place.map_or_else(|| text.to_owned(), |place| text.replace(&*place.words, " "));
     let words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| word.chars().count() >= LETTERS_MIN);
     words.map(str::to_lowercase).any(|word| {
@@ -123,7 +125,7 @@ async fn spelling_suggestion(opened: &mut OpenPage<'_>, query: &SearchPageQuery)
         .call(OperationCall { wish: VisitorAction::Complete, ..OperationCall::read("suggest", &parameters) })
         .await
         .ok()?;
-    news.read::<SuggestedView>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
+    news.read::<SuggestReply>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
 }
 
 /// Completions of the typed text as JSON, for the script of the search box.

@@ -4,14 +4,16 @@ use hornbook_corpus::catalogue::Jurisdiction;
 use maud::{Markup, html};
 
 use super::query::{PAGE_SIZE, SAMPLES, SearchPageQuery};
-use super::reply::{FacetsView, HitView, ResultsPageView, UnderstoodPlaceView, parts};
+use super::snippet::parts;
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::replies::{FacetsReply, SearchReply, SearchResultItem};
 use crate::api::reply::Pages;
 use crate::api::visitors::VisitorAction;
-use crate::search::Mode;
+use crate::search::{CitationAnswer, Mode, PlaceEffect, Relation, UnderstoodPlace};
+use crate::web::formatting::status_of;
 use crate::web::law::address;
-use crate::web::law::cited::CitationAnswerView;
+use crate::web::law::cited::message_for_people;
 use crate::web::page_context::OpenPage;
 use crate::web::pager;
 use crate::web::untrusted_text::{UntrustedText, grouped, short_heading};
@@ -143,10 +145,10 @@ pub(super) fn refused(choices: &Choices<'_>, error: &ApiError) -> Markup {
 /// One page of results.
 pub(super) struct Results<'r> {
     pub(super) query: &'r SearchPageQuery,
-    pub(super) found: &'r ResultsPageView<'r>,
+    pub(super) found: &'r SearchReply<'r>,
     pub(super) pages: Option<Pages>,
     /// The answer for the query, if it is a citation.
-    pub(super) cited: Option<&'r CitationAnswerView>,
+    pub(super) cited: Option<&'r CitationAnswer>,
     /// The query with corrected spelling.
     pub(super) meant: Option<String>,
 }
@@ -183,7 +185,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         // On a phone, the filters come after the results.
                         @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
                     }
-                    @if found.depth == "deep" {
+                    @if &*found.depth == "deep" {
                         p.also { "Ranked with a sentence encoder, since this reads like a question; " a href=(query.with("depth", Some("fast"))) { "rank without it" } "." }
                     }
                     @for notice in &found.notices { p.also role="note" { (UntrustedText(notice)) } }
@@ -197,12 +199,13 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
 }
 
 /// The place that the query was understood to name, and a link to search without it.
-fn understood(query: &SearchPageQuery, place: &UnderstoodPlaceView<'_>) -> Markup {
+fn understood(query: &SearchPageQuery, place: &UnderstoodPlace) -> Markup {
+    let is_filter = place.effect == PlaceEffect::Filter;
     html! {
         p.meant role="status" {
-            @if place.is_filter() { "Searched only in " } @else { "Ranked higher: the law of " }
+            @if is_filter { "Searched only in " } @else { "Ranked higher: the law of " }
             strong { (UntrustedText(&place.name)) } ", because the search says " q { (UntrustedText(&place.words)) } "; "
-            a href=(query.with("exact", Some("true"))) { "search everywhere" @if !place.is_filter() { " alike" } } "."
+            a href=(query.with("exact", Some("true"))) { "search everywhere" @if !is_filter { " alike" } } "."
         }
     }
 }
@@ -213,16 +216,16 @@ fn first_place(pages: Option<Pages>) -> u32 {
 }
 
 /// A citation that does not refer to exactly one page.
-fn citation(cited: &CitationAnswerView, day: Option<&str>) -> Markup {
+fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
     html! {
         div.banner.mild role="status" {
-            p { (UntrustedText(cited.message_for_people())) "." }
+            p { (UntrustedText(message_for_people(cited))) "." }
             @if !cited.candidates.is_empty() {
                 ul.links {
                     @for candidate in cited.candidates.iter().take(FACETS_MAX) {
-                        li { a href=(address::path_on(&candidate.node_id.to_string(), day)) {
+                        li { a href=(address::path_on(candidate.node_id, day)) {
                             span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
-                            @if candidate.status != "in force" { " " span.gone { (candidate.status) } }
+                            (status_of(candidate.status))
                         } }
                     }
                 }
@@ -231,7 +234,7 @@ fn citation(cited: &CitationAnswerView, day: Option<&str>) -> Markup {
     }
 }
 
-fn shown(hit: &HitView<'_>, day: Option<&str>) -> Markup {
+fn shown(hit: &SearchResultItem<'_>, day: Option<&str>) -> Markup {
     html! {
         article.hit {
             h2 { a href=(address::path_on(hit.node_id, day)) {
@@ -245,7 +248,7 @@ fn shown(hit: &HitView<'_>, day: Option<&str>) -> Markup {
             }
             p.where {
                 (UntrustedText(&hit.code_body)) " · " (hit.jurisdiction)
-                @if hit.status != "in force" { " " span.gone { (hit.status) } }
+                (status_of(hit.status))
                 @if let Some(from) = hit.effective_from { " · from " time datetime=(from) { (from) } }
                 @if let Some(to) = hit.effective_to { " · until " time datetime=(to) { (to) } }
                 @if let Some(through) = hit.current_through { " · current through " time datetime=(through) { (through) } }
@@ -261,16 +264,16 @@ fn is_cut(snippet: &str) -> bool {
 }
 
 /// How a result is related to the provision that the query cites.
-fn related(relation: &str) -> Option<&'static str> {
+const fn related(relation: Relation) -> Option<&'static str> {
     match relation {
-        "citing" => Some("cites it"),
-        "cited" => Some("is cited by it"),
-        "neighbour" => Some("next to it"),
-        _ => None,
+        Relation::Citing => Some("cites it"),
+        Relation::Cited => Some("is cited by it"),
+        Relation::Neighbour => Some("next to it"),
+        Relation::Named => None,
     }
 }
 
-fn filters(query: &SearchPageQuery, facets: &FacetsView<'_>) -> Markup {
+fn filters(query: &SearchPageQuery, facets: &FacetsReply<'_>) -> Markup {
     let chosen = query.jurisdiction.as_deref();
     html! {
         aside #filters .facets aria-label="Filters" {
@@ -279,9 +282,9 @@ fn filters(query: &SearchPageQuery, facets: &FacetsView<'_>) -> Markup {
                 ul {
                     @if chosen.is_some() { li { a href=(query.with("jurisdiction", None)) { "All jurisdictions" } } }
                     @for facet in facets.jurisdictions.iter().take(FACETS_MAX) {
-                        @let is_chosen = chosen.is_some_and(|chosen| chosen.split(',').any(|one| one.trim().eq_ignore_ascii_case(&facet.value)));
-                        li { a href=(query.with("jurisdiction", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
-                            span { (UntrustedText(facet.name.as_deref().unwrap_or(&facet.value))) } span.count { (grouped(facet.count)) }
+                        @let is_chosen = chosen.is_some_and(|chosen| chosen.split(',').any(|one| one.trim().eq_ignore_ascii_case(facet.value.as_str())));
+                        li { a href=(query.with("jurisdiction", Some(facet.value.as_str()))) aria-current=[is_chosen.then_some("true")] {
+                            span { (UntrustedText(&facet.name)) } span.count { (grouped(facet.count)) }
                         } }
                     }
                 }
@@ -291,7 +294,7 @@ fn filters(query: &SearchPageQuery, facets: &FacetsView<'_>) -> Markup {
                 ul {
                     @if query.tag.is_some() { li { a href=(query.with("tag", None)) { "All subjects" } } }
                     @for facet in facets.tags.iter().take(FACETS_MAX) {
-                        @let is_chosen = query.tag.as_deref().is_some_and(|chosen| chosen.split(',').any(|one| one == facet.value));
+                        @let is_chosen = query.tag.as_deref().is_some_and(|chosen| chosen.split(',').any(|one| one == &*facet.value));
                         li { a href=(query.with("tag", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
                             span { (UntrustedText(&facet.value)) } span.count { (grouped(facet.count)) }
                         } }

@@ -4,7 +4,7 @@
 use ::http::StatusCode;
 use maud::html;
 
-use super::buying::{Purchased, purchase};
+use super::buying::purchase;
 use super::shared::SettingsContext;
 use super::sign_in::signed_in;
 use crate::accounts::changes::{AuthProof, EndSessions, IssuedKey, NewKey, SessionId};
@@ -16,6 +16,7 @@ use crate::accounts::people::Password;
 use crate::accounts::records::{AccountStatus, KeyRecord};
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::PackName;
+use crate::api::replies::PurchaseReply;
 use crate::clock::MILLIS_PER_DAY;
 use crate::mount::MountResponse;
 use crate::web::assets::SETTINGS;
@@ -153,7 +154,7 @@ pub(super) async fn buy(
 ) -> Result<MountResponse, PageError> {
     seen.person()?;
     let pack = PackName::parse(form.text("pack")).map_err(PageError::Refused)?;
-    let Purchased { purchase, price_cents, credits, how_to_pay, checkout_url } =
+    let PurchaseReply { purchase, price_cents, credits, how_to_pay, checkout_url, .. } =
         purchase(&shared.shell, seen, pack).await?;
     let main = html! {
         h1 { "Your purchase" }

@@ -1,33 +1,22 @@
 //! Buys a pack with the operation `purchase`, the same one that programs call.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::accounts::tier::PackName;
 use crate::api::call::{Call, CallerIdentity, Outcome, Progress};
 use crate::api::error::ApiError;
 use crate::api::parameters::Arguments;
+use crate::api::replies::PurchaseReply;
 use crate::api::reply::{Body, Format};
 use crate::web::page_context::{PageContext, row};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 
-/// The reply of the operation.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Purchased {
-    pub(super) purchase: String,
-    pub(super) price_cents: u32,
-    pub(super) credits: u32,
-    pub(super) how_to_pay: String,
-    pub(super) checkout_url: Option<String>,
-}
-
 pub(super) async fn purchase(
     shell: &PageContext,
     seen: &PageRequest<'_>,
     pack: PackName,
-) -> Result<Purchased, PageError> {
+) -> Result<PurchaseReply, PageError> {
     let mut arguments = Arguments::default();
     arguments.body.insert("pack".to_owned(), Value::from(pack.tier().name()));
     let progress = Progress::default();

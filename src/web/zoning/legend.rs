@@ -3,7 +3,8 @@
 
 use maud::{Markup, html};
 
-use super::reply::{CategoryView, LayerView};
+use super::layer_text::{category_name, pending};
+use crate::api::replies::{CategoryReply, ZonesReply};
 use crate::web::untrusted_text::{UntrustedText, counted};
 
 /// Category colours on light and on dark pages. `hornbook.css` contains the same colours.
@@ -49,14 +50,14 @@ pub(super) fn definitions(ink: &str) -> Markup {
 }
 
 /// The legend.
-pub(super) fn shown(layer: &LayerView<'_>) -> Markup {
+pub(super) fn shown(layer: &ZonesReply<'_>) -> Markup {
     html! {
         section.legend-box aria-labelledby="legend-name" {
             h2 #legend-name { "Categories" }
             svg.unseen aria-hidden="true" width="0" height="0" { (definitions("currentColor")) }
             ul.zone-legend {
                 @for (place, category) in layer.categories.iter().enumerate() { li { (entry(place, category)) } }
-                @if layer.pending() > 0 {
+                @if pending(layer) > 0 {
                     li { (swatch(&html! { rect.pending width="28" height="18" fill="url(#hatch)" {} })) span { "Pending: no provision is linked yet" } }
                 }
             }
@@ -64,13 +65,13 @@ pub(super) fn shown(layer: &LayerView<'_>) -> Markup {
     }
 }
 
-fn entry(place: usize, category: &CategoryView<'_>) -> Markup {
+fn entry(place: usize, category: &CategoryReply<'_>) -> Markup {
     html! {
         (swatch(&html! {
             rect class={ "z" (colour(place)) } width="28" height="18" {}
             @if pattern(place) > 0 { rect width="28" height="18" fill={ "url(#p" (pattern(place)) ")" } {} }
         }))
-        span { (UntrustedText(category.shown())) " " span.count { (counted(category.features)) } }
+        span { (UntrustedText(category_name(category))) " " span.count { (counted(category.features)) } }
     }
 }
 

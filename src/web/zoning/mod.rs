@@ -1,16 +1,16 @@
 //! Zoning maps: the list of layers, a page for each layer with its map and zone table, and the map
 //! parts.
 //!
-//! `address` contains the paths, `reply` the operations' replies. `page` renders the page of a
+//! `address` contains the paths, `layer_text` the words for a layer and its zones. `page` renders the page of a
 //! layer, `table` its zones, `legend` the colours and patterns. `parts` serves tiles, zone lists
 //! and overview pictures; `overview` draws the picture for browsers without scripts.
 
 pub(super) mod address;
+mod layer_text;
 mod legend;
 pub mod map_parts;
 mod overview;
 mod page;
-mod reply;
 mod table;
 
 use ::http::StatusCode;
@@ -25,11 +25,12 @@ use super::response::{self, CachePolicy};
 use super::untrusted_text::{UntrustedText, attribute_text, counted};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::replies::ZonesReply;
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
 use address::path;
+use layer_text::layer_name;
 use page::LayerPage;
-use reply::LayerView;
 
 /// The list of all published layers in the snapshot.
 pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
@@ -94,9 +95,9 @@ pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Resu
     let of = [("shortCode", short_code)];
     let ask = OperationCall { wish: VisitorAction::Map, of: &of, ..OperationCall::read("gis-zones", &[]) };
     let news = opened.call(ask).await?;
-    let layer: LayerView<'_> = news.read()?;
+    let layer: ZonesReply<'_> = news.read()?;
     let pass = opened.map_pass(&of);
-    let title = attribute_text(&format!("Zoning of {}", layer.name()));
+    let title = attribute_text(&format!("Zoning of {}", layer_name(&layer)));
     let setting = LayerPage {
         layer: &layer,
         snapshot: opened.corpus.id(),

@@ -11,8 +11,8 @@ use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 
 use super::legend::{self, DARK, LIGHT};
-use super::reply::{LayerView, Tile};
 use crate::api::error::ApiError;
+use crate::api::replies::{TileReply, ZonesReply};
 use crate::api::visitors::VisitorAction;
 use crate::byte_cache::{ByteCache, ByteSize};
 use crate::hex;
@@ -151,7 +151,7 @@ impl Pictures {
         if let Some(picture) = self.drawn.get(&key) {
             return Ok(picture);
         }
-        let frame = PictureExtent::of(zones.read::<LayerView<'_>>()?.bbox);
+        let frame = PictureExtent::of(zones.read::<ZonesReply<'_>>()?.bbox);
         let mut tiles = Vec::new();
         for tile in frame.tiles() {
             let [z, x, y] = [tile.z().to_string(), tile.x().to_string(), tile.y().to_string()];
@@ -179,7 +179,7 @@ fn picture(
     tiles: &[(TileAddress, OperationReply)],
     look: ColourScheme,
 ) -> Result<Picture, ApiError> {
-    let layer: LayerView<'_> = zones.read()?;
+    let layer: ZonesReply<'_> = zones.read()?;
     let tiles = tiles.iter().map(|(at, news)| Ok(drawn(frame, *at, &news.read()?, &layer, look)));
     let tiles = tiles.collect::<Result<Vec<_>, ApiError>>()?;
     let PictureExtent { width, height, .. } = frame;
@@ -195,7 +195,13 @@ fn picture(
 }
 
 /// A tile as a nested SVG that slightly overlaps the neighbouring tiles.
-fn drawn(frame: &PictureExtent, at: TileAddress, tile: &Tile, layer: &LayerView<'_>, look: ColourScheme) -> Markup {
+fn drawn(
+    frame: &PictureExtent,
+    at: TileAddress,
+    tile: &TileReply<'_>,
+    layer: &ZonesReply<'_>,
+    look: ColourScheme,
+) -> Markup {
     let corner = |number: u32| i32::try_from(number).unwrap_or(0) * TILE_SIDE - OVERLAP;
     let side = TILE_SIDE + 2 * OVERLAP;
     let mut shapes = vec![String::new(); layer.categories.len()];

@@ -7,13 +7,14 @@
 use maud::{Markup, html};
 
 use super::address::{ZONING_PATH, path};
-use super::reply::{LayerView, ZoneView};
+use super::layer_text::{category_of, layer_name, pending};
 use super::{legend, map_parts, table};
 use crate::api::error::ApiError;
+use crate::api::replies::{ZoneReply, ZonesReply};
 use crate::web::untrusted_text::{UntrustedText, attribute_text, counted};
 
 pub(super) struct LayerPage<'p> {
-    pub(super) layer: &'p LayerView<'p>,
+    pub(super) layer: &'p ZonesReply<'p>,
     pub(super) snapshot: &'p str,
     /// The pass for the map parts, if they are not open to everybody.
     pub(super) pass: Option<&'p str>,
@@ -31,7 +32,7 @@ impl LayerPage<'_> {
         let chosen = zone.and_then(|code| layer.zones.iter().position(|one| one.code.eq_ignore_ascii_case(code)));
         Ok(html! {
             nav.crumbs aria-label="Place" { ol { li { a href=(ZONING_PATH) { "Zoning" } } } }
-            h1 { "Zoning map: " (UntrustedText(layer.name())) }
+            h1 { "Zoning map: " (UntrustedText(layer_name(layer))) }
             (self.summary())
             @if let (Some(code), None) = (zone, chosen) {
                 p.banner.mild { "There is no zone " strong { (UntrustedText(code)) } " on this map. The table below has all zones." }
@@ -55,7 +56,7 @@ impl LayerPage<'_> {
         html! {
             p.lead {
                 (counted(layer.zones.len())) " zones in " (counted(layer.feature_count)) " areas. "
-                @match layer.pending() {
+                @match pending(layer) {
                     0 => { "Every zone is linked to the provision that defines it." }
                     all if all == layer.zones.len() => { "None of them is linked to the provision that defines it yet: all are pending." }
                     1 => { "One zone is pending: the provision that defines it is not linked yet." }
@@ -69,7 +70,7 @@ impl LayerPage<'_> {
     /// zones and moves the map to them.
     fn finder(&self, zone: Option<&str>) -> Markup {
         html! {
-            form.find-zone role="search" aria-label="Zones" method="get" action=(path(self.layer.short_code)) {
+            form.find-zone role="search" aria-label="Zones" method="get" action=(path(self.layer.short_code.as_str())) {
                 label for="find" { "Find a zone" }
                 div.box {
                     input #find type="search" name="zone" value=(attribute_text(zone.unwrap_or_default())) placeholder="Code or name"
@@ -83,8 +84,8 @@ impl LayerPage<'_> {
     fn map(&self) -> Markup {
         let layer = self.layer;
         let [west, south, east, north] = layer.bbox;
-        let parts = map_parts::path(layer.short_code, self.snapshot);
-        let label = attribute_text(&format!("Zoning map of {}", layer.name()));
+        let parts = map_parts::path(layer.short_code.as_str(), self.snapshot);
+        let label = attribute_text(&format!("Zoning map of {}", layer_name(layer)));
         html! {
             div #map.map hidden data-parts=(parts) data-pass=[self.pass] data-bbox={ (west) "," (south) "," (east) "," (north) }
                 data-zoom-max=(layer.tiles.zoom_max) data-grid=(layer.tiles.grid)
@@ -115,11 +116,11 @@ impl LayerPage<'_> {
         self.pass.map(|pass| format!("?pass={pass}")).unwrap_or_default()
     }
 
-    fn zone(&self, zone: &ZoneView<'_>) -> Markup {
+    fn zone(&self, zone: &ZoneReply<'_>) -> Markup {
         html! {
             h2 { (UntrustedText(&zone.code)) @if let Some(name) = &zone.name { " " span.heading { (UntrustedText(name)) } } }
             dl {
-                dt { "Category" } dd { (UntrustedText(self.layer.category_of(zone))) }
+                dt { "Category" } dd { (UntrustedText(category_of(self.layer, zone))) }
                 dt { "Areas" } dd { (counted(zone.features)) }
                 dt { "Defined in" } dd { (table::defined_in(zone)) }
             }

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::address::path;
-use super::reply::{LayerView, ZoneView};
+use super::layer_text::{category_of, why_pending};
+use crate::api::replies::{ZoneReply, ZonesReply};
 use crate::api::reply::Pages;
 use crate::percent;
 use crate::web::law::address;
@@ -14,7 +15,7 @@ use crate::web::untrusted_text::{UntrustedText, counted};
 const PAGE_SIZE: usize = 100;
 
 /// The requested page of the table, or else the page that contains the selected zone.
-pub(super) fn of(layer: &LayerView<'_>, zone: Option<usize>, page: Option<u32>) -> Markup {
+pub(super) fn of(layer: &ZonesReply<'_>, zone: Option<usize>, page: Option<u32>) -> Markup {
     let last = layer.zones.len().div_ceil(PAGE_SIZE).max(1);
     let wanted = page.map_or_else(|| zone.map_or(1, |zone| zone / PAGE_SIZE + 1), |page| page as usize);
     let page = wanted.clamp(1, last);
@@ -33,13 +34,13 @@ pub(super) fn of(layer: &LayerView<'_>, zone: Option<usize>, page: Option<u32>) 
     }
 }
 
-fn row(layer: &LayerView<'_>, place: usize, zone: &ZoneView<'_>, is_chosen: bool) -> Markup {
-    let to_zone = format!("{}?zone={}", path(layer.short_code), percent::encoded(&zone.code));
+fn row(layer: &ZonesReply<'_>, place: usize, zone: &ZoneReply<'_>, is_chosen: bool) -> Markup {
+    let to_zone = format!("{}?zone={}", path(layer.short_code.as_str()), percent::encoded(&zone.code));
     html! {
         tr aria-current=[is_chosen.then_some("true")] {
             th scope="row" { a href=(to_zone) data-zone=(place) { (UntrustedText(&zone.code)) } }
             td { @if let Some(name) = &zone.name { (UntrustedText(name)) } }
-            td { (UntrustedText(layer.category_of(zone))) }
+            td { (UntrustedText(category_of(layer, zone))) }
             td.number { (counted(zone.features)) }
             td { (defined_in(zone)) }
         }
@@ -47,12 +48,12 @@ fn row(layer: &LayerView<'_>, place: usize, zone: &ZoneView<'_>, is_chosen: bool
 }
 
 /// The provision that defines a zone, or the reason why there is none.
-pub(super) fn defined_in(zone: &ZoneView<'_>) -> Markup {
+pub(super) fn defined_in(zone: &ZoneReply<'_>) -> Markup {
     html! {
         @if let (Some(id), Some(citation)) = (zone.node_id, &zone.citation) {
             a href=(address::path(id)) { (UntrustedText(citation)) }
         } @else {
-            span.gone { "pending" } " " (zone.why_pending())
+            span.gone { "pending" } " " (why_pending(zone))
             @if let Some(citation) = &zone.citation { ": " (UntrustedText(citation)) }
             @if !zone.near.is_empty() { "; similar: " (UntrustedText(&zone.near.join(", "))) }
         }

@@ -1,0 +1,100 @@
+//! The text of a reply for language models: short, with a link to each provision. Programs read the JSON that
+//! comes with it.
+//!
+//! Some clients show a model only the text, so the text contains everything that the next call needs, such
+//! as the ids. A reply without such a text is shown as its JSON.
+
+use std::fmt::{self, Write as _};
+
+use hornbook_corpus::day::Day;
+use hornbook_corpus::ids::NodeId;
+use hornbook_corpus::outline::Status;
+use serde::Deserialize;
+
+use super::corpus::NodeLink;
+
+/// Maximum number of list entries in the text. The JSON has all entries.
+const LISTED: usize = 100;
+
+/// The text of a reply, and the provisions that it names.
+#[derive(Debug, Default)]
+pub struct ModelText {
+    pub text: String,
+    pub links: Vec<ModelLink>,
+}
+
+/// A provision that a text names.
+#[derive(Debug)]
+pub struct ModelLink {
+    pub id: NodeId,
+    pub citation: String,
+    pub heading: String,
+}
+
+/// A reply that has a text for models.
+pub(super) trait ForModel {
+    fn for_model(&self) -> ModelText;
+}
+
+/// Reads the JSON of a reply and writes its text. A row of the operations table names it with the type of its
+/// reply.
+pub(super) fn written_for_model<'b, R: ForModel + Deserialize<'b>>(json: &'b str) -> serde_json::Result<ModelText> {
+    Ok(serde_json::from_str::<R>(json)?.for_model())
+}
+
+impl ModelText {
+    pub(super) fn of(text: String) -> Self {
+        Self { text, links: Vec::new() }
+    }
+
+    pub(super) fn link(&mut self, id: NodeId, citation: &str, heading: &str) {
+        self.links.push(ModelLink { id, citation: citation.to_owned(), heading: heading.to_owned() });
+    }
+
+    /// Adds a line and a link for each node. `contains` is the number of direct children of the nth node.
+    pub(super) fn list<'l, 's: 'l>(
+        &mut self,
+        nodes: impl ExactSizeIterator<Item = &'l NodeLink<'s>>,
+        contains: impl Fn(usize) -> usize,
+    ) {
+        let count = nodes.len();
+        for (place, node) in nodes.take(LISTED).enumerate() {
+            let NodeLink { id, citation, heading, .. } = node;
+            let inside = match contains(place) {
+                0 => String::new(),
+                count => format!(", contains {count}"),
+            };
+            let _ = writeln!(self.text, "- {citation} {heading} ({}, id {id}{inside})", node.standing());
+            self.link(*id, citation, heading);
+        }
+        if count > LISTED {
+            let _ = writeln!(self.text, "The other {} of this page are in structuredContent.", count - LISTED);
+        }
+    }
+}
+
+/// The status of a provision, its days, and the day through which its edition is current.
+pub(super) struct Standing {
+    pub(super) status: Status,
+    pub(super) from: Option<Day>,
+    pub(super) to: Option<Day>,
+    pub(super) through: Option<Day>,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.status.as_str())?;
+        for (word, day) in [("from", self.from), ("until", self.to), ("current through", self.through)] {
+            if let Some(day) = day {
+                write!(f, ", {word} {day}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl NodeLink<'_> {
+    fn standing(&self) -> Standing {
+        Standing { status: self.status, from: self.effective_from, to: self.effective_to, through: None }
+    }
+}
