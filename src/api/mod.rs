@@ -1,16 +1,19 @@
 //! The service without its transports: its operations, what they cost, and the only entry point for calls.
 //!
 //! The modules, from the bottom up:
-//! - `error`, `json`, `parameters`, `idempotency_key` and `reply` are the parts of a call.
-//! - `corpus` is the snapshot as operations use it, `map_cache` caches parts of its maps, and `cards` is
-//!   the interface to a card payment provider.
-//! - `as_of` is the day that a call asks about, and `currency` is what an edition does not know about that day.
+//! - `error`, `json`, `parameters`, `idempotency_key` and `reply` are the parts of a call; `reply_text` is a
+//!   string in a reply.
+//! - `corpus` is the snapshot as operations use it, `map_cache` caches parts of its maps, `cards` is the
+//!   interface to a card payment provider, and `order_payments` how an accepted order is paid.
+//! - `as_of` is the day that a call asks about, and `edition_freshness` is what an edition does
+//!   not know about that day.
 //! - `operation` defines what an operation is, `endpoints` has one operation in each file, and
-//!   `operations` is the table of all operations, from which everything else is rendered.
+//!   `operations` is the table of all operations, from which everything else is rendered. `replies` lists
+//!   the replies, and `model_text` turns them into text for language models.
 //! - `visitors` admits people without an account.
-//! - `queue` is where heavy work waits for a thread, and `deep` has the queue for deep searches.
+//! - `queue` is where heavy work waits for a thread, and `deep_search` has the queue for deep searches.
 //! - `service` holds what calls share, and `call` is the entry point for every transport.
-//! - `renewal` replaces the served snapshot, and `integrity` watches it for damage.
+//! - `snapshot_reload` replaces the served snapshot, and `integrity` watches it for damage.
 //! - `documents`, with `openapi`, renders the table for programs and people.
 //!
 //! Nothing here depends on hyper or MCP, and the modules have no circular dependencies.
@@ -33,6 +36,7 @@ pub mod model_text;
 pub(crate) mod openapi;
 pub mod operation;
 pub mod operations;
+pub mod order_payments;
 pub mod parameters;
 mod queue;
 pub mod replies;

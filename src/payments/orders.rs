@@ -9,8 +9,8 @@ use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::ids::OrderId;
 use crate::accounts::records::OrderRecord;
 use crate::api::cards::{CHECKOUT_CANCELLED_PATH, CardPayments, CheckoutItem, PAID_PATH};
+use crate::api::order_payments::{BeginFuture, NextStep, Payments};
 use crate::api::service::Service;
-use crate::web::payments::{BeginFuture, NextStep, Payments};
 
 /// The maximum number of orders that wait for the provider's page at once. Others must try again.
 const WAITING_MAX: usize = 8;

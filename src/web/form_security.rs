@@ -4,6 +4,8 @@
 //! from this origin, and if it contains the token that belongs to the cookie. Both cookies have the
 //! prefix `__Host-`, so no other host, path or unencrypted connection can set them.
 
+use std::borrow::Cow;
+
 use ::http::header::{COOKIE, HOST, HeaderValue, ORIGIN, SET_COOKIE};
 use ::http::{HeaderMap, Response};
 use bytes::Bytes;
@@ -15,6 +17,15 @@ const SESSION: &str = "__Host-hornbook-session";
 
 /// The cookie that ties a form to a browser without a session.
 const FORM: &str = "__Host-hornbook-form";
+
+/// The scheme, host and port of a URL. A default port is left out.
+pub(super) fn origin_of(url: &str) -> Cow<'_, str> {
+    let after_scheme = url.find("://").map_or(0, |at| at + 3);
+    let end = url[after_scheme..].find('/').map_or(url.len(), |at| after_scheme + at);
+    let origin = &url[..end];
+    let default_port = if origin.starts_with("https:") { ":443" } else { ":80" };
+    Cow::Borrowed(origin.strip_suffix(default_port).unwrap_or(origin))
+}
 
 pub(super) struct BrowserCookies {
     pub(super) session: Option<LinkToken>,
@@ -98,6 +109,19 @@ pub(super) fn is_same_origin(headers: &HeaderMap, own_origin: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_origin_of_an_address_has_no_path_and_no_usual_port() {
+        for (url, origin) in [
+            ("https://law.example/hornbook", "https://law.example"),
+            ("https://law.example", "https://law.example"),
+            ("https://law.example:443/a/b", "https://law.example"),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("http://box:80", "http://box"),
+        ] {
+            assert_eq!(origin_of(url), origin);
+        }
+    }
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();

@@ -11,7 +11,7 @@ use ::http::Response;
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::review::origin_of;
+use super::form_security::origin_of;
 use super::visitor::Visitor;
 use super::work_queues::WorkQueues;
 use crate::accounts::admission::{MeteringReceipt, PendingDebit};

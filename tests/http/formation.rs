@@ -10,8 +10,8 @@ use hornbook::accounts::tier::Tariff;
 use hornbook::api::service::Service;
 use hornbook::clock::{Clock, ManualClock, SystemClock};
 use hornbook::http::Mounts;
-use hornbook::web::payments::OperatorPayments;
-use hornbook::web::review::ReviewPage;
+use hornbook::api::order_payments::OperatorPayments;
+use hornbook::web::formation::review::ReviewPage;
 use serde_json::{Value, json};
 
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};

@@ -15,8 +15,8 @@ use hornbook::payments::orders::OrderPayments;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::Webhook;
 use hornbook::web::page_context::{PageContext, PageSettings};
-use hornbook::web::return_pages::ReturnPages;
-use hornbook::web::review::ReviewPage;
+use hornbook::web::formation::returned::ReturnPages;
+use hornbook::web::formation::review::ReviewPage;
 use serde_json::{Value, json};
 
 use crate::formation::{intake, post};

@@ -74,7 +74,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "search",
         ],
     ),
-    ("payments", &["accounts", "api", "client", "clock", "mount", "hex", "percent", "tls_client", "web"]),
+    ("payments", &["accounts", "api", "client", "clock", "mount", "hex", "percent", "tls_client"]),
     (
         "http",
         &[

@@ -4,9 +4,9 @@
 use ::http::StatusCode;
 use ::http::header::{HeaderName, HeaderValue, REFERRER_POLICY};
 
-use super::response::{self, CachePolicy};
-use super::review_html::ReviewHtmlPage;
+use super::html::ReviewHtmlPage;
 use crate::mount::MountResponse;
+use crate::web::response::{self, CachePolicy};
 
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 

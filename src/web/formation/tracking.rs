@@ -7,16 +7,16 @@ use std::sync::Arc;
 use ::http::{Method, StatusCode};
 use maud::{Markup, html};
 
-use super::form::FormFields;
-use super::formatting::day_and_time;
-use super::page_context::PageContext;
-use super::page_error::PageError;
-use super::page_request::PageRequest;
-use super::review_html::{TRACK_PATH, words};
+use super::html::{TRACK_PATH, words};
 use crate::accounts::ids::OrderId;
 use crate::accounts::tracking::{OrderView, StageStatus};
 use crate::formation::us_state::UsState;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
+use crate::web::form::FormFields;
+use crate::web::formatting::day_and_time;
+use crate::web::page_context::PageContext;
+use crate::web::page_error::PageError;
+use crate::web::page_request::PageRequest;
 
 pub struct TrackingPage {
     shell: Arc<PageContext>,

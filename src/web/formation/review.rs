@@ -6,26 +6,26 @@
 //! Accepting is a POST, which is refused if the browser states that the form is from another site.
 //! A repeated acceptance returns the same order.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use ::http::header::ORIGIN;
 use ::http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
 
-use super::payments::{NextStep, Payments};
-use super::review_html::{self, ReviewHtmlPage, ReviewState};
-use super::review_response::page;
+use super::headers::page;
+use super::html::{self, ReviewHtmlPage, ReviewState};
 use crate::accounts::changes::{Acceptance, ActContext, DraftView};
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::key::LinkToken;
 use crate::accounts::records::{OrderRecord, OrderStage};
 use crate::api::error::ApiError;
+use crate::api::order_payments::{NextStep, Payments};
 use crate::api::service::Service;
 use crate::formation::REVIEW_PATH;
 use crate::formation::intake::Intake;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
+use crate::web::form_security::origin_of;
 
 /// The default text, if the operator configures none.
 const HOW_TO_PAY: &str = "The operator of this service will contact you about the payment.";
@@ -59,13 +59,13 @@ impl ReviewPage {
     async fn shown(&self, token: LinkToken) -> Result<MountResponse, ReviewError> {
         match self.draft(token).await? {
             DraftView::Open { content, expires_at } => {
-                let shown = review_html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::First);
+                let shown = html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::First);
                 Ok(page(StatusCode::OK, &shown))
             }
             // The payment begins only with a POST: link previews must not create sessions at a
             // payment service.
             DraftView::Accepted { order, .. } => {
-                Ok(page(StatusCode::OK, &review_html::accepted(&order, None, None, &self.how_to_pay)))
+                Ok(page(StatusCode::OK, &html::accepted(&order, None, None, &self.how_to_pay)))
             }
         }
     }
@@ -86,7 +86,7 @@ impl ReviewPage {
             Ok(next) => (next, None),
             Err(why) => (None, Some(why)),
         };
-        let shown = review_html::accepted(&order, tracking_token.as_deref(), next.as_ref(), &self.how_to_pay);
+        let shown = html::accepted(&order, tracking_token.as_deref(), next.as_ref(), &self.how_to_pay);
         Ok(MountResponse { internal: failure, ..page(StatusCode::OK, &shown) })
     }
 
@@ -94,7 +94,7 @@ impl ReviewPage {
         match self.draft(token.clone()).await? {
             DraftView::Open { content, expires_at } => {
                 let shown =
-                    review_html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::NotConfirmed);
+                    html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::NotConfirmed);
                 Ok(page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
             }
             DraftView::Accepted { .. } => self.shown(token).await,
@@ -174,15 +174,6 @@ fn is_confirmed(body: &[u8]) -> bool {
     body.split(|byte| *byte == b'&').any(|pair| pair == b"confirmed=yes")
 }
 
-/// The scheme, host and port of a URL. A default port is left out.
-pub(super) fn origin_of(url: &str) -> Cow<'_, str> {
-    let after_scheme = url.find("://").map_or(0, |at| at + 3);
-    let end = url[after_scheme..].find('/').map_or(url.len(), |at| after_scheme + at);
-    let origin = &url[..end];
-    let default_port = if origin.starts_with("https:") { ":443" } else { ":80" };
-    Cow::Borrowed(origin.strip_suffix(default_port).unwrap_or(origin))
-}
-
 /// The reason why there is no page.
 enum ReviewError {
     /// Unknown, expired or withdrawn. The response does not reveal which.
@@ -227,19 +218,6 @@ impl ReviewError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_origin_of_an_address_has_no_path_and_no_usual_port() {
-        for (url, origin) in [
-            ("https://law.example/hornbook", "https://law.example"),
-            ("https://law.example", "https://law.example"),
-            ("https://law.example:443/a/b", "https://law.example"),
-            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
-            ("http://box:80", "http://box"),
-        ] {
-            assert_eq!(origin_of(url), origin);
-        }
-    }
 
     #[test]
     fn a_form_needs_its_tick() {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use ::http::StatusCode;
 use maud::html;
 
-use super::frame::{Page, SiteSection};
-use super::page_context::PageContext;
-use super::response::{self, CachePolicy};
-use super::review_html::TRACK_PATH;
-use super::visitor::Visitor;
+use super::html::TRACK_PATH;
 use crate::api::cards::{CHECKOUT_CANCELLED_PATH, PAID_PATH};
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
+use crate::web::frame::{Page, SiteSection};
+use crate::web::page_context::PageContext;
+use crate::web::response::{self, CachePolicy};
+use crate::web::visitor::Visitor;
 
 pub struct ReturnPages {
     shell: Arc<PageContext>,

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::formatting::{day_and_time, dollars};
-use super::frame::{self, SiteSection};
-use super::payments::NextStep;
-use super::visitor::Visitor;
 use crate::accounts::changes::DraftContent;
 use crate::accounts::records::{OrderRecord, OrderStage};
+use crate::api::order_payments::NextStep;
 use crate::clock::UnixMillis;
 use crate::formation::intake::{Address, Intake, Person, ShareClass};
+use crate::web::formatting::{day_and_time, dollars};
+use crate::web::frame::{self, SiteSection};
+use crate::web::visitor::Visitor;
 
 /// The page on which the holder of a tracking token sees the progress of an order.
 pub(super) const TRACK_PATH: &str = "/formation/track";
