@@ -191,23 +191,32 @@ impl StreamedResponse {
 }
 
 /// The reason why there is no response.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The URL or the file of trusted certificates is invalid.
+    #[error("{0}")]
     Url(String),
-    Unreachable(io::Error),
+    #[error("{0}; check that the server is running")]
+    Unreachable(#[source] io::Error),
     /// The server's certificate does not lead to a trusted one.
-    Certificate(io::Error),
+    #[error("{0}")]
+    Certificate(#[source] io::Error),
     /// The server does not answer in TLS.
+    #[error("the server does not speak TLS here; use http://")]
     Plain,
+    #[error("timed out")]
     ConnectTimeout,
     /// The path or a header cannot be sent.
+    #[error("the request has a path or header that HTTP does not allow")]
     Request,
-    /// The the the connection broke. The request may have been sent.
-    Broken(hyper::Error),
+    /// The the connection broke. The request may have been sent.
+    #[error("the connection broke")]
+    Broken(#[source] hyper::Error),
     /// The time limit passed. The request may have been sent.
+    #[error("timed out")]
     Timeout,
     /// The response is longer than this limit in bytes. The request was sent.
+    #[error("the response is longer than {0} bytes")]
     TooLong(usize),
 }
 
@@ -215,31 +224,6 @@ impl ClientError {
     /// Whether the server may have received the request and acted on it.
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Broken(_) | Self::Timeout | Self::TooLong(_))
-    }
-}
-
-impl fmt::Display for ClientError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Url(why) => f.write_str(why),
-            Self::Unreachable(error) => write!(f, "{error}; check that the server is running"),
-            Self::Certificate(error) => error.fmt(f),
-            Self::Plain => f.write_str("the server does not speak TLS here; use http://"),
-            Self::ConnectTimeout | Self::Timeout => f.write_str("timed out"),
-            Self::Request => f.write_str("the request has a path or header that HTTP does not allow"),
-            Self::Broken(_) => f.write_str("the the connection broke"),
-            Self::TooLong(limit) => write!(f, "the response is longer than {limit} bytes"),
-        }
-    }
-}
-
-impl std::error::Error for ClientError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Unreachable(error) | Self::Certificate(error) => Some(error),
-            Self::Broken(error) => Some(error),
-            _ => None,
-        }
     }
 }
 

@@ -3,7 +3,6 @@
 //! an IPv4 address, or an IPv6 network of 64 bits, because each customer has at least that many
 //! addresses.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -14,16 +13,9 @@ pub struct Network {
 }
 
 /// The text is neither an address nor a network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not an address or network, such as 10.0.0.0/8 or ::1")]
 pub struct ParseNetworkError;
-
-impl fmt::Display for ParseNetworkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not an address or network, such as 10.0.0.0/8 or ::1")
-    }
-}
-
-impl std::error::Error for ParseNetworkError {}
 
 impl FromStr for Network {
     type Err = ParseNetworkError;

@@ -10,35 +10,24 @@ use crate::state::StateError;
 
 /// The ledger cannot take the debit now. Except with [`LedgerError::OutcomeUnknown`], nothing was
 /// charged, or the charge is refunded, even if the program ends before that.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LedgerError {
     /// A commit failed; the writer is reopening the file.
+    #[error("the ledger cannot be written at the moment")]
     Unavailable,
     /// The commit of this debit failed, and the refund that may be owed for it could not be recorded either.
+    #[error("the ledger failed while the call was being charged, and it is not known yet whether it was charged")]
     OutcomeUnknown,
     /// The disk is full.
+    #[error("the disk of the service is full")]
     StorageFull,
     /// Too many debits are waiting.
+    #[error("too many calls are waiting")]
     Overloaded,
     /// The server is stopping.
+    #[error("the service is stopping")]
     Closed,
 }
-
-impl fmt::Display for LedgerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unavailable => "the ledger cannot be written at the moment",
-            Self::OutcomeUnknown => {
-                "the ledger failed while the call was being charged, and it is not known yet whether it was charged"
-            }
-            Self::StorageFull => "the disk of the service is full",
-            Self::Overloaded => "too many calls are waiting",
-            Self::Closed => "the service is stopping",
-        })
-    }
-}
-
-impl std::error::Error for LedgerError {}
 
 /// Why a key is refused. Callers get the same response for all but a missing key; the log may distinguish them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,63 +68,29 @@ impl From<LedgerError> for Refusal {
 }
 
 /// An administrative change was not made, or it is not known whether it was made.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    NotFound {
-        what: &'static str,
-        id: String,
-    },
+    #[error("there is no {what} {id}; '{what} list' shows every {what}")]
+    NotFound { what: &'static str, id: String },
     /// The change contradicts the stored data. The text explains why, and what to do.
+    #[error("{0}")]
     Refused(String),
     /// Sealed data cannot be opened, and nothing can be sealed, until the operator does what the text says.
+    #[error("{0}")]
     SealKeyLost(String),
-    Ledger(LedgerError),
-    State(StateError),
+    #[error("the change was not made: {0}")]
+    Ledger(#[from] LedgerError),
+    #[error("the change was not made: {0}")]
+    State(#[from] StateError),
     /// The commit failed. The stored data shows whether the change was made.
-    OutcomeUnknown(StateError),
-    Entropy(std::io::Error),
+    #[error("it is not known whether the change was made; check before you repeat it: {0}")]
+    OutcomeUnknown(#[source] StateError),
+    #[error("cannot create a secret: the system returned no random bytes: {0}")]
+    Entropy(#[source] std::io::Error),
 }
 
 impl ChangeError {
     pub(crate) fn not_found(what: &'static str, id: impl fmt::Display) -> Self {
         Self::NotFound { what, id: id.to_string() }
-    }
-}
-
-impl fmt::Display for ChangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotFound { what, id } => write!(f, "there is no {what} {id}; '{what} list' shows every {what}"),
-            Self::Refused(why) | Self::SealKeyLost(why) => f.write_str(why),
-            Self::Ledger(error) => write!(f, "the change was not made: {error}"),
-            Self::State(error) => write!(f, "the change was not made: {error}"),
-            Self::OutcomeUnknown(error) => {
-                write!(f, "it is not known whether the change was made; check before you repeat it: {error}")
-            }
-            Self::Entropy(error) => write!(f, "cannot create a secret: the system returned no random bytes: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for ChangeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Ledger(error) => Some(error),
-            Self::State(error) | Self::OutcomeUnknown(error) => Some(error),
-            Self::Entropy(error) => Some(error),
-            Self::NotFound { .. } | Self::Refused(_) | Self::SealKeyLost(_) => None,
-        }
-    }
-}
-
-impl From<StateError> for ChangeError {
-    fn from(error: StateError) -> Self {
-        Self::State(error)
-    }
-}
-
-impl From<LedgerError> for ChangeError {
-    fn from(error: LedgerError) -> Self {
-        Self::Ledger(error)
     }
 }

@@ -1,7 +1,5 @@
 //! Card payments, as operations use them: a trait that opens the payment page of a checkout.
 
-use std::fmt;
-
 use crate::accounts::records::{CheckoutPage, CheckoutRecord};
 
 /// Where a customer is sent after paying.
@@ -27,20 +25,12 @@ pub trait CardPayments: Send + Sync {
 }
 
 /// Why there is no payment page. The texts are for the log.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CardError {
     /// The provider cannot be reached, or is overloaded.
+    #[error("{0}")]
     Unavailable(String),
     /// The provider rejects the request. Sending it again would not help.
+    #[error("{0}")]
     Refused(String),
 }
-
-impl fmt::Display for CardError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unavailable(why) | Self::Refused(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for CardError {}

@@ -4,7 +4,6 @@
 //! replaced snapshot is closed after the last answer that uses it. A new snapshot is verified before it
 //! is served. If it is bad, it is refused, and the current one stays.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -27,45 +26,14 @@ pub struct ReloadResult {
     pub before: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
+    #[error("there is no snapshot at {}: {source}; build one with 'hornbook build PLAN'", .link.display())]
     NoSnapshot { link: PathBuf, source: std::io::Error },
-    Snapshot(SnapshotError),
-    Search(SearchError),
-}
-
-impl fmt::Display for CorpusError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSnapshot { link, source } => {
-                write!(f, "there is no snapshot at {}: {source}; build one with 'hornbook build PLAN'", link.display())
-            }
-            Self::Snapshot(error) => error.fmt(f),
-            Self::Search(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CorpusError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NoSnapshot { source, .. } => Some(source),
-            Self::Snapshot(error) => Some(error),
-            Self::Search(error) => Some(error),
-        }
-    }
-}
-
-impl From<SnapshotError> for CorpusError {
-    fn from(error: SnapshotError) -> Self {
-        Self::Snapshot(error)
-    }
-}
-
-impl From<SearchError> for CorpusError {
-    fn from(error: SearchError) -> Self {
-        Self::Search(error)
-    }
+    #[error("{0}")]
+    Snapshot(#[from] SnapshotError),
+    #[error("{0}")]
+    Search(#[from] SearchError),
 }
 
 impl Corpus {

@@ -23,7 +23,6 @@ pub mod url;
 pub use plot::time as format_time;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -77,13 +76,6 @@ impl From<SampleResult> for Sample {
 }
 
 /// The reason why nothing was measured.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct BenchError(pub String);
-
-impl fmt::Display for BenchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BenchError {}

@@ -3,7 +3,6 @@
 //! panic instead, so this crate forbids it.
 
 use std::error::Error;
-use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
@@ -12,16 +11,9 @@ use serde::Serialize;
 pub(crate) type CommandResult = Result<(), Box<dyn Error>>;
 
 /// The reader closed the pipe.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the output was closed")]
 struct OutputClosed;
-
-impl fmt::Display for OutputClosed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the output was closed")
-    }
-}
-
-impl Error for OutputClosed {}
 
 /// Prints to standard output and ignores errors: the server keeps running if the output is closed.
 pub(super) fn print_ignoring_errors(text: &str) {

@@ -21,50 +21,19 @@ pub struct TlsFiles {
     pub private_key: PathBuf,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    Read {
-        path: PathBuf,
-        source: rustls::pki_types::pem::Error,
-    },
-    NoCertificate {
-        path: PathBuf,
-    },
+    #[error("cannot read PEM from {}: {source}; check path, permissions and contents", .path.display())]
+    Read { path: PathBuf, source: rustls::pki_types::pem::Error },
+    #[error("{} contains no certificate; put the server's first, then its issuers", .path.display())]
+    NoCertificate { path: PathBuf },
     /// The key does not match the certificate, or their algorithm is not supported.
-    Mismatched {
-        certificate: PathBuf,
-        private_key: PathBuf,
-        source: rustls::Error,
-    },
-}
-
-impl fmt::Display for TlsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { path, source } => {
-                write!(f, "cannot read PEM from {}: {source}; check path, permissions and contents", path.display())
-            }
-            Self::NoCertificate { path } => {
-                write!(f, "{} contains no certificate; put the server's first, then its issuers", path.display())
-            }
-            Self::Mismatched { certificate, private_key, source } => write!(
-                f,
-                "cannot serve with {} and {}: {source}; check that the key belongs to the first certificate",
-                certificate.display(),
-                private_key.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TlsError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            Self::Mismatched { source, .. } => Some(source),
-            Self::NoCertificate { .. } => None,
-        }
-    }
+    #[error(
+        "cannot serve with {} and {}: {source}; check that the key belongs to the first certificate",
+        .certificate.display(),
+        .private_key.display()
+    )]
+    Mismatched { certificate: PathBuf, private_key: PathBuf, source: rustls::Error },
 }
 
 /// The current certificate, and the files from which the next one is loaded.

@@ -38,16 +38,9 @@ pub struct Stripe {
 }
 
 /// Why Stripe cannot be used as configured.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct StripeError(String);
-
-impl fmt::Display for StripeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for StripeError {}
 
 impl Stripe {
     /// `api` is the address of Stripe, or of a test server in its place.

@@ -58,17 +58,9 @@ impl fmt::Display for Mode {
 }
 
 /// The error for text that is not the name of a mode.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown mode '{0}'; the modes are {names}", names = Mode::ALL.map(Mode::name).join(", "))]
 pub struct UnknownMode(String);
-
-impl fmt::Display for UnknownMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Mode::ALL.map(Mode::name).join(", ");
-        write!(f, "unknown mode '{}'; the modes are {names}", self.0)
-    }
-}
-
-impl std::error::Error for UnknownMode {}
 
 impl FromStr for Mode {
     type Err = UnknownMode;

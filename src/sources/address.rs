@@ -15,19 +15,12 @@ pub struct DownloadUrl {
 }
 
 /// The reason why a text is not an acceptable URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' {what}")]
 pub struct NoAddress {
     text: String,
     what: &'static str,
 }
-
-impl fmt::Display for NoAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' {}", self.text, self.what)
-    }
-}
-
-impl std::error::Error for NoAddress {}
 
 impl fmt::Display for DownloadUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

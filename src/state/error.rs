@@ -6,21 +6,37 @@ use std::path::{Path, PathBuf};
 
 use crate::hex;
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// Another process owns the data directory.
+    #[error("cannot open {}: {}", .path.display(), describe_owner(*.pid))]
     InUse { path: PathBuf, pid: Option<u32> },
     /// The file was written by a newer Hornbook.
+    #[error(
+        "cannot open {place}: it has state format {found}, but this hornbook reads formats up to {newest}; run the \
+         newer hornbook, or 'hornbook restore' a backup made before the upgrade"
+    )]
     TooNew { place: String, found: u32, newest: u32 },
     /// The bytes differ from what was written.
+    #[error(
+        "{place} is damaged: {what}; nothing was changed, run 'hornbook restore BACKUP' with the newest \
+         backup that verifies"
+    )]
     Damaged { place: String, what: DamageKind },
     /// The file is intact but older than what was acknowledged.
+    #[error(
+        "{place} is older than the acknowledged state: it contains {entries} ledger entries, but its mark records \
+         {marked}; restore the right file, or run 'hornbook restore BACKUP' to accept an older one"
+    )]
     OlderThanMark { place: String, entries: u64, marked: u64 },
     /// The disk or the storage engine failed.
+    #[error("cannot {doing}: {source}; check the disk and the space left on it")]
     Storage { doing: &'static str, source: Box<redb::Error> },
     /// The file had to be closed and reopened during a read.
+    #[error("the disk failed and the state file had to be reopened; run the command again")]
     ReadAborted,
     /// An operation on a file beside the database failed.
+    #[error("cannot {doing} {}: {source}; check the disk and the permissions", .path.display())]
     File { doing: &'static str, path: PathBuf, source: io::Error },
 }
 
@@ -88,42 +104,13 @@ impl StateError {
     }
 }
 
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InUse { path, pid: Some(pid) } => write!(
-                f,
-                "cannot open {}: process {pid} has it open; stop that process, or use the commands that talk to it",
-                path.display()
-            ),
-            Self::InUse { path, pid: None } => {
-                write!(f, "cannot open {}: another process has it open; stop that process first", path.display())
-            }
-            Self::TooNew { place, found, newest } => write!(
-                f,
-                "cannot open {place}: it has state format {found}, but this hornbook reads formats up to {newest}; run the newer \
-                 hornbook, or 'hornbook restore' a backup made before the upgrade"
-            ),
-            Self::Damaged { place, what } => write!(
-                f,
-                "{place} is damaged: {what}; nothing was changed, run 'hornbook restore BACKUP' with the newest \
-                 backup that verifies"
-            ),
-            Self::OlderThanMark { place, entries, marked } => write!(
-                f,
-                "{place} is older than the acknowledged state: it contains {entries} ledger entries, but its mark records \
-                 {marked}; restore the right file, or run 'hornbook restore BACKUP' to accept an older one"
-            ),
-            Self::Storage { doing, source } => {
-                write!(f, "cannot {doing}: {source}; check the disk and the space left on it")
-            }
-            Self::ReadAborted => {
-                f.write_str("the disk failed and the state file had to be reopened; run the command again")
-            }
-            Self::File { doing, path, source } => {
-                write!(f, "cannot {doing} {}: {source}; check the disk and the permissions", path.display())
-            }
+/// The process that has the file open, and what to do about it.
+fn describe_owner(pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => {
+            format!("process {pid} has it open; stop that process, or use the commands that talk to it")
         }
+        None => "another process has it open; stop that process first".to_owned(),
     }
 }
 
@@ -135,16 +122,6 @@ impl fmt::Display for DamageKind {
             Self::Record { table, key } => write!(f, "record {key} of table {table} does not match its checksum"),
             Self::NoSchema => f.write_str("it contains no Hornbook state"),
             Self::Inconsistent(what) => f.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for StateError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Storage { source, .. } => Some(source),
-            Self::File { source, .. } => Some(source),
-            _ => None,
         }
     }
 }

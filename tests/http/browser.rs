@@ -7,10 +7,10 @@ use std::sync::Arc;
 use hornbook::accounts::people::SignUpPolicy;
 use hornbook::api::service::Service;
 use hornbook::http::{Mounts, Proxies};
+use hornbook::web::formation::tracking::TrackingPage;
 use hornbook::web::page_context::{PageContext, PageSettings};
 use hornbook::web::public_pages::PublicPages;
 use hornbook::web::settings::mount::AccountPages;
-use hornbook::web::formation::tracking::TrackingPage;
 use hornbook::web::zoning::map_parts::MapParts;
 
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};

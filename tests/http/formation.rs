@@ -7,10 +7,10 @@ use hornbook::accounts::ids::OrderId;
 use hornbook::accounts::records::OrderStage;
 use hornbook::accounts::scope::Scope;
 use hornbook::accounts::tier::Tariff;
+use hornbook::api::order_payments::OperatorPayments;
 use hornbook::api::service::Service;
 use hornbook::clock::{Clock, ManualClock, SystemClock};
 use hornbook::http::Mounts;
-use hornbook::api::order_payments::OperatorPayments;
 use hornbook::web::formation::review::ReviewPage;
 use serde_json::{Value, json};
 

@@ -14,9 +14,9 @@ use hornbook::payments::Secret;
 use hornbook::payments::orders::OrderPayments;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::Webhook;
-use hornbook::web::page_context::{PageContext, PageSettings};
 use hornbook::web::formation::returned::ReturnPages;
 use hornbook::web::formation::review::ReviewPage;
+use hornbook::web::page_context::{PageContext, PageSettings};
 use serde_json::{Value, json};
 
 use crate::formation::{intake, post};

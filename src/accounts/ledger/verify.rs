@@ -1,7 +1,6 @@
 //! Verifies every entry's hash link, every balance, every sum, and every record that refers to the ledger.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,39 +33,16 @@ pub struct VerifyReport {
     pub last_hash: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// An invariant does not hold.
+    #[error(
+        "the ledger is inconsistent: {0}; keep a copy of the file for inspection and run 'hornbook restore' with \
+         the newest backup that verifies"
+    )]
     Broken(String),
-    State(StateError),
-}
-
-impl fmt::Display for VerifyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Broken(what) => write!(
-                f,
-                "the ledger is inconsistent: {what}; keep a copy of the file for inspection and run 'hornbook restore' with \
-                 the newest backup that verifies"
-            ),
-            Self::State(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for VerifyError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Broken(_) => None,
-            Self::State(error) => Some(error),
-        }
-    }
-}
-
-impl From<StateError> for VerifyError {
-    fn from(error: StateError) -> Self {
-        Self::State(error)
-    }
+    #[error("{0}")]
+    State(#[from] StateError),
 }
 
 impl Accounts {

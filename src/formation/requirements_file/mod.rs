@@ -9,7 +9,6 @@ mod raw;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::LazyLock;
 
 use super::entity_type::EntityType;
@@ -42,32 +41,15 @@ pub struct RequirementsTable {
 }
 
 /// A mistake in the file.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RequirementsFileError {
-    Unreadable(toml::de::Error),
+    #[error("formation/requirements.toml: {0}")]
+    Unreadable(#[source] toml::de::Error),
+    #[error("formation/requirements.toml: {} ({}) is missing", .0.name(), .0)]
     Missing(UsState),
     /// A mistake at this place of the file.
-    Wrong {
-        at: String,
-        what: String,
-    },
-}
-
-impl fmt::Display for RequirementsFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("formation/requirements.toml: ")?;
-        match self {
-            Self::Unreadable(error) => error.fmt(f),
-            Self::Missing(state) => write!(f, "{} ({state}) is missing", state.name()),
-            Self::Wrong { at, what } => write!(f, "{at}: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for RequirementsFileError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let Self::Unreadable(error) = self { Some(error) } else { None }
-    }
+    #[error("formation/requirements.toml: {at}: {what}")]
+    Wrong { at: String, what: String },
 }
 
 impl RequirementsTable {

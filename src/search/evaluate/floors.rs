@@ -3,7 +3,6 @@
 //! A line has the kind, the mode and the figure, separated by tabs. A measured value may be lower than
 //! its floor by up to [`FLOOR_TOLERANCE`].
 
-use std::fmt;
 use std::path::Path;
 
 use crate::search::Mode;
@@ -34,16 +33,9 @@ impl FloorCheck {
 }
 
 /// The reason why a table cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct FloorsError(String);
-
-impl fmt::Display for FloorsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for FloorsError {}
 
 /// Reads a table.
 pub fn read_floors(path: &Path) -> Result<Vec<Floor>, FloorsError> {

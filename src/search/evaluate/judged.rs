@@ -1,6 +1,5 @@
 //! Judged queries: read from JSON Lines, and matched with the provisions of a snapshot.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::citation_index::CitationKind;
@@ -52,39 +51,14 @@ pub struct Judgement {
 pub(super) const GRADE_MAX: u8 = 3;
 
 /// The reason why a file of judged queries cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum JudgedError {
+    #[error("cannot read judged queries {}: {source}", .path.display())]
     Read { path: PathBuf, source: std::io::Error },
+    #[error("{}:{line}: {what}; tests/quality/README.md describes the format", .path.display())]
     Invalid { path: PathBuf, line: usize, what: String },
-    Nodes(NodesError),
-}
-
-impl fmt::Display for JudgedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { path, source } => write!(f, "cannot read judged queries {}: {source}", path.display()),
-            Self::Invalid { path, line, what } => {
-                write!(f, "{}:{line}: {what}; tests/quality/README.md describes the format", path.display())
-            }
-            Self::Nodes(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for JudgedError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            Self::Invalid { .. } => None,
-            Self::Nodes(error) => Some(error),
-        }
-    }
-}
-
-impl From<NodesError> for JudgedError {
-    fn from(error: NodesError) -> Self {
-        Self::Nodes(error)
-    }
+    #[error("{0}")]
+    Nodes(#[from] NodesError),
 }
 
 /// Reads one file.

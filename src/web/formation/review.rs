@@ -93,8 +93,7 @@ impl ReviewPage {
     async fn not_confirmed(&self, token: LinkToken) -> Result<MountResponse, ReviewError> {
         match self.draft(token.clone()).await? {
             DraftView::Open { content, expires_at } => {
-                let shown =
-                    html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::NotConfirmed);
+                let shown = html::review(&content, &intake_of(&content.intake)?, expires_at, ReviewState::NotConfirmed);
                 Ok(page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
             }
             DraftView::Accepted { .. } => self.shown(token).await,
