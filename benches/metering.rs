@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::changes::{ActContext, NewKey};
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::ids::{AccountId, Credits};
-use hornbook::accounts::key::KeyKind;
-use hornbook::accounts::scope::ScopeSet;
-use hornbook::accounts::tier::Tariff;
-use hornbook::accounts::{Accounts, Durability, Settings};
-use hornbook::clock::{Clock, Now, SystemClock};
-use hornbook::state::{FileStorage, State, StateStorage};
+use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::changes::{ActContext, NewKey};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::ids::{AccountId, Credits};
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::state::{FileStorage, State, StateStorage};
+use hornbook_accounts::tier::Tariff;
+use hornbook_accounts::{Accounts, Durability, Settings};
+use hornbook_base::clock::{Clock, Now, SystemClock};
 
 const ROUNDS: usize = 7;
 /// Time between two calls in the admission rows.
@@ -291,10 +291,10 @@ impl Bench<'_> {
 struct InMemory;
 
 impl StateStorage for InMemory {
-    fn open(&self) -> Result<redb::Database, hornbook::state::StateError> {
+    fn open(&self) -> Result<redb::Database, hornbook_accounts::state::StateError> {
         let backend = redb::backends::InMemoryBackend::new();
         let database = redb::Builder::new().create_with_backend(backend).expect("memory");
-        hornbook::state::create_schema(&database)?;
+        hornbook_accounts::state::create_schema(&database)?;
         Ok(database)
     }
 

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hornbook::search::{Engine, Mode, SearchRequest, Stage, StageMicros};
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{Engine, Mode, SearchRequest, Stage, StageMicros};
 
 const QUERY_FILES: [&str; 4] = ["citations", "phrases", "questions", "topics"];
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hornbook::search::{Depth, Engine, Mode, SearchRequest, SuggestRequest};
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{Depth, Engine, Mode, SearchRequest, SuggestRequest};
 
 /// Words, phrases, exclusions, typing errors, common words and citations.
 const QUERIES: [&str; 9] = [

@@ -1,18 +1,12 @@
 //! Hornbook as a library: the code that the binary, its tests and its benches share.
 
-pub mod accounts;
 pub mod admin;
 pub mod api;
 pub mod bench;
-mod byte_cache;
 pub mod client;
-pub mod clock;
 pub mod config;
-mod decimal;
 pub mod formation;
-pub mod hex;
 pub mod http;
-mod invisible;
 pub mod log;
 pub mod mcp;
 pub mod metrics;
@@ -21,11 +15,8 @@ pub mod network;
 pub mod notices;
 pub mod payments;
 mod percent;
-pub mod random;
-pub mod search;
 mod single_flight;
 pub mod sources;
-pub mod state;
 pub mod tls_client;
 mod token_buckets;
 pub mod web;

@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
+use hornbook_base::clock::UnixMillis;
+use hornbook_base::decimal;
 use serde_json::Value;
-
-use crate::clock::UnixMillis;
-use crate::decimal;
 
 /// The maximum number of lines in the queue.
 const WAITING_MAX: usize = 16 << 10;

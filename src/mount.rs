@@ -11,10 +11,10 @@ use std::pin::Pin;
 use ::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use ::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
+use hornbook_accounts::admission::MeteringReceipt;
+use hornbook_accounts::people::LINK_PATH;
+use hornbook_accounts::rate_limit::RateRemaining;
 
-use crate::accounts::admission::MeteringReceipt;
-use crate::accounts::people::LINK_PATH;
-use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::Progress;
 use crate::api::error::Violation;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};

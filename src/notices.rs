@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::{AccountId, OrderId, PurchaseId};
+use hornbook_accounts::records::{AccountStatus, AuditRecord, OrderStage, Payable};
+use hornbook_base::clock::{Clock, Now, UnixMillis};
+use hornbook_base::hex;
 use ring::hmac;
 use serde_json::json;
 
-use crate::accounts::Accounts;
-use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, OrderId, PurchaseId};
-use crate::accounts::records::{AccountStatus, AuditRecord, OrderStage, Payable};
 use crate::client::{ClientError, Request, RequestLimits, ServerAddress, send_once};
-use crate::clock::{Clock, Now, UnixMillis};
-use crate::hex;
 use crate::tls_client::Trust;
 
 const QUEUE_MAX: usize = 256;
@@ -258,11 +258,11 @@ mod tests {
     use std::sync::mpsc::{self, channel};
 
     use super::*;
-    use crate::accounts::Settings;
-    use crate::accounts::changes::{ActContext, NewOrder};
-    use crate::accounts::entropy::SeededEntropy;
-    use crate::accounts::tier::PackName;
-    use crate::clock::ManualClock;
+    use hornbook_accounts::Settings;
+    use hornbook_accounts::changes::{ActContext, NewOrder};
+    use hornbook_accounts::entropy::SeededEntropy;
+    use hornbook_accounts::tier::PackName;
+    use hornbook_base::clock::ManualClock;
 
     fn act(act: &str, on: &str) -> AuditRecord {
         AuditRecord {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::hex;
+use hornbook_base::hex;
 
 /// Encodes all characters except those that need no encoding in any part of a URL.
 pub(crate) fn encoded(text: &str) -> String {

@@ -7,7 +7,7 @@
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, PoisonError};
 
-use crate::clock::SteadyMicros;
+use hornbook_base::clock::SteadyMicros;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 

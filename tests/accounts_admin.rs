@@ -6,14 +6,14 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hornbook::accounts::changes::{ActContext, NewKey, NewPurchase, OpenedPurchase, PaymentReport};
-use hornbook::accounts::entropy::SystemEntropy;
-use hornbook::accounts::key::KeyKind;
-use hornbook::accounts::scope::ScopeSet;
-use hornbook::accounts::tier::PackName;
-use hornbook::accounts::{Accounts, Settings};
 use hornbook::admin::socket::AdminSocket;
-use hornbook::clock::{Clock, SystemClock};
+use hornbook_accounts::changes::{ActContext, NewKey, NewPurchase, OpenedPurchase, PaymentReport};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::tier::PackName;
+use hornbook_accounts::{Accounts, Settings};
+use hornbook_base::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 fn hornbook(data: &Path, words: &[&str]) -> Child {

@@ -6,16 +6,17 @@ mod support;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 
-use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::changes::NewKey;
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::{BadKey, Refusal};
-use hornbook::accounts::idempotency::{Idempotency, REPLAYS_MAX};
-use hornbook::accounts::ids::Credits;
-use hornbook::accounts::key::KeyKind;
-use hornbook::accounts::scope::{Scope, ScopeSet};
-use hornbook::accounts::{Durability, Settings};
-use hornbook::clock::UnixDay;
+use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::changes::NewKey;
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::{BadKey, Refusal};
+use hornbook_accounts::idempotency::{Idempotency, REPLAYS_MAX};
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::scope::{Scope, ScopeSet};
+use hornbook_accounts::{Durability, Settings};
+use hornbook_base::clock::UnixDay;
+
 use support::disk::SimulatedDisk;
 use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
 

@@ -3,15 +3,16 @@
 
 mod support;
 
-use hornbook::accounts::changes::{ActContext, NewKey, NewOrder};
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::{BadKey, Refusal};
-use hornbook::accounts::ids::Credits;
-use hornbook::accounts::key::{KeyDigest, KeyKind};
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::scope::{Scope, ScopeSet};
-use hornbook::accounts::tier::{FreeTier, PackName, Tariff, Tier};
-use hornbook::accounts::{Durability, Settings};
+use hornbook_accounts::changes::{ActContext, NewKey, NewOrder};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::{BadKey, Refusal};
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::key::{KeyDigest, KeyKind};
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::scope::{Scope, ScopeSet};
+use hornbook_accounts::tier::{FreeTier, PackName, Tariff, Tier};
+use hornbook_accounts::{Durability, Settings};
+
 use support::disk::SimulatedDisk;
 use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
 

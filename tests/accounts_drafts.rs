@@ -5,13 +5,14 @@ mod support;
 
 use std::sync::Barrier;
 
-use hornbook::accounts::changes::{Acceptance, DraftView, OPEN_DRAFTS_MAX, UNPAID_ORDERS_MAX};
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::ids::{AccountId, OrderId};
-use hornbook::accounts::key::{KeyDigest, LinkToken};
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::tier::PackName;
-use hornbook::accounts::{Durability, Settings};
+use hornbook_accounts::changes::{Acceptance, DraftView, OPEN_DRAFTS_MAX, UNPAID_ORDERS_MAX};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::ids::{AccountId, OrderId};
+use hornbook_accounts::key::{KeyDigest, LinkToken};
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::tier::PackName;
+use hornbook_accounts::{Durability, Settings};
+
 use support::disk::{DiskFault, EIO, FaultOn};
 use support::drafts::{DAY_MILLIS, accept, draft_content, open, start_with_customer, view_draft};
 use support::{act, clock_at_noon, create_customer, fast_settings, now_of, start_accounts, wait_until_healthy};
@@ -41,14 +42,14 @@ fn a_draft_becomes_an_order_that_is_paid_moved_and_completed() {
     );
 
     clock.advance_millis(5000);
-    let operator = hornbook::accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
+    let operator = hornbook_accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
     assert_eq!(accounts.pay_order(id, Some("wire 7".to_owned()), &operator).unwrap().stage(), OrderStage::Setup);
     assert_eq!(accounts.account(owner, now_of(&clock)).unwrap().remaining.allotment, 1000);
     let intake = accounts.order_intake(id, &operator, &mut SeededEntropy(3)).unwrap().unwrap();
     assert_eq!(intake, draft_content("Ondarza Holdings LLC").intake);
     for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
         clock.advance_millis(1000);
-        let operator = hornbook::accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
+        let operator = hornbook_accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
         accounts.advance_order(id, stage, &operator).unwrap();
     }
     assert_eq!(accounts.account(owner, now_of(&clock)).unwrap().remaining.allotment, 5000);

@@ -5,12 +5,13 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use hornbook::accounts::changes::{DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID_ORDERS_MAX};
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::ids::{AccountId, OrderId};
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::{Accounts, Settings};
-use hornbook::clock::Now;
+use hornbook_accounts::changes::{DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID_ORDERS_MAX};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::ids::{AccountId, OrderId};
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::{Accounts, Settings};
+use hornbook_base::clock::Now;
+
 use support::disk::SimulatedDisk;
 use support::drafts::{DAY_MILLIS, accept, open, view_draft};
 use support::{act, clock_at_noon, create_customer, now_of, start_accounts};

@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use hornbook::accounts::admission::{PendingDebit, Reserved};
-use hornbook::accounts::balance::Remaining;
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::{ChangeError, LedgerError, Refusal};
-use hornbook::accounts::idempotency::Idempotency;
-use hornbook::accounts::ids::Credits;
-use hornbook::accounts::ledger::verify::VerifyReport;
-use hornbook::accounts::scope::ScopeSet;
-use hornbook::accounts::{Accounts, Durability};
-use hornbook::state::{MARK_FILE, STATE_FILE};
+use hornbook_accounts::admission::{PendingDebit, Reserved};
+use hornbook_accounts::balance::Remaining;
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::{ChangeError, LedgerError, Refusal};
+use hornbook_accounts::idempotency::Idempotency;
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::ledger::verify::VerifyReport;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::state::{MARK_FILE, STATE_FILE};
+use hornbook_accounts::{Accounts, Durability};
+
 use support::disk::{DiskFault, EIO, ENOSPC, FaultOn, SimulatedDisk};
 use support::{
     act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,

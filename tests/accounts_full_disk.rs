@@ -6,9 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use hornbook::accounts::error::{LedgerError, Refusal};
-use hornbook::accounts::ids::Credits;
-use hornbook::accounts::{Accounts, Durability};
+use hornbook_accounts::error::{LedgerError, Refusal};
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::{Accounts, Durability};
+
 use support::{act, clock_at_noon, create_customer, fast_settings, make_call, now_of, wait_until_healthy};
 
 #[test]

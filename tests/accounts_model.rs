@@ -9,16 +9,17 @@ mod support;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::Refusal;
-use hornbook::accounts::idempotency::Idempotency;
-use hornbook::accounts::ids::Credits;
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::scope::ScopeSet;
-use hornbook::accounts::tier::{PackName, Tier};
-use hornbook::accounts::{Accounts, Durability, Settings};
-use hornbook::clock::{ManualClock, Now, UnixMillis};
+use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::Refusal;
+use hornbook_accounts::idempotency::Idempotency;
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::tier::{PackName, Tier};
+use hornbook_accounts::{Accounts, Durability, Settings};
+use hornbook_base::clock::{ManualClock, Now, UnixMillis};
+
 use support::disk::SimulatedDisk;
 use support::{Customer, act, clock_at_noon, create_customer, now_of, start_accounts};
 
@@ -222,7 +223,7 @@ impl ModelRun {
     fn complete_formation(&mut self) {
         let account = self.account();
         let act = act(self.now());
-        let wish = hornbook::accounts::changes::NewOrder {
+        let wish = hornbook_accounts::changes::NewOrder {
             account: self.owners[account].account,
             entity_name: "Model LLC".to_owned(),
             entity_type: "llc".to_owned(),

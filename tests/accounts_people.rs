@@ -5,20 +5,21 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::changes::{
+use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::changes::{
     AuthProof, EndSessions, LinkChoice, LinkView, NewKey, PENDING_MILLIS, PENDING_SIGN_UPS_MAX, SESSIONS_MAX, SignUp,
 };
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::{BadKey, ChangeError, Refusal};
-use hornbook::accounts::ids::{AccountId, Credits};
-use hornbook::accounts::key::{KeyKind, LinkToken};
-use hornbook::accounts::people::{Login, Password, PasswordCost, PersonRole};
-use hornbook::accounts::records::AccountStatus;
-use hornbook::accounts::scope::ScopeSet;
-use hornbook::accounts::{Accounts, Settings};
-use hornbook::clock::{ManualClock, UnixMillis};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::{BadKey, ChangeError, Refusal};
+use hornbook_accounts::ids::{AccountId, Credits};
+use hornbook_accounts::key::{KeyKind, LinkToken};
+use hornbook_accounts::people::{Login, Password, PasswordCost, PersonRole};
+use hornbook_accounts::records::AccountStatus;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::{Accounts, Settings};
+use hornbook_base::clock::{ManualClock, UnixMillis};
 use proptest::prelude::*;
+
 use support::disk::SimulatedDisk;
 use support::{act, clock_at_noon, now_of, start_accounts};
 

@@ -9,11 +9,12 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::idempotency::Idempotency;
-use hornbook::accounts::ids::{AccountId, Credits};
-use hornbook::accounts::{Accounts, Durability, Settings};
-use hornbook::clock::{Now, UnixMillis};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::idempotency::Idempotency;
+use hornbook_accounts::ids::{AccountId, Credits};
+use hornbook_accounts::{Accounts, Durability, Settings};
+use hornbook_base::clock::{Now, UnixMillis};
+
 use support::disk::{DiskEvent, SECTOR_BYTES, SimulatedDisk};
 use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
 

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use hornbook::accounts::entropy::SeededEntropy;
+use hornbook_accounts::entropy::SeededEntropy;
 use serde_json::Value;
 
 const CALLERS: usize = 16;
@@ -369,7 +369,7 @@ fn a_command_waits_for_a_server_that_is_starting() {
     let data = place.path("data");
     place.customer(&data, "100");
     // A starting server holds the lock of the directory before it listens.
-    let owner = hornbook::state::DataLock::acquire(&data).unwrap();
+    let owner = hornbook_accounts::state::DataLock::acquire(&data).unwrap();
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| place.json(&data, &["account", "list"]));
         std::thread::sleep(Duration::from_millis(200));

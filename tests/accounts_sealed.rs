@@ -5,11 +5,12 @@ mod support;
 
 use std::path::Path;
 
-use hornbook::accounts::changes::DraftView;
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::sealed::SealedCount;
-use hornbook::accounts::{Accounts, Settings};
+use hornbook_accounts::changes::DraftView;
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::sealed::SealedCount;
+use hornbook_accounts::{Accounts, Settings};
+
 use support::drafts::{DAY_MILLIS, PRIVATE, accept, draft_content, open, start_with_customer, view_draft};
 use support::{act, clock_at_noon, create_customer, now_of, start_accounts};
 
@@ -54,7 +55,7 @@ fn assert_hidden(data: &Path, words: &[&str]) {
         let Ok(bytes) = std::fs::read(&path) else { continue };
         files += 1;
         for word in words {
-            let digits = hornbook::hex::encode(word.as_bytes());
+            let digits = hornbook_base::hex::encode(word.as_bytes());
             for wanted in [word.as_bytes(), digits.as_bytes()] {
                 let found = bytes.windows(wanted.len()).any(|window| window == wanted);
                 assert!(!found, "{} has '{word}'", path.display());

@@ -7,18 +7,19 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake};
 
-use hornbook::accounts::admission::{PendingDebit, Reserved};
-use hornbook::accounts::changes::NewOrder;
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::Refusal;
-use hornbook::accounts::ids::{Credits, OrderId};
-use hornbook::accounts::ledger::entry::EntryKind;
-use hornbook::accounts::rate_limit::{RateLimits, RateRemaining};
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::scope::ScopeSet;
-use hornbook::accounts::tier::{FreeTier, PackName, Tariff};
-use hornbook::accounts::tracking::{StageStatus, StageView};
-use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook_accounts::admission::{PendingDebit, Reserved};
+use hornbook_accounts::changes::NewOrder;
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::Refusal;
+use hornbook_accounts::ids::{Credits, OrderId};
+use hornbook_accounts::ledger::entry::EntryKind;
+use hornbook_accounts::rate_limit::{RateLimits, RateRemaining};
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
+use hornbook_accounts::tracking::{StageStatus, StageView};
+use hornbook_accounts::{Accounts, Durability, Settings};
+
 use support::disk::{DiskFault, EIO, FaultOn, SimulatedDisk};
 use support::{
     act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,

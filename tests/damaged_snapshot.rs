@@ -7,10 +7,10 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::Arc;
 
-use hornbook::random::SplitMix64;
-use hornbook::search::{Engine, SearchError, SearchRequest};
+use hornbook_base::random::SplitMix64;
 use hornbook_corpus::manifest::Manifest;
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
+use hornbook_search::{Engine, SearchError, SearchRequest};
 
 #[path = "../fuzz/damage.rs"]
 mod damage;

@@ -1,7 +1,7 @@
 //! Searches in the sample corpus with misspelt words.
 
-use hornbook::search::{Mode, SearchRequest, SearchResponse};
 use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_search::{Mode, SearchRequest, SearchResponse};
 use proptest::prelude::*;
 
 use sample::ENGINE;
@@ -94,7 +94,7 @@ fn correct_words_are_not_changed() {
 fn words_in_the_law_are_never_changed() {
     let snapshot = ENGINE.snapshot();
     let check = |query: &str| {
-        if hornbook::search::check_query(query).is_ok() {
+        if hornbook_search::check_query(query).is_ok() {
             assert_eq!(corrected(query), None, "{query}");
         }
     };
@@ -148,7 +148,7 @@ proptest! {
     #[test]
     fn only_misspelt_words_are_changed(pieces in prop::collection::vec(piece(), 1..7)) {
         let query = pieces.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" , ");
-        prop_assume!(hornbook::search::check_query(&query).is_ok());
+        prop_assume!(hornbook_search::check_query(&query).is_ok());
         let first = corrected(&query);
         prop_assert_eq!(&first, &corrected(&query));
         let after = first.unwrap_or_else(|| query.clone());

@@ -5,18 +5,19 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hornbook::accounts::admission::MeteringReceipt;
-use hornbook::accounts::changes::{
+use hornbook_accounts::admission::MeteringReceipt;
+use hornbook_accounts::changes::{
     NewOrder, NewPurchase, OPEN_PURCHASES_MAX, OpenedPurchase, PaymentReport, ReportResult, SignUp,
 };
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::Refusal;
-use hornbook::accounts::ids::{AccountId, CheckoutId, Credits};
-use hornbook::accounts::people::Password;
-use hornbook::accounts::records::{CheckoutPage, DisputeState, PaymentEvent, PurchaseRecord, PurchaseStatus};
-use hornbook::accounts::tier::{PackName, Tariff};
-use hornbook::accounts::{Accounts, Durability, Settings};
-use hornbook::clock::Now;
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::Refusal;
+use hornbook_accounts::ids::{AccountId, CheckoutId, Credits};
+use hornbook_accounts::people::Password;
+use hornbook_accounts::records::{CheckoutPage, DisputeState, PaymentEvent, PurchaseRecord, PurchaseStatus};
+use hornbook_accounts::tier::{PackName, Tariff};
+use hornbook_accounts::{Accounts, Durability, Settings};
+use hornbook_base::clock::Now;
+
 use support::disk::{DiskFault, EIO, ENOSPC, FaultOn, SimulatedDisk};
 use support::{
     Customer, act, clock_at_noon, create_customer, fast_settings, make_call, now_of, start_accounts, wait_until_healthy,

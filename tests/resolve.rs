@@ -1,6 +1,6 @@
 //! Resolving citations in the sample corpus: one test for each kind of answer, and lists.
 
-use hornbook::search::{AnswerKind, CitationAnswer};
+use hornbook_search::{AnswerKind, CitationAnswer};
 
 use sample::ENGINE;
 

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hornbook::random::SplitMix64;
-use hornbook::search::{
+use hornbook_base::random::SplitMix64;
+use hornbook_corpus::analyzer::Analyzer;
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_search::{
     CancelCheck, Engine, Filter, Hit, Mode, PlaceEffect, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX,
     SearchError, SearchRequest, SearchResponse, ShownHit, Tuning, check_query,
 };
-use hornbook_corpus::analyzer::Analyzer;
-use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use proptest::prelude::*;
 
 use sample::ENGINE;

@@ -5,10 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use hornbook::random::SplitMix64;
-use hornbook::search::{
-    DeepUnavailable, Depth, Engine, Mode, RankingFeature, SearchError, SearchRequest, SearchResponse, Tuning,
-};
+use hornbook_base::random::SplitMix64;
 use hornbook_corpus::embed::{TOKEN_COUNT, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::manifest::{self, Fingerprint, Manifest};
@@ -17,6 +14,9 @@ use hornbook_corpus::sentence_encoder::{EncoderShape, EncoderTensor, QueryEncode
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::{EncoderHash, QueryRows, SpaceName, VectorRows, VectorWriter, write_queries};
 use hornbook_index_build::graph::{GraphInput, GraphOptions, Probes, build_graph};
+use hornbook_search::{
+    DeepUnavailable, Depth, Engine, Mode, RankingFeature, SearchError, SearchRequest, SearchResponse, Tuning,
+};
 
 use sample::ENGINE;
 
@@ -218,7 +218,7 @@ fn a_space_with_zero_weight_changes_nothing() {
     // For a snapshot without a second space, the weight of that space is zero.
     assert_eq!(ENGINE.tuning().question.encoded, 0.0);
     assert_eq!(
-        ENGINE.tuning().weights(Depth::Fast, hornbook::search::QueryKind::Topic).get(RankingFeature::Encoded),
+        ENGINE.tuning().weights(Depth::Fast, hornbook_search::QueryKind::Topic).get(RankingFeature::Encoded),
         0.0
     );
 }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use hornbook::search::{Filter, Mode, SearchRequest, SearchResponse, Tuning};
 use hornbook_corpus::embed::embedder;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::ranges::OrdinalRanges;
+use hornbook_search::{Filter, Mode, SearchRequest, SearchResponse, Tuning};
 use proptest::prelude::*;
 
 use sample::ENGINE;

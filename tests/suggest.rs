@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hornbook::search::{
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_search::{
     CancelCheck, QUERY_CHARS_MAX, QueryError, SUGGESTIONS_MAX, SearchError, SuggestRequest, Suggestion,
 };
-use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 
 use sample::ENGINE;
 

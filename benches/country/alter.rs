@@ -1,7 +1,7 @@
 //! Alters a sentence: replaces words by others of the subject or the jurisdiction, names, numbers
 //! and citations.
 
-use hornbook::random::SplitMix64;
+use hornbook_base::random::SplitMix64;
 
 use crate::law::{Group, RealLaw};
 use crate::names::{Names, unit};

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hornbook::random::SplitMix64;
+use hornbook_base::random::SplitMix64;
 use hornbook_corpus::chunks::{Chunker, sentence_ends};
 use hornbook_corpus::jurisdictions::GovernmentLevel;
 use hornbook_corpus::outline::Status;

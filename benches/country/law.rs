@@ -3,7 +3,7 @@
 //!
 //! Texts and headings stay in the mapped snapshots. Only the numbers of the provisions are in memory.
 
-use hornbook::random::SplitMix64;
+use hornbook_base::random::SplitMix64;
 use hornbook_corpus::chunks::sentence_ends;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::jurisdictions::GovernmentLevel;

@@ -4,7 +4,7 @@
 //! process), so the number of names grows as a power of the draws. Otherwise an existing name is
 //! drawn, old ones most often (Zipf's law). A name is computed from its number; no name is stored.
 
-use hornbook::random::SplitMix64;
+use hornbook_base::random::SplitMix64;
 
 const BEGINNINGS: [&str; 48] = [
     "al", "an", "ar", "bar", "bel", "ben", "bur", "cal", "car", "chel", "cor", "dal", "del", "dor", "el", "fair",

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hornbook::random::SplitMix64;
+use hornbook_base::random::SplitMix64;
 
 use crate::law::RealLaw;
 

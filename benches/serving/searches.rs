@@ -10,8 +10,8 @@ use hornbook::bench::queries::{BenchQuery, read};
 use hornbook::bench::result::Round;
 use hornbook::bench::url::{Url, search_paths};
 use hornbook::bench::{BenchError, BenchTarget, BoxFuture, Sample, SampleResult, Worker};
-use hornbook::search::Mode;
 use hornbook::tls_client::Trust;
+use hornbook_search::Mode;
 
 use crate::server::{BenchData, ServerProcess};
 use crate::{ROUNDS, round, row, spread};

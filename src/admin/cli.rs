@@ -4,6 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::state::StateError;
 use serde_json::Value;
 
 use super::command::AdminCommand;
@@ -11,9 +14,6 @@ use super::execute::{CommandContext, no_server};
 use super::options::CommandOptions;
 use super::restore::restore;
 use super::{AdminError, render, socket};
-use crate::accounts::Accounts;
-use crate::accounts::entropy::SystemEntropy;
-use crate::state::StateError;
 
 /// Five seconds in total. A ledger of ten million entries opens in less than two.
 const TRIES_WHILE_IN_USE: u32 = 100;

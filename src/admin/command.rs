@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use hornbook_accounts::formation;
+use hornbook_accounts::ids::{CheckoutId, OrderId, PurchaseId};
+use hornbook_accounts::people::PersonRole;
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::tier::PackName;
 use serde::{Deserialize, Serialize};
-
-use crate::accounts::formation;
-use crate::accounts::ids::{CheckoutId, OrderId, PurchaseId};
-use crate::accounts::people::PersonRole;
-use crate::accounts::records::OrderStage;
-use crate::accounts::scope::ScopeSet;
-use crate::accounts::tier::PackName;
 
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -2,26 +2,24 @@
 
 use std::path::Path;
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::changes::{ActContext, IssuedKey, LINK_MILLIS, NewKey, NewOrder};
+use hornbook_accounts::entropy::Entropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::{AccountId, Credits, KeyId};
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::people::{LINK_PATH, PersonRole};
+use hornbook_accounts::records::{
+    AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, Payable, PurchaseRecord, PurchaseStatus, StageReached,
+};
+use hornbook_accounts::views::{AccountView, KeyView};
+use hornbook_base::clock::{MILLIS_PER_DAY, Now, UnixMillis};
 use serde_json::{Value, json};
 
 use super::AdminError;
 use super::command::{
     AccountCommand, AccountRef, AdminCommand, KeyCommand, KeyRef, LedgerCommand, OrderCommand, PurchaseCommand,
 };
-use crate::accounts::Accounts;
-use crate::accounts::changes::{ActContext, IssuedKey, LINK_MILLIS, NewKey, NewOrder};
-use crate::accounts::entropy::Entropy;
-use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, Credits, KeyId};
-use crate::accounts::key::KeyKind;
-use crate::accounts::ledger::verify::verify_state;
-use crate::accounts::people::{LINK_PATH, PersonRole};
-use crate::accounts::records::{
-    AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, Payable, PurchaseRecord, PurchaseStatus, StageReached,
-};
-use crate::accounts::views::{AccountView, KeyView};
-use crate::clock::{MILLIS_PER_DAY, Now, UnixMillis};
-use crate::state::copy::check_and_rename;
 
 /// Makes the server load what changed outside it. The error is the reason why it did not.
 pub type Reload = dyn Fn() -> Result<Value, String> + Send + Sync;
@@ -333,12 +331,7 @@ fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
         let to = to.display();
         return Err(AdminError::Refused(format!("{to} already exists; name a new file for the backup")));
     }
-    let part = accounts.write_backup(to)?;
-    let mut proof = None;
-    check_and_rename(&part, to, |copy| {
-        proof = Some(verify_state(copy)?);
-        Ok::<(), AdminError>(())
-    })?;
+    let proof = accounts.back_up(to)?;
     Ok(json!({ "backup": to.display().to_string(), "proof": proof }))
 }
 

@@ -13,9 +13,9 @@ mod render;
 mod restore;
 pub mod socket;
 
-use crate::accounts::error::ChangeError;
-use crate::accounts::ledger::verify::VerifyError;
-use crate::state::StateError;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ledger::verify::VerifyError;
+use hornbook_accounts::state::StateError;
 
 /// File name of the socket in the data directory.
 pub const SOCKET_FILE: &str = "admin.sock";

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::accounts::Settings;
-use crate::clock::Clock;
+use hornbook_accounts::Settings;
+use hornbook_base::clock::Clock;
 
 /// The options that are the same for all commands.
 pub struct CommandOptions {

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use hornbook_base::invisible;
 use serde_json::{Map, Value};
-
-use crate::invisible;
 
 pub(super) fn for_people(value: &Value) -> String {
     match value {

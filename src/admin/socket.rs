@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_base::clock::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::command::AdminCommand;
 use super::execute::{CommandContext, Reload};
 use super::{AdminError, SOCKET_FILE};
-use crate::accounts::Accounts;
-use crate::accounts::entropy::SystemEntropy;
-use crate::clock::Clock;
 
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);

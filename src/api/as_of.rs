@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use hornbook_base::clock::Now;
 use hornbook_corpus::day::Day;
+use hornbook_search::LawOnDay;
 
 use super::operation::CheckedCall;
 use super::parameters::Param;
-use crate::clock::Now;
-use crate::search::LawOnDay;
 
 /// Name of the parameter. URLs of web pages use it too.
 pub const AS_OF_NAME: &str = "asOf";

@@ -10,6 +10,15 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use hornbook_accounts::admission::{MeteringReceipt, PendingDebit, RateChecked, Reserved};
+use hornbook_accounts::blocking;
+use hornbook_accounts::changes::SignedIn;
+use hornbook_accounts::error::Refusal;
+use hornbook_accounts::idempotency::Idempotency;
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::rate_limit::RateRemaining;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_base::clock::Now;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
@@ -27,15 +36,6 @@ use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadReservation;
 use super::visitors::VisitorPass;
-use crate::accounts::admission::{MeteringReceipt, PendingDebit, RateChecked, Reserved};
-use crate::accounts::blocking;
-use crate::accounts::changes::SignedIn;
-use crate::accounts::error::Refusal;
-use crate::accounts::idempotency::Idempotency;
-use crate::accounts::ids::Credits;
-use crate::accounts::rate_limit::RateRemaining;
-use crate::accounts::scope::ScopeSet;
-use crate::clock::Now;
 use crate::single_flight::FlightGuard;
 
 /// A call, as a transport passes it to [`Service::call`].
@@ -548,7 +548,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::clock::SteadyMicros;
+    use hornbook_base::clock::SteadyMicros;
 
     #[test]
     fn a_version_is_known_in_any_form_of_the_header() {

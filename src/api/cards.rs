@@ -1,6 +1,6 @@
 //! Card payments, as operations use them: a trait that opens the payment page of a checkout.
 
-use crate::accounts::records::{CheckoutPage, CheckoutRecord};
+use hornbook_accounts::records::{CheckoutPage, CheckoutRecord};
 
 /// Where a customer is sent after paying.
 pub const PAID_PATH: &str = "/billing/paid";

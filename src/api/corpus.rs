@@ -12,13 +12,13 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::validity::ShownWording;
+use hornbook_search::{Engine, LawOnDay, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::ApiError;
 use super::map_cache::MapCache;
 use super::reply_text::ReplyText;
-use crate::search::{Engine, LawOnDay, SearchError};
 
 /// One snapshot with its search engine.
 pub struct Corpus {

@@ -1,9 +1,10 @@
 //! Deep searches: which calls get one, and the threads that run them, so that they delay no other call.
 
+use hornbook_search::{Depth, DepthChoice, Engine, Mode};
+
 use super::error::ApiError;
 use super::parameters::{Param, choice};
 use super::queue::WorkQueue;
-use crate::search::{Depth, DepthChoice, Engine, Mode};
 
 choice!(DepthChoice, name);
 

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use hornbook_accounts::error::{BadKey, LedgerError, Refusal};
+use hornbook_accounts::idempotency::REPLAYS_MAX;
+use hornbook_accounts::rate_limit::{RateLimitExceeded, RateWindow};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::accounts::error::{BadKey, LedgerError, Refusal};
-use crate::accounts::idempotency::REPLAYS_MAX;
-use crate::accounts::rate_limit::{RateLimitExceeded, RateWindow};
 
 macro_rules! error_codes {
     ($($variant:ident, $status:literal, $code:literal, $meaning:literal;)*) => {
@@ -292,10 +291,10 @@ pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::balance::Remaining;
-    use crate::accounts::ids::Credits;
-    use crate::accounts::rate_limit::{RateLimits, RateRemaining};
-    use crate::accounts::scope::{Scope, ScopeSet};
+    use hornbook_accounts::balance::Remaining;
+    use hornbook_accounts::ids::Credits;
+    use hornbook_accounts::rate_limit::{RateLimits, RateRemaining};
+    use hornbook_accounts::scope::{Scope, ScopeSet};
 
     #[test]
     fn a_refusal_lists_sixteen_violations_and_counts_the_others() {

@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hornbook_base::byte_cache::ByteCache;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::tiles::address::TileAddress;
 
 use super::error::ApiError;
-use crate::byte_cache::ByteCache;
 use crate::single_flight::{FlightGuard, SingleFlight};
 
 /// Maximum size of one generation of the cache.

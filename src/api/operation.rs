@@ -6,6 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_base::clock::Now;
+use hornbook_search::Depth;
 use schemars::{Schema, SchemaGenerator};
 
 use super::cards::CardPayments;
@@ -17,11 +22,6 @@ use super::map_cache::MapPart;
 use super::model_text::ModelText;
 use super::parameters::{CheckedArguments, Param, Parameter, ParameterType};
 use super::reply::{Format, Reply};
-use crate::accounts::Accounts;
-use crate::accounts::ids::AccountId;
-use crate::accounts::scope::ScopeSet;
-use crate::clock::Now;
-use crate::search::Depth;
 
 /// The API version in paths.
 pub const API_VERSION: &str = "v1";

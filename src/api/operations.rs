@@ -2,6 +2,8 @@
 //! generated from it or iterate over it. To add an operation, add one row here and one file in
 //! `endpoints`.
 
+use hornbook_accounts::scope::{Scope, ScopeSet};
+
 use super::as_of::AS_OF;
 use super::deep_search::DEPTH;
 use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SCORE, STATUSES, SUBTREE, TAGS};
@@ -18,7 +20,6 @@ use super::operation::{
     Tool,
 };
 use super::reply::{FORMAT, Format};
-use crate::accounts::scope::{Scope, ScopeSet};
 use crate::formation::intake::Intake;
 
 const JSON: &[Format] = &[Format::Json];

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use crate::accounts::records::OrderRecord;
+use hornbook_accounts::records::OrderRecord;
 
 /// The next step for the customer.
 #[derive(Clone, PartialEq, Eq, Debug)]

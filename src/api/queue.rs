@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hornbook_base::clock::SteadyMicros;
 use tokio::sync::oneshot;
 
 use super::error::{ApiError, catch_panic};
-use crate::clock::SteadyMicros;
 
 /// How long a call may wait for its turn before it is refused.
 const WAIT_MAX: Duration = Duration::from_millis(250);

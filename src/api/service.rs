@@ -3,6 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::blocking;
+use hornbook_accounts::ids::AccountId;
+use hornbook_base::clock::{Clock, Now};
 use tokio::sync::Semaphore;
 
 use super::cards::CardPayments;
@@ -12,10 +16,6 @@ use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
 use super::queue::WorkQueue;
 use super::unread::UnreadBytes;
-use crate::accounts::Accounts;
-use crate::accounts::blocking;
-use crate::accounts::ids::AccountId;
-use crate::clock::{Clock, Now};
 
 /// The parts of which the service is made.
 pub struct ServiceParts {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
+use hornbook_search::SearchError;
 use serde::Serialize;
 
 use super::corpus::Corpus;
 use super::service::Service;
-use crate::search::SearchError;
 
 /// The symbolic link in the data directory that points to the snapshot to serve.
 pub const CURRENT: &str = "current";

@@ -8,15 +8,15 @@
 
 use std::net::IpAddr;
 
+use hornbook_accounts::admission::MeteringReceipt;
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::scope::{Scope, ScopeSet};
+use hornbook_base::clock::SteadyMicros;
+use hornbook_base::hex;
 use ring::hmac;
 use ring::rand::SystemRandom;
 
 use super::error::{ApiError, ErrorCode};
-use crate::accounts::admission::MeteringReceipt;
-use crate::accounts::ids::AccountId;
-use crate::accounts::scope::{Scope, ScopeSet};
-use crate::clock::SteadyMicros;
-use crate::hex;
 use crate::network::ClientNetwork;
 use crate::token_buckets::TokenBuckets;
 

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use hornbook_base::random::SplitMix64;
 use tokio::sync::Mutex;
 
 use super::alarm::Alarm;
 use super::record::Record;
 use super::{BenchError, BenchTarget, Worker};
-use crate::random::SplitMix64;
 
 /// How long the threads wait before the round begins, so that all of them are ready.
 const START_DELAY: Duration = Duration::from_millis(20);

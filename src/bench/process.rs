@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use hornbook_search::{Engine, Filter, Mode, SearchRequest, Stage, StageMicros};
+
 use super::queries::BenchQuery;
 use super::{BenchError, BenchTarget, BoxFuture, Sample, SampleResult, Worker};
-use crate::search::{Engine, Filter, Mode, SearchRequest, Stage, StageMicros};
 
 pub struct InProcess {
     engine: Engine,

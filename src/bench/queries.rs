@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use hornbook_base::hex;
+use hornbook_search::Mode;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::BenchError;
-use crate::hex;
-use crate::search::Mode;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BenchQuery {

@@ -6,11 +6,12 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hornbook_search::Mode;
+
 use super::queries::BenchQuery;
 use super::{BenchError, BenchTarget, BoxFuture, Sample, SampleResult, Worker};
 use crate::client::{ClientError, ClientResponse, Request, RequestLimits, ReusedConnection, ServerAddress};
 use crate::percent;
-use crate::search::Mode;
 use crate::tls_client::Trust;
 
 /// These limits are large enough for a server under load, and for the zoning layer of a city.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hornbook::admin::cli::run;
 use hornbook::admin::command::AdminCommand;
 use hornbook::admin::options::CommandOptions;
-use hornbook::clock::SystemClock;
+use hornbook_base::clock::SystemClock;
 
 use crate::cli::output::Stdout;
 use crate::cli::{CommandResult, GlobalOptions, settings};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use hornbook::api::as_of::today;
-use hornbook::clock::{Clock, SystemClock};
+use hornbook_base::clock::{Clock, SystemClock};
 use hornbook_corpus::day::Day;
 
 #[derive(Clone, Copy, Debug, Args)]

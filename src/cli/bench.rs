@@ -15,10 +15,10 @@ use hornbook::bench::queries::{BenchQuery, built_in as built_in_queries, fingerp
 use hornbook::bench::result::{BenchResult, Distribution, PERCENTS, Round, TargetDescription, measure};
 use hornbook::bench::url::{Url, search_paths};
 use hornbook::bench::{BenchError, BenchTarget, format_time, report};
-use hornbook::clock::{Clock, SystemClock};
-use hornbook::search::{Engine, Mode};
 use hornbook::tls_client::Trust;
+use hornbook_base::clock::{Clock, SystemClock};
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{Engine, Mode};
 
 use crate::cli::output::{print, print_json, print_to_stderr};
 use crate::cli::search::mode_parser;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hornbook::state::create_data_directory;
+use hornbook_accounts::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::check::{Checked, check};
 use hornbook_index_build::progress::ProgressDisplay;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use hornbook::search::evaluate::{
-    self, Estimate, Floor, Latency, Measure, PairedComparison, QueryScores, ReadyQuery, SkippedQueries, Split, Summary,
-};
-use hornbook::search::{Depth, DepthChoice, Engine, Mode, QueryKind, RankingFeature, SearchError, Tuning, UnknownMode};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::ProgressDisplay;
+use hornbook_search::evaluate::{
+    self, Estimate, Floor, Latency, Measure, PairedComparison, QueryScores, ReadyQuery, SkippedQueries, Split, Summary,
+};
+use hornbook_search::{Depth, DepthChoice, Engine, Mode, QueryKind, RankingFeature, SearchError, Tuning, UnknownMode};
 use serde_json::{Value, json};
 
 use crate::cli::eval_page::{ComparedQuery, page};

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hornbook::clock::SystemClock;
 use hornbook::sources::fetch::{FetchOptions, Fetched, fetch};
 use hornbook::sources::plans::plan_for;
 use hornbook::sources::{DownloadUrl, Manners, Retries};
 use hornbook::tls_client::Trust;
+use hornbook_base::clock::SystemClock;
 use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::{Value, json};
 

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use hornbook::search::{FILTER_VALUES_MAX, Filter};
 use hornbook_corpus::ids::{NodeId, OrdinalRange, ShortCode};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{FILTER_VALUES_MAX, Filter};
 
 /// Values of the same option are alternatives. Different options must all match.
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use hornbook::hex;
+use hornbook_base::hex;
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::nodes::{NodeRecord, NodesError, Wording};

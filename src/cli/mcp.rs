@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use hornbook::accounts::changes::{ActContext, NewKey};
-use hornbook::accounts::entropy::SystemEntropy;
-use hornbook::accounts::key::KeyKind;
-use hornbook::accounts::rate_limit::RateLimits;
-use hornbook::accounts::scope::{Scope, ScopeSet};
-use hornbook::accounts::tier::Tariff;
-use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Service, ServiceParts};
 use hornbook::client::ServerAddress;
-use hornbook::clock::{Clock, SystemClock};
 use hornbook::mcp::{Backend, Forward, Local, MCP_PATH, Mcp, serve};
 use hornbook::tls_client::Trust;
+use hornbook_accounts::changes::{ActContext, NewKey};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::rate_limit::RateLimits;
+use hornbook_accounts::scope::{Scope, ScopeSet};
+use hornbook_accounts::tier::Tariff;
+use hornbook_accounts::{Accounts, Durability, Settings};
+use hornbook_base::clock::{Clock, SystemClock};
 use hornbook_corpus::snapshot::Snapshot;
 
 use crate::cli::{CommandResult, GlobalOptions, settings};

@@ -6,11 +6,11 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use hornbook::accounts::Accounts;
-use hornbook::accounts::changes::ActContext;
-use hornbook::accounts::entropy::SystemEntropy;
-use hornbook::accounts::people::LINK_PATH;
-use hornbook::clock::UnixMillis;
+use hornbook_accounts::Accounts;
+use hornbook_accounts::changes::ActContext;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::people::LINK_PATH;
+use hornbook_base::clock::UnixMillis;
 
 use super::CommandResult;
 use super::output::print_ignoring_errors;

@@ -6,9 +6,9 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use hornbook::accounts::changes::ActContext;
-use hornbook::accounts::entropy::SystemEntropy;
-use hornbook::state::create_data_directory;
+use hornbook_accounts::changes::ActContext;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::ProgressDisplay;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use clap::Args;
-use hornbook::search::{AnswerKind, CitationAnswer, Engine};
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{AnswerKind, CitationAnswer, Engine};
 use serde_json::json;
 
 use crate::cli::as_of::AsOf;

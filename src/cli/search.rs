@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use hornbook::search::{
+use hornbook_corpus::outline::Status;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{
     DepthChoice, Engine, Facets, Highlight, HitExplain, Mode, PlaceEffect, RankingFeature, Relation, SearchExplain,
     SearchRequest, SearchResponse, ShownHit, UnderstoodPlace,
 };
-use hornbook_corpus::outline::Status;
-use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
 
 use crate::cli::as_of::AsOf;

@@ -4,11 +4,8 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use hornbook::accounts;
-use hornbook::accounts::people::PasswordCost;
 use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
-use hornbook::clock::MILLIS_PER_DAY;
 use hornbook::config::{Config, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
@@ -16,11 +13,13 @@ use hornbook::notices::WebhookTarget;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::WEBHOOK_PATH;
-use hornbook::search::DepthChoice;
 use hornbook::web::page_context::PageSettings;
+use hornbook_accounts::people::PasswordCost;
+use hornbook_base::clock::MILLIS_PER_DAY;
+use hornbook_search::DepthChoice;
 
-pub(super) fn accounts(config: &Config) -> accounts::Settings {
-    accounts::Settings {
+pub(super) fn accounts(config: &Config) -> hornbook_accounts::Settings {
+    hornbook_accounts::Settings {
         tariff: config.tariff(),
         durability: config.ledger.durability,
         rollup_after_days: config.ledger.rollup_after_days,

@@ -2,7 +2,7 @@
 //! directory.
 
 use clap::{Args, Subcommand};
-use hornbook::clock::UnixMillis;
+use hornbook_base::clock::UnixMillis;
 use hornbook_index_build::data_directory::{DataDirectory, StoredSnapshot};
 use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::json;

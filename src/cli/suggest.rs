@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use clap::Args;
-use hornbook::search::{Engine, SuggestRequest, Suggestion};
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{Engine, SuggestRequest, Suggestion};
 
 use crate::cli::as_of::AsOf;
 use crate::cli::filters::subtree_of;

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hornbook::clock::SystemClock;
 use hornbook::sources::catalogue::{PublishedSource, find};
 use hornbook::sources::changes::{BodyChanges, Listed, changes};
 use hornbook::sources::fetch::{DownloadOutcome, FetchOptions, Fetched, fetch};
+use hornbook_base::clock::SystemClock;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::data_directory::DataDirectory;

@@ -6,15 +6,16 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use hornbook_accounts::Durability;
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::people::SignUpPolicy;
+use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
+
 use super::table::{DefaultValue, RawValues, settings};
 use super::value::{
     BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey, ToolNames,
     WebOrigin, WebhookSecret,
 };
-use crate::accounts::Durability;
-use crate::accounts::ids::Credits;
-use crate::accounts::people::SignUpPolicy;
-use crate::accounts::tier::{FreeTier, PackName, Tariff};
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
 
@@ -174,8 +175,8 @@ fn half_the_cores(given: &RawValues) -> Option<String> {
 impl Config {
     /// All prices and limits.
     pub fn tariff(&self) -> Tariff {
-        use crate::accounts::rate_limit::RateLimits;
-        use crate::accounts::tier::Pack;
+        use hornbook_accounts::rate_limit::RateLimits;
+        use hornbook_accounts::tier::Pack;
         let pack = |price_cents, credits, per_minute, per_day| Pack {
             price_cents,
             credits,

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use hornbook_accounts::tier::{FreeTier, Tariff};
+
 use super::error::ConfigError;
 use super::origin::Origin;
 use super::value::SettingValue;
-use crate::accounts::tier::{FreeTier, Tariff};
 
 /// One setting.
 #[derive(Debug)]

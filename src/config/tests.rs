@@ -1,5 +1,6 @@
+use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
+
 use super::*;
-use crate::accounts::tier::{FreeTier, PackName, Tariff};
 
 fn environment(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
     pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect()

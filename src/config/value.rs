@@ -6,10 +6,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::accounts::Durability;
-use crate::accounts::changes::CREDITS_MAX;
-use crate::accounts::ids::Credits;
-use crate::accounts::people::SignUpPolicy;
+use hornbook_accounts::Durability;
+use hornbook_accounts::changes::CREDITS_MAX;
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::people::SignUpPolicy;
+
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
 

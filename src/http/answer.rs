@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hornbook_accounts::rate_limit::RateRemaining;
 use hornbook_corpus::zoning::catalogue::StoredEncoding;
 use http_body_util::Full;
 use hyper::body::Body as _;
@@ -21,7 +22,6 @@ use super::request_log::ResponseLog;
 use super::response_compression::{self, ResponseCompressor};
 use super::unread::{AccountShare, SharedBytes};
 use super::{headers, request_parts};
-use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};
 use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use hornbook_base::clock::Clock;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -26,7 +27,6 @@ use super::reply::HttpReply;
 use super::request_stream::{Arrived, RefusedRequest, RequestStream};
 use super::timeouts::TimedStream;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::clock::Clock;
 use crate::metrics::Gauge;
 
 /// Larger than any head that the guard passes on.

@@ -4,6 +4,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
+use hornbook_base::hex;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, OnceCell};
 
@@ -13,7 +14,6 @@ use crate::api::corpus::Corpus;
 use crate::api::documents::{ApiDocument, DocumentContext, Examples};
 use crate::api::error::ApiError;
 use crate::api::service::Service;
-use crate::hex;
 
 /// The documents of the snapshot that was requested last.
 #[derive(Default)]

@@ -2,18 +2,19 @@
 
 use std::sync::LazyLock;
 
+use hornbook_accounts::admission::MeteringReceipt;
+use hornbook_accounts::rate_limit::{RateLimits, RateRemaining};
+use hornbook_base::decimal;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
 use super::request_parts;
-use crate::accounts::admission::MeteringReceipt;
-use crate::accounts::rate_limit::{RateLimits, RateRemaining};
 use crate::api::headers::{
     CREDITS_COST, CREDITS_REMAINING, HEADERS, Header, IDEMPOTENCY_REPLAYED, LINK, RATE_LIMIT, RATE_LIMIT_LIMIT,
     RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
 };
 use crate::api::reply::Pages;
-use crate::{decimal, percent};
+use crate::percent;
 
 /// Clients and proxies refuse longer heads: nginx accepts 4 or 8 KB by default.
 const HEAD_BYTES_MAX: usize = 8 << 10;

@@ -6,9 +6,8 @@
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime};
 
+use hornbook_base::clock::UnixMillis;
 use hyper::header::HeaderValue;
-
-use crate::clock::UnixMillis;
 
 /// The first time that an HTTP date cannot express.
 const YEAR_10_000: UnixMillis = UnixMillis(253_402_300_800_000);
@@ -44,7 +43,7 @@ fn formatted(at: UnixMillis) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::UnixDay;
+    use hornbook_base::clock::UnixDay;
 
     fn text(at: UnixMillis) -> Option<String> {
         http_date(at).map(|date| date.to_str().unwrap().to_owned())

@@ -55,25 +55,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use hornbook_accounts::entropy::Entropy;
+use hornbook_base::clock::UnixMillis;
+use http_date::http_date;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use tokio::net::{TcpListener, TcpSocket};
 
-use crate::accounts::entropy::Entropy;
 use crate::api::call::{Call, CallerIdentity, Failure, Outcome, Progress};
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
-use crate::clock::UnixMillis;
 use crate::mount::{ErrorPageInfo, Methods, Mount, MountRequest, bearer, idempotency_key};
 use body::BodyBudget;
 use cross_origin::Origins;
 use documents::Documents;
-use http_date::http_date;
 use open_rate::OpenRate;
 pub use probe::{ReadinessAnswer, fetch_readiness};
 pub use proxies::Proxies;

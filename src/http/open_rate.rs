@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
+use hornbook_base::clock::SteadyMicros;
+
 use crate::api::error::{ApiError, ErrorCode};
-use crate::clock::SteadyMicros;
 use crate::network::ClientNetwork;
 use crate::token_buckets::TokenBuckets;
 

@@ -8,9 +8,8 @@ use std::io;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hornbook_accounts::entropy::Entropy;
 use siphasher::sip128::SipHasher24;
-
-use crate::accounts::entropy::Entropy;
 
 const SECRET_BYTES: usize = 16;
 const CHARS: usize = 16;
@@ -58,7 +57,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::accounts::entropy::SeededEntropy;
+    use hornbook_accounts::entropy::SeededEntropy;
 
     #[test]
     fn ids_are_short_and_differ_within_a_start_and_between_starts() {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use hornbook_base::clock::{Clock, UnixMillis};
+
 use super::reply::HttpReply;
 use crate::api::call::Progress;
-use crate::clock::{Clock, UnixMillis};
 use crate::log::{Log, LogLevel, LogLine, RequestLogging};
 use crate::metrics::{FailedRequest, Metrics};
 use crate::mount::loggable;

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hornbook_base::byte_cache::ByteCache;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{CONTENT_ENCODING, ETAG, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
@@ -19,7 +20,6 @@ use super::coding::{Coding, CompressionEffort};
 use super::reply::HttpReply;
 use crate::api::reply::CachedBody;
 use crate::api::service::Service;
-use crate::byte_cache::ByteCache;
 use crate::metrics::Metrics;
 use crate::single_flight::SingleFlight;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::{Response, StatusCode};
 use bytes::Bytes;
+use hornbook_accounts::key::KeyDigest;
 use serde_json::{Value, json};
 
 use super::headers::{McpTransport, version_by_header, version_of};
@@ -14,7 +15,6 @@ use super::origin::AllowedOrigins;
 use super::results::{Answered, CallMetadata, as_rpc_error};
 use super::server::{Mcp, RequestSender};
 use super::tools::ToolNameStyle;
-use crate::accounts::key::KeyDigest;
 use crate::api::call::Progress;
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, Violation};
 use crate::api::idempotency_key::IdempotencyKey;

@@ -6,10 +6,11 @@
 
 use std::net::IpAddr;
 
-use crate::accounts::Accounts;
-use crate::accounts::ids::KeyId;
+use hornbook_accounts::Accounts;
+use hornbook_accounts::ids::KeyId;
+use hornbook_base::clock::Now;
+
 use crate::api::error::{ApiError, ErrorCode};
-use crate::clock::Now;
 use crate::network::ClientNetwork;
 use crate::token_buckets::TokenBuckets;
 

@@ -1,5 +1,7 @@
 //! Turns the outcome of a call into a result of the protocol.
 
+use hornbook_accounts::admission::MeteringReceipt;
+use hornbook_accounts::rate_limit::RateRemaining;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -8,8 +10,6 @@ use super::text_parts::{self, CharWindow, TextPart};
 use super::texts;
 use super::tools;
 use super::version::ProtocolVersion;
-use crate::accounts::admission::MeteringReceipt;
-use crate::accounts::rate_limit::RateRemaining;
 use crate::api::call::{Answer, Failure, Outcome};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
 use crate::api::json::JsonObject;

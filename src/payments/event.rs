@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
+use hornbook_accounts::changes::PaymentReport;
+use hornbook_accounts::ids::CheckoutId;
+use hornbook_accounts::records::{DisputeState, PaymentEvent};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::accounts::changes::PaymentReport;
-use crate::accounts::ids::CheckoutId;
-use crate::accounts::records::{DisputeState, PaymentEvent};
 
 /// The entry of Stripe's `metadata` by which we recognize our payments.
 pub(super) const METADATA_KEY: &str = "hornbook_checkout";

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::blocking;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::ids::OrderId;
+use hornbook_accounts::records::OrderRecord;
 use tokio::sync::Semaphore;
 
-use crate::accounts::blocking;
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::ids::OrderId;
-use crate::accounts::records::OrderRecord;
 use crate::api::cards::{CHECKOUT_CANCELLED_PATH, CardPayments, CheckoutItem, PAID_PATH};
 use crate::api::order_payments::{BeginFuture, NextStep, Payments};
 use crate::api::service::Service;

@@ -1,10 +1,10 @@
 //! The signature of a notice: `Stripe-Signature: t=1700000000,v1=5257...`. It is the HMAC-SHA256 of
 //! the time, a full stop and the bytes of the body as they arrived.
 
+use hornbook_base::hex;
 use ring::hmac;
 
 use super::Secret;
-use crate::hex;
 
 /// The maximum difference between the signed time and the clock. An older notice may be recorded
 /// and sent again; a notice from the future has a wrong clock.

@@ -5,12 +5,12 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use hornbook_accounts::records::{CheckoutPage, CheckoutRecord};
 use serde::Deserialize;
 use tokio::runtime::Handle;
 
 use super::Secret;
 use super::event::METADATA_KEY;
-use crate::accounts::records::{CheckoutPage, CheckoutRecord};
 use crate::api::cards::{CardError, CardPayments, CheckoutItem};
 use crate::client::{ClientError, ClientResponse, Request, RequestLimits, ServerAddress, send_once};
 use crate::percent;

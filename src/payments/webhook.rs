@@ -6,17 +6,17 @@ use std::sync::Arc;
 use ::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use ::http::{HeaderValue, Response, StatusCode};
 use bytes::Bytes;
+use hornbook_accounts::Accounts;
+use hornbook_accounts::blocking;
+use hornbook_accounts::changes::{ActContext, ReportResult};
+use hornbook_accounts::error::ChangeError;
+use hornbook_base::clock::Clock;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::Secret;
 use super::event::{EventMeaning, read};
 use super::signature::{SignatureCheck, verify};
-use crate::accounts::Accounts;
-use crate::accounts::blocking;
-use crate::accounts::changes::{ActContext, ReportResult};
-use crate::accounts::error::ChangeError;
-use crate::clock::Clock;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 
 /// The path to which Stripe sends its notices.

@@ -3,6 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use hornbook_base::clock::Clock;
 use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::receipt::Receipt;
 
@@ -12,7 +13,6 @@ use super::download::{Wanted, download};
 use super::error::{FetchError, Trouble, io_error};
 use super::retries::{Attempts, Retries};
 use super::visitor::{Manners, SourceVisitor};
-use crate::clock::Clock;
 
 pub use super::download::DownloadOutcome;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::clock::UnixMillis;
+use hornbook_base::clock::UnixMillis;
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the older forms that RFC 9110 allows.
 pub(crate) fn parse_http_date(text: &str) -> Option<UnixMillis> {

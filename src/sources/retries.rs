@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use hornbook_base::random::SplitMix64;
+
 use super::error::FetchError;
-use crate::random::SplitMix64;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Retries {

@@ -3,13 +3,14 @@
 
 use std::time::{Duration, Instant};
 
+use hornbook_base::clock::Clock;
+
 use super::address::DownloadUrl;
 use super::error::{FetchError, Trouble};
 use super::http_time::retry_after;
 use super::least_rate::{LeastRate, TransferWindow};
 use super::robots::{ROBOTS_BYTES_MAX, Robots};
 use crate::client::{ClientError, Request, RequestLimits, ReusedConnection, ServerAddress, StreamedResponse};
-use crate::clock::Clock;
 use crate::tls_client::Trust;
 
 const REDIRECTS_MAX: usize = 5;

@@ -9,8 +9,7 @@ use std::borrow::Cow;
 use ::http::header::{COOKIE, HOST, HeaderValue, ORIGIN, SET_COOKIE};
 use ::http::{HeaderMap, Response};
 use bytes::Bytes;
-
-use crate::accounts::key::{KeyDigest, LinkToken};
+use hornbook_accounts::key::{KeyDigest, LinkToken};
 
 /// The cookie with a person's session.
 const SESSION: &str = "__Host-hornbook-session";

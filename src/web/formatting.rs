@@ -1,11 +1,11 @@
 //! Formats amounts, times and statuses for people.
 
+use hornbook_accounts::ids::Credits;
+use hornbook_base::clock::UnixMillis;
 use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 
 use super::untrusted_text::grouped;
-use crate::accounts::ids::Credits;
-use crate::clock::UnixMillis;
 
 pub(super) fn dollars(cents: u32) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)

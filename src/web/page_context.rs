@@ -9,14 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ::http::Response;
 use bytes::Bytes;
+use hornbook_accounts::admission::{MeteringReceipt, PendingDebit};
+use hornbook_accounts::changes::SignedIn;
+use hornbook_accounts::records::AccountStatus;
+use hornbook_search::LawOnDay;
 use serde::Deserialize;
 
 use super::form_security::origin_of;
 use super::visitor::Visitor;
 use super::work_queues::WorkQueues;
-use crate::accounts::admission::{MeteringReceipt, PendingDebit};
-use crate::accounts::changes::SignedIn;
-use crate::accounts::records::AccountStatus;
 use crate::api::as_of::{AS_OF_NAME, today};
 use crate::api::call::{Answer, Call, CallerIdentity, Outcome, Progress};
 use crate::api::corpus::Corpus;
@@ -29,7 +30,6 @@ use crate::api::service::Service;
 use crate::api::unread::UnreadReservation;
 use crate::api::visitors::{VisitorAction, VisitorRates, Visitors};
 use crate::mount::{MountRequest, MountResponse};
-use crate::search::LawOnDay;
 
 /// The operator's settings for the pages.
 #[derive(Clone, Copy, Debug, Default)]

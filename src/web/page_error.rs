@@ -2,13 +2,13 @@
 
 use ::http::StatusCode;
 use ::http::header::{HeaderValue, RETRY_AFTER};
+use hornbook_accounts::error::ChangeError;
 use maud::html;
 
 use super::errors::sentence;
 use super::frame::{Page, SiteSection};
 use super::response::{self, CachePolicy, redirect};
 use super::visitor::Visitor;
-use crate::accounts::error::ChangeError;
 use crate::api::error::ApiError;
 use crate::mount::MountResponse;
 

@@ -1,6 +1,7 @@
 //! A request with its sender, and the check that its form comes from this site.
 
 use ::http::StatusCode;
+use hornbook_accounts::changes::{ActContext, SignedIn};
 use maud::{Markup, html};
 
 use super::form::FormFields;
@@ -10,7 +11,6 @@ use super::page_context::PageContext;
 use super::page_error::PageError;
 use super::response::{self, CachePolicy};
 use super::visitor::Visitor;
-use crate::accounts::changes::{ActContext, SignedIn};
 use crate::mount::{MountRequest, MountResponse};
 
 /// A request with its sender.

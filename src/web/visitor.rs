@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::changes::SignedIn;
+use hornbook_accounts::people::PersonRole;
+use hornbook_base::clock::Now;
+
 use super::form_security::BrowserCookies;
-use crate::accounts::Accounts;
-use crate::accounts::changes::SignedIn;
-use crate::accounts::people::PersonRole;
-use crate::clock::Now;
 use crate::mount::MountRequest;
 
 /// The reader of a page.

@@ -7,13 +7,13 @@ use std::collections::{HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hornbook_accounts::blocking;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::key::KeyDigest;
 use tokio::sync::Semaphore;
 
 use super::page_error::PageError;
-use crate::accounts::blocking;
-use crate::accounts::error::ChangeError;
-use crate::accounts::ids::AccountId;
-use crate::accounts::key::KeyDigest;
 use crate::api::service::Service;
 use crate::network::ClientNetwork;
 use crate::token_buckets::TokenBuckets;

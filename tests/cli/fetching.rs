@@ -6,12 +6,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hornbook::clock::{ManualClock, UnixDay};
-use hornbook::random::SplitMix64;
 use hornbook::sources::catalogue::PublishedSource;
 use hornbook::sources::error::FetchError;
 use hornbook::sources::fetch::{DownloadOutcome, FetchOptions, Fetched, fetch};
 use hornbook::sources::{DownloadUrl, LeastRate, Manners, Retries};
+use hornbook_base::clock::{ManualClock, UnixDay};
+use hornbook_base::random::SplitMix64;
 use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::receipt::{Receipt, sha256_of};
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use hornbook::accounts::entropy::SeededEntropy;
+use hornbook_accounts::entropy::SeededEntropy;
 use serde_json::{Value, json};
 
 use crate::serving::ServeProcess;

@@ -1,8 +1,8 @@
 //! The pages of an account: keys, credits, the ledger and its export, browsers, leaving.
 
-use hornbook::accounts::ids::Credits;
-use hornbook::accounts::records::AccountStatus;
-use hornbook::accounts::views::{EntryView, KeyView};
+use hornbook_accounts::ids::Credits;
+use hornbook_accounts::records::AccountStatus;
+use hornbook_accounts::views::{EntryView, KeyView};
 
 use crate::browser::{Browser, PASSWORD, between, pages, start_with_account_pages};
 use crate::test_server::{TestServer, TestServerOptions};
@@ -209,7 +209,7 @@ fn deleting_an_account_needs_password_and_confirmation_and_is_final() {
     let server = start_with_account_pages();
     let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
-    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let key = server.create_key(account, &hornbook_accounts::scope::Scope::ALL);
     assert_eq!(browser.post("/settings/delete", &[("current", PASSWORD)]).status, 422);
     assert_eq!(browser.post("/settings/delete", &[("current", "not hers at all"), ("sure", "yes")]).status, 422);
     assert_eq!(server.get("/api/v1/me", &key).status, 200);

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use hornbook::accounts::ids::{AccountId, OrderId};
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::scope::Scope;
-use hornbook::accounts::tier::Tariff;
 use hornbook::api::service::Service;
 use hornbook::http::Mounts;
+use hornbook_accounts::ids::{AccountId, OrderId};
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::scope::Scope;
+use hornbook_accounts::tier::Tariff;
 use serde_json::{Value, json};
 
 use crate::formation::{self, intake};

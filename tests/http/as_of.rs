@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hornbook::api::operations::OPERATIONS;
-use hornbook::clock::{ManualClock, UnixDay};
+use hornbook_base::clock::{ManualClock, UnixDay};
 use serde_json::{Value, json};
 
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use hornbook::accounts::people::SignUpPolicy;
 use hornbook::api::service::Service;
 use hornbook::http::{Mounts, Proxies};
 use hornbook::web::formation::tracking::TrackingPage;
@@ -12,6 +11,7 @@ use hornbook::web::page_context::{PageContext, PageSettings};
 use hornbook::web::public_pages::PublicPages;
 use hornbook::web::settings::mount::AccountPages;
 use hornbook::web::zoning::map_parts::MapParts;
+use hornbook_accounts::people::SignUpPolicy;
 
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
@@ -87,8 +87,8 @@ impl<'h> Browser<'h> {
         browser
     }
 
-    pub(crate) fn account(&self) -> hornbook::accounts::ids::AccountId {
-        let token = hornbook::accounts::key::LinkToken::parse(&self.cookies[SESSION_COOKIE]).unwrap();
+    pub(crate) fn account(&self) -> hornbook_accounts::ids::AccountId {
+        let token = hornbook_accounts::key::LinkToken::parse(&self.cookies[SESSION_COOKIE]).unwrap();
         self.server.accounts.session(&token, self.server.clock.now()).unwrap().account
     }
 

@@ -54,7 +54,7 @@ fn ids_of(list: &Value, field: Option<&str>) -> Vec<String> {
 fn nodes_returns_each_id_once_and_charges_found_ones() {
     let server = TestServer::start(generous_tariff());
     let account = server.create_account(0);
-    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let key = server.create_key(account, &hornbook_accounts::scope::Scope::ALL);
     let left = || server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     proptest!(ProptestConfig::with_cases(CASES), |(asked in prop::collection::vec(requested_ids(), 1..60))| {
         let before = left();
@@ -102,7 +102,7 @@ fn if_none_match_values() -> impl Strategy<Value = (fn(&str) -> String, bool)> {
 fn a_matching_etag_gives_a_free_304() {
     let server = TestServer::start(generous_tariff());
     let account = server.create_account(0);
-    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let key = server.create_key(account, &hornbook_accounts::scope::Scope::ALL);
     let bearer = format!("Bearer {key}");
     let left = || server.accounts.account(account, server.clock.now()).unwrap().remaining.allotment;
     let total = ENGINE.snapshot().outline.len();

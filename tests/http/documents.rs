@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use hornbook::accounts::tier::Tariff;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::documents::markdown::{self, README_BEGIN, README_END};
 use hornbook::api::documents::{ApiDocument, DocumentContext, Examples};
 use hornbook::api::headers::HEADERS;
 use hornbook::api::operation::{Method, Operation};
 use hornbook::web::docs;
+use hornbook_accounts::tier::Tariff;
 use serde_json::Value;
 
 use crate::operations::routed_operations;

@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Barrier};
 
-use hornbook::accounts::changes::UNPAID_ORDERS_MAX;
-use hornbook::accounts::ids::OrderId;
-use hornbook::accounts::records::OrderStage;
-use hornbook::accounts::scope::Scope;
-use hornbook::accounts::tier::Tariff;
 use hornbook::api::order_payments::OperatorPayments;
 use hornbook::api::service::Service;
-use hornbook::clock::{Clock, ManualClock, SystemClock};
 use hornbook::http::Mounts;
 use hornbook::web::formation::review::ReviewPage;
+use hornbook_accounts::changes::UNPAID_ORDERS_MAX;
+use hornbook_accounts::ids::OrderId;
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::scope::Scope;
+use hornbook_accounts::tier::Tariff;
+use hornbook_base::clock::{Clock, ManualClock, SystemClock};
 use serde_json::{Value, json};
 
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
@@ -319,16 +319,14 @@ fn nothing_of_an_intake_its_link_or_its_tracking_token_is_logged() {
 fn the_tracking_page_shows_the_stage_of_an_order() {
     let server = crate::browser::start_with_account_pages();
     let account = server.create_account(0);
-    let wish = hornbook::accounts::changes::NewOrder {
+    let wish = hornbook_accounts::changes::NewOrder {
         account,
         entity_name: "Acme LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
     };
-    let (order, token) = server
-        .accounts
-        .create_order(wish, &server.test_act(), &mut hornbook::accounts::entropy::SystemEntropy)
-        .unwrap();
+    let (order, token) =
+        server.accounts.create_order(wish, &server.test_act(), &mut hornbook_accounts::entropy::SystemEntropy).unwrap();
     let mut browser = crate::browser::Browser::new(&server);
     assert_eq!(browser.get("/formation/track").status, 200);
     let id = order.id.to_string();

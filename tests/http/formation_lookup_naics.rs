@@ -1,7 +1,7 @@
 //! Industry codes over HTTP: found by plain descriptions and by code, with their place in the
 //! hierarchy, for free.
 
-use hornbook::accounts::scope::Scope;
+use hornbook_accounts::scope::Scope;
 use serde_json::{Value, json};
 
 use crate::test_server::{TestServer, generous_tariff};

@@ -1,9 +1,9 @@
 //! The requirements of states for a new company: complete for every state, marked where unverified, and free.
 
-use hornbook::accounts::formation;
-use hornbook::accounts::scope::Scope;
 use hornbook::formation::entity_type::EntityType;
 use hornbook::formation::us_state::UsState;
+use hornbook_accounts::formation;
+use hornbook_accounts::scope::Scope;
 use serde_json::Value;
 
 use crate::sample::ENGINE;

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use hornbook::accounts::scope::Scope;
 use hornbook::http::Timeouts;
+use hornbook_accounts::scope::Scope;
 
 use crate::test_server::{TestServer, TestServerOptions, generous_tariff, wait_until};
 

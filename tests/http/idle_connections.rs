@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use hornbook::accounts::scope::Scope;
+use hornbook_accounts::scope::Scope;
 
 use crate::test_server::{TestServer, generous_tariff, wait_until};
 

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hornbook::accounts::scope::Scope;
 use hornbook::api::operation::Operation;
 use hornbook::api::operations::OPERATIONS;
 use hornbook::api::service::Service;
 use hornbook::http::Mounts;
 use hornbook::mcp::{MCP_PATH, Mcp, McpMount, McpSettings};
+use hornbook_accounts::scope::Scope;
 use serde_json::{Value, json};
 
 use crate::operations::{NODE, UNKNOWN_NODE_ID};

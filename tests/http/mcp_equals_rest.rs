@@ -4,11 +4,11 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::ledger::entry::EntryKind;
-use hornbook::accounts::scope::Scope;
 use hornbook::api::operation::Operation;
 use hornbook::mcp::MCP_PATH;
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::ledger::entry::EntryKind;
+use hornbook_accounts::scope::Scope;
 use serde_json::{Value, json};
 
 use crate::mcp::{arguments, call, open, open_as, tools};

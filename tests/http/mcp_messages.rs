@@ -27,7 +27,7 @@ const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-0
 fn every_bad_message_gets_the_expected_answer_for_free() {
     let server = open();
     let account = server.create_account(0);
-    let key = server.create_key(account, &hornbook::accounts::scope::Scope::ALL);
+    let key = server.create_key(account, &hornbook_accounts::scope::Scope::ALL);
     let cases = cases();
     assert!(cases.len() >= CASES_MIN, "{} cases", cases.len());
     let wrong: Vec<String> = cases.iter().filter_map(|case| check(&server, &key, case).err()).collect();

@@ -5,11 +5,11 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::key::{KeyKind, PlainKey};
-use hornbook::accounts::scope::Scope;
-use hornbook::clock::{ManualClock, UnixMillis};
 use hornbook::log::RequestLogging;
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::key::{KeyKind, PlainKey};
+use hornbook_accounts::scope::Scope;
+use hornbook_base::clock::{ManualClock, UnixMillis};
 use serde_json::Value;
 
 use crate::test_server::{TestServer, TestServerOptions, generous_tariff, wait_until};

@@ -3,12 +3,12 @@
 
 use std::sync::LazyLock;
 
-use hornbook::accounts::changes::NewOrder;
-use hornbook::accounts::entropy::SystemEntropy;
-use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::api::operation::{Cost, Metering, Operation};
 use hornbook::api::operations::OPERATIONS;
 use hornbook::api::parameters::{Location, Need, ParameterKind};
+use hornbook_accounts::changes::NewOrder;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::scope::{Scope, ScopeSet};
 
 use crate::sample::ENGINE;
 use crate::test_server::{TestResponse, TestServer, generous_tariff};

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::people::PersonRole;
-use hornbook::accounts::records::{AccountStatus, OrderStage, PurchaseStatus};
-use hornbook::accounts::tier::PackName;
 use hornbook::api::service::Service;
 use hornbook::http::Mounts;
 use hornbook::metrics::Metrics;
 use hornbook::web::operator::mount::OperatorPages;
 use hornbook::web::operator::snapshot_control::{SnapshotControl, SnapshotRow};
 use hornbook::web::page_context::{PageContext, PageSettings};
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::people::PersonRole;
+use hornbook_accounts::records::{AccountStatus, OrderStage, PurchaseStatus};
+use hornbook_accounts::tier::PackName;
 
 use crate::browser::{Browser, between, pages};
 use crate::test_server::{TestServer, TestServerOptions, generous_tariff};
@@ -157,13 +157,13 @@ fn payments_are_confirmed_once_and_orders_move_on() {
     let once = credits();
     assert_eq!(operator.post("/operator/purchase", &form).status, 303, "the same payment again");
     assert_eq!(credits(), once);
-    let wish = hornbook::accounts::changes::NewOrder {
+    let wish = hornbook_accounts::changes::NewOrder {
         account,
         entity_name: "Acme <script> LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
     };
-    let mut entropy = hornbook::accounts::entropy::SystemEntropy;
+    let mut entropy = hornbook_accounts::entropy::SystemEntropy;
     let (order, _) = server.accounts.create_order(wish, &server.test_act(), &mut entropy).unwrap();
     let id = order.id.to_string();
     let page = operator.get("/operator").text();

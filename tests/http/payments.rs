@@ -2,13 +2,8 @@
 
 use std::sync::Arc;
 
-use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::records::{OrderStage, PurchaseStatus};
-use hornbook::accounts::scope::Scope;
-use hornbook::accounts::tier::{Tariff, Tier};
 use hornbook::api::cards::CardPayments;
 use hornbook::api::service::Service;
-use hornbook::clock::SystemClock;
 use hornbook::http::Mounts;
 use hornbook::payments::Secret;
 use hornbook::payments::orders::OrderPayments;
@@ -17,6 +12,11 @@ use hornbook::payments::webhook::Webhook;
 use hornbook::web::formation::returned::ReturnPages;
 use hornbook::web::formation::review::ReviewPage;
 use hornbook::web::page_context::{PageContext, PageSettings};
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::records::{OrderStage, PurchaseStatus};
+use hornbook_accounts::scope::Scope;
+use hornbook_accounts::tier::{Tariff, Tier};
+use hornbook_base::clock::SystemClock;
 use serde_json::{Value, json};
 
 use crate::formation::{intake, post};

@@ -1,7 +1,7 @@
 //! Refusals: small for any request, with a clear message, and free.
 
-use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::scope::Scope;
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::scope::Scope;
 
 use crate::test_server::{TestResponse, TestServer, generous_tariff};
 

@@ -125,8 +125,8 @@ fn responses_do_not_reveal_which_accounts_exist() {
     // A link that never existed is answered like a used one.
     let mut browser = Browser::new(&server);
     let made = server.accounts.create_account("Jo".to_owned(), &server.test_act()).unwrap().id;
-    let mut entropy = hornbook::accounts::entropy::SystemEntropy;
-    let role = hornbook::accounts::people::PersonRole::Customer;
+    let mut entropy = hornbook_accounts::entropy::SystemEntropy;
+    let role = hornbook_accounts::people::PersonRole::Customer;
     let link = server.accounts.make_link(made, role, &server.test_act(), &mut entropy).unwrap().reveal();
     let path = format!("/settings/link/{link}");
     assert_eq!(browser.get(&path).status, 200);

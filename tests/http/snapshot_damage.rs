@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use hornbook::accounts::scope::Scope;
 use hornbook::api::integrity::{IntegrityEvent, IntegrityMonitor};
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodeRecord;
 use hornbook_corpus::snapshot::Snapshot;

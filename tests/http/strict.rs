@@ -4,8 +4,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::scope::Scope;
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::scope::Scope;
 
 use crate::operations::NODE;
 use crate::test_server::{TestServer, generous_tariff};

@@ -9,21 +9,21 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hornbook::accounts::changes::{ActContext, NewKey};
-use hornbook::accounts::entropy::SystemEntropy;
-use hornbook::accounts::ids::{AccountId, Credits};
-use hornbook::accounts::key::KeyKind;
-use hornbook::accounts::scope::{Scope, ScopeSet};
-use hornbook::accounts::tier::Tariff;
-use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::service::{Service, ServiceParts};
-use hornbook::clock::{Clock, SystemClock};
 use hornbook::http::{HttpSettings, Mounts, Observers, Proxies, Server, Timeouts};
 use hornbook::log::{Log, LogFormat, RequestLogging};
-use hornbook::search::DepthChoice;
+use hornbook_accounts::changes::{ActContext, NewKey};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::ids::{AccountId, Credits};
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::scope::{Scope, ScopeSet};
+use hornbook_accounts::tier::Tariff;
+use hornbook_accounts::{Accounts, Durability, Settings};
+use hornbook_base::clock::{Clock, SystemClock};
+use hornbook_search::DepthChoice;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -172,7 +172,7 @@ impl TestServer {
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
-                .on_thread_start(hornbook::accounts::blocking::forbid_on_this_thread)
+                .on_thread_start(hornbook_accounts::blocking::forbid_on_this_thread)
                 .build()
                 .unwrap();
             runtime.block_on(async move {

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use hornbook::accounts::scope::Scope;
 use hornbook::http::{HttpSettings, Timeouts};
+use hornbook_accounts::scope::Scope;
 use rustls::pki_types::CertificateDer;
 
 use crate::test_server::{TestResponse, TestServer, generous_tariff, wait_until};

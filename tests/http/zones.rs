@@ -1,6 +1,6 @@
 //! The zones at a point, compared with the results of shapely, and in the responses of the service.
 
-use hornbook::accounts::scope::Scope;
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::zoning::shape::Position;
 use serde::Deserialize;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use hornbook::state::{SEAL_KEY_BYTES, StateError, StateStorage, create_schema};
+use hornbook_accounts::state::{SEAL_KEY_BYTES, StateError, StateStorage, create_schema};
 use redb::{Builder, Database, StorageBackend};
 
 pub(crate) const SECTOR_BYTES: usize = 512;

@@ -1,12 +1,12 @@
 //! Shared by the tests of drafts and orders: an intake, and the steps of the program and of the person.
 
-use hornbook::accounts::changes::{Acceptance, DraftContent, DraftView, OpenedDraft};
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::ChangeError;
-use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::key::LinkToken;
-use hornbook::accounts::{Accounts, Settings};
-use hornbook::clock::{ManualClock, Now};
+use hornbook_accounts::changes::{Acceptance, DraftContent, DraftView, OpenedDraft};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::key::LinkToken;
+use hornbook_accounts::{Accounts, Settings};
+use hornbook_base::clock::{ManualClock, Now};
 use serde_json::json;
 
 use super::disk::SimulatedDisk;

@@ -7,18 +7,18 @@ pub(crate) mod drafts;
 
 use std::sync::Arc;
 
-use hornbook::accounts::admission::{MeteringReceipt, Reserved};
-use hornbook::accounts::changes::{ActContext, NewKey};
-use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::{LedgerError, Refusal};
-use hornbook::accounts::idempotency::Idempotency;
-use hornbook::accounts::ids::{AccountId, Credits, KeyId};
-use hornbook::accounts::key::KeyKind;
-use hornbook::accounts::scope::ScopeSet;
-use hornbook::accounts::tier::Tariff;
-use hornbook::accounts::{Accounts, Durability, Settings};
-use hornbook::clock::{Clock, ManualClock, Now, UnixDay};
-use hornbook::state::{State, StateStorage};
+use hornbook_accounts::admission::{MeteringReceipt, Reserved};
+use hornbook_accounts::changes::{ActContext, NewKey};
+use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::error::{LedgerError, Refusal};
+use hornbook_accounts::idempotency::Idempotency;
+use hornbook_accounts::ids::{AccountId, Credits, KeyId};
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::state::{State, StateStorage};
+use hornbook_accounts::tier::Tariff;
+use hornbook_accounts::{Accounts, Durability, Settings};
+use hornbook_base::clock::{Clock, ManualClock, Now, UnixDay};
 
 /// Noon of an ordinary day.
 pub(crate) fn clock_at_noon() -> ManualClock {

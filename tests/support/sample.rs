@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use hornbook::search::Engine;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::progress::ProgressDisplay;
+use hornbook_search::Engine;
 
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use hornbook::clock::{Clock, SystemClock};
+use hornbook_base::clock::{Clock, SystemClock};
 use ring::hmac;
 use serde_json::{Value, json};
 

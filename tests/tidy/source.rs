@@ -175,7 +175,7 @@ fn imports(tokens: &[String], module: &[String]) -> BTreeSet<Vec<String>> {
     let mut place = 0;
     while place < tokens.len() {
         let begins_use = tokens[place] == "use";
-        // `pub(in crate::search)` declares visibility and imports nothing.
+        // `pub(in hornbook_search)` declares visibility and imports nothing.
         let begins_path = ["crate", "hornbook", "super", "self"].contains(&tokens[place].as_str())
             && tokens.get(place + 1).is_some_and(|next| next == "::")
             && (place == 0 || !["::", "in"].contains(&tokens[place - 1].as_str()));

@@ -1,10 +1,10 @@
 //! The discovery document, which a client reads first to learn about the service. It is rendered from the
 //! operations table.
 
+use hornbook_accounts::scope::Scope;
 use serde_json::{Value, json};
 
 use super::{ApiDocument, DOCS_PATH, DocumentContext};
-use crate::accounts::scope::Scope;
 use crate::api::openapi::OPENAPI_VERSION;
 use crate::api::operation::{API_VERSION, CHECKOUT_PATH, CostUnit, Operation, Route};
 use crate::api::operations::OPERATIONS;

@@ -10,8 +10,9 @@ mod examples;
 mod llms;
 pub mod markdown;
 
+use hornbook_accounts::tier::Tariff;
+
 use super::openapi;
-use crate::accounts::tier::Tariff;
 pub use examples::Examples;
 
 /// Path of the documentation for people.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal};
+use hornbook_search::LawOnDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,6 @@ use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork, WorkClass};
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Pages, Reply};
-use crate::search::LawOnDay;
 
 pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
     Param::required("codeBodyId", "id of a code body, from code-bodies");

@@ -1,9 +1,9 @@
 //! `checkout`: the packs of credits, and how to buy one on this server.
 
+use hornbook_accounts::tier::{PackName, Tariff};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::accounts::tier::{PackName, Tariff};
 use crate::api::error::ApiError;
 use crate::api::operation::{OpenCall, PreparedWork};
 use crate::api::reply::Reply;

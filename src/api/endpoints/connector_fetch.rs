@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
+use hornbook_search::QUERY_CHARS_MAX;
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
@@ -17,7 +18,6 @@ use crate::api::error::ApiError;
 use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
-use crate::search::QUERY_CHARS_MAX;
 
 pub(in crate::api) const ID: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("id", "id of a search result, a citation, or an address of this service");

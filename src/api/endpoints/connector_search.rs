@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
+use hornbook_search::{CancelCheck, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +14,6 @@ use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
-use crate::search::{CancelCheck, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
 
 pub(in crate::api) const QUERY: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");

@@ -8,6 +8,7 @@ use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use hornbook_corpus::jurisdictions::GovernmentLevel;
+use hornbook_search::{BodyParts, LawOnDay};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,6 @@ use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Body, Format, Reply};
 use crate::api::reply_text::ReplyText;
-use crate::search::{BodyParts, LawOnDay};
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]

@@ -7,12 +7,12 @@ use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, OrdinalRange, ShortCode};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::ranges::OrdinalRanges;
+use hornbook_search::{FILTER_VALUES_MAX, Filter};
 
 use crate::api::corpus::Corpus;
 use crate::api::error::Violation;
 use crate::api::operation::LawCall;
 use crate::api::parameters::{AnyOf, BoundedTexts, Choice, Ids, Param, ShortCodes, UnitFraction};
-use crate::search::{FILTER_VALUES_MAX, Filter};
 
 pub(in crate::api) const JURISDICTION: Param<Option<ShortCode>> =
     Param::optional("jurisdiction", "short code of a jurisdiction; includes its sub-jurisdictions");

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::changes::DraftContent;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::{ChangeError, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::me::accounts_error;
-use crate::accounts::changes::DraftContent;
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::error::{ChangeError, Refusal};
 use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::reply::Reply;

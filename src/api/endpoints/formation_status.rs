@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::ids::OrderId;
+use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::tracking::{OrderView, StageStatus, StageView};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::me::accounts_error;
-use crate::accounts::ids::OrderId;
-use crate::accounts::records::OrderStage;
-use crate::accounts::tracking::{OrderView, StageStatus, StageView};
 use crate::api::error::ApiError;
 use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};

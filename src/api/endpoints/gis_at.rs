@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_corpus::ids::{NodeId, ShortCode};
 use hornbook_corpus::zoning::feature_lookup::{FeatureAtPoint, FeatureZone};
 use hornbook_corpus::zoning::shape::Position;
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
 use super::node::NodeReply;
-use crate::accounts::scope::{Scope, ScopeSet};
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;

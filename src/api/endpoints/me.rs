@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::error::{ChangeError, LedgerError};
+use hornbook_accounts::ledger::entry::EntryKind;
+use hornbook_accounts::tier::{PackName, Tariff, Tier};
+use hornbook_accounts::views::{AccountView, EntryView};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::accounts::error::{ChangeError, LedgerError};
-use crate::accounts::ledger::entry::EntryKind;
-use crate::accounts::tier::{PackName, Tariff, Tier};
-use crate::accounts::views::{AccountView, EntryView};
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::reply::Reply;

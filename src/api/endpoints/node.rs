@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hornbook_base::hex;
 use hornbook_corpus::catalogue::Source;
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, ShortCode};
 use hornbook_corpus::nodes::{NodeRecord, Wording};
 use hornbook_corpus::outline::Status;
+use hornbook_search::LawOnDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +23,6 @@ use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::reply::{Format, Reply};
 use crate::api::reply_text::ReplyText;
-use crate::hex;
-use crate::search::LawOnDay;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
+use hornbook_search::LawOnDay;
 
 use super::law_markdown;
 use super::node::{NodeReply, NoteReply, Provenance, WordingReply};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText, Standing};
-use crate::search::LawOnDay;
 
 impl NodeReply<'_> {
     /// Everything that a person who quotes the law must know. Before the text it states whether the law
@@ -164,7 +164,7 @@ mod tests {
     use crate::api::endpoints::node::format_version;
     use crate::api::endpoints::references::NodeReferences;
     use crate::api::reply::Format;
-    use crate::hex;
+    use hornbook_base::hex;
 
     /// A provision with every field that a format can write.
     fn whole() -> NodeReply<'static> {

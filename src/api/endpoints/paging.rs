@@ -1,10 +1,11 @@
 //! Pages of results: the page that a call asks for, and the pages that exist.
 
+use hornbook_search::RESULTS_MAX;
+
 use crate::api::error::Violation;
 use crate::api::operation::CheckedCall;
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::Pages;
-use crate::search::RESULTS_MAX;
 
 pub(in crate::api) const PAGE: Param<BoundedInteger<1, RESULTS_MAX>> =
     Param::page_number("page number from 1; page times limit is at most 10,000");

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::changes::{ActContext, NewPurchase, OPEN_PURCHASES_MAX, OpenedPurchase};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::Refusal;
+use hornbook_accounts::ids::CheckoutId;
+use hornbook_accounts::records::{PurchaseRecord, PurchaseStatus};
+use hornbook_accounts::tier::PackName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::checkout::HOW_TO_PAY_AN_OPERATOR;
 use super::me::accounts_error;
-use crate::accounts::Accounts;
-use crate::accounts::changes::{ActContext, NewPurchase, OPEN_PURCHASES_MAX, OpenedPurchase};
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::error::Refusal;
-use crate::accounts::ids::CheckoutId;
-use crate::accounts::records::{PurchaseRecord, PurchaseStatus};
-use crate::accounts::tier::PackName;
 use crate::api::cards::{CHECKOUT_CANCELLED_PATH, CardError, CardPayments, CheckoutItem, PAID_PATH};
 use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::json::JsonObject;

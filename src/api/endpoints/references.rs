@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
+use hornbook_search::LawOnDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,6 @@ use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
-use crate::search::LawOnDay;
 
 /// How many references of each direction the answer of `node` contains.
 const REFERENCES_IN_NODE_MAX: usize = 20;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_search::{CitationAnswer, CitedNode, QUERY_CHARS_MAX};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,6 @@ use crate::api::model_text::{ForModel, ModelText, Standing};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
-use crate::search::{CitationAnswer, CitedNode, QUERY_CHARS_MAX};
 
 pub(in crate::api) const CITATION: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("citation", "a citation or a list of them, such as 42 USC 1983(b)");

@@ -8,6 +8,10 @@ use std::time::Instant;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use hornbook_corpus::outline::Status;
+use hornbook_search::{
+    AnswerKind, CancelCheck, CitationAnswer, Facets, Highlight, Hit, Mode, PlaceEffect, QUERY_CHARS_MAX, Relation,
+    SearchRequest, SearchResponse, ShownHit, UnderstoodPlace, check_query,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +27,6 @@ use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param, choice};
 use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
-use crate::search::{
-    AnswerKind, CancelCheck, CitationAnswer, Facets, Highlight, Hit, Mode, PlaceEffect, QUERY_CHARS_MAX, Relation,
-    SearchRequest, SearchResponse, ShownHit, UnderstoodPlace, check_query,
-};
 
 pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "a question, keywords, \"a phrase\", -excluded words, or a citation");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
+use hornbook_search::{CancelCheck, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse, Suggestion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,6 @@ use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedInteger, BoundedText, Param};
 use crate::api::reply::Reply;
-use crate::search::{CancelCheck, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse, Suggestion};
 
 pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");

@@ -9,13 +9,13 @@ mod kind;
 
 use std::marker::PhantomData;
 
+use hornbook_accounts::ids::OrderId;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use uuid::Uuid;
 
 use super::error::{ApiError, ErrorCode, Violation, shortened};
 use super::json::JsonObject;
-use crate::accounts::ids::OrderId;
 pub use kind::ParameterKind;
 pub(super) use kind::Value;
 

@@ -3,9 +3,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use hornbook_base::invisible;
 use serde_json::{Map, Value};
-
-use crate::invisible;
 
 /// The maximum number of faults that are listed.
 pub const FAULTS_MAX: usize = 100;

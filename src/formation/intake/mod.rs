@@ -11,6 +11,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use hornbook_base::clock::UnixDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,7 +19,6 @@ use serde_json::{Map, Value};
 use super::entity_type::EntityType;
 use super::requirements::Requirements;
 use super::us_state::UsState;
-use crate::clock::UnixDay;
 pub use fields::{FAULTS_MAX, FieldError};
 use fields::{FieldErrors, Length, ObjectFields};
 

@@ -1,9 +1,10 @@
 //! The rules for an intake as a whole: what the state requires of this entity type, and what
 //! contradicts itself.
 
+use hornbook_base::clock::UnixDay;
+
 use super::fields::ObjectFields;
 use super::{IntakeContext, Management, Person, RegisteredAgent, Role};
-use crate::clock::UnixDay;
 use crate::formation::entity_type::EntityType;
 use crate::formation::requirements::{Fact, Requirements};
 use crate::formation::us_state::UsState;

@@ -4,9 +4,8 @@
 
 use std::sync::LazyLock;
 
+use hornbook_base::hex;
 use sha2::{Digest, Sha256};
-
-use crate::hex;
 
 pub(super) const ASSETS_PATH: &str = "/assets/";
 

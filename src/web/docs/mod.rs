@@ -15,6 +15,7 @@ mod schema;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use ::http::StatusCode;
+use hornbook_base::hex;
 use maud::PreEscaped;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
@@ -25,7 +26,6 @@ use super::page_context::OpenPage;
 use super::response::{self, CachePolicy};
 use crate::api::documents::{DocumentContext, Examples};
 use crate::api::error::ApiError;
-use crate::hex;
 use crate::mount::MountResponse;
 pub use page::content;
 

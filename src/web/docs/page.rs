@@ -1,5 +1,6 @@
 //! The complete documentation page.
 
+use hornbook_accounts::tier::{PackName, Tariff};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -7,7 +8,6 @@ use super::cards::card;
 use super::clients;
 use super::elements::{curl, lines, prose, table};
 use super::schema;
-use crate::accounts::tier::{PackName, Tariff};
 use crate::api::documents::{ApiDocument, DOCS_PATH, DocumentContext, markdown};
 use crate::api::error::ErrorCode;
 use crate::api::headers::{HEADERS, Header, HeaderScope};

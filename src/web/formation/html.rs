@@ -1,11 +1,11 @@
 //! The HTML of the review pages.
 
+use hornbook_accounts::changes::DraftContent;
+use hornbook_accounts::records::{OrderRecord, OrderStage};
+use hornbook_base::clock::UnixMillis;
 use maud::{Markup, html};
 
-use crate::accounts::changes::DraftContent;
-use crate::accounts::records::{OrderRecord, OrderStage};
 use crate::api::order_payments::NextStep;
-use crate::clock::UnixMillis;
 use crate::formation::intake::{Address, Intake, Person, ShareClass};
 use crate::web::formatting::{day_and_time, dollars};
 use crate::web::frame::{self, SiteSection};

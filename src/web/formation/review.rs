@@ -10,15 +10,15 @@ use std::sync::Arc;
 
 use ::http::header::ORIGIN;
 use ::http::{HeaderMap, Method, StatusCode};
+use hornbook_accounts::changes::{Acceptance, ActContext, DraftView};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::key::LinkToken;
+use hornbook_accounts::records::{OrderRecord, OrderStage};
 use serde::Deserialize;
 
 use super::headers::page;
 use super::html::{self, ReviewHtmlPage, ReviewState};
-use crate::accounts::changes::{Acceptance, ActContext, DraftView};
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::error::ChangeError;
-use crate::accounts::key::LinkToken;
-use crate::accounts::records::{OrderRecord, OrderStage};
 use crate::api::error::ApiError;
 use crate::api::order_payments::{NextStep, Payments};
 use crate::api::service::Service;

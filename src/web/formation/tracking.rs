@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use ::http::{Method, StatusCode};
+use hornbook_accounts::ids::OrderId;
+use hornbook_accounts::tracking::{OrderView, StageStatus};
 use maud::{Markup, html};
 
 use super::html::{TRACK_PATH, words};
-use crate::accounts::ids::OrderId;
-use crate::accounts::tracking::{OrderView, StageStatus};
 use crate::formation::us_state::UsState;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 use crate::web::form::FormFields;

@@ -1,9 +1,9 @@
 //! What pages show of the answer to a citation.
 
 use hornbook_corpus::layout::anchor_name;
+use hornbook_search::CitationAnswer;
 
 use super::address::path_on;
-use crate::search::CitationAnswer;
 
 /// The anchor of the notes on a page.
 const NOTES: &str = "notes";

@@ -5,12 +5,12 @@ use std::ops::Range;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::layout::anchor_name;
 use hornbook_corpus::nodes::NodeRecord;
+use hornbook_search::LawOnDay;
 
 use super::address::path_on;
 use super::dated_provision::DatedProvision;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::search::LawOnDay;
 
 /// Maximum number of links in a text, and of previews.
 const MENTIONS_MAX: usize = 2_000;

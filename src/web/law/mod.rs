@@ -19,6 +19,7 @@ mod text;
 use std::sync::Arc;
 
 use ::http::StatusCode;
+use hornbook_search::CitationAnswer;
 
 use super::assets::{READING, TREE, VERSION};
 use super::contents;
@@ -30,7 +31,6 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::replies::ResolveReply;
 use crate::api::reply::Format;
 use crate::mount::MountResponse;
-use crate::search::CitationAnswer;
 use cited::target_path;
 use dated_provision::DatedProvision;
 use mentions::CitationLinks;

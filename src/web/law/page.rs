@@ -3,6 +3,7 @@
 use hornbook_corpus::day::Day;
 use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
+use hornbook_search::CitationAnswer;
 use maud::{Markup, html};
 
 use super::address::{day_parameter, is_web, path, path_on};
@@ -13,7 +14,6 @@ use super::mentions::CitationLinks;
 use super::text::LawText;
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::replies::{NodeLink, NodeReply, NoteReply, ReferenceList, WordingReply};
-use crate::search::CitationAnswer;
 use crate::web::formatting::status_of;
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 

@@ -2,15 +2,15 @@
 //! operator's account.
 
 use ::http::StatusCode;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
+use hornbook_accounts::key::LinkToken;
+use hornbook_accounts::people::{LINK_PATH, PersonRole};
+use hornbook_accounts::records::OrderStage;
 use maud::html;
 
 use super::shared::OperatorContext;
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
-use crate::accounts::key::LinkToken;
-use crate::accounts::people::{LINK_PATH, PersonRole};
-use crate::accounts::records::OrderStage;
 use crate::mount::MountResponse;
 use crate::web::form::FormFields;
 use crate::web::page_error::PageError;

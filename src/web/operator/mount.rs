@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use ::http::Method;
+use hornbook_accounts::people::PersonRole;
+use hornbook_accounts::records::AccountStatus;
 
 use super::shared::OperatorContext;
 use super::snapshot_control::SnapshotControl;
 use super::{actions, overview};
-use crate::accounts::people::PersonRole;
-use crate::accounts::records::AccountStatus;
 use crate::metrics::Metrics;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 use crate::web::page_context::PageContext;

@@ -1,14 +1,14 @@
 //! The operator's page: pending tasks, accounts, snapshots, and the state of the service.
 
 use ::http::StatusCode;
+use hornbook_accounts::records::AuditRecord;
+use hornbook_accounts::records::{AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
+use hornbook_accounts::views::AccountView;
 use maud::{Markup, html};
 
 use super::plots;
 use super::shared::OperatorContext;
 use super::snapshot_control::SnapshotRow;
-use crate::accounts::records::AuditRecord;
-use crate::accounts::records::{AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
-use crate::accounts::views::AccountView;
 use crate::metrics::FailedRequest;
 use crate::mount::MountResponse;
 use crate::web::formatting::{day, day_and_time, dollars, signed, to_the_second};
@@ -285,7 +285,7 @@ fn errors(failures: &[FailedRequest]) -> Markup {
                         tbody {
                             @for failed in failures.iter().rev() {
                                 tr {
-                                    td { (day_and_time(crate::clock::UnixMillis(failed.at_millis))) }
+                                    td { (day_and_time(hornbook_base::clock::UnixMillis(failed.at_millis))) }
                                     td data-name="Status" { (failed.status) } td data-name="Operation" { (failed.operation) } td data-name="Code" { (failed.code.unwrap_or("–")) }
                                     td data-name="Why" { (failed.why.as_deref().unwrap_or("–")) } td data-name="Request" { code { (failed.request) } }
                                 }

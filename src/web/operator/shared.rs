@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::Accounts;
+
 use super::snapshot_control::SnapshotControl;
-use crate::accounts::Accounts;
 use crate::metrics::Metrics;
 use crate::web::page_context::PageContext;
 

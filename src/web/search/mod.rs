@@ -8,6 +8,7 @@ mod query;
 mod snippet;
 
 use ::http::StatusCode;
+use hornbook_search::PlaceEffect;
 
 use super::assets::SEARCH;
 use super::frame::{Page, SiteSection};
@@ -18,7 +19,6 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::replies::{SearchReply, SuggestReply};
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
-use crate::search::PlaceEffect;
 use law::cited::target_path;
 use page::{Choices, Results};
 use query::{SAMPLES, SearchPageQuery};

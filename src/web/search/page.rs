@@ -1,6 +1,7 @@
 //! The HTML of the search page.
 
 use hornbook_corpus::catalogue::Jurisdiction;
+use hornbook_search::{CitationAnswer, Mode, PlaceEffect, Relation, UnderstoodPlace};
 use maud::{Markup, html};
 
 use super::query::{PAGE_SIZE, SAMPLES, SearchPageQuery};
@@ -10,7 +11,6 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::replies::{FacetsReply, SearchReply, SearchResultItem};
 use crate::api::reply::Pages;
 use crate::api::visitors::VisitorAction;
-use crate::search::{CitationAnswer, Mode, PlaceEffect, Relation, UnderstoodPlace};
 use crate::web::formatting::status_of;
 use crate::web::law::address;
 use crate::web::law::cited::message_for_people;

@@ -1,8 +1,9 @@
 //! The address of a page of results: its parameters, and links to other result pages.
 
+use hornbook_search::Mode;
+
 use crate::api::as_of::AS_OF_NAME;
 use crate::percent;
-use crate::search::Mode;
 use crate::web::page_context::OpenPage;
 
 /// Results per page.

@@ -1,6 +1,6 @@
 //! Splits the snippet of a result at its highlights.
 
-use crate::search::Highlight;
+use hornbook_search::Highlight;
 
 /// The parts of a snippet, in order. Each part states whether it is highlighted.
 pub(super) fn parts<'s>(snippet: &'s str, highlights: &[Highlight]) -> Vec<(&'s str, bool)> {

@@ -2,22 +2,22 @@
 //! be undone require the password.
 
 use ::http::StatusCode;
+use hornbook_accounts::changes::{AuthProof, EndSessions, IssuedKey, NewKey, SessionId};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::KeyId;
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::people::Password;
+use hornbook_accounts::records::{AccountStatus, KeyRecord};
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::tier::PackName;
+use hornbook_base::clock::MILLIS_PER_DAY;
 use maud::html;
 
 use super::buying::purchase;
 use super::shared::SettingsContext;
 use super::sign_in::signed_in;
-use crate::accounts::changes::{AuthProof, EndSessions, IssuedKey, NewKey, SessionId};
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::error::ChangeError;
-use crate::accounts::ids::KeyId;
-use crate::accounts::key::KeyKind;
-use crate::accounts::people::Password;
-use crate::accounts::records::{AccountStatus, KeyRecord};
-use crate::accounts::scope::ScopeSet;
-use crate::accounts::tier::PackName;
 use crate::api::replies::PurchaseReply;
-use crate::clock::MILLIS_PER_DAY;
 use crate::mount::MountResponse;
 use crate::web::assets::SETTINGS;
 use crate::web::form::FormFields;
@@ -227,7 +227,7 @@ async fn proved<T: Send + 'static>(
     shared: &SettingsContext,
     seen: &PageRequest<'_>,
     form: &FormFields,
-    then: impl FnOnce(&crate::accounts::Accounts, AuthProof) -> Result<T, ChangeError> + Send + 'static,
+    then: impl FnOnce(&hornbook_accounts::Accounts, AuthProof) -> Result<T, ChangeError> + Send + 'static,
 ) -> Result<T, PageError> {
     let person = seen.person()?;
     let (accounts, account, current) = (shared.accounts(), person.account, form.text("current").to_owned());

@@ -1,8 +1,8 @@
 //! Buys a pack with the operation `purchase`, the same one that programs call.
 
+use hornbook_accounts::tier::PackName;
 use serde_json::Value;
 
-use crate::accounts::tier::PackName;
 use crate::api::call::{Call, CallerIdentity, Outcome, Progress};
 use crate::api::error::ApiError;
 use crate::api::parameters::Arguments;

@@ -4,14 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
+use hornbook_accounts::Accounts;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::{AccountId, EntryNumber};
+use hornbook_accounts::ledger::entry::EntryKind;
+use hornbook_accounts::views::EntryView;
+use hornbook_base::clock::UnixDay;
 use maud::{Markup, html};
-
-use crate::accounts::Accounts;
-use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, EntryNumber};
-use crate::accounts::ledger::entry::EntryKind;
-use crate::accounts::views::EntryView;
-use crate::clock::UnixDay;
 
 /// Maximum number of entries read at once, the newest first.
 pub(super) const ENTRIES_MAX: usize = 20_000;

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use ::http::StatusCode;
 use ::http::header::{CONTENT_DISPOSITION, HeaderValue, LINK};
+use hornbook_accounts::ids::EntryNumber;
+use hornbook_accounts::views::EntryView;
 use maud::html;
 
 use super::shared::SettingsContext;
-use crate::accounts::ids::EntryNumber;
-use crate::accounts::views::EntryView;
 use crate::mount::MountResponse;
 use crate::web::formatting::{day_and_time, signed};
 use crate::web::page_error::PageError;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use ::http::Method;
+use hornbook_accounts::key::LinkToken;
+use hornbook_accounts::people::{LINK_PATH, SignUpPolicy};
 
 use super::shared::SettingsContext;
 use super::{account_changes, ledger, overview, sign_in};
-use crate::accounts::key::LinkToken;
-use crate::accounts::people::{LINK_PATH, SignUpPolicy};
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 use crate::web::page_context::PageContext;
 use crate::web::page_error::PageError;

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use ::http::StatusCode;
+use hornbook_accounts::changes::{SessionView, SignedIn};
+use hornbook_accounts::key::KeyKind;
+use hornbook_accounts::records::{AccountStatus, PurchaseRecord, PurchaseStatus};
+use hornbook_accounts::scope::Scope;
+use hornbook_accounts::tier::{PackName, Tariff};
+use hornbook_accounts::views::{AccountView, KeyView};
+use hornbook_base::clock::UnixMillis;
 use maud::{Markup, html};
 
 use super::chart::{self, Usage, UsageSums};
 use super::shared::SettingsContext;
 use super::sign_in::new_password_field;
-use crate::accounts::changes::{SessionView, SignedIn};
-use crate::accounts::key::KeyKind;
-use crate::accounts::records::{AccountStatus, PurchaseRecord, PurchaseStatus};
-use crate::accounts::scope::Scope;
-use crate::accounts::tier::{PackName, Tariff};
-use crate::accounts::views::{AccountView, KeyView};
-use crate::clock::UnixMillis;
 use crate::mount::MountResponse;
 use crate::web::formatting::{credits, day, day_and_time, dollars, signed};
 use crate::web::frame::{Page, SiteSection};

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use ::http::StatusCode;
+use hornbook_accounts::Accounts;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::key::LinkToken;
+use hornbook_accounts::people::SignUpPolicy;
 use maud::{Markup, html};
 
 use super::chart::UsageSumsCache;
-use crate::accounts::Accounts;
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::key::LinkToken;
-use crate::accounts::people::SignUpPolicy;
 use crate::mount::MountResponse;
 use crate::web::form_security::{form_token, set_form_cookie};
 use crate::web::page_context::PageContext;

@@ -1,14 +1,14 @@
 //! Signing in, up and out, and one-time links. Error messages do not reveal who has an account.
 
 use ::http::StatusCode;
+use hornbook_accounts::changes::{ActContext, AuthProof, EndSessions, LinkChoice, LinkView, SignUp};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::key::LinkToken;
+use hornbook_accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
 use maud::{Markup, html};
 
 use super::shared::{SettingsContext, page_with_form};
-use crate::accounts::changes::{ActContext, AuthProof, EndSessions, LinkChoice, LinkView, SignUp};
-use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::error::ChangeError;
-use crate::accounts::key::LinkToken;
-use crate::accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
 use crate::mount::MountResponse;
 use crate::web::errors::sentence;
 use crate::web::form::FormFields;

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hornbook_base::byte_cache::{ByteCache, ByteSize};
+use hornbook_base::hex;
 use hornbook_corpus::zoning::tiles::address::{BUFFER, GRID, TileAddress, Vertex, ZOOM_MAX};
 use hornbook_corpus::zoning::tiles::grid;
 use maud::{Markup, html};
@@ -14,8 +16,6 @@ use super::legend::{self, DARK, LIGHT};
 use crate::api::error::ApiError;
 use crate::api::replies::{TileReply, ZonesReply};
 use crate::api::visitors::VisitorAction;
-use crate::byte_cache::{ByteCache, ByteSize};
-use crate::hex;
 use crate::single_flight::SingleFlight;
 use crate::web::page_context::{OpenPage, OperationCall, OperationReply};
 

@@ -1,0 +1,425 @@
+//! The steps of a metered call as types. Each step is a method of the result of the step before, so
+//! no step can be skipped.
+//!
+//! `authenticate` (401) -> [`Caller::require`] (403) -> [`Scoped::check_rate`] (429) -> the caller checks parameters (422) ->
+//! [`RateChecked::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs at the same time ->
+//! [`PendingDebit::settle`] returns the [`MeteringReceipt`], which the credit headers require, or [`PendingDebit::refund`]
+//! returns the credits if the work failed.
+
+use std::sync::Arc;
+
+use hornbook_base::clock::Now;
+
+use super::Accounts;
+use super::balance::{Hold, MonthlyUnits, Remaining};
+use super::changes::{CREDITS_MAX, SignedIn};
+use super::directory::{KeyState, lock};
+use super::error::{BadKey, LedgerError, Refusal};
+use super::idempotency::{Claim, Claimed, Idempotency, ReplaySlot};
+use super::ids::{AccountId, Credits, EntryNumber, KeyId};
+use super::job::{EntrySlot, Post, PostKind, PostedEntry};
+use super::key::PlainKey;
+use super::queue::Queued;
+use super::rate_limit::RateRemaining;
+use super::reply::{ReplyReceiver, reply_channel};
+use super::scope::ScopeSet;
+use super::shared::SharedAccounts;
+use super::tier::Tier;
+
+impl Accounts {
+    /// Identifies the caller. `key` is the value after `Bearer` in the header.
+    pub fn authenticate(&self, key: Option<&str>, now: Now) -> Result<Caller, Refusal> {
+        let refuse = |why| Refusal::Key(why);
+        let plain = PlainKey::parse(key.ok_or(refuse(BadKey::Missing))?).ok_or(refuse(BadKey::Malformed))?;
+        let directory = self.shared.directory();
+        let key = Arc::clone(directory.find(&plain).ok_or(refuse(BadKey::Unknown))?);
+        drop(directory);
+        if !key.is_live(now.wall) {
+            return Err(refuse(BadKey::RevokedOrExpired));
+        }
+        if !key.account.standing().approved {
+            return Err(refuse(BadKey::AccountNotApproved));
+        }
+        key.used(now.wall);
+        Ok(Caller { shared: Arc::clone(&self.shared), key })
+    }
+
+    /// The same for a person who is signed in: their calls are metered on the account like those of a key.
+    pub fn authenticate_person(&self, person: &SignedIn, now: Now) -> Result<Caller, Refusal> {
+        let refuse = |why| Refusal::Key(why);
+        let directory = self.shared.directory();
+        let key = directory.register.person(person.account).and_then(|person| directory.key(person.web_key));
+        let key = Arc::clone(key.ok_or(refuse(BadKey::Unknown))?);
+        drop(directory);
+        if !key.account.standing().approved {
+            return Err(refuse(BadKey::AccountNotApproved));
+        }
+        key.used(now.wall);
+        Ok(Caller { shared: Arc::clone(&self.shared), key })
+    }
+}
+
+/// A caller with a valid key.
+pub struct Caller {
+    shared: Arc<SharedAccounts>,
+    key: Arc<KeyState>,
+}
+
+impl Caller {
+    pub fn account(&self) -> AccountId {
+        self.key.account.id
+    }
+
+    pub fn key(&self) -> KeyId {
+        self.key.id
+    }
+
+    /// The public prefix of the key, for the log.
+    pub fn key_prefix(&self) -> String {
+        self.key.prefix()
+    }
+
+    pub fn tier(&self) -> Tier {
+        self.key.account.standing().tier
+    }
+
+    /// Refuses the call unless the key has one of these scopes.
+    pub fn require(self, any_of: ScopeSet) -> Result<Scoped, Refusal> {
+        let has = self.key.scopes;
+        if has.has_any_of(any_of) { Ok(Scoped(self)) } else { Err(Refusal::Scope { has, needs_any_of: any_of }) }
+    }
+}
+
+/// A caller that may call the operation.
+pub struct Scoped(Caller);
+
+impl Scoped {
+    /// Counts the call against the key's limits per minute and per day.
+    pub fn check_rate(self, now: Now) -> Result<RateChecked, Refusal> {
+        let Caller { shared, key } = self.0;
+        let limits = shared.settings.tariff.limits(key.account.standing().tier);
+        let left = lock(&key.pace).take(limits, now).map_err(Refusal::TooFast)?;
+        Ok(RateChecked { shared, key, left })
+    }
+}
+
+/// A caller within the rate limits.
+pub struct RateChecked {
+    shared: Arc<SharedAccounts>,
+    key: Arc<KeyState>,
+    left: RateRemaining,
+}
+
+/// The result of reserving credits.
+pub enum Reserved {
+    Fresh(Reservation),
+    /// A call with this idempotency key was charged before. It is answered again without a new debit.
+    Replay(Replay),
+}
+
+impl RateChecked {
+    /// For the headers of responses without a receipt.
+    pub fn left(&self) -> RateRemaining {
+        self.left
+    }
+
+    pub fn account(&self) -> AccountId {
+        self.key.account.id
+    }
+
+    /// All scopes of the key.
+    pub fn scopes(&self) -> ScopeSet {
+        self.key.scopes
+    }
+
+    /// Holds the cost on the account, so that no other call can spend it.
+    pub fn reserve(
+        self,
+        operation: &'static str,
+        cost: Credits,
+        idempotency: Option<Idempotency>,
+        now: Now,
+    ) -> Result<Reserved, Refusal> {
+        let Self { shared, key, left } = self;
+        assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than a ledger entry can store");
+        shared.queue.check_open()?;
+        let month = now.wall.month().0;
+        let limit = shared.settings.tariff.monthly_units(key.account.standing().company_formed);
+        let units = MonthlyUnits { month, limit };
+        let claim = match idempotency {
+            None => None,
+            Some(idempotency) => {
+                let horizon_millis = shared.settings.retry_horizon_millis();
+                match Claim::take(&shared.retries, horizon_millis, key.id, idempotency, now.wall)? {
+                    Claimed::First(claim) => Some(claim),
+                    Claimed::Replay(replaying) => return Ok(Reserved::Replay(Replay { replaying, key, units, left })),
+                }
+            }
+        };
+        let held = key.account.balance.hold(cost.0, units);
+        let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;
+        let call = AdmittedCall { operation, cost, hold, units, remaining, left, now, key, shared };
+        Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
+    }
+}
+
+/// A call that was charged before and is answered again. If dropped before it begins, it does not count.
+pub struct Replay {
+    replaying: ReplaySlot,
+    key: Arc<KeyState>,
+    units: MonthlyUnits,
+    left: RateRemaining,
+}
+
+impl Replay {
+    /// The work begins. From here on, a client that disconnects has used one of its replays.
+    pub fn begin(mut self) -> BegunReplay {
+        self.replaying.count();
+        BegunReplay(self)
+    }
+}
+
+/// A replay whose work is in progress.
+pub struct BegunReplay(Replay);
+
+impl BegunReplay {
+    /// The work succeeded: returns the receipt of the first call, with the current balance.
+    pub fn settle(self) -> MeteringReceipt {
+        let Replay { replaying, key, units, left } = self.0;
+        let (charged, entry) = (replaying.charged.cost, replaying.charged.entry);
+        MeteringReceipt { left, remaining: key.account.balance.remaining(units), charged, entry, replayed: true }
+    }
+
+    /// The work failed: this replay does not count.
+    pub fn give_back(self) {
+        self.0.replaying.give_back();
+    }
+}
+
+struct AdmittedCall {
+    shared: Arc<SharedAccounts>,
+    key: Arc<KeyState>,
+    operation: &'static str,
+    cost: Credits,
+    hold: Hold,
+    units: MonthlyUnits,
+    remaining: Remaining,
+    left: RateRemaining,
+    now: Now,
+}
+
+impl AdmittedCall {
+    fn post(&self, kind: PostKind, placed: &EntrySlot) -> Post {
+        Post {
+            kind,
+            account: Arc::clone(&self.key.account),
+            key: Arc::clone(&self.key),
+            operation: self.operation,
+            cost: self.cost,
+            at: self.now.wall,
+            hold: self.hold,
+            units: self.units,
+            placed: placed.clone(),
+            claim: None,
+            promise: None,
+        }
+    }
+
+    fn receipt(&self, remaining: Remaining, entry: Option<EntryNumber>) -> MeteringReceipt {
+        MeteringReceipt { left: self.left, remaining, charged: self.cost, entry, replayed: false }
+    }
+}
+
+/// Credits held for one call. Dropping it releases them.
+pub struct Reservation {
+    call: Option<AdmittedCall>,
+    claim: Option<Claim>,
+}
+
+impl Reservation {
+    /// Queues the debit. From here on, a client that disconnects has paid.
+    pub fn begin(mut self) -> Result<PendingDebit, LedgerError> {
+        let Some(call) = self.call.take() else { return Err(LedgerError::Closed) };
+        let placed = EntrySlot::default();
+        if call.cost.0 == 0 {
+            let receipt = call.receipt(call.remaining, None);
+            return Ok(PendingDebit { call, placed, debit: Debit::Answered(receipt), claim: None });
+        }
+        let claim = self.claim.take().map(Arc::new);
+        let mut awaited = None;
+        let queued = call.shared.queue.debit(call.now.steady, |queued| {
+            let promise = (queued == Queued::AwaitCommit).then(|| {
+                let (promise, ticket) = reply_channel();
+                awaited = Some(ticket);
+                promise
+            });
+            Post { claim: claim.clone(), promise, ..call.post(PostKind::Debit, &placed) }
+        });
+        let debit = match queued.map(|_| awaited) {
+            Ok(Some(ticket)) => Debit::Awaited(ticket),
+            Ok(None) => Debit::Answered(call.receipt(call.remaining, None)),
+            Err(error) => {
+                call.key.account.balance.release(call.hold);
+                return Err(error);
+            }
+        };
+        Ok(PendingDebit { call, placed, debit, claim })
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            call.key.account.balance.release(call.hold);
+        }
+    }
+}
+
+enum Debit {
+    /// The call is free, or it is answered before its commit.
+    Answered(MeteringReceipt),
+    Awaited(ReplyReceiver<Result<PostedEntry, LedgerError>>),
+}
+
+/// A debit that waits for its commit. If dropped, it stays charged: a client that disconnects must
+/// not search for free.
+pub struct PendingDebit {
+    call: AdmittedCall,
+    placed: EntrySlot,
+    debit: Debit,
+    /// Kept until the call has ended; see [`Post::claim`].
+    claim: Option<Arc<Claim>>,
+}
+
+impl std::fmt::Debug for PendingDebit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PendingDebit").field("cost", &self.call.cost).finish_non_exhaustive()
+    }
+}
+
+impl PendingDebit {
+    /// The credits that are charged unless the debit is refunded.
+    pub fn cost(&self) -> Credits {
+        self.call.cost
+    }
+
+    /// The work succeeded: returns the receipt when the debit is as durable as the mode requires.
+    pub async fn settle(self) -> Result<MeteringReceipt, LedgerError> {
+        match self.debit {
+            Debit::Answered(receipt) => Ok(store_early_charge(receipt, self.claim.as_deref())),
+            Debit::Awaited(ticket) => receipt_of(&self.call, ticket.await),
+        }
+    }
+
+    /// Like [`Self::settle`], for work that is one part of a larger operation: if the operation
+    /// fails, the debit can still be refunded.
+    pub async fn settle_partial(self) -> Result<(MeteringReceipt, Self), LedgerError> {
+        let Self { call, placed, debit, claim } = self;
+        let receipt = match debit {
+            Debit::Answered(receipt) => store_early_charge(receipt, claim.as_deref()),
+            Debit::Awaited(ticket) => receipt_of(&call, ticket.await)?,
+        };
+        Ok((receipt, Self { call, placed, debit: Debit::Answered(receipt), claim }))
+    }
+
+    /// Like [`Self::settle`], for a caller that may block.
+    pub fn settle_blocking(self) -> Result<MeteringReceipt, LedgerError> {
+        match self.debit {
+            Debit::Answered(receipt) => Ok(store_early_charge(receipt, self.claim.as_deref())),
+            Debit::Awaited(ticket) => receipt_of(&self.call, ticket.wait()),
+        }
+    }
+
+    /// The work failed, and only responses with status 200 are charged. Waits until the refund is
+    /// durable. While the ledger is down, this returns an error at once, and the refund is made
+    /// when the ledger is back.
+    pub async fn refund(self) -> Result<(), LedgerError> {
+        match self.queue_refund() {
+            None => Ok(()),
+            Some(ticket) => ticket.await.unwrap_or(Err(LedgerError::Closed)).map(drop),
+        }
+    }
+
+    /// Like [`Self::refund`], for a caller that may block.
+    pub fn refund_blocking(self) -> Result<(), LedgerError> {
+        match self.queue_refund() {
+            None => Ok(()),
+            Some(ticket) => ticket.wait().unwrap_or(Err(LedgerError::Closed)).map(drop),
+        }
+    }
+
+    fn queue_refund(self) -> Option<ReplyReceiver<Result<PostedEntry, LedgerError>>> {
+        if self.call.cost.0 == 0 {
+            return None;
+        }
+        let (promise, ticket) = reply_channel();
+        let post = self.call.post(PostKind::Refund, &self.placed);
+        self.call.shared.queue.refund(Post { promise: Some(promise), claim: self.claim, ..post });
+        Some(ticket)
+    }
+}
+
+/// Records the charge in the claim. Until the commit, a retry can find it nowhere else.
+fn store_early_charge(receipt: MeteringReceipt, claim: Option<&Claim>) -> MeteringReceipt {
+    if let Some(claim) = claim {
+        claim.answered(receipt.charged);
+    }
+    receipt
+}
+
+fn receipt_of(
+    call: &AdmittedCall,
+    answer: Option<Result<PostedEntry, LedgerError>>,
+) -> Result<MeteringReceipt, LedgerError> {
+    let posting = answer.unwrap_or(Err(LedgerError::Closed))?;
+    let remaining = Remaining { wallet: posting.wallet, allotment: posting.allotment };
+    Ok(call.receipt(remaining, Some(posting.number)))
+}
+
+/// Proof that a call was metered. Only this module creates one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MeteringReceipt {
+    left: RateRemaining,
+    remaining: Remaining,
+    charged: Credits,
+    entry: Option<EntryNumber>,
+    replayed: bool,
+}
+
+impl MeteringReceipt {
+    pub fn credits_remaining(&self) -> u64 {
+        u64::try_from(self.remaining.wallet).unwrap_or(0)
+    }
+
+    pub fn allotment_remaining(&self) -> u32 {
+        self.remaining.allotment
+    }
+
+    /// The calls that the key has left.
+    pub fn left(&self) -> RateRemaining {
+        self.left
+    }
+
+    pub fn charged(&self) -> Credits {
+        self.charged
+    }
+
+    /// The number of the debit in the ledger, if the response waited for it.
+    pub fn entry(&self) -> Option<EntryNumber> {
+        self.entry
+    }
+
+    /// Combines the receipts of two calls that are answered together: the sum of their costs, and
+    /// what is left after the later one.
+    #[must_use]
+    pub fn and(&self, later: &Self) -> Self {
+        let cost = |receipt: &Self| if receipt.replayed { 0 } else { receipt.charged.0 };
+        let charged = Credits(cost(self).saturating_add(cost(later)));
+        Self { charged, replayed: self.replayed && later.replayed, ..*later }
+    }
+
+    /// Whether an earlier call with the same idempotency key paid.
+    pub fn is_replay(&self) -> bool {
+        self.replayed
+    }
+}

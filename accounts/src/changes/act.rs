@@ -1,0 +1,58 @@
+//! The actor and time of a change, its record in the audit log, and limits on typed texts and amounts.
+
+use hornbook_base::clock::UnixMillis;
+use hornbook_base::invisible;
+
+use crate::error::ChangeError;
+use crate::ids::Credits;
+use crate::ledger::entry::EntryNote;
+use crate::ledger::poster::LedgerTransaction;
+use crate::records::AuditRecord;
+
+/// Larger amounts are typing errors; an entry could not hold much more.
+pub const CREDITS_MAX: u32 = 1_000_000_000;
+
+const NAME_CHARS_MAX: usize = 200;
+
+/// The actor and the time of a change.
+#[derive(Clone, Debug)]
+pub struct ActContext {
+    pub actor: String,
+    pub at: UnixMillis,
+}
+
+pub(super) fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
+    let chars = text.chars().count();
+    if (1..=NAME_CHARS_MAX).contains(&chars) && !text.trim().is_empty() {
+        let fault = invisible::invisible_error(text).map(|fault| ChangeError::Refused(format!("the {what} {fault}")));
+        return fault.map_or(Ok(()), Err);
+    }
+    Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
+}
+
+/// Records an act in the audit log, in the transaction of its change.
+pub(crate) fn audit(
+    poster: &mut LedgerTransaction<'_>,
+    act: &ActContext,
+    what: &'static str,
+    on: impl Into<String>,
+) -> Result<(), ChangeError> {
+    check_text("actor", &act.actor)?;
+    let (at, actor) = (act.at.to_string(), act.actor.clone());
+    poster.record_act(AuditRecord { at, actor, act: what.to_owned(), on: on.into() });
+    Ok(())
+}
+
+/// The actor and the reason, for the ledger.
+pub(super) fn note(act: &ActContext, reason: String) -> Result<EntryNote, ChangeError> {
+    check_text("actor", &act.actor)?;
+    check_text("reason", &reason)?;
+    Ok(EntryNote { actor: act.actor.clone(), reason })
+}
+
+pub(super) fn check_amount(credits: u64) -> Result<Credits, ChangeError> {
+    let checked = u32::try_from(credits).ok().filter(|credits| (1..=CREDITS_MAX).contains(credits));
+    checked.map(Credits).ok_or_else(|| {
+        ChangeError::Refused(format!("the amount is {credits}; give between 1 and {CREDITS_MAX} credits"))
+    })
+}

@@ -1,0 +1,151 @@
+//! Credits granted and corrected by operators, with actor and reason.
+
+use std::sync::Arc;
+
+use hornbook_base::clock::UnixMillis;
+
+use super::act::{ActContext, audit, check_amount, note};
+use super::run::{account, update_account_after};
+use crate::Accounts;
+use crate::balance::Hold;
+use crate::directory::AccountState;
+use crate::error::ChangeError;
+use crate::ids::{AccountId, Credits, EntryNumber};
+use crate::job::AfterCommit;
+use crate::ledger::entry::{Draft, EntryKind, EntryNote, Reference};
+use crate::ledger::poster::LedgerTransaction;
+
+impl Accounts {
+    pub fn grant(
+        &self,
+        id: AccountId,
+        credits: Credits,
+        reason: String,
+        act: &ActContext,
+    ) -> Result<EntryNumber, ChangeError> {
+        check_amount(credits.0.into())?;
+        self.credit(id, EntryKind::Grant, credits, reason, act)
+    }
+
+    /// Corrects a balance in either direction, with a reason; never below zero.
+    pub fn adjust(
+        &self,
+        id: AccountId,
+        credits: i64,
+        reason: String,
+        act: &ActContext,
+    ) -> Result<EntryNumber, ChangeError> {
+        let amount = check_amount(credits.unsigned_abs())?;
+        if credits > 0 {
+            return self.credit(id, EntryKind::Adjustment, amount, reason, act);
+        }
+        self.debit(id, EntryKind::Adjustment, amount, Reference::None, reason, act, |_| Ok(()))
+    }
+
+    fn credit(
+        &self,
+        id: AccountId,
+        kind: EntryKind,
+        credits: Credits,
+        reason: String,
+        act: &ActContext,
+    ) -> Result<EntryNumber, ChangeError> {
+        let note = note(act, reason)?;
+        let (at, act) = (act.at, act.clone());
+        self.change(move |poster| {
+            let record = account(poster, id)?;
+            audit(poster, &act, command(kind), format!("{id}, {credits} credits: {}", note.reason))?;
+            let entry = poster.append(correction(id, kind, credits.0.into(), at, Reference::None, note));
+            Ok((entry.number, update_account_after(record, credits.0.into())))
+        })
+    }
+
+    /// Takes credits from a wallet. They are held first, as for a call, so that the wallet cannot
+    /// be overdrawn in between.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the fields of one ledger entry, of a private function with two callers"
+    )]
+    pub(super) fn debit(
+        &self,
+        id: AccountId,
+        kind: EntryKind,
+        credits: Credits,
+        reference: Reference,
+        reason: String,
+        act: &ActContext,
+        also: impl FnOnce(&mut LedgerTransaction<'_>) -> Result<(), ChangeError> + Send + 'static,
+    ) -> Result<EntryNumber, ChangeError> {
+        let note = note(act, reason)?;
+        let account = self.shared.directory().account(id).cloned();
+        let held = HeldCredits::take(account.ok_or_else(|| ChangeError::not_found("account", id))?, credits)?;
+        let (at, act) = (act.at, act.clone());
+        self.change(move |poster| {
+            also(poster)?;
+            let on = if let Reference::Purchase(purchase) = reference {
+                format!("{purchase} of {id}")
+            } else {
+                id.to_string()
+            };
+            audit(poster, &act, command(kind), format!("{on}, -{credits} credits: {}", note.reason))?;
+            let entry = poster.append(correction(id, kind, -i64::from(credits.0), at, reference, note));
+            let after: AfterCommit = Box::new(move |_| held.settle());
+            Ok((entry.number, after))
+        })
+    }
+}
+
+const fn command(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Usage | EntryKind::Adjustment => "ledger adjust",
+        EntryKind::Grant => "grant",
+        EntryKind::Purchase => "purchase approve",
+        EntryKind::Refund => "purchase refund",
+    }
+}
+
+/// Credits that a change is about to take. If dropped before they are settled, they are released:
+/// at once if the change is refused, and after a failed commit only when the writer has read from
+/// the file whether it happened.
+struct HeldCredits {
+    account: Arc<AccountState>,
+    hold: Option<Hold>,
+}
+
+impl HeldCredits {
+    fn take(account: Arc<AccountState>, credits: Credits) -> Result<Self, ChangeError> {
+        let Some(hold) = account.balance.hold_wallet(credits.0) else {
+            return Err(ChangeError::Refused(format!(
+                "{} has fewer than {credits} credits left; take fewer, or wait until the calls in progress have ended",
+                account.id
+            )));
+        };
+        Ok(Self { account, hold: Some(hold) })
+    }
+
+    fn settle(mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.account.balance.settle(hold);
+        }
+    }
+}
+
+impl Drop for HeldCredits {
+    fn drop(&mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.account.balance.release(hold);
+        }
+    }
+}
+
+pub(super) fn correction(
+    account: AccountId,
+    kind: EntryKind,
+    credits: i64,
+    at: UnixMillis,
+    reference: Reference,
+    note: EntryNote,
+) -> Draft {
+    let (month, note) = (at.month(), Some(note));
+    Draft { at, kind, account, key: None, operation: None, credits, from_allotment: 0, month, reference, note }
+}

@@ -1,0 +1,445 @@
+//! Reports of a payment provider on the payments on its pages.
+//!
+//! Reports arrive late, repeated and in any order, and some arrive again after a crash. So a report
+//! is never a step of a sequence: it is merged into what is known about the payment, and the ledger
+//! is then made to match. Merging the same report twice changes nothing.
+
+use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
+
+use super::act::{ActContext, audit, check_text, note};
+use super::checkouts::{checkout, named, put_checkout};
+use super::credits::correction;
+use super::orders::{put_order, settle};
+use super::payments;
+use super::purchases::{credit, purchase, put_purchase};
+use super::run::{account, no_memory_effect, update_account_after};
+use crate::Accounts;
+use crate::error::ChangeError;
+use crate::ids::{CheckoutId, OrderId, PurchaseId};
+use crate::job::AfterCommit;
+use crate::ledger::entry::{EntryKind, Reference};
+use crate::ledger::poster::LedgerTransaction;
+use crate::records::{
+    AccountRecord, AccountStatus, CheckoutRecord, DisputeRecord, DisputeState, EarlyReports, FailedRefund, OrderRecord,
+    Payable, PaymentEvent, PurchaseStatus, from_json, get_json, owned_json, put_json,
+};
+use crate::state::{Index, StateTable};
+
+/// A report of a payment provider. Amounts are in the smallest unit of the currency.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PaymentReport {
+    /// The money arrived.
+    Paid {
+        checkout: CheckoutId,
+        session: String,
+        payment: String,
+        amount: u64,
+        /// The ISO 4217 code, in lower case.
+        currency: String,
+    },
+    /// The page was closed, or the money did not arrive.
+    NotPaid { checkout: CheckoutId, session: String },
+    /// The total that went back to the payer, over all refunds that had not failed when the
+    /// provider wrote the report.
+    Refunded { checkout: CheckoutId, payment: String, amount: u64, at_sec: i64 },
+    /// Another event of a payment.
+    Event { payment: String, event: PaymentEvent },
+}
+
+/// The result of a report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReportResult {
+    Applied,
+    /// The report contains nothing new.
+    Known,
+    /// The report is stored, and the operator must look at it; the text is the reason.
+    Problem(String),
+    /// The payment is not known yet. The report is kept until the payment is reported.
+    Kept,
+    /// The report names no checkout of ours.
+    Unknown,
+}
+
+/// The maximum number of reports kept for an unknown payment. A payment of ours has one or two.
+const EARLY_REPORTS_MAX: usize = 32;
+
+/// Providers repeat a notice for some days. A payment that is still unknown after this time is not ours.
+const EARLY_MILLIS: i64 = 30 * MILLIS_PER_DAY;
+
+/// The currency of all prices.
+const CURRENCY: &str = "usd";
+
+/// The effect of a change in memory: the account and the credits it gained or lost, if any.
+type AccountEffect = Option<(AccountRecord, i64)>;
+
+impl Accounts {
+    /// Merges a report of the payment provider into what is known about the payment.
+    pub fn report_payment(&self, report: PaymentReport, act: &ActContext) -> Result<ReportResult, ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let found = match &report {
+                PaymentReport::Paid { checkout: id, .. }
+                | PaymentReport::NotPaid { checkout: id, .. }
+                | PaymentReport::Refunded { checkout: id, .. } => checkout(poster, *id)?,
+                PaymentReport::Event { payment, .. } => checkout_paid_by(poster, payment)?,
+            };
+            let Some(mut record) = found else {
+                let PaymentReport::Event { payment, event } = report else {
+                    return Ok((ReportResult::Unknown, no_memory_effect()));
+                };
+                keep_early(poster, &payment, event, act.at)?;
+                return Ok((ReportResult::Kept, no_memory_effect()));
+            };
+            let before = record.clone();
+            let (result, effect) = apply(poster, &mut record, report, &act)?;
+            if record != before {
+                put_checkout(poster, &record)?;
+            }
+            let after: AfterCommit =
+                effect.map_or_else(no_memory_effect, |(account, credits)| update_account_after(account, credits));
+            Ok((result, after))
+        })
+    }
+}
+
+impl Accounts {
+    /// Removes the reports of payments that never arrived.
+    pub(crate) fn expire_early_reports(&self, now: UnixMillis) -> Result<(), ChangeError> {
+        let mut expired: Vec<Vec<u8>> = Vec::new();
+        self.shared.with_reading(|reading| {
+            reading.scan(StateTable::EarlyReports, &[], &mut |key, payload| {
+                let early: EarlyReports = from_json(StateTable::EarlyReports, key, payload)?;
+                expired.extend((early.at.plus_millis(EARLY_MILLIS) <= now).then(|| key.to_vec()));
+                Ok(true)
+            })
+        })?;
+        if expired.is_empty() {
+            return Ok(());
+        }
+        self.change(move |poster| {
+            for key in &expired {
+                poster.writing.remove(StateTable::EarlyReports, key)?;
+            }
+            Ok(((), no_memory_effect()))
+        })
+    }
+}
+
+fn apply(
+    poster: &mut LedgerTransaction<'_>,
+    record: &mut CheckoutRecord,
+    report: PaymentReport,
+    act: &ActContext,
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
+    match report {
+        PaymentReport::Paid { session, payment, amount, currency, .. } => {
+            if !is_of_page(record, &session) {
+                return problem(
+                    poster,
+                    record,
+                    act,
+                    format!("page {session} was paid, but it is not the page of this checkout"),
+                );
+            }
+            if record.payment.as_ref() == Some(&payment) {
+                return Ok((ReportResult::Known, None));
+            }
+            if let Some(paid) = &record.payment {
+                let text = format!("it was paid twice, by {paid} and {payment}; refund one of them");
+                return problem(poster, record, act, text);
+            }
+            check_text("payment reference", &payment)?;
+            for event in take_early(poster, &payment)? {
+                if let Some(failure) = merge(record, event)?.and_then(Merged::failure) {
+                    problem(poster, record, act, failure)?;
+                }
+            }
+            record.payment = Some(payment);
+            if amount != u64::from(record.amount_cents) || currency != CURRENCY {
+                let (due, of) = (record.amount_cents, CURRENCY);
+                return problem(
+                    poster,
+                    record,
+                    act,
+                    format!("{amount} {currency} were paid instead of {due} {of}; refund it"),
+                );
+            }
+            paid(poster, record, act)
+        }
+        PaymentReport::NotPaid { session, .. } => {
+            if !is_of_page(record, &session) || record.payment.is_some() {
+                return Ok((ReportResult::Known, None));
+            }
+            not_paid(poster, record, act)
+        }
+        PaymentReport::Refunded { payment, amount, at_sec, .. } => {
+            if record.payment.as_ref().is_some_and(|paid| *paid != payment) {
+                // It belongs to a second payment, which was reported as a problem when it arrived.
+                return Ok((ReportResult::Known, None));
+            }
+            let cents = u32::try_from(amount).unwrap_or(u32::MAX).min(record.amount_cents);
+            if (at_sec, cents) <= (record.refunded_at_sec, record.refunded_cents) {
+                return Ok((ReportResult::Known, None));
+            }
+            (record.refunded_at_sec, record.refunded_cents) = (at_sec, cents);
+            reversed(poster, record, act, &format!("{cents} of {} cents were refunded", record.amount_cents))
+        }
+        PaymentReport::Event { event, .. } => match merge(record, event)? {
+            None => Ok((ReportResult::Known, None)),
+            Some(Merged::Dispute(what)) => reversed(poster, record, act, &what),
+            Some(Merged::FailedRefund(what)) => {
+                let effect = match record.pays {
+                    Payable::Purchase(_) => reversed(poster, record, act, &what)?.1,
+                    Payable::Order(_) => None,
+                };
+                let (result, _) = problem(poster, record, act, to_be_paid_back(&what))?;
+                Ok((result, effect))
+            }
+        },
+    }
+}
+
+/// The new information of an event, as text.
+enum Merged {
+    Dispute(String),
+    FailedRefund(String),
+}
+
+impl Merged {
+    /// The problem that the operator must solve, if any.
+    fn failure(self) -> Option<String> {
+        match self {
+            Self::Dispute(_) => None,
+            Self::FailedRefund(what) => Some(to_be_paid_back(&what)),
+        }
+    }
+}
+
+fn to_be_paid_back(what: &str) -> String {
+    format!("{what}, so the customer keeps what was paid for; pay the money back another way")
+}
+
+/// Records an event of a checkout's payment. None if the event was known.
+fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merged>, ChangeError> {
+    let cents = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
+    match event {
+        PaymentEvent::RefundFailed { refund, amount, at_sec } => {
+            check_text("refund", &refund)?;
+            if record.failed_refunds.iter().any(|known| known.id == refund) {
+                return Ok(None);
+            }
+            let what = format!("refund {refund} of {amount} cents failed");
+            record.failed_refunds.push(FailedRefund { id: refund, cents: cents(amount), at_sec });
+            Ok(Some(Merged::FailedRefund(what)))
+        }
+        PaymentEvent::Disputed { dispute, amount, state } => {
+            check_text("dispute", &dispute)?;
+            let state_name = match state {
+                DisputeState::Open => "open",
+                DisputeState::Won => "won",
+                DisputeState::Lost => "lost",
+            };
+            let what = format!("dispute {dispute} is {state_name}");
+            match record.disputes.iter_mut().find(|known| known.id == dispute) {
+                // A dispute that has ended stays ended: its beginning may be reported after its end.
+                Some(known) if known.state != DisputeState::Open || state == DisputeState::Open => return Ok(None),
+                Some(known) => known.state = state,
+                None => {
+                    let cents = amount.map_or(record.amount_cents, cents);
+                    record.disputes.push(DisputeRecord { id: dispute, cents, state });
+                }
+            }
+            Ok(Some(Merged::Dispute(what)))
+        }
+    }
+}
+
+/// Keeps an event of a payment that is not known yet, or that is not ours: the provider sends the
+/// notices of other services to every listener.
+fn keep_early(
+    poster: &mut LedgerTransaction<'_>,
+    payment: &str,
+    event: PaymentEvent,
+    at: UnixMillis,
+) -> Result<(), ChangeError> {
+    check_text("payment reference", payment)?;
+    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
+    let mut early = known.unwrap_or(EarlyReports { at, reports: Vec::new() });
+    if early.reports.contains(&event) || early.reports.len() >= EARLY_REPORTS_MAX {
+        return Ok(());
+    }
+    early.at = at;
+    early.reports.push(event);
+    Ok(put_json(&mut poster.writing, StateTable::EarlyReports, payment.as_bytes(), &early)?)
+}
+
+fn take_early(poster: &mut LedgerTransaction<'_>, payment: &str) -> Result<Vec<PaymentEvent>, ChangeError> {
+    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
+    let Some(early) = known else { return Ok(Vec::new()) };
+    poster.writing.remove(StateTable::EarlyReports, payment.as_bytes())?;
+    Ok(early.reports)
+}
+
+/// Whether the report is about the page of this checkout. The provider created one page for it; a
+/// report may arrive before that page is recorded.
+fn is_of_page(record: &CheckoutRecord, session: &str) -> bool {
+    record.page.as_ref().is_none_or(|page| page.session == session)
+}
+
+fn problem(
+    poster: &mut LedgerTransaction<'_>,
+    record: &mut CheckoutRecord,
+    act: &ActContext,
+    text: String,
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
+    if record.problems.contains(&text) {
+        return Ok((ReportResult::Known, None));
+    }
+    audit(poster, act, "payment problem", format!("{} of {}: {text}", named(record.pays), record.account))?;
+    record.problems.push(text.clone());
+    Ok((ReportResult::Problem(text), None))
+}
+
+fn paid(
+    poster: &mut LedgerTransaction<'_>,
+    record: &mut CheckoutRecord,
+    act: &ActContext,
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
+    if let Some(result) = already_counted(poster, record, act)? {
+        return Ok(result);
+    }
+    let id = match record.pays {
+        Payable::Purchase(id) => id,
+        Payable::Order(id) => return order_paid(poster, record, id, act),
+    };
+    let mut bought = purchase(poster, id)?;
+    if account(poster, bought.account)?.status == AccountStatus::Deleted {
+        let text = format!("it was paid by {}, but the account is deleted; refund it", payment_of(record));
+        return problem(poster, record, act, text);
+    }
+    if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
+        let text = format!("it was paid by {}, but it was already marked as paid; refund it", payment_of(record));
+        return problem(poster, record, act, text);
+    }
+    // Also if it was cancelled meanwhile, because the money has arrived.
+    let account = credit(poster, &mut bought, record.payment.clone(), act)?;
+    audit(poster, act, "purchase paid", format!("{id} of {}, {} credits", bought.account, bought.credits))?;
+    // Applies refunds and disputes that were reported before the payment.
+    let back = reverse(poster, record, id, act, "reported before the payment")?;
+    Ok((ReportResult::Applied, Some((account, i64::from(bought.credits.0) + back))))
+}
+
+fn order_paid(
+    poster: &mut LedgerTransaction<'_>,
+    record: &mut CheckoutRecord,
+    id: OrderId,
+    act: &ActContext,
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
+    let found: Option<OrderRecord> = get_json(&poster.writing, StateTable::Orders, id.0.as_bytes())?;
+    let Some(mut ordered) = found else {
+        let text = format!("it was paid by {}, but the order was discarded; refund it", payment_of(record));
+        return problem(poster, record, act, text);
+    };
+    if ordered.payment.is_some() {
+        let text = format!("it was paid by {}, but it was already paid; refund it", payment_of(record));
+        return problem(poster, record, act, text);
+    }
+    settle(poster, &mut ordered, record.payment.clone(), act)?;
+    put_order(poster, &ordered)?;
+    audit(poster, act, "order paid", format!("{id} of {}", ordered.account))?;
+    Ok((ReportResult::Applied, None))
+}
+
+/// The result of a report whose payment has already paid for something. If it paid for the same
+/// thing, because the operator confirmed it by hand first, only earlier reported refunds remain to
+/// be applied.
+fn already_counted(
+    poster: &mut LedgerTransaction<'_>,
+    record: &mut CheckoutRecord,
+    act: &ActContext,
+) -> Result<Option<(ReportResult, AccountEffect)>, ChangeError> {
+    let Some(payment) = record.payment.clone() else { return Ok(None) };
+    match payments::paid_by(poster, &payment)? {
+        None => Ok(None),
+        Some(paid) if paid == record.pays => {
+            let Payable::Purchase(id) = paid else { return Ok(Some((ReportResult::Known, None))) };
+            match reverse(poster, record, id, act, "reported before the payment")? {
+                0 => Ok(Some((ReportResult::Known, None))),
+                back => Ok(Some((ReportResult::Applied, Some((account(poster, record.account)?, back))))),
+            }
+        }
+        Some(paid) => problem(poster, record, act, payments::already_paid(&payment, paid)).map(Some),
+    }
+}
+
+fn not_paid(
+    poster: &mut LedgerTransaction<'_>,
+    record: &CheckoutRecord,
+    act: &ActContext,
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
+    let Payable::Purchase(id) = record.pays else { return Ok((ReportResult::Known, None)) };
+    let mut wanted = purchase(poster, id)?;
+    if wanted.status != PurchaseStatus::Requested {
+        return Ok((ReportResult::Known, None));
+    }
+    wanted.status = PurchaseStatus::Cancelled;
+    wanted.settled_at = Some(act.at);
+    put_purchase(poster, &wanted)?;
+    audit(poster, act, "purchase cancel", format!("{id} of {}", wanted.account))?;
+    Ok((ReportResult::Applied, None))
+}
+
+/// Handles a report that part of the payment went back to the payer, or came back to us.
+fn reversed(
+    poster: &mut LedgerTransaction<'_>,
+    record: &mut CheckoutRecord,
+    act: &ActContext,
+    why: &str,
+) -> Result<(ReportResult, AccountEffect), ChangeError> {
+    let Payable::Purchase(id) = record.pays else { return problem(poster, record, act, why.to_owned()) };
+    let credits = reverse(poster, record, id, act, why)?;
+    let effect = if credits == 0 { None } else { Some((account(poster, record.account)?, credits)) };
+    Ok((ReportResult::Applied, effect))
+}
+
+/// Makes the ledger match the part of the payment that is still ours. Returns what the wallet
+/// gains; negative for a loss.
+fn reverse(
+    poster: &mut LedgerTransaction<'_>,
+    record: &CheckoutRecord,
+    id: PurchaseId,
+    act: &ActContext,
+    why: &str,
+) -> Result<i64, ChangeError> {
+    let mut bought = purchase(poster, id)?;
+    let is_paid_by_this = record.payment.is_some() && bought.payment_reference == record.payment;
+    // A purchase that the operator refunded has no credits left to take.
+    let by_operator = bought.status == PurchaseStatus::Refunded && !bought.refunded_by_provider;
+    if !is_paid_by_this || by_operator {
+        return Ok(0);
+    }
+    let target = record.reversed_credits(bought.credits);
+    let credits = i64::from(bought.reversed.0) - i64::from(target.0);
+    if credits != 0 {
+        // Credits that come back belong to the customer again, as if bought.
+        let kind = if credits < 0 { EntryKind::Refund } else { EntryKind::Purchase };
+        let note = note(act, format!("pack {}: {why}", bought.pack.tier()))?;
+        poster.append(correction(bought.account, kind, credits, act.at, Reference::Purchase(id), note));
+        let what = if credits < 0 { "purchase refund" } else { "purchase restore" };
+        audit(poster, act, what, format!("{id} of {}, {credits} credits: {why}", bought.account))?;
+    }
+    bought.reversed = target;
+    bought.refunded_by_provider = record.went_back_cents() >= record.amount_cents;
+    bought.status = if bought.refunded_by_provider { PurchaseStatus::Refunded } else { PurchaseStatus::Paid };
+    put_purchase(poster, &bought)?;
+    Ok(credits)
+}
+
+fn payment_of(record: &CheckoutRecord) -> &str {
+    record.payment.as_deref().unwrap_or("an unknown payment")
+}
+
+/// The checkout of a payment.
+fn checkout_paid_by(poster: &LedgerTransaction<'_>, payment: &str) -> Result<Option<CheckoutRecord>, ChangeError> {
+    Ok(owned_json(&poster.writing, Index::CheckoutsByPayment, &payment)?.pop())
+}

@@ -1,0 +1,260 @@
+//! All accounts, keys and signed-in people, in memory. A key is found by its digest in one lookup.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hornbook_base::clock::UnixMillis;
+
+use super::balance::AccountBalance;
+use super::ids::{AccountId, KeyId};
+use super::key::{KeyDigest, PlainKey};
+use super::ledger::load::LedgerState;
+use super::people::people_index::{PeopleIndex, StoredPeople};
+use super::rate_limit::KeyRateLimiter;
+use super::records::{AccountRecord, AccountStatus, CounterRecord, KeyRecord, read_all_json};
+use super::tier::Tier;
+use crate::state::{StateError, StateReader, StateTable};
+
+/// Locks, even if the lock is poisoned: a panic happens only between two complete changes, so the
+/// data is consistent.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) struct AccountState {
+    pub(crate) id: AccountId,
+    pub(crate) balance: AccountBalance,
+    /// Tier, approval and formation in one byte, which every call reads.
+    standing: AtomicU8,
+    record: Mutex<AccountRecord>,
+}
+
+/// The properties of an account that admission needs.
+#[derive(Clone, Copy)]
+pub(crate) struct AccountFlags {
+    pub(crate) tier: Tier,
+    pub(crate) approved: bool,
+    pub(crate) company_formed: bool,
+}
+
+impl AccountFlags {
+    fn of(record: &AccountRecord) -> Self {
+        let approved = record.status == AccountStatus::Approved;
+        Self { tier: record.tier, approved, company_formed: record.company_formed }
+    }
+
+    fn to_byte(self) -> u8 {
+        self.tier as u8 | u8::from(self.approved) << 4 | u8::from(self.company_formed) << 5
+    }
+
+    fn from_byte(byte: u8) -> Self {
+        Self { tier: Tier::from_index(byte & 15), approved: byte & 16 != 0, company_formed: byte & 32 != 0 }
+    }
+}
+
+impl AccountState {
+    pub(crate) fn new(record: AccountRecord, balance: AccountBalance) -> Self {
+        let standing = AtomicU8::new(AccountFlags::of(&record).to_byte());
+        Self { id: record.id, balance, standing, record: Mutex::new(record) }
+    }
+
+    pub(crate) fn standing(&self) -> AccountFlags {
+        AccountFlags::from_byte(self.standing.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn record(&self) -> AccountRecord {
+        lock(&self.record).clone()
+    }
+
+    pub(crate) fn replace(&self, record: AccountRecord) {
+        self.standing.store(AccountFlags::of(&record).to_byte(), Ordering::Release);
+        *lock(&self.record) = record;
+    }
+}
+
+pub(crate) struct KeyState {
+    pub(crate) id: KeyId,
+    pub(crate) account: Arc<AccountState>,
+    pub(crate) digest: KeyDigest,
+    /// The first moment at which the key no longer works; `i64::MIN` if it is revoked.
+    ends_at: AtomicI64,
+    pub(crate) pace: Mutex<KeyRateLimiter>,
+    last_used: AtomicI64,
+    last_used_stored: AtomicI64,
+    /// Apart from the fields that every call reads: names and dates would push them out of the CPU cache.
+    record: Box<Mutex<KeyRecord>>,
+    pub(crate) scopes: super::scope::ScopeSet,
+}
+
+/// The stored time of last use is at most this far behind.
+const LAST_USED_EVERY_MILLIS: i64 = 30_000;
+
+impl KeyState {
+    pub(crate) fn new(record: KeyRecord, account: Arc<AccountState>, counter: &CounterRecord) -> Self {
+        Self {
+            id: record.id,
+            account,
+            digest: record.digest,
+            ends_at: AtomicI64::new(end_of(&record)),
+            last_used: AtomicI64::new(counter.last_used.0),
+            last_used_stored: AtomicI64::new(counter.last_used.0),
+            pace: Mutex::new(KeyRateLimiter::resume(&counter.days)),
+            scopes: record.scopes,
+            record: Box::new(Mutex::new(record)),
+        }
+    }
+
+    pub(crate) fn is_live(&self, now: UnixMillis) -> bool {
+        now.0 < self.ends_at.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn used(&self, at: UnixMillis) {
+        self.last_used.fetch_max(at.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn last_used(&self) -> UnixMillis {
+        UnixMillis(self.last_used.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn record(&self) -> KeyRecord {
+        lock(&self.record).clone()
+    }
+
+    /// The public prefix of the key.
+    pub(crate) fn prefix(&self) -> String {
+        lock(&self.record).prefix.clone()
+    }
+
+    pub(crate) fn replace(&self, record: KeyRecord) {
+        self.ends_at.store(end_of(&record), Ordering::Release);
+        *lock(&self.record) = record;
+    }
+
+    /// The counter record to store now.
+    pub(crate) fn counter(&self) -> CounterRecord {
+        let (used, stored) = (self.last_used.load(Ordering::Relaxed), self.last_used_stored.load(Ordering::Relaxed));
+        let last_used = if used - stored >= LAST_USED_EVERY_MILLIS { used } else { stored };
+        self.last_used_stored.store(last_used, Ordering::Relaxed);
+        CounterRecord { last_used: UnixMillis(last_used), days: lock(&self.pace).days() }
+    }
+}
+
+fn end_of(record: &KeyRecord) -> i64 {
+    match (record.revoked_at, record.expires_at) {
+        (Some(_), _) => i64::MIN,
+        (None, Some(expires_at)) => expires_at.0,
+        (None, None) => i64::MAX,
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Directory {
+    accounts: HashMap<AccountId, Arc<AccountState>>,
+    keys: HashMap<KeyId, Arc<KeyState>>,
+    by_digest: HashMap<u128, Arc<KeyState>>,
+    pub(crate) register: PeopleIndex,
+}
+
+impl Directory {
+    /// The keys that are stored but not in memory.
+    pub(crate) fn missing(&self, stored: &Stored) -> Vec<KeyId> {
+        stored.keys.iter().map(|record| record.id).filter(|id| !self.keys.contains_key(id)).collect()
+    }
+
+    /// Takes over the stored records. Calls in progress keep the states they hold. `counters` are
+    /// those of the missing keys.
+    pub(crate) fn take_over(&mut self, stored: Stored, counters: &HashMap<KeyId, CounterRecord>, posted: &LedgerState) {
+        self.register.take_over(stored.people);
+        for record in stored.accounts {
+            let id = record.id;
+            let balance = posted.wallets.get(&id).map_or(0, |wallet| wallet.balance);
+            match self.accounts.get(&id) {
+                Some(state) => {
+                    state.balance.reset_posted(balance, posted.months(id));
+                    state.replace(record);
+                }
+                None => self.add_account(AccountState::new(record, AccountBalance::new(balance, posted.months(id)))),
+            }
+        }
+        for record in stored.keys {
+            match self.keys.get(&record.id) {
+                Some(state) => state.replace(record),
+                None => {
+                    let counter = counters.get(&record.id).cloned().unwrap_or_default();
+                    self.add_key(record, &counter);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn add_account(&mut self, state: AccountState) {
+        self.accounts.insert(state.id, Arc::new(state));
+    }
+
+    pub(crate) fn add_key(&mut self, record: KeyRecord, counter: &CounterRecord) {
+        // A key without its account cannot be used; the ledger check reports it.
+        let Some(account) = self.accounts.get(&record.account) else { return };
+        let state = Arc::new(KeyState::new(record, Arc::clone(account), counter));
+        self.by_digest.insert(state.digest.bucket(), Arc::clone(&state));
+        self.keys.insert(state.id, state);
+    }
+
+    /// Removes an account and its keys as if they had never existed.
+    pub(crate) fn remove_account(&mut self, id: AccountId, keys: &[KeyRecord]) {
+        for key in keys {
+            if let Some(state) = self.keys.remove(&key.id) {
+                self.by_digest.remove(&state.digest.bucket());
+            }
+        }
+        self.accounts.remove(&id);
+    }
+
+    pub(crate) fn find(&self, key: &PlainKey) -> Option<&Arc<KeyState>> {
+        let digest = key.digest();
+        self.by_digest.get(&digest.bucket()).filter(|state| state.digest.matches(&digest))
+    }
+
+    pub(crate) fn account(&self, id: AccountId) -> Option<&Arc<AccountState>> {
+        self.accounts.get(&id)
+    }
+
+    pub(crate) fn key(&self, id: KeyId) -> Option<&Arc<KeyState>> {
+        self.keys.get(&id)
+    }
+
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = &Arc<AccountState>> {
+        self.accounts.values()
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Arc<KeyState>> {
+        self.keys.values()
+    }
+}
+
+/// Accounts, keys and people as stored in the file. They are read before the directory is locked,
+/// because calls wait for that lock.
+pub(crate) struct Stored {
+    accounts: Vec<AccountRecord>,
+    keys: Vec<KeyRecord>,
+    people: StoredPeople,
+}
+
+pub(crate) fn read_stored(reading: &StateReader) -> Result<Stored, StateError> {
+    let (accounts, keys) = (read_all_json(reading, StateTable::Accounts)?, read_all_json(reading, StateTable::Keys)?);
+    Ok(Stored { accounts, keys, people: StoredPeople::read(reading)? })
+}
+
+pub(crate) fn read_counters(
+    reading: &StateReader,
+    keys: &[KeyId],
+) -> Result<HashMap<KeyId, CounterRecord>, StateError> {
+    let mut counters = HashMap::with_capacity(keys.len());
+    for key in keys {
+        if let Some(bytes) = reading.get(StateTable::Counters, &key.to_key())? {
+            let damaged = |_| StateError::bad_record(StateTable::Counters.name(), &key.to_key());
+            counters.insert(*key, CounterRecord::from_bytes(&bytes).map_err(damaged)?);
+        }
+    }
+    Ok(counters)
+}

@@ -1,0 +1,88 @@
+//! The jobs of the writer and their results: debits and refunds of calls, and administrative changes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hornbook_base::clock::UnixMillis;
+
+use super::balance::{Hold, MonthlyUnits};
+use super::directory::{AccountState, Directory, KeyState};
+use super::error::{ChangeError, LedgerError};
+use super::idempotency::Claim;
+use super::ids::{Credits, EntryNumber};
+use super::ledger::poster::LedgerTransaction;
+use super::reply::ReplySender;
+
+pub(crate) enum WriterJob {
+    Post(Post),
+    Change(Change),
+}
+
+impl WriterJob {
+    pub(super) fn into_post(self) -> Option<Post> {
+        match self {
+            Self::Post(post) => Some(post),
+            Self::Change(_) => None,
+        }
+    }
+}
+
+/// A debit, or the refund of a debit.
+pub(crate) struct Post {
+    pub(crate) kind: PostKind,
+    pub(crate) account: Arc<AccountState>,
+    pub(crate) key: Arc<KeyState>,
+    pub(crate) operation: &'static str,
+    pub(crate) cost: Credits,
+    pub(crate) at: UnixMillis,
+    pub(crate) hold: Hold,
+    pub(crate) units: MonthlyUnits,
+    /// The entry number of the debit, once it has one. Its refund reads it here.
+    pub(crate) placed: EntrySlot,
+    /// A debit stores its idempotency record, a refund removes it. Shared with the caller: until
+    /// the call has ended, with or without success, a copy of the request must not be answered from
+    /// the record.
+    pub(crate) claim: Option<Arc<Claim>>,
+    pub(crate) promise: Option<ReplySender<Result<PostedEntry, LedgerError>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PostKind {
+    Debit,
+    Refund,
+}
+
+/// The ledger entry of a debit or refund, and the balances after it.
+#[derive(Clone, Copy)]
+pub(crate) struct PostedEntry {
+    pub(crate) number: EntryNumber,
+    pub(crate) wallet: i64,
+    pub(crate) allotment: u32,
+}
+
+/// The entry number of a debit; zero until it has one.
+#[derive(Clone, Default)]
+pub(crate) struct EntrySlot(Arc<AtomicU64>);
+
+impl EntrySlot {
+    pub(super) fn get(&self) -> Option<EntryNumber> {
+        let number = self.0.load(Ordering::Acquire);
+        (number > 0).then_some(EntryNumber(number))
+    }
+
+    pub(super) fn set(&self, number: Option<EntryNumber>) {
+        self.0.store(number.map_or(0, |number| number.0), Ordering::Release);
+    }
+}
+
+/// Applies a change to the directory once the change is durable.
+pub(crate) type AfterCommit = Box<dyn FnOnce(&mut Directory) + Send>;
+
+/// Checks a change and makes it in the writer's transaction.
+pub(crate) type RunChange = Box<dyn FnOnce(&mut LedgerTransaction<'_>) -> Result<AfterCommit, ChangeError> + Send>;
+
+/// An administrative change.
+pub(crate) struct Change {
+    pub(crate) run: RunChange,
+    pub(crate) promise: ReplySender<Result<(), ChangeError>>,
+}

@@ -1,0 +1,174 @@
+//! Appends to the ledger, one transaction at a time. A poster that is dropped before its commit has
+//! posted nothing.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hornbook_base::clock::Month;
+
+use super::block::TailBlock;
+use super::entry::{Draft, Entry, OperationCode};
+use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, allotment_key};
+use crate::ids::{AccountId, EntryNumber};
+use crate::records::{AuditRecord, get_json, put_json};
+use crate::state::{StateError, StateTable, StateWriter};
+
+/// The number of acts recorded so far.
+const ACTS_KEY: &[u8] = b"acts";
+
+pub(crate) struct LedgerTransaction<'p> {
+    pub(crate) writing: StateWriter,
+    posted: &'p LedgerState,
+    changes: Changes,
+    full_blocks: Vec<TailBlock>,
+}
+
+/// The changes to the posted state, applied once the poster's commit is durable.
+pub(crate) struct Changes {
+    head: LedgerHead,
+    tail: TailBlock,
+    wallets: HashMap<AccountId, Wallet>,
+    allotments: BTreeMap<(AccountId, Month), u32>,
+    operations: HashMap<String, OperationCode>,
+    /// The administrative acts that this transaction records.
+    pub(crate) acts: Vec<AuditRecord>,
+}
+
+impl<'p> LedgerTransaction<'p> {
+    pub(crate) fn new(writing: StateWriter, posted: &'p LedgerState) -> Self {
+        let changes = Changes {
+            head: posted.head,
+            tail: posted.tail.clone(),
+            wallets: HashMap::new(),
+            allotments: BTreeMap::new(),
+            operations: HashMap::new(),
+            acts: Vec::new(),
+        };
+        Self { writing, posted, changes, full_blocks: Vec::new() }
+    }
+
+    /// Appends a draft as the next entry. Admission held its credits before, so an overdrawn wallet
+    /// is a bug, unless bought credits were taken back that had been spent or held.
+    pub(crate) fn append(&mut self, draft: Draft) -> Entry {
+        let mut wallet = self.wallet(draft.account);
+        let balance_after = wallet.balance + draft.to_wallet();
+        wallet.taken_back += draft.taken_back();
+        assert!(
+            balance_after >= -wallet.taken_back,
+            "{} would be overdrawn to {balance_after} by {draft:?}",
+            draft.account
+        );
+        // An entry that cannot be read back would make the whole ledger unreadable.
+        let fits = |amount: i64| i32::try_from(amount).is_ok();
+        assert!(fits(draft.credits) && fits(draft.from_allotment), "amounts that do not fit into an entry: {draft:?}");
+        let changes = &mut self.changes;
+        let number = EntryNumber(changes.head.entries + 1);
+        let entry = Entry { number, previous: wallet.newest, balance_after, draft };
+        let hash = entry.hash_after(&changes.head.hash);
+        if !changes.tail.push(&entry, hash) {
+            let full = std::mem::replace(&mut changes.tail, TailBlock::empty(number));
+            self.full_blocks.push(full);
+            changes.tail.push(&entry, hash);
+        }
+        changes.head.entries = number.0;
+        changes.head.hash = hash;
+        changes.head.tail_first = changes.tail.first.0;
+        changes.head.books.post(&entry.draft);
+        wallet.balance = balance_after;
+        wallet.newest = Some(number);
+        changes.wallets.insert(entry.draft.account, wallet);
+        self.use_allotment(&entry.draft);
+        entry
+    }
+
+    fn use_allotment(&mut self, draft: &Draft) {
+        if draft.from_allotment == 0 {
+            return;
+        }
+        let used = i64::from(self.allotment_used(draft.account, draft.month)) + draft.from_allotment;
+        let used = u32::try_from(used).unwrap_or_else(|_| panic!("{used} units used of an allotment by {draft:?}"));
+        self.changes.allotments.insert((draft.account, draft.month), used);
+    }
+
+    pub(crate) fn wallet(&self, account: AccountId) -> Wallet {
+        let changed = self.changes.wallets.get(&account);
+        changed.or_else(|| self.posted.wallets.get(&account)).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn allotment_used(&self, account: AccountId, month: Month) -> u32 {
+        let changed = self.changes.allotments.get(&(account, month));
+        changed.or_else(|| self.posted.allotments.get(&(account, month))).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn operation(&mut self, name: &str) -> OperationCode {
+        let known = self.changes.operations.get(name).or_else(|| self.posted.operations.get(name));
+        if let Some(code) = known {
+            return *code;
+        }
+        let count = self.posted.operations.len() + self.changes.operations.len();
+        // Operations are rows of a table in the program; there are only dozens.
+        let code = OperationCode(u16::try_from(count + 1).unwrap_or(u16::MAX));
+        self.changes.operations.insert(name.to_owned(), code);
+        code
+    }
+
+    pub(crate) fn record_act(&mut self, act: AuditRecord) {
+        self.changes.acts.push(act);
+    }
+
+    pub(crate) fn head(&self) -> &LedgerHead {
+        &self.changes.head
+    }
+
+    /// Writes the changes and commits. After an error, it is unknown whether the commit happened.
+    pub(crate) fn commit(mut self) -> Result<Changes, StateError> {
+        if self.changes.head.entries > self.posted.head.entries {
+            self.write_entries()?;
+        }
+        self.write_acts()?;
+        self.writing.commit()?;
+        Ok(self.changes)
+    }
+
+    fn write_acts(&mut self) -> Result<(), StateError> {
+        if self.changes.acts.is_empty() {
+            return Ok(());
+        }
+        let writing = &mut self.writing;
+        let mut number: u64 = get_json(writing, StateTable::Meta, ACTS_KEY)?.unwrap_or(0);
+        for act in &self.changes.acts {
+            number += 1;
+            put_json(writing, StateTable::Acts, &number.to_be_bytes(), act)?;
+        }
+        put_json(writing, StateTable::Meta, ACTS_KEY, &number)
+    }
+
+    fn write_entries(&mut self) -> Result<(), StateError> {
+        let (writing, changes) = (&mut self.writing, &self.changes);
+        let blocks = self.full_blocks.iter().chain([&changes.tail]);
+        writing.put_all(StateTable::Ledger, blocks.map(|block| (block.first.to_key(), block.to_bytes())))?;
+        writing.put(StateTable::Meta, HEAD_KEY, &changes.head.to_bytes())?;
+        let wallets = changes.wallets.iter();
+        writing.put_all(StateTable::Wallets, wallets.map(|(account, wallet)| (account.to_key(), wallet.to_bytes())))?;
+        if !changes.allotments.is_empty() {
+            let used = changes.allotments.iter();
+            let records = used.map(|((account, month), used)| (allotment_key(*account, *month), used.to_le_bytes()));
+            writing.put_all(StateTable::Allotments, records)?;
+        }
+        if !changes.operations.is_empty() {
+            let names = changes.operations.iter();
+            writing
+                .put_all(StateTable::Operations, names.map(|(name, code)| (code.0.to_be_bytes(), name.as_bytes())))?;
+        }
+        Ok(())
+    }
+}
+
+impl LedgerState {
+    pub(crate) fn apply(&mut self, changes: Changes) {
+        self.head = changes.head;
+        self.tail = changes.tail;
+        self.wallets.extend(changes.wallets);
+        self.allotments.extend(changes.allotments);
+        self.operations.extend(changes.operations);
+    }
+}

@@ -1,0 +1,135 @@
+//! Accounts, keys, metering and the ledger: who may call, what a call costs, and that no credit is
+//! lost or made up.
+//!
+//! [`Accounts`] is the entry point. A metered call goes through `admission`, in memory and in under
+//! two microseconds. The `writer` commits its debit together with many others. Operators change
+//! data through `changes` and read it through `views`. Time is passed in as [`Now`], randomness as
+//! [`Entropy`](entropy::Entropy).
+//!
+//! This module depends neither on HTTP nor on the corpus.
+
+pub mod admission;
+pub mod audit;
+pub mod balance;
+#[cfg(test)]
+mod balance_tests;
+pub mod blocking;
+pub mod changes;
+mod directory;
+pub mod entropy;
+pub mod error;
+pub mod formation;
+pub mod idempotency;
+pub mod ids;
+mod job;
+pub mod key;
+pub mod ledger;
+mod maintenance;
+mod owed;
+pub mod people;
+mod queue;
+pub mod rate_limit;
+pub mod records;
+mod reply;
+pub mod restore;
+pub mod scope;
+pub mod sealed;
+pub mod sealing;
+mod settings;
+mod shared;
+pub mod state;
+mod sync;
+pub mod tier;
+pub mod tracking;
+pub mod views;
+mod writer;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+pub use settings::{DRAFT_DAYS, Durability, RETRY_HORIZON_SEC, SESSION_DAYS, SESSION_IDLE_HOURS, Settings};
+
+use crate::state::{DataLock, STATE_FILE, State, StateError, create_data_directory};
+use directory::{Directory, lock};
+use error::LedgerError;
+use hornbook_base::clock::Now;
+use idempotency::IdempotencyIndex;
+use ledger::load::LedgerState;
+use shared::SharedAccounts;
+use writer::Writer;
+
+/// All accounts of one data directory. Dropping it commits waiting jobs and closes the file.
+pub struct Accounts {
+    pub(crate) shared: Arc<SharedAccounts>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    _owner: Option<DataLock>,
+}
+
+impl Accounts {
+    /// Locks the data directory and opens the state in it.
+    pub fn open(data: &Path, settings: Settings, now: Now) -> Result<Self, StateError> {
+        create_data_directory(data)?;
+        let owner = DataLock::acquire(data)?;
+        let mut accounts = Self::start(State::open(data)?, settings, now)?;
+        accounts._owner = Some(owner);
+        Ok(accounts)
+    }
+
+    /// Starts with an open state.
+    pub fn start(state: State, settings: Settings, now: Now) -> Result<Self, StateError> {
+        let medium = Arc::clone(state.medium());
+        // Makes the refunds that were owed when the program ended.
+        owed::repay(&state, &owed::noted(&*medium)?)?;
+        medium.clear_owed()?;
+        let reading = state.read()?;
+        let posted = LedgerState::load(&reading)?;
+        let mut directory = Directory::default();
+        let stored = directory::read_stored(&reading)?;
+        let counters = directory::read_counters(&reading, &directory.missing(&stored))?;
+        directory.take_over(stored, &counters, &posted);
+        directory.refill_windows(&reading, now)?;
+        let mut retries = IdempotencyIndex::default();
+        retries.reload(idempotency::read_all(&reading)?);
+        drop(reading);
+        medium.set_mark(posted.head.mark());
+        let shared = Arc::new(SharedAccounts::new(settings, directory, retries, state));
+        let writer = Writer::new(Arc::clone(&shared), posted);
+        let thread = std::thread::Builder::new().name("ledger".to_owned()).spawn(move || writer.run());
+        let thread = thread.map_err(|e| StateError::file("start the writer of", Path::new(STATE_FILE), e))?;
+        Ok(Self { shared, writer: Mutex::new(Some(thread)), _owner: None })
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// Whether debits are accepted now, or the reason why not.
+    pub fn health(&self) -> Result<(), LedgerError> {
+        self.shared.queue.check_open()
+    }
+
+    /// The last error of the state file, for the log.
+    pub fn last_trouble(&self) -> Option<String> {
+        self.shared.last_error()
+    }
+
+    /// Commits waiting jobs and closes the file. Every later call is refused.
+    pub fn close(&self) {
+        // Tries to store the counters of uncharged calls. If this fails, a restart loses those of
+        // the last half minute.
+        let _ = self.store_counters();
+        self.shared.queue.stop();
+        if let Some(writer) = lock(&self.writer).take() {
+            // The writer does not panic on purpose. If it did, its uncommitted work was never acknowledged.
+            let _ = writer.join();
+        }
+        *self.shared.store.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Drop for Accounts {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,67 @@
+//! The operator's settings: prices and limits, durability, retention times.
+
+use hornbook_base::clock::MILLIS_PER_DAY;
+
+use super::people::PasswordCost;
+use super::tier::Tariff;
+
+/// The operator's settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub tariff: Tariff,
+    pub durability: Durability,
+    /// Usage entries older than this many days are rolled up into daily rows; None keeps them.
+    pub rollup_after_days: Option<u32>,
+    /// How long a retry with the same idempotency key is answered without a new debit.
+    pub retry_horizon_sec: u32,
+    /// How long a draft of a formation order waits for a person.
+    pub draft_days: u32,
+    /// How long a browser stays signed in without being used.
+    pub session_idle_millis: i64,
+    /// How long a browser stays signed in at most, however much it is used.
+    pub session_millis: i64,
+    pub password_work: PasswordCost,
+}
+
+/// A week.
+pub const SESSION_IDLE_HOURS: u32 = 7 * 24;
+
+/// A month.
+pub const SESSION_DAYS: u32 = 30;
+
+/// Two weeks.
+pub const DRAFT_DAYS: u32 = 14;
+
+/// Ten minutes.
+pub const RETRY_HORIZON_SEC: u32 = 600;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tariff: Tariff::CONTRACT,
+            durability: Durability::Strict,
+            rollup_after_days: None,
+            retry_horizon_sec: RETRY_HORIZON_SEC,
+            draft_days: DRAFT_DAYS,
+            session_idle_millis: i64::from(SESSION_IDLE_HOURS) * 3_600_000,
+            session_millis: i64::from(SESSION_DAYS) * MILLIS_PER_DAY,
+            password_work: PasswordCost::DEFAULT,
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn retry_horizon_millis(&self) -> i64 {
+        i64::from(self.retry_horizon_sec) * 1000
+    }
+}
+
+/// When the caller of a debit is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// After the commit with the debit is on disk.
+    Strict,
+    /// At once. A crash loses at most 50 ms of debits, in the customers' favour.
+    Window,
+}

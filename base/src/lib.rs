@@ -1,0 +1,9 @@
+//! What several packages share and what knows nothing of law: time and randomness as arguments, numbers as text,
+//! invisible characters, and a cache that is bounded in bytes.
+
+pub mod byte_cache;
+pub mod clock;
+pub mod decimal;
+pub mod hex;
+pub mod invisible;
+pub mod random;

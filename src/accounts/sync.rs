@@ -1,4 +1,0 @@
-//! The mutex of the reservation code. `tests/accounts_loom.rs` compiles that code with a mutex that
-//! tries every interleaving.
-
-pub(super) use std::sync::{Mutex, MutexGuard};
