@@ -13,12 +13,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hornbook::evaluate::percentile;
 use hornbook_corpus::embed::{Vector, embedder};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::{ChunkFilter, Effort, Work};
-use hornbook_search::evaluate::percentile;
 use hornbook_search::{Engine, Filter, Mode, SearchRequest, Tuning};
 
 /// How often each query runs in each range, after one warm-up run.
@@ -62,7 +62,7 @@ fn queries() -> Vec<QueryWithVector> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
     let mut queries = Vec::new();
     for kind in ["questions", "topics", "phrases"] {
-        let judged = hornbook_search::evaluate::read(&folder.join(format!("{kind}.jsonl")));
+        let judged = hornbook::evaluate::read(&folder.join(format!("{kind}.jsonl")));
         for query in judged.unwrap_or_else(|error| panic!("{error}")) {
             let vector = embedder().embed_query(&query.query);
             queries.push((query.query, vector));

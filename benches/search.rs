@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use hornbook::evaluate::{Latency, ReadyQuery, percentile, prepare, read};
 use hornbook_base::random::SplitMix64;
 use hornbook_corpus::analyzer::{ANALYZER_ID, LawTokenizer};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_search::evaluate::{Latency, ReadyQuery, percentile, prepare, read};
 use hornbook_search::{
     Engine, Filter, Hit, Mode, QUERY_CHARS_MAX, SearchRequest, Stage, StageMicros, SuggestRequest, Tuning,
 };
@@ -82,7 +82,7 @@ fn queries(snapshot: &Snapshot) -> Vec<ReadyQuery> {
     let judged: Vec<_> = judged.collect();
     let (ready, _) = prepare(snapshot, &judged).unwrap_or_else(|error| panic!("{error}"));
     match ready.is_empty() {
-        true => hornbook_search::evaluate::headings(snapshot, None, 100).unwrap_or_else(|error| panic!("{error}")),
+        true => hornbook::evaluate::headings(snapshot, None, 100).unwrap_or_else(|error| panic!("{error}")),
         false => ready,
     }
 }

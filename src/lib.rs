@@ -5,6 +5,7 @@ pub mod api;
 pub mod bench;
 pub mod client;
 pub mod config;
+pub mod evaluate;
 pub mod formation;
 pub mod http;
 pub mod log;

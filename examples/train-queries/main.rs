@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
+use hornbook::evaluate::{self, Split};
 use hornbook_base::random::SplitMix64;
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_search::evaluate::{self, Split};
 
 use table::{Optimiser, Table};
 use training_example::{Corpus, Gradient, TrainingExample};

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use hornbook::evaluate::ReadyQuery;
 use hornbook_base::random::SplitMix64;
 use hornbook_corpus::embed::{DIMS, TokenId, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_search::evaluate::ReadyQuery;
 
 use super::table::{Row, Table, add, dot};
 

@@ -32,7 +32,6 @@ mod compound;
 mod correct;
 mod engine;
 mod error;
-pub mod evaluate;
 mod explain;
 mod facets;
 mod feature;

@@ -8,10 +8,10 @@
 use std::fmt;
 
 use hornbook_base::random::SplitMix64;
-use hornbook_search::evaluate::{Estimate, percentile};
 use serde::Serialize;
 
 use super::result::{BenchResult, Round};
+use crate::evaluate::{Estimate, percentile};
 
 /// The significance level: a difference counts if its p-value is at most this.
 const SIGNIFICANCE_LEVEL: f64 = 0.05;

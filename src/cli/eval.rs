@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use hornbook_corpus::snapshot::Snapshot;
-use hornbook_index_build::progress::ProgressDisplay;
-use hornbook_search::evaluate::{
+use hornbook::evaluate::{
     self, Estimate, Floor, Latency, Measure, PairedComparison, QueryScores, ReadyQuery, SkippedQueries, Split, Summary,
 };
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_search::{Depth, DepthChoice, Engine, Mode, QueryKind, RankingFeature, SearchError, Tuning, UnknownMode};
 use serde_json::{Value, json};
 

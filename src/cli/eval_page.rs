@@ -1,7 +1,7 @@
 //! The page of `hornbook eval --html`: the results of two settings or snapshots side by side, with
 //! marked differences. It is a single file that loads no other resources.
 
-use hornbook_search::evaluate::{ListedHit, SideResult};
+use hornbook::evaluate::{ListedHit, SideResult};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The results of both sides for one query.

@@ -70,7 +70,8 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "tls_client",
         ],
     ),
-    ("bench", &["client", "percent", "search", "tls_client"]),
+    ("evaluate", &["search"]),
+    ("bench", &["client", "evaluate", "percent", "search", "tls_client"]),
     ("config", &["accounts", "log", "network"]),
     (
         "cli",
@@ -82,6 +83,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "sigbus",
             "client",
             "config",
+            "evaluate",
             "mount",
             "formation",
             "http",

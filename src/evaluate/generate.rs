@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use hornbook_base::random::SplitMix64;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{Engine, SearchError};
 
 use super::judged::{GRADE_MAX, JudgedQuery, Judgement, Split};
-use crate::{Engine, SearchError};
 
 /// The maximum number of words that a query takes from the sentence around a citation.
 const SENTENCE_WORDS: usize = 24;

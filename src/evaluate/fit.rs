@@ -5,8 +5,11 @@
 //! Weights stay at least 0 and near their start values. Nothing is random: the same lessons always give
 //! the same weights.
 
+use hornbook_search::{
+    Candidates, Engine, FeatureVector, Filter, QueryKind, RankingFeature, SearchError, SearchRequest,
+};
+
 use super::judged::ReadyQuery;
-use crate::{Candidates, Engine, FeatureVector, Filter, QueryKind, RankingFeature, SearchError, SearchRequest};
 
 /// Candidates beyond this rank do not affect any measure.
 const DEPTH: usize = 100;

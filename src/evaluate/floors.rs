@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::Mode;
+use hornbook_search::Mode;
 
 /// The tolerance below a floor. In a small set, one query more or less makes such a difference.
 pub const FLOOR_TOLERANCE: f64 = 0.01;

@@ -14,6 +14,7 @@ mod statistics;
 
 use std::time::Instant;
 
+use hornbook_search::{Engine, Filter, Mode, SearchError, SearchRequest};
 use serde::Serialize;
 
 pub use fit::{TrainingExample, fit, training_examples};
@@ -26,8 +27,6 @@ pub use measures::Measure;
 pub use misspell::add_typos;
 pub use side::{ListedHit, SideResult, run_side};
 pub use statistics::{Estimate, Paired, percentile};
-
-use super::{Engine, Filter, Mode, SearchError, SearchRequest};
 
 /// The number of results that the measures consider.
 const DEPTH: u32 = 100;

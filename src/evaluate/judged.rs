@@ -7,9 +7,8 @@ use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_search::{Depth, check_query};
 use serde::{Deserialize, Serialize};
-
-use crate::{Depth, check_query};
 
 /// The purpose of a query: fitting learned weights, choosing numbers by trial, or only reporting quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,10 +1,10 @@
 //! The results of one setting for a judged query, to show next to those of another setting.
 
 use hornbook_corpus::ids::NodeId;
+use hornbook_search::{Engine, Filter, Mode, SearchError, SearchRequest};
 
 use super::judged::ReadyQuery;
 use super::measures::Measure;
-use crate::{Engine, Filter, Mode, SearchError, SearchRequest};
 
 /// The number of results to show; nDCG@10 considers no more.
 const SHOWN: u32 = 10;
