@@ -4,7 +4,6 @@
 //! appended in order to every file. Memory grows with the corpus only for numeric columns and for
 //! the set of distinct words.
 
-use std::fmt;
 use std::path::Path;
 
 use hornbook_corpus::cards::CardWriter;
@@ -62,66 +61,25 @@ pub(crate) struct GatheredBody {
 }
 
 /// Why the files of a snapshot could not be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CompileError {
-    File(SectionFileError),
-    Outline(OutlineError),
-    Nodes(NodesError),
-    Keyword(KeywordError),
-    Vectors(VectorWriteError),
-    Chunks(ChunkTableError),
-    Spool(SpoolError),
+    #[error("{0}")]
+    File(#[from] SectionFileError),
+    #[error("{0}")]
+    Outline(#[from] OutlineError),
+    #[error("{0}")]
+    Nodes(#[from] NodesError),
+    #[error("{0}")]
+    Keyword(#[from] KeywordError),
+    #[error("{0}")]
+    Vectors(#[from] VectorWriteError),
+    #[error("{0}")]
+    Chunks(#[from] ChunkTableError),
+    #[error("{0}")]
+    Spool(#[from] SpoolError),
+    #[error("the sources contain more than 2,000,000,000 nodes; split the plan")]
     TooManyNodes,
 }
-
-impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::Outline(error) => error.fmt(f),
-            Self::Nodes(error) => error.fmt(f),
-            Self::Keyword(error) => error.fmt(f),
-            Self::Vectors(error) => error.fmt(f),
-            Self::Chunks(error) => error.fmt(f),
-            Self::Spool(error) => error.fmt(f),
-            Self::TooManyNodes => f.write_str("the sources contain more than 2,000,000,000 nodes; split the plan"),
-        }
-    }
-}
-
-impl std::error::Error for CompileError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::File(error) => Some(error),
-            Self::Outline(error) => Some(error),
-            Self::Nodes(error) => Some(error),
-            Self::Keyword(error) => Some(error),
-            Self::Vectors(error) => Some(error),
-            Self::Chunks(error) => Some(error),
-            Self::Spool(error) => Some(error),
-            Self::TooManyNodes => None,
-        }
-    }
-}
-
-macro_rules! from_error {
-    ($($error:ty => $variant:ident),* $(,)?) => {$(
-        impl From<$error> for CompileError {
-            fn from(error: $error) -> Self {
-                Self::$variant(error)
-            }
-        }
-    )*};
-}
-from_error!(
-    SectionFileError => File,
-    OutlineError => Outline,
-    NodesError => Nodes,
-    KeywordError => Keyword,
-    VectorWriteError => Vectors,
-    ChunkTableError => Chunks,
-    SpoolError => Spool,
-);
 
 /// The results of the pass, for catalogue, manifest and report.
 #[derive(Debug)]

@@ -4,7 +4,6 @@
 //! Only the link decides which snapshot is in use. The list is only history: without it, rollback
 //! is impossible, but no snapshot is lost.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,59 +36,29 @@ pub struct StoredSnapshot {
     pub manifest: Result<Manifest, String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum DataDirectoryError {
+    #[error("{}: cannot {doing}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
+    #[error(
+        "there is no snapshot '{wanted}' in {}; 'hornbook snapshot list' lists the existing ones",
+        .data.join(SNAPSHOTS).display()
+    )]
     Unknown { wanted: String, data: PathBuf },
+    #[error("'{wanted}' matches several snapshots: {}; give more characters of the id", .matches.join(", "))]
     Ambiguous { wanted: String, matches: Vec<String> },
+    #[error("{}; activate one with 'hornbook snapshot activate ID'", format_no_earlier(.current.as_deref()))]
     NoEarlierSnapshot { current: Option<String> },
-    Snapshot(Box<SnapshotError>),
-    Publish(PublishError),
+    #[error("{0}")]
+    Snapshot(#[source] Box<SnapshotError>),
+    #[error("{0}")]
+    Publish(#[from] PublishError),
 }
 
-impl fmt::Display for DataDirectoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, doing, source } => write!(f, "{}: cannot {doing}: {source}", path.display()),
-            Self::Unknown { wanted, data } => write!(
-                f,
-                "there is no snapshot '{wanted}' in {}; 'hornbook snapshot list' lists the existing ones",
-                data.join(SNAPSHOTS).display()
-            ),
-            Self::Ambiguous { wanted, matches } => {
-                write!(
-                    f,
-                    "'{wanted}' matches several snapshots: {}; give more characters of the id",
-                    matches.join(", ")
-                )
-            }
-            Self::NoEarlierSnapshot { current: None } => {
-                f.write_str("no snapshot is in use; activate one with 'hornbook snapshot activate ID'")
-            }
-            Self::NoEarlierSnapshot { current: Some(current) } => write!(
-                f,
-                "no earlier snapshot is recorded before {current}; activate one with 'hornbook snapshot activate ID'"
-            ),
-            Self::Snapshot(error) => error.fmt(f),
-            Self::Publish(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DataDirectoryError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            Self::Snapshot(error) => Some(error),
-            Self::Publish(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<PublishError> for DataDirectoryError {
-    fn from(error: PublishError) -> Self {
-        Self::Publish(error)
+fn format_no_earlier(current: Option<&str>) -> String {
+    match current {
+        Some(current) => format!("no earlier snapshot is recorded before {current}"),
+        None => "no snapshot is in use".to_owned(),
     }
 }
 

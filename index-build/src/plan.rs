@@ -1,6 +1,5 @@
 //! The build plan: a TOML file that lists the content of a snapshot and the origin of each part.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::catalogue::check_provision_url;
@@ -122,28 +121,12 @@ impl PlannedSource {
 }
 
 /// Why a plan cannot be used. `place` is `file:line` or the file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PlanError {
+    #[error("cannot read the plan {}: {source}", .path.display())]
     Read { path: PathBuf, source: std::io::Error },
+    #[error("{place}: {what}")]
     Invalid { place: String, what: String },
-}
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { path, source } => write!(f, "cannot read the plan {}: {source}", path.display()),
-            Self::Invalid { place, what } => write!(f, "{place}: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for PlanError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            Self::Invalid { .. } => None,
-        }
-    }
 }
 
 impl Plan {

@@ -1,7 +1,6 @@
 //! The origin and date of a source, from the plan or, where the plan does not state them, from the
 //! receipts of its files.
 
-use std::fmt;
 use std::path::Path;
 
 use crate::plan::PlannedSource;
@@ -20,51 +19,18 @@ pub(crate) struct SourceProvenance {
 }
 
 /// Why the origin of a source is unknown.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ProvenanceError {
-    Source(SourceError),
-    Receipt(ReceiptError),
+    #[error("{0}")]
+    Source(#[from] SourceError),
+    #[error("{0}")]
+    Receipt(#[from] ReceiptError),
     /// Neither the plan nor a receipt states these fields.
-    Unknown {
-        place: String,
-        fields: Vec<&'static str>,
-    },
-}
-
-impl fmt::Display for ProvenanceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(error) => error.fmt(f),
-            Self::Receipt(error) => error.fmt(f),
-            Self::Unknown { place, fields } => write!(
-                f,
-                "{place}: neither the plan nor a receipt of 'hornbook fetch' next to the file gives {}; every provision shows its origin, so add it to the plan",
-                fields.join(" and ")
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ProvenanceError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Source(error) => Some(error),
-            Self::Receipt(error) => Some(error),
-            Self::Unknown { .. } => None,
-        }
-    }
-}
-
-impl From<SourceError> for ProvenanceError {
-    fn from(error: SourceError) -> Self {
-        Self::Source(error)
-    }
-}
-
-impl From<ReceiptError> for ProvenanceError {
-    fn from(error: ReceiptError) -> Self {
-        Self::Receipt(error)
-    }
+    #[error(
+        "{place}: neither the plan nor a receipt of 'hornbook fetch' next to the file gives {}; every provision shows its origin, so add it to the plan",
+        .fields.join(" and ")
+    )]
+    Unknown { place: String, fields: Vec<&'static str> },
 }
 
 impl SourceProvenance {

@@ -5,7 +5,6 @@
 //! the process. Whatever a killed process leaves behind, either the old or the new snapshot can be
 //! opened, and the next build removes the rest.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,44 +23,22 @@ const REPLACED_SUFFIX: &str = ".replaced";
 const WORK_FOLDERS_MAX: u32 = 100;
 
 /// Why a snapshot could not be published.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PublishError {
+    #[error("cannot {doing} {}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
+    #[error(
+        "{} already contains another snapshot; choose another folder, or use --replace to replace it",
+        .path.display()
+    )]
     Exists { path: PathBuf },
+    #[error("{} builds to {} are already running; wait for them, or stop them", WORK_FOLDERS_MAX, .path.display())]
     Busy { path: PathBuf },
+    #[error(
+        "{} exists and is not a snapshot, so it is not replaced; choose a folder that does not exist",
+        .path.display()
+    )]
     NotASnapshot { path: PathBuf },
-}
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::Exists { path } => write!(
-                f,
-                "{} already contains another snapshot; choose another folder, or use --replace to replace it",
-                path.display()
-            ),
-            Self::Busy { path } => write!(
-                f,
-                "{WORK_FOLDERS_MAX} builds to {} are already running; wait for them, or stop them",
-                path.display()
-            ),
-            Self::NotASnapshot { path } => write!(
-                f,
-                "{} exists and is not a snapshot, so it is not replaced; choose a folder that does not exist",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PublishError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
 }
 
 fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> PublishError {

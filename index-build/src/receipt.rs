@@ -5,7 +5,6 @@
 //! exactly its length and SHA-256, so that a file that was changed or truncated afterwards is not
 //! treated as the publisher's.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -52,36 +51,17 @@ pub struct Receipt {
 }
 
 /// Why a receipt cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReceiptError {
+    #[error("{}: cannot {doing}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
+    #[error("{}: {what}; remove it and fetch the file again", .path.display())]
     Invalid { path: PathBuf, what: String },
+    #[error(
+        "{}: {what}; fetch it again, or remove the receipt and give retrieved, url and edition in the plan",
+        .file.display()
+    )]
     OtherFile { file: PathBuf, what: String },
-}
-
-impl fmt::Display for ReceiptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, doing, source } => write!(f, "{}: cannot {doing}: {source}", path.display()),
-            Self::Invalid { path, what } => {
-                write!(f, "{}: {what}; remove it and fetch the file again", path.display())
-            }
-            Self::OtherFile { file, what } => write!(
-                f,
-                "{}: {what}; fetch it again, or remove the receipt and give retrieved, url and edition in the plan",
-                file.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ReceiptError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            Self::Invalid { .. } | Self::OtherFile { .. } => None,
-        }
-    }
 }
 
 fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> ReceiptError {

@@ -3,7 +3,6 @@
 //!
 //! Contents are appended during import and read back in code order, so memory does not grow with the law.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
@@ -12,28 +11,12 @@ use std::path::Path;
 use crate::content::Content;
 
 /// Why the spool file could not be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SpoolError {
-    Io(io::Error),
-    Damaged(serde_json::Error),
-}
-
-impl fmt::Display for SpoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "cannot use the temporary file in the output folder: {error}"),
-            Self::Damaged(error) => write!(f, "the temporary file in the output folder cannot be read back: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for SpoolError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Damaged(error) => Some(error),
-        }
-    }
+    #[error("cannot use the temporary file in the output folder: {0}")]
+    Io(#[source] io::Error),
+    #[error("the temporary file in the output folder cannot be read back: {0}")]
+    Damaged(#[source] serde_json::Error),
 }
 
 /// The place of the content of a node in the spool.

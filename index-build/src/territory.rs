@@ -2,7 +2,6 @@
 //! adds. Each state is followed by its counties and cities.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 
 use hornbook_corpus::edits::nearest_name;
 use hornbook_corpus::ids::ShortCode;
@@ -24,39 +23,23 @@ pub(crate) struct OrderedJurisdiction {
 }
 
 /// Why the jurisdictions of the plan do not form a tree.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TerritoryError {
+    #[error("jurisdiction {0} is defined twice (the states, DC and the territories are built in)")]
     Duplicate(ShortCode),
+    #[error("jurisdiction {code} has the parent {parent}, which is not defined")]
     NoParent { code: ShortCode, parent: ShortCode },
+    #[error("jurisdiction {code} is a {} without a parent; name its state or county", .level.as_str())]
     NeedsParent { code: ShortCode, level: GovernmentLevel },
+    #[error("jurisdiction {0} is its own ancestor; follow the parents and break the cycle")]
     Cycle(ShortCode),
+    #[error("jurisdiction {code} is unknown; define it with [[jurisdiction]]{}", format_suggestion(.nearest.as_ref()))]
     Unknown { code: ShortCode, nearest: Option<ShortCode> },
 }
 
-impl fmt::Display for TerritoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Duplicate(code) => {
-                write!(f, "jurisdiction {code} is defined twice (the states, DC and the territories are built in)")
-            }
-            Self::NoParent { code, parent } => {
-                write!(f, "jurisdiction {code} has the parent {parent}, which is not defined")
-            }
-            Self::NeedsParent { code, level } => {
-                write!(f, "jurisdiction {code} is a {} without a parent; name its state or county", level.as_str())
-            }
-            Self::Cycle(code) => {
-                write!(f, "jurisdiction {code} is its own ancestor; follow the parents and break the cycle")
-            }
-            Self::Unknown { code, nearest } => {
-                write!(f, "jurisdiction {code} is unknown; define it with [[jurisdiction]]")?;
-                nearest.as_ref().map_or(Ok(()), |nearest| write!(f, ", or did you mean {nearest}?"))
-            }
-        }
-    }
+fn format_suggestion(nearest: Option<&ShortCode>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!(", or did you mean {nearest}?"))
 }
-
-impl std::error::Error for TerritoryError {}
 
 /// All jurisdictions, each before those within it.
 pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<OrderedJurisdiction>, TerritoryError> {

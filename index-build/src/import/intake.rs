@@ -97,42 +97,13 @@ fn layout_mistake(content: &Content) -> Option<String> {
 }
 
 /// Why reading a source stopped early. Mistakes in single lines do not stop it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    Source(SourceError),
-    Spool(SpoolError),
+    #[error("{0}")]
+    Source(#[from] SourceError),
+    #[error("{0}")]
+    Spool(#[from] SpoolError),
     /// The mistakes are in the intake.
+    #[error("there are too many errors in the sources")]
     TooManyMistakes,
-}
-
-impl fmt::Display for ImportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(error) => error.fmt(f),
-            Self::Spool(error) => error.fmt(f),
-            Self::TooManyMistakes => f.write_str("there are too many errors in the sources"),
-        }
-    }
-}
-
-impl std::error::Error for ImportError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Source(error) => Some(error),
-            Self::Spool(error) => Some(error),
-            Self::TooManyMistakes => None,
-        }
-    }
-}
-
-impl From<SourceError> for ImportError {
-    fn from(error: SourceError) -> Self {
-        Self::Source(error)
-    }
-}
-
-impl From<SpoolError> for ImportError {
-    fn from(error: SpoolError) -> Self {
-        Self::Spool(error)
-    }
 }

@@ -1,6 +1,5 @@
 //! The inputs of the zoning importer besides the layer, and its errors.
 
-use std::fmt;
 use std::io;
 
 use hornbook_corpus::ids::NodeId;
@@ -25,44 +24,20 @@ pub struct ZoneTableFile<'a> {
 }
 
 /// Why a zoning source could not be imported. Every message names the file to look at.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ZoningImportError {
-    Read {
-        file: String,
-        source: io::Error,
-    },
+    #[error("cannot read zoning layer {file}: {source}")]
+    Read { file: String, source: io::Error },
     /// The `[source.zoning]` table of the plan contains an invalid option.
-    Options {
-        file: String,
-        what: String,
-    },
+    #[error("the plan's [source.zoning] for {file}: {what}")]
+    Options { file: String, what: String },
     /// The zone table is invalid.
-    Table {
-        file: String,
-        line: Option<u64>,
-        what: String,
-    },
-    Refused(LayerRejected),
+    #[error("zone table {file}{}: {what}", .line.map(format_line).unwrap_or_default())]
+    Table { file: String, line: Option<u64>, what: String },
+    #[error("{0}")]
+    Refused(#[source] LayerRejected),
 }
 
-impl fmt::Display for ZoningImportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { file, source } => write!(f, "cannot read zoning layer {file}: {source}"),
-            Self::Options { file, what } => write!(f, "the plan's [source.zoning] for {file}: {what}"),
-            Self::Table { file, line: Some(line), what } => write!(f, "zone table {file}, line {line}: {what}"),
-            Self::Table { file, line: None, what } => write!(f, "zone table {file}: {what}"),
-            Self::Refused(refused) => refused.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ZoningImportError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            Self::Refused(refused) => Some(refused),
-            Self::Options { .. } | Self::Table { .. } => None,
-        }
-    }
+fn format_line(line: u64) -> String {
+    format!(", line {line}")
 }
