@@ -1,35 +1,21 @@
-//! A GeoJSON file as serde reads it, feature by feature, before any check.
+//! Divides a GeoJSON file into its features, before any check. The crate geojson reads each of them: its own
+//! streaming reader takes the first bracket of a file for the start of the features, does not see a coordinate
+//! reference system, and reads nothing after a feature with an error.
 
 use std::fmt;
 
-use geo::Coord;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
+/// What a feature that cannot be read as one says about itself, for its error.
 #[derive(Deserialize)]
-pub(crate) struct RawFeature {
+pub(crate) struct FeatureOutline {
     #[serde(rename = "type")]
     pub kind: Option<Value>,
     pub id: Option<Value>,
-    pub properties: Option<Map<String, Value>>,
-    pub geometry: Option<RawGeometry>,
-    pub crs: Option<Value>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct RawGeometry {
-    #[serde(rename = "type")]
-    pub kind: Option<Value>,
-    pub coordinates: Option<Nested>,
-    pub crs: Option<Value>,
-}
-
-/// Coordinates of any geometry. The first element distinguishes positions from lists.
-pub(crate) enum Nested {
-    Number(f64),
-    Position { at: Coord<f64>, has_more: bool },
-    List(Vec<Nested>),
+    pub geometry: Option<Value>,
 }
 
 /// The other members of the collection. They may come before or after its features.
@@ -47,12 +33,12 @@ pub(crate) enum FeatureStep {
     Stop,
 }
 
-/// Parses a file and calls `each` with every feature. If `each` returns `Stop`, the result is an error, whose
+/// Parses a file and calls `each` with the text of every feature. If `each` returns `Stop`, the result is an error, whose
 /// reason the caller knows.
 pub(crate) fn each_feature(
     text: &str,
     header: &mut CollectionHeader,
-    each: &mut dyn FnMut(RawFeature) -> FeatureStep,
+    each: &mut dyn FnMut(&str) -> FeatureStep,
 ) -> Result<(), serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     Collection { header, each }.deserialize(&mut deserializer)?;
@@ -61,7 +47,7 @@ pub(crate) fn each_feature(
 
 struct Collection<'a> {
     header: &'a mut CollectionHeader,
-    each: &'a mut dyn FnMut(RawFeature) -> FeatureStep,
+    each: &'a mut dyn FnMut(&str) -> FeatureStep,
 }
 
 impl<'de> DeserializeSeed<'de> for Collection<'_> {
@@ -101,7 +87,7 @@ impl<'de> Visitor<'de> for Collection<'_> {
 }
 
 struct FeaturesVisitor<'a> {
-    each: &'a mut dyn FnMut(RawFeature) -> FeatureStep,
+    each: &'a mut dyn FnMut(&str) -> FeatureStep,
 }
 
 impl<'de> DeserializeSeed<'de> for FeaturesVisitor<'_> {
@@ -120,69 +106,11 @@ impl<'de> Visitor<'de> for FeaturesVisitor<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(feature) = seq.next_element()? {
-            if (self.each)(feature) == FeatureStep::Stop {
+        while let Some(feature) = seq.next_element::<&RawValue>()? {
+            if (self.each)(feature.get()) == FeatureStep::Stop {
                 return Err(A::Error::custom("reading was stopped"));
             }
         }
         Ok(())
     }
-}
-
-impl<'de> Deserialize<'de> for Nested {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NestedVisitor)
-    }
-}
-
-struct NestedVisitor;
-
-impl<'de> Visitor<'de> for NestedVisitor {
-    type Value = Nested;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("coordinates: a number or an array")
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Nested, E> {
-        Ok(Nested::Number(number))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Nested, E> {
-        Ok(Nested::Number(number as f64))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Nested, E> {
-        Ok(Nested::Number(number as f64))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Nested, A::Error> {
-        match seq.next_element::<Nested>()? {
-            None => Ok(Nested::List(Vec::new())),
-            Some(Nested::Number(lon)) => position(lon, seq),
-            Some(first) => list(first, seq),
-        }
-    }
-}
-
-fn position<'de, A: SeqAccess<'de>>(lon: f64, mut seq: A) -> Result<Nested, A::Error> {
-    let lat = seq.next_element::<f64>()?;
-    let lat =
-        lat.ok_or_else(|| A::Error::custom("a position needs a longitude and a latitude, there is one number"))?;
-    let mut has_more = false;
-    while seq.next_element::<f64>()?.is_some() {
-        has_more = true;
-    }
-    Ok(Nested::Position { at: Coord { x: lon, y: lat }, has_more })
-}
-
-fn list<'de, A: SeqAccess<'de>>(first: Nested, mut seq: A) -> Result<Nested, A::Error> {
-    let mut items = vec![first];
-    while let Some(item) = seq.next_element()? {
-        if matches!(item, Nested::Number(_)) {
-            return Err(A::Error::custom("there is a number among arrays of coordinates"));
-        }
-        items.push(item);
-    }
-    Ok(Nested::List(items))
 }

@@ -1,9 +1,9 @@
-//! Converts nested coordinates to closed rings with the right winding, and counts the corrections.
+//! Converts coordinates to closed rings with the right winding, and counts the corrections.
 
 use geo::Coord;
+use geojson::{LineStringType, PolygonType};
 
 use crate::zoning::problem::ProblemKind;
-use crate::zoning::raw::Nested;
 use crate::zoning::shape::{Polygon, Position, Ring, Shape};
 
 /// The numbers of corrections in a whole layer.
@@ -13,10 +13,6 @@ pub(crate) struct Repairs {
     pub rings_turned: usize,
     pub altitudes_dropped: usize,
 }
-
-const NOT_LIST: ProblemKind = ProblemKind::BadCoordinates {
-    what: "a Polygon is a list of rings of positions, a MultiPolygon a list of Polygons",
-};
 
 /// Reads the coordinates of one feature.
 pub(crate) struct RingReader<'a> {
@@ -30,12 +26,11 @@ impl<'a> RingReader<'a> {
         Self { repairs, vertices_max, vertices: 0 }
     }
 
-    pub(crate) fn polygon(&mut self, coordinates: Nested) -> Result<Shape, ProblemKind> {
-        self.part(coordinates, 0).map(Shape::Polygon)
+    pub(crate) fn polygon(&mut self, rings: PolygonType) -> Result<Shape, ProblemKind> {
+        self.part(rings, 0).map(Shape::Polygon)
     }
 
-    pub(crate) fn multi_polygon(&mut self, coordinates: Nested) -> Result<Shape, ProblemKind> {
-        let parts = list(coordinates)?;
+    pub(crate) fn multi_polygon(&mut self, parts: Vec<PolygonType>) -> Result<Shape, ProblemKind> {
         if parts.is_empty() {
             return Err(ProblemKind::BadCoordinates { what: "the MultiPolygon has no parts" });
         }
@@ -43,30 +38,32 @@ impl<'a> RingReader<'a> {
         parts.collect::<Result<_, _>>().map(Shape::MultiPolygon)
     }
 
-    fn part(&mut self, coordinates: Nested, part: usize) -> Result<Polygon, ProblemKind> {
-        let rings = list(coordinates)?;
+    fn part(&mut self, rings: PolygonType, part: usize) -> Result<Polygon, ProblemKind> {
         if rings.is_empty() {
             return Err(ProblemKind::BadCoordinates { what: "a polygon has no rings" });
         }
         let rings = rings.into_iter().enumerate().map(|(number, positions)| {
-            let coords = self.coords(list(positions)?)?;
+            let coords = self.coords(positions)?;
             self.ring(coords, part, number)
         });
         rings.collect::<Result<_, _>>().map(Polygon::new)
     }
 
-    fn coords(&mut self, positions: Vec<Nested>) -> Result<Vec<Coord<f64>>, ProblemKind> {
+    fn coords(&mut self, positions: LineStringType) -> Result<Vec<Coord<f64>>, ProblemKind> {
         self.vertices += positions.len();
         if self.vertices > self.vertices_max {
             return Err(ProblemKind::TooManyFeatureVertices { vertices_max: self.vertices_max });
         }
         let mut coords = Vec::with_capacity(positions.len() + 1);
         for position in positions {
-            let Nested::Position { at, has_more } = position else { return Err(NOT_LIST) };
+            let [x, y, rest @ ..] = position.as_slice() else {
+                return Err(ProblemKind::BadCoordinates { what: "a position needs a longitude and a latitude" });
+            };
+            let at = Coord { x: *x, y: *y };
             if !Position::from(at).is_in_range() {
                 return Err(ProblemKind::OutOfRange { found: at.into() });
             }
-            self.repairs.altitudes_dropped += usize::from(has_more);
+            self.repairs.altitudes_dropped += usize::from(!rest.is_empty());
             coords.push(at);
         }
         Ok(coords)
@@ -89,12 +86,5 @@ impl<'a> RingReader<'a> {
             self.repairs.rings_turned += 1;
         }
         Ok(ring)
-    }
-}
-
-fn list(nested: Nested) -> Result<Vec<Nested>, ProblemKind> {
-    match nested {
-        Nested::List(items) => Ok(items),
-        Nested::Number(_) | Nested::Position { .. } => Err(NOT_LIST),
     }
 }

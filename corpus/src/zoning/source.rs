@@ -1,17 +1,19 @@
 //! Reads a GeoJSON FeatureCollection of polygons. It corrects some errors and refuses all other structural errors.
 //!
-//! Features are checked one by one while the file is parsed, so limits stop a hostile file early. Errors are collected,
+//! Features are read and checked one by one while the file is parsed, so limits stop a hostile file early. Errors are collected,
 //! so one run shows all of them. Winding and open rings are corrected and counted. `topology` checks how rings meet,
 //! which only causes warnings. Foreign members and `bbox` are not kept.
 
 use std::fmt;
 
+use geojson::feature::Id;
+use geojson::{Feature, Geometry, GeometryValue, JsonObject};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use crate::zoning::contacts::StepBudget;
 use crate::zoning::problem::{FeaturePlace, LayerRejected, Problem, ProblemKind};
-use crate::zoning::raw::{CollectionHeader, FeatureStep, RawFeature, RawGeometry, each_feature};
+use crate::zoning::raw::{CollectionHeader, FeatureOutline, FeatureStep, each_feature};
 use crate::zoning::rings::{Repairs, RingReader};
 use crate::zoning::shape::{Position, Ring, Shape};
 use crate::zoning::topology;
@@ -62,6 +64,15 @@ impl FeatureId {
     }
 }
 
+impl From<Id> for FeatureId {
+    fn from(id: Id) -> Self {
+        match id {
+            Id::Number(number) => Self::Number(number),
+            Id::String(text) => Self::Text(text),
+        }
+    }
+}
+
 impl fmt::Display for FeatureId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,7 +109,7 @@ pub fn read_layer(bytes: &[u8], file: &str, limits: &LayerLimits) -> Result<Sour
     let refuse = |errors| LayerRejected { file: file.to_owned(), errors };
     let text = decode(bytes, limits).map_err(|kind| refuse(vec![Problem::of_layer(kind)]))?;
     let mut header = CollectionHeader::default();
-    let mut reading = LayerReader::new(limits);
+    let mut reading = LayerReader::new(text, limits);
     let parsed = each_feature(text, &mut header, &mut |raw| reading.add(raw));
     let mut errors = reading.layer_errors(&header, parsed);
     errors.append(&mut reading.errors);
@@ -120,6 +131,7 @@ fn decode<'a>(bytes: &'a [u8], limits: &LayerLimits) -> Result<&'a str, ProblemK
 
 /// The state of a read in progress.
 struct LayerReader<'a> {
+    text: &'a str,
     limits: &'a LayerLimits,
     features_seen: usize,
     features: Vec<SourceFeature>,
@@ -131,8 +143,9 @@ struct LayerReader<'a> {
 }
 
 impl<'a> LayerReader<'a> {
-    fn new(limits: &'a LayerLimits) -> Self {
+    fn new(text: &'a str, limits: &'a LayerLimits) -> Self {
         Self {
+            text,
             limits,
             features_seen: 0,
             features: Vec::new(),
@@ -144,20 +157,25 @@ impl<'a> LayerReader<'a> {
         }
     }
 
-    fn add(&mut self, raw: RawFeature) -> FeatureStep {
+    fn add(&mut self, raw: &str) -> FeatureStep {
         let index = self.features_seen;
         self.features_seen += 1;
         if self.features_seen > self.limits.features_max {
             return self.stop(ProblemKind::TooManyFeatures { features_max: self.limits.features_max });
         }
-        let id = raw.id.clone().and_then(FeatureId::from_value);
-        let place = FeaturePlace { index, id: id.as_ref().map(FeatureId::to_string) };
-        match self.check(raw, index, id) {
+        match serde_json::from_str::<Feature>(raw) {
+            Err(error) => self.errors.push(self.unreadable(raw, index, &error)),
             Ok(feature) => {
-                self.vertices += feature.shape.vertex_count();
-                self.features.push(feature);
+                let id = feature.id.clone().map(FeatureId::from);
+                let place = FeaturePlace { index, id: id.as_ref().map(FeatureId::to_string) };
+                match self.check(feature, index, id) {
+                    Ok(feature) => {
+                        self.vertices += feature.shape.vertex_count();
+                        self.features.push(feature);
+                    }
+                    Err(kind) => self.errors.push(Problem::of_feature(place, kind)),
+                }
             }
-            Err(kind) => self.errors.push(Problem::of_feature(place, kind)),
         }
         if self.vertices > self.limits.layer_vertices_max {
             return self.stop(ProblemKind::TooManyLayerVertices { vertices_max: self.limits.layer_vertices_max });
@@ -174,18 +192,38 @@ impl<'a> LayerReader<'a> {
         FeatureStep::Stop
     }
 
-    fn check(&mut self, raw: RawFeature, index: usize, id: Option<FeatureId>) -> Result<SourceFeature, ProblemKind> {
-        if type_name(raw.kind.as_ref()) != "Feature" {
-            return Err(ProblemKind::NotAFeature { found: type_name(raw.kind.as_ref()).to_owned() });
-        }
-        if raw.id.is_some() && id.is_none() {
-            return Err(ProblemKind::BadId);
-        }
-        self.note_crs(raw.crs.as_ref());
-        let geometry = raw.geometry.ok_or(ProblemKind::NoGeometry)?;
-        self.note_crs(geometry.crs.as_ref());
+    /// Why a feature cannot be read.
+    fn unreadable(&self, raw: &str, index: usize, error: &serde_json::Error) -> Problem {
+        let outline = serde_json::from_str::<FeatureOutline>(raw).ok();
+        let id = outline.as_ref().and_then(|outline| FeatureId::from_value(outline.id.clone()?));
+        let place = FeaturePlace { index, id: id.as_ref().map(FeatureId::to_string) };
+        let kind = outline.and_then(|outline| problem_of(&outline)).unwrap_or_else(|| {
+            let (line, column) = self.position_in_file(raw, error);
+            ProblemKind::NotAsExpected {
+                line,
+                column,
+                what: format!("{}; {SHAPE_OF_COORDINATES}", without_position(error)),
+            }
+        });
+        Problem::of_feature(place, kind)
+    }
+
+    /// The line and the column of an error in the text of a feature, counted from the start of the file.
+    fn position_in_file(&self, raw: &str, error: &serde_json::Error) -> (usize, usize) {
+        let start = (raw.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let before = self.text.get(..start).unwrap_or_default();
+        let lines = before.matches('\n').count();
+        let last_line = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+        let column = if error.line() <= 1 { last_line + error.column() } else { error.column() };
+        (lines + error.line().max(1), column)
+    }
+
+    fn check(&mut self, feature: Feature, index: usize, id: Option<FeatureId>) -> Result<SourceFeature, ProblemKind> {
+        self.note_crs(crs_of(feature.foreign_members.as_ref()));
+        let geometry = feature.geometry.ok_or(ProblemKind::NoGeometry)?;
+        self.note_crs(crs_of(geometry.foreign_members.as_ref()));
         let shape = self.shape(geometry)?;
-        Ok(SourceFeature { index, id, properties: raw.properties.unwrap_or_default(), shape })
+        Ok(SourceFeature { index, id, properties: feature.properties.unwrap_or_default(), shape })
     }
 
     fn note_crs(&mut self, crs: Option<&Value>) {
@@ -197,14 +235,13 @@ impl<'a> LayerReader<'a> {
         }
     }
 
-    fn shape(&mut self, geometry: RawGeometry) -> Result<Shape, ProblemKind> {
-        let kind = type_name(geometry.kind.as_ref());
-        if !matches!(kind, "Polygon" | "MultiPolygon") {
-            return Err(ProblemKind::NotPolygon { found: kind.to_owned() });
-        }
-        let coordinates = geometry.coordinates.ok_or(ProblemKind::BadCoordinates { what: "there are none" })?;
+    fn shape(&mut self, geometry: Geometry) -> Result<Shape, ProblemKind> {
         let mut rings = RingReader::new(&mut self.repairs, self.limits.feature_vertices_max);
-        if kind == "Polygon" { rings.polygon(coordinates) } else { rings.multi_polygon(coordinates) }
+        match geometry.value {
+            GeometryValue::Polygon { coordinates } => rings.polygon(coordinates),
+            GeometryValue::MultiPolygon { coordinates } => rings.multi_polygon(coordinates),
+            other => Err(ProblemKind::NotPolygon { found: other.type_name().to_owned() }),
+        }
     }
 
     /// Errors of the whole layer, reported before those of a feature.
@@ -222,10 +259,7 @@ impl<'a> LayerReader<'a> {
     }
 
     fn parse_problem(&self, header: &CollectionHeader, error: &serde_json::Error) -> Problem {
-        let (line, column) = (error.line(), error.column());
-        let what = error.to_string();
-        // Remove the position, because our messages put it before the text.
-        let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what).to_owned();
+        let (line, column, what) = (error.line(), error.column(), without_position(error));
         if !error.is_data() {
             return Problem::of_layer(ProblemKind::NotJson { line, column, what });
         }
@@ -267,6 +301,38 @@ impl<'a> LayerReader<'a> {
         }
         warnings
     }
+}
+
+/// The text of an error without its position, because our messages put that before the text.
+fn without_position(error: &serde_json::Error) -> String {
+    let what = error.to_string();
+    what.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&what).to_owned()
+}
+
+/// The remedy for coordinates that cannot be read.
+const SHAPE_OF_COORDINATES: &str = "a Polygon is a list of rings of positions, a MultiPolygon a list of Polygons";
+
+/// What is wrong with a feature that cannot be read, if its outline shows it.
+fn problem_of(outline: &FeatureOutline) -> Option<ProblemKind> {
+    let kind = type_name(outline.kind.as_ref());
+    if kind != "Feature" {
+        return Some(ProblemKind::NotAFeature { found: kind.to_owned() });
+    }
+    if outline.id.clone().is_some_and(|id| FeatureId::from_value(id).is_none()) {
+        return Some(ProblemKind::BadId);
+    }
+    let geometry = outline.geometry.as_ref()?.as_object()?;
+    match type_name(geometry.get("type")) {
+        "Polygon" | "MultiPolygon" if !geometry.contains_key("coordinates") => {
+            Some(ProblemKind::BadCoordinates { what: "there are none" })
+        }
+        "Polygon" | "MultiPolygon" => None,
+        found => Some(ProblemKind::NotPolygon { found: found.to_owned() }),
+    }
+}
+
+fn crs_of(members: Option<&JsonObject>) -> Option<&Value> {
+    members?.get("crs")
 }
 
 fn type_name(kind: Option<&Value>) -> &str {
