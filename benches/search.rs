@@ -5,7 +5,8 @@
 //! `cargo bench --bench search -- --snapshot DIR [--snapshot DIR ...]` measures existing snapshots
 //! with the judged queries of `tests/quality` that they can answer. Several snapshots show how the
 //! cost grows. Without a snapshot it builds the sample corpus, which only shows that the bench
-//! runs.
+//! runs. With `--peer tantivy` it compares only the keyword leg with tantivy's own boolean query,
+//! collectors and count over the same index, in turns.
 
 #[path = "support/snapshots.rs"]
 mod snapshots;
@@ -24,10 +25,12 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_search::{
     Engine, Filter, Hit, Mode, QUERY_CHARS_MAX, SearchRequest, Stage, StageMicros, SuggestRequest, Tuning,
 };
+use tantivy::Term;
 use tantivy::collector::{Count, TopDocs};
-use tantivy::query::QueryParser;
+use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, QueryParser, TermQuery};
+use tantivy::schema::IndexRecordOption;
 use tantivy::snippet::SnippetGenerator;
-use tantivy::tokenizer::TextAnalyzer;
+use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 
 /// How often each query runs in each run, after one warm-up.
 const ROUNDS: usize = 6;
@@ -44,9 +47,73 @@ const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
 
 fn main() {
     let scratch = tempfile::tempdir().expect("a temporary folder can be made");
-    for path in snapshots::snapshots(&scratch) {
-        measure(&path);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let peer = arguments.iter().zip(arguments.iter().skip(1)).find(|(name, _)| *name == "--peer").map(|(_, peer)| peer);
+    let measured: fn(&Path) = match peer.map(String::as_str) {
+        None => measure,
+        Some("tantivy") => compare_with_tantivy,
+        Some(other) => panic!("there is no peer '{other}'; the only one is tantivy"),
+    };
+    snapshots::snapshots(&scratch).iter().for_each(|path| measured(path));
+}
+
+/// Searches by words with our leg and with tantivy's `Searcher`, in turns. Neither makes snippets.
+fn compare_with_tantivy(path: &Path) {
+    let snapshot = Arc::new(Snapshot::open(path).unwrap_or_else(|error| panic!("{error}")));
+    let engine = Engine::new(Arc::clone(&snapshot)).unwrap_or_else(|error| panic!("{error}"));
+    let queries = queries(&snapshot);
+    println!(
+        "\n{}: {} provisions, {} queries; the first {PAGE} results and the number of matches",
+        snapshot.manifest.name,
+        snapshot.manifest.counts.provisions,
+        queries.len()
+    );
+    let filter = Filter::within(None);
+    let ours = |query: &ReadyQuery| {
+        let wanted = SearchRequest { mode: Mode::Keyword, limit: PAGE, ..SearchRequest::new(&query.query) };
+        let request = SearchRequest { filter: &filter, ..wanted };
+        timed(|| engine.search(&request).unwrap_or_else(|error| panic!("'{}': {error}", query.query)).total)
+    };
+    let searcher = snapshot.keyword.searcher();
+    let booleans: Vec<BooleanQuery> = queries.iter().map(|query| boolean_query(&snapshot, &query.query)).collect();
+    let theirs = |query: &BooleanQuery| {
+        let collectors = (TopDocs::with_limit(PAGE as usize).order_by_score(), Count);
+        timed(|| searcher.search(query, &collectors).unwrap_or_else(|error| panic!("{error}")))
+    };
+    let mut ratios = Vec::new();
+    for run in 1..=RUNS {
+        let all = |ask: &dyn Fn(usize) -> f64| {
+            let asked = (0..ROUNDS).flat_map(|_| 0..queries.len());
+            Latency::of(asked.map(ask).collect()).median
+        };
+        let (ours, theirs) = (all(&|place| ours(&queries[place])), all(&|place| theirs(&booleans[place])));
+        println!("run {run}: our leg {ours:.0} us with understanding the query, tantivy {theirs:.0} us");
+        ratios.push(theirs / ours);
     }
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "tantivy's median over ours: {:.2} ({:.2} to {:.2})",
+        ratios[RUNS / 2],
+        ratios[0],
+        ratios[RUNS - 1]
+    );
+}
+
+/// Any of the query's words, in any of the fields that our leg searches.
+fn boolean_query(snapshot: &Snapshot, query: &str) -> BooleanQuery {
+    let fields = snapshot.keyword.fields();
+    let weighted = [(fields.heading, 4.0), (fields.text, 1.0), (fields.citation, 1.0), (fields.breadcrumb, 1.0)];
+    let mut analyzer = TextAnalyzer::from(LawTokenizer::default());
+    let mut tokens = analyzer.token_stream(query);
+    let mut terms: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+    while let Some(token) = tokens.next() {
+        for (field, weight) in weighted {
+            let term = Term::from_field_text(field, &token.text);
+            let term = TermQuery::new(term, IndexRecordOption::WithFreqs);
+            terms.push((Occur::Should, Box::new(BoostQuery::new(Box::new(term), weight))));
+        }
+    }
+    BooleanQuery::new(terms)
 }
 
 fn measure(path: &Path) {
