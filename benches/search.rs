@@ -91,12 +91,7 @@ fn compare_with_tantivy(path: &Path) {
         ratios.push(theirs / ours);
     }
     ratios.sort_by(f64::total_cmp);
-    println!(
-        "tantivy's median over ours: {:.2} ({:.2} to {:.2})",
-        ratios[RUNS / 2],
-        ratios[0],
-        ratios[RUNS - 1]
-    );
+    println!("tantivy's median over ours: {:.2} ({:.2} to {:.2})", ratios[RUNS / 2], ratios[0], ratios[RUNS - 1]);
 }
 
 /// Any of the query's words, in any of the fields that our leg searches.

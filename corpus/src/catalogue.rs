@@ -3,7 +3,6 @@
 //! It has a few hundred entries. It is stored as JSON so that anyone can read it, and kept in memory. A
 //! jurisdiction's `subtree` range includes its counties and cities. Each code body has its own range.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -127,28 +126,13 @@ pub struct Catalogue {
     pub tags: Vec<String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
-    Io { path: PathBuf, source: std::io::Error },
+    #[error("cannot read {}: {cause}", .path.display())]
+    Io { path: PathBuf, cause: std::io::Error },
+    #[error("{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'", .path.display())]
     Damaged { path: PathBuf, what: String },
 }
-
-impl fmt::Display for CatalogueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, source } => write!(f, "cannot read {}: {source}", path.display()),
-            Self::Damaged { path, what } => {
-                write!(
-                    f,
-                    "{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'",
-                    path.display()
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for CatalogueError {}
 
 impl Catalogue {
     pub fn to_json(&self) -> Vec<u8> {
@@ -160,7 +144,7 @@ impl Catalogue {
     /// Reads the catalogue. `node_count` is the number of nodes in the outline; a range beyond it is an error.
     pub fn open(dir: &Path, node_count: u32) -> Result<Self, CatalogueError> {
         let path = dir.join(FILE_NAME);
-        let text = std::fs::read(&path).map_err(|source| CatalogueError::Io { path: path.clone(), source })?;
+        let text = std::fs::read(&path).map_err(|cause| CatalogueError::Io { path: path.clone(), cause })?;
         let catalogue: Self = serde_json::from_slice(&text)
             .map_err(|error| CatalogueError::Damaged { path: path.clone(), what: error.to_string() })?;
         let ranges = catalogue.jurisdictions.iter().flat_map(|j| [j.subtree, j.nodes]);

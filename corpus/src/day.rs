@@ -58,16 +58,9 @@ impl Day {
 }
 
 /// The error for a text that is not a calendar day written as `2026-01-31`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a day; write it as 2026-01-31")]
 pub struct ParseDayError;
-
-impl fmt::Display for ParseDayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a day; write it as 2026-01-31")
-    }
-}
-
-impl std::error::Error for ParseDayError {}
 
 impl FromStr for Day {
     type Err = ParseDayError;

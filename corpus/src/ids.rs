@@ -120,20 +120,12 @@ impl OrdinalRange {
 pub struct ShortCode(String);
 
 /// The error for a text that is not a short code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is not a jurisdiction code: \
+     write 2 to 40 letters, digits or inner dashes, such as VA or UT-SPANISH-FORK"
+)]
 pub struct InvalidShortCode(pub String);
-
-impl fmt::Display for InvalidShortCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "'{}' is not a jurisdiction code: write 2 to 40 letters, digits or inner dashes, such as VA or UT-SPANISH-FORK",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for InvalidShortCode {}
 
 impl ShortCode {
     const LEN_MAX: usize = 40;

@@ -4,7 +4,6 @@
 //! sources and the counts. `manifest.blake3` contains the hash of the manifest itself, in the form that
 //! `b3sum --check` reads.
 
-use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -104,44 +103,21 @@ pub struct FileEntry {
 }
 
 /// Why a directory is not accepted as a snapshot. Every message names the file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
+    #[error("cannot {doing} {}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
+    #[error("{} is not a snapshot: it has no {}; make one with 'hornbook build'", .dir.display(), FILE_NAME)]
     NoSnapshot { dir: PathBuf },
+    #[error(
+        "{} has format {found}, this version reads {}; \
+         rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
+        .path.display(),
+        FORMAT
+    )]
     Format { path: PathBuf, found: u64 },
+    #[error("{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'", .path.display())]
     Damaged { path: PathBuf, what: String },
-}
-
-impl fmt::Display for ManifestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::NoSnapshot { dir } => {
-                write!(f, "{} is not a snapshot: it has no {FILE_NAME}; make one with 'hornbook build'", dir.display())
-            }
-            Self::Format { path, found } => write!(
-                f,
-                "{} has format {found}, this version reads {FORMAT}; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
-                path.display()
-            ),
-            Self::Damaged { path, what } => {
-                write!(
-                    f,
-                    "{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'",
-                    path.display()
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for ManifestError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
 }
 
 impl Manifest {

@@ -91,82 +91,35 @@ impl NodeRecord {
 }
 
 /// Why a node record could not be written or read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NodesError {
-    Store {
-        path: PathBuf,
-        doing: &'static str,
-        source: Box<redb::Error>,
-    },
-    Format {
-        path: PathBuf,
-        found: Option<u64>,
-    },
-    Invalid {
-        path: PathBuf,
-        ordinal: NodeOrdinal,
-        source: rancor::Error,
-    },
+    #[error("cannot {doing} {}: {source}", .path.display())]
+    Store { path: PathBuf, doing: &'static str, source: Box<redb::Error> },
+    #[error(
+        "{} has {}, this version reads {}; rebuild it with 'hornbook build'",
+        .path.display(),
+        .found.map_or("no format number".to_owned(), |found| format!("format {found}")),
+        FORMAT
+    )]
+    Format { path: PathBuf, found: Option<u64> },
+    #[error("{} contains a damaged record for node {ordinal}: {source}; run 'hornbook verify'", .path.display())]
+    Invalid { path: PathBuf, ordinal: NodeOrdinal, source: rancor::Error },
     /// redb panicked, because the file is damaged.
-    Unreadable {
-        path: PathBuf,
-        what: String,
-    },
+    #[error(
+        "{} is damaged: reading it failed with '{what}'; run 'hornbook verify', then copy the snapshot again or \
+         rebuild it with 'hornbook build'",
+        .path.display()
+    )]
+    Unreadable { path: PathBuf, what: String },
     /// The stored data of the node does not match its checksum, or is invalid.
-    Damaged {
-        path: PathBuf,
-        ordinal: NodeOrdinal,
-    },
-    Missing {
-        path: PathBuf,
-        ordinal: NodeOrdinal,
-    },
-}
-
-impl fmt::Display for NodesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::Format { path, found } => {
-                let found = found.map_or("no format number".to_owned(), |found| format!("format {found}"));
-                write!(
-                    f,
-                    "{} has {found}, this version reads {FORMAT}; rebuild it with 'hornbook build'",
-                    path.display()
-                )
-            }
-            Self::Invalid { path, ordinal, source } => {
-                write!(
-                    f,
-                    "{} contains a damaged record for node {ordinal}: {source}; run 'hornbook verify'",
-                    path.display()
-                )
-            }
-            Self::Unreadable { path, what } => write!(
-                f,
-                "{} is damaged: reading it failed with '{what}'; run 'hornbook verify', then copy the snapshot again or rebuild it with 'hornbook build'",
-                path.display()
-            ),
-            Self::Damaged { path, ordinal } => write!(
-                f,
-                "{} is damaged: the data of node {ordinal} does not match its checksum; run 'hornbook verify', then copy the snapshot again or rebuild it with 'hornbook build'",
-                path.display()
-            ),
-            Self::Missing { path, ordinal } => {
-                write!(f, "{} contains no record for node {ordinal}; run 'hornbook verify'", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for NodesError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Store { source, .. } => Some(source.as_ref()),
-            Self::Invalid { source, .. } => Some(source),
-            Self::Format { .. } | Self::Unreadable { .. } | Self::Damaged { .. } | Self::Missing { .. } => None,
-        }
-    }
+    #[error(
+        "{} is damaged: the data of node {ordinal} does not match its checksum; run 'hornbook verify', then copy the \
+         snapshot again or rebuild it with 'hornbook build'",
+        .path.display()
+    )]
+    Damaged { path: PathBuf, ordinal: NodeOrdinal },
+    #[error("{} contains no record for node {ordinal}; run 'hornbook verify'", .path.display())]
+    Missing { path: PathBuf, ordinal: NodeOrdinal },
 }
 
 /// Converts any error type of redb to ours, with the path and the operation.

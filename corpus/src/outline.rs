@@ -127,24 +127,15 @@ pub struct OutlineNode {
 }
 
 /// Why an outline could not be written. Nodes that do not form an outline are a bug in the builder.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OutlineError {
+    #[error("{0}")]
     File(SectionFileError),
+    #[error("node {ordinal} breaks depth-first order: {what}")]
     NotDepthFirst { ordinal: u32, what: &'static str },
+    #[error("two nodes have the id {id}")]
     DuplicateId { id: NodeId },
 }
-
-impl std::fmt::Display for OutlineError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::NotDepthFirst { ordinal, what } => write!(f, "node {ordinal} breaks depth-first order: {what}"),
-            Self::DuplicateId { id } => write!(f, "two nodes have the id {id}"),
-        }
-    }
-}
-
-impl std::error::Error for OutlineError {}
 
 impl From<SectionFileError> for OutlineError {
     fn from(error: SectionFileError) -> Self {

@@ -42,48 +42,25 @@ pub struct FileKind {
 pub type SectionTag = &'static str;
 
 /// Why a section file could not be written or read. Every message names the file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SectionFileError {
+    #[error("cannot {doing} {}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
+    #[error(
+        "{} does not start with '{}' but with '{}': it is another kind of file, or damaged",
+        .path.display(),
+        .expected.escape_ascii(),
+        .found.escape_ascii()
+    )]
     WrongMagic { path: PathBuf, expected: [u8; 8], found: [u8; 8] },
+    #[error(
+        "{} has format {found}, this version reads {reads}; \
+         rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
+        .path.display()
+    )]
     Version { path: PathBuf, found: u32, reads: u32 },
+    #[error("{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'", .path.display())]
     Damaged { path: PathBuf, what: String },
-}
-
-impl fmt::Display for SectionFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::WrongMagic { path, expected, found } => write!(
-                f,
-                "{} does not start with '{}' but with '{}': it is another kind of file, or damaged",
-                path.display(),
-                expected.escape_ascii(),
-                found.escape_ascii()
-            ),
-            Self::Version { path, found, reads } => write!(
-                f,
-                "{} has format {found}, this version reads {reads}; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
-                path.display()
-            ),
-            Self::Damaged { path, what } => {
-                write!(
-                    f,
-                    "{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'",
-                    path.display()
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for SectionFileError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
 }
 
 /// Writes a section file from start to end, one section after another. `finish` writes the header and syncs the file.

@@ -4,7 +4,6 @@
 //! that change later never crash a reader. Texts, records and cards are checked each time they are read. Changes in the
 //! indexes can lead to wrong results until the next verification. A snapshot has no `&mut` methods.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -36,95 +35,42 @@ use crate::zoning;
 use crate::zoning::catalogue::{ZoningCatalogueError as ZoningError, ZoningLayers};
 
 /// Why a directory was not opened as a snapshot. Every message names the file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    Manifest(ManifestError),
-    Catalogue(CatalogueError),
-    File(SectionFileError),
-    Nodes(NodesError),
-    Keyword(KeywordError),
-    Zoning(ZoningError),
+    #[error("{0}")]
+    Manifest(#[from] ManifestError),
+    #[error("{0}")]
+    Catalogue(#[from] CatalogueError),
+    #[error("{0}")]
+    File(#[from] SectionFileError),
+    #[error("{0}")]
+    Nodes(#[from] NodesError),
+    #[error("{0}")]
+    Keyword(#[from] KeywordError),
+    #[error("{0}")]
+    Zoning(#[from] ZoningError),
     /// It was built with an analyzer or embedder that this program does not have, or with several sentence encoders.
-    Incompatible {
-        dir: PathBuf,
-        what: &'static str,
-        built_with: String,
-        this_has: String,
-    },
+    #[error(
+        "cannot query the snapshot {}: it was built with the {what} {built_with}, this version has {this_has}; \
+         rebuild it with 'hornbook build', or use the version of hornbook that built it",
+        .dir.display()
+    )]
+    Incompatible { dir: PathBuf, what: &'static str, built_with: String, this_has: String },
     /// Damage that made a reader panic.
-    Unreadable {
-        dir: PathBuf,
-        what: String,
-    },
+    #[error(
+        "the snapshot {} is damaged: opening it failed with '{what}'; \
+         copy it again or rebuild it with 'hornbook build'",
+        .dir.display()
+    )]
+    Unreadable { dir: PathBuf, what: String },
     /// Two files disagree about a number of entries.
-    Counts {
-        dir: PathBuf,
-        file: &'static str,
-        found: u64,
-        expected: u64,
-    },
+    #[error(
+        "{} has {found} entries, but the outline has {expected}: the files are from different builds; \
+         copy the snapshot again or rebuild it with 'hornbook build'",
+        .dir.join(.file).display()
+    )]
+    Counts { dir: PathBuf, file: &'static str, found: u64, expected: u64 },
 }
-
-impl fmt::Display for SnapshotError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Manifest(error) => error.fmt(f),
-            Self::Catalogue(error) => error.fmt(f),
-            Self::File(error) => error.fmt(f),
-            Self::Nodes(error) => error.fmt(f),
-            Self::Keyword(error) => error.fmt(f),
-            Self::Zoning(error) => error.fmt(f),
-            Self::Incompatible { dir, what, built_with, this_has } => write!(
-                f,
-                "cannot query the snapshot {}: it was built with the {what} {built_with}, this version has {this_has}; \
-                 rebuild it with 'hornbook build', or use the version of hornbook that built it",
-                dir.display()
-            ),
-            Self::Unreadable { dir, what } => write!(
-                f,
-                "the snapshot {} is damaged: opening it failed with '{what}'; copy it again or rebuild it with 'hornbook build'",
-                dir.display()
-            ),
-            Self::Counts { dir, file, found, expected } => write!(
-                f,
-                "{} has {found} entries, but the outline has {expected}: the files are from different builds; copy the snapshot again or rebuild it with 'hornbook build'",
-                dir.join(file).display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SnapshotError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Manifest(error) => Some(error),
-            Self::Catalogue(error) => Some(error),
-            Self::File(error) => Some(error),
-            Self::Nodes(error) => Some(error),
-            Self::Keyword(error) => Some(error),
-            Self::Zoning(error) => Some(error),
-            Self::Incompatible { .. } | Self::Unreadable { .. } | Self::Counts { .. } => None,
-        }
-    }
-}
-
-macro_rules! from_error {
-    ($($error:ty => $variant:ident),* $(,)?) => {$(
-        impl From<$error> for SnapshotError {
-            fn from(error: $error) -> Self {
-                Self::$variant(error)
-            }
-        }
-    )*};
-}
-from_error!(
-    ManifestError => Manifest,
-    CatalogueError => Catalogue,
-    SectionFileError => File,
-    NodesError => Nodes,
-    KeywordError => Keyword,
-    ZoningError => Zoning,
-);
 
 /// The fingerprint of this program's analyzer, as manifests contain it.
 pub fn analyzer_fingerprint() -> Fingerprint {

@@ -5,7 +5,6 @@
 //! else against the checksums of its blocks. Therefore a bit that flips while a snapshot is served is never shown
 //! as law.
 
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
@@ -84,7 +83,15 @@ impl TextWriter {
 }
 
 /// The error for a text that is damaged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{} is damaged: the text of {} bytes at offset {} {}; run 'hornbook verify', then copy the snapshot again or \
+     rebuild it with 'hornbook build'",
+    FILE_NAME,
+    .span.length,
+    .span.offset,
+    .fault.as_str()
+)]
 pub struct TextDamaged {
     pub span: Span,
     pub fault: TextFault,
@@ -102,24 +109,16 @@ pub enum TextFault {
     Hash,
 }
 
-impl fmt::Display for TextDamaged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Span { offset, length } = self.span;
-        let fault = match self.fault {
-            TextFault::OutOfBounds => "is outside the file",
-            TextFault::NotUtf8 => "is not UTF-8",
-            TextFault::Checksum => "does not match its checksum",
-            TextFault::Hash => "does not match its SHA-256",
-        };
-        write!(
-            f,
-            "{FILE_NAME} is damaged: the text of {length} bytes at offset {offset} {fault}; run 'hornbook verify', then \
-             copy the snapshot again or rebuild it with 'hornbook build'"
-        )
+impl TextFault {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "is outside the file",
+            Self::NotUtf8 => "is not UTF-8",
+            Self::Checksum => "does not match its checksum",
+            Self::Hash => "does not match its SHA-256",
+        }
     }
 }
-
-impl std::error::Error for TextDamaged {}
 
 /// The mapped texts.
 #[derive(Clone, Debug)]

@@ -28,40 +28,81 @@ use crate::report::WordsReport;
 use crate::source_files::SourceError;
 use crate::spool::SpoolError;
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BuildError {
+    #[error("{0}")]
     Plan(PlanError),
+    #[error("{0}")]
     Source(SourceError),
+    #[error("{0}")]
     Import(ImportError),
+    #[error("{0}")]
     Zoning(ZoningImportError),
     /// Mistakes in the sources.
+    #[error("{0}")]
     Mistakes(Mistakes),
+    #[error("{0}")]
     Spool(SpoolError),
+    #[error("{0}")]
     Compile(CompileError),
+    #[error("{0}")]
     Encoder(EncoderError),
+    #[error("{0}")]
     Vectors(VectorWriteError),
+    #[error("{0}")]
     Graph(GraphBuildError),
+    #[error("{0}")]
     Publish(PublishError),
+    #[error("{0}")]
     DataDirectory(DataDirectoryError),
+    #[error("{0}")]
     Manifest(ManifestError),
+    #[error("{0}")]
     Catalogue(CatalogueError),
+    #[error("{0}")]
     ZoningFile(ZoningError),
+    #[error("{0}")]
     File(SectionFileError),
+    #[error("{0}")]
     Nodes(NodesError),
+    #[error("{0}")]
     Text(TextDamaged),
+    #[error("cannot write {}: {source}", .path.display())]
     Write {
         path: PathBuf,
-        source: io::Error,
+        // Raw, because thiserror takes a field that is written `source` for the cause.
+        r#source: io::Error,
     },
     /// The first warning, with `--strict`.
-    Strict {
-        first: Warning,
-        total: u64,
-    },
+    #[error("{first} ({}; --strict turns warnings into errors)", first_of(*.total))]
+    Strict { first: Warning, total: u64 },
     /// With `--strict`: the sources with words that are lost without a reason.
+    #[error(
+        "{}--strict refuses such losses; without it the build continues and report.json contains the complete account",
+        lost_words(.0)
+    )]
     WordsLost(Vec<WordsReport>),
     /// The snapshot was built, but it does not replace the one in use.
+    #[error("{0}")]
     Loss(LossRefused),
+}
+
+fn first_of(total: u64) -> String {
+    if total == 1 { "the only warning".to_owned() } else { format!("the first of {total} warnings") }
+}
+
+/// A line for each source.
+fn lost_words(reports: &[WordsReport]) -> String {
+    let line = |report: &WordsReport| {
+        format!(
+            "{}: {} of {} words are missing in the snapshot without a reason: {}\n",
+            report.source,
+            report.unaccounted,
+            report.words,
+            report.unaccounted_examples.join(", ")
+        )
+    };
+    reports.iter().map(line).collect()
 }
 
 impl BuildError {
@@ -69,55 +110,6 @@ impl BuildError {
         Self::Plan(PlanError::Invalid { place: plan.display().to_string(), what: what.to_string() })
     }
 }
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Plan(error) => error.fmt(f),
-            Self::Source(error) => error.fmt(f),
-            Self::Import(error) => error.fmt(f),
-            Self::Zoning(error) => error.fmt(f),
-            Self::Mistakes(mistakes) => mistakes.fmt(f),
-            Self::Spool(error) => error.fmt(f),
-            Self::Loss(refused) => refused.fmt(f),
-            Self::Compile(error) => error.fmt(f),
-            Self::Encoder(error) => error.fmt(f),
-            Self::Vectors(error) => error.fmt(f),
-            Self::Graph(error) => error.fmt(f),
-            Self::Publish(error) => error.fmt(f),
-            Self::DataDirectory(error) => error.fmt(f),
-            Self::Manifest(error) => error.fmt(f),
-            Self::Catalogue(error) => error.fmt(f),
-            Self::ZoningFile(error) => error.fmt(f),
-            Self::File(error) => error.fmt(f),
-            Self::Nodes(error) => error.fmt(f),
-            Self::Text(error) => error.fmt(f),
-            Self::Write { path, source } => write!(f, "cannot write {}: {source}", path.display()),
-            Self::Strict { first, total } => {
-                let all =
-                    if *total == 1 { "the only warning".to_owned() } else { format!("the first of {total} warnings") };
-                write!(f, "{first} ({all}; --strict turns warnings into errors)")
-            }
-            Self::WordsLost(reports) => {
-                for report in reports {
-                    writeln!(
-                        f,
-                        "{}: {} of {} words are missing in the snapshot without a reason: {}",
-                        report.source,
-                        report.unaccounted,
-                        report.words,
-                        report.unaccounted_examples.join(", ")
-                    )?;
-                }
-                f.write_str(
-                    "--strict refuses such losses; without it the build continues and report.json contains the complete account",
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
 
 impl From<ReadBackError> for BuildError {
     fn from(error: ReadBackError) -> Self {

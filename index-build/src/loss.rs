@@ -1,7 +1,6 @@
 //! Detects law that a new snapshot would lose, as a guard against incomplete sources.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +63,15 @@ fn read(snapshot: &Path) -> Option<Vec<ComparedBody>> {
 }
 
 /// The snapshot was built, but it does not replace the existing one.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the new snapshot has far fewer provisions than {}, which therefore stays in use:{}\n\
+     The new snapshot is at {}. Check that its sources are complete. If these numbers are right, run the same command \
+     again with --accept-loss",
+    .kept.display(),
+    loss_lines(.losses),
+    .built.display()
+)]
 pub struct LossRefused {
     pub losses: Vec<Loss>,
     /// The snapshot that stays in use.
@@ -73,26 +80,10 @@ pub struct LossRefused {
     pub built: PathBuf,
 }
 
-impl fmt::Display for LossRefused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the new snapshot has far fewer provisions than {}, which therefore stays in use:",
-            self.kept.display()
-        )?;
-        for Loss { code_body, before, after } in &self.losses {
-            write!(f, "\n  {code_body}: {before} before, {after} now")?;
-        }
-        write!(
-            f,
-            "\nThe new snapshot is at {}. Check that its sources are complete. If these numbers are right, run the same \
-             command again with --accept-loss",
-            self.built.display()
-        )
-    }
+fn loss_lines(losses: &[Loss]) -> String {
+    let line = |Loss { code_body, before, after }: &Loss| format!("\n  {code_body}: {before} before, {after} now");
+    losses.iter().map(line).collect()
 }
-
-impl std::error::Error for LossRefused {}
 
 #[cfg(test)]
 mod tests {

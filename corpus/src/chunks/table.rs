@@ -1,7 +1,6 @@
 //! The table of all chunks, `chunks.bin`: the node of each chunk, and the position of its text. Chunks are numbered in
 //! node order, so a range of nodes is a range of chunks.
 
-use std::fmt;
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
@@ -32,38 +31,16 @@ pub struct Chunk {
 }
 
 /// Why the table could not be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ChunkTableError {
-    File(SectionFileError),
+    #[error("{0}")]
+    File(#[from] SectionFileError),
+    #[error(
+        "cannot number the chunks of node {node}: a snapshot can contain at most {} chunks; \
+         split the plan into two snapshots",
+        u32::MAX
+    )]
     TooMany { node: NodeOrdinal },
-}
-
-impl fmt::Display for ChunkTableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::TooMany { node } => write!(
-                f,
-                "cannot number the chunks of node {node}: a snapshot can contain at most {} chunks; split the plan into two snapshots",
-                u32::MAX
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ChunkTableError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::File(error) => Some(error),
-            Self::TooMany { .. } => None,
-        }
-    }
-}
-
-impl From<SectionFileError> for ChunkTableError {
-    fn from(error: SectionFileError) -> Self {
-        Self::File(error)
-    }
 }
 
 /// Writes the table in node order. Chunks are written to the file at once; four bytes per node are kept until the end.

@@ -1,8 +1,6 @@
 //! The citation forms of code bodies: one row of `forms.tsv` per body, read once, and the bodies that a build plan
 //! adds.
 
-use std::fmt;
-
 use super::names::{BodyName, NameTaken, NameTrie, WordClasses, fold_name};
 use super::number::{DashRangeRule, NumberShape};
 use super::shared::{LetterCase, READINGS_MAX, SharedName, SharedNameMeaning};
@@ -27,42 +25,27 @@ pub struct BodyForm {
 }
 
 /// Why a body cannot be added to the grammar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
+    #[error(
+        "cannot add code body '{key}': its citation template '{template}' must be a name followed by {{number}}, with \
+         {{title}} at most once before it, such as 'Arden Rev. Stat. § {{number}}'"
+    )]
     Template { key: String, template: String },
+    #[error(
+        "cannot add code body '{key}': the name '{name}' must contain at least two letters and only ASCII characters"
+    )]
     Name { key: String, name: String },
+    #[error(
+        "cannot add code body '{key}': the name '{name}' already means '{holder}'; give it another name or drop the \
+         alias"
+    )]
     NameTaken { key: String, name: String, holder: String },
+    #[error("cannot add code body '{key}': another body has this key; give each body a different key")]
     KeyTaken { key: String },
+    #[error("cannot add code body: a grammar can contain at most {}", u16::MAX)]
     TooMany,
 }
-
-impl fmt::Display for FormError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Template { key, template } => write!(
-                f,
-                "cannot add code body '{key}': its citation template '{template}' must be a name followed by {{number}}, \
-                 with {{title}} at most once before it, such as 'Arden Rev. Stat. § {{number}}'"
-            ),
-            Self::Name { key, name } => {
-                write!(
-                    f,
-                    "cannot add code body '{key}': the name '{name}' must contain at least two letters and only ASCII characters"
-                )
-            }
-            Self::NameTaken { key, name, holder } => write!(
-                f,
-                "cannot add code body '{key}': the name '{name}' already means '{holder}'; give it another name or drop the alias"
-            ),
-            Self::KeyTaken { key } => {
-                write!(f, "cannot add code body '{key}': another body has this key; give each body a different key")
-            }
-            Self::TooMany => write!(f, "cannot add code body: a grammar can contain at most {}", u16::MAX),
-        }
-    }
-}
-
-impl std::error::Error for FormError {}
 
 /// Where a titled form writes its title.
 #[derive(Clone, Debug, PartialEq, Eq)]

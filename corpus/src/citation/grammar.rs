@@ -26,76 +26,40 @@ pub struct Grammar {
 }
 
 /// Why a text is not one citation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
+    #[error("cannot read a citation from an empty text; write one such as '42 U.S.C. § 1983'")]
     Empty,
-    TooLong {
-        bytes: usize,
-    },
+    #[error(
+        "cannot read a text of {bytes} bytes as a citation; a citation has at most {most} bytes",
+        most = CITATION_LEN_MAX
+    )]
+    TooLong { bytes: usize },
     /// It names no known code.
-    NoForm {
-        text: String,
-    },
+    #[error(
+        "cannot read '{text}' as a citation: it names no known code; write the code and the section, such as \
+         '42 U.S.C. § 1983' or 'Va. Code § 13.1-345'"
+    )]
+    NoForm { text: String },
     /// It names a code, but not a section number or an existing title of that code.
-    NoNumber {
-        text: String,
-        body: String,
-    },
+    #[error(
+        "cannot read '{text}' as a citation: it names '{body}', but no section, title or chapter of it; check the \
+         number"
+    )]
+    NoNumber { text: String, body: String },
     /// Several codes have the name, and the number fits each of them.
-    Ambiguous {
-        text: String,
-        readings: Vec<String>,
-    },
+    #[error("'{text}' may mean {}; write the full name of the code", .readings.join(" or "))]
+    Ambiguous { text: String, readings: Vec<String> },
     /// A citation is followed by other text.
-    Trailing {
-        citation: String,
-        rest: String,
-    },
+    #[error("read the citation '{citation}', but not the text after it: '{rest}'; remove that text")]
+    Trailing { citation: String, rest: String },
     /// A list of citations.
-    Several {
-        count: usize,
-    },
+    #[error("read {count} citations where one was expected; give them one at a time")]
+    Several { count: usize },
     /// A list has more elements than are resolved.
-    ListTooLong {
-        read: usize,
-    },
+    #[error("only the first {read} citations of the list were read; send the others in another request")]
+    ListTooLong { read: usize },
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "cannot read a citation from an empty text; write one such as '42 U.S.C. § 1983'"),
-            Self::TooLong { bytes } => {
-                write!(
-                    f,
-                    "cannot read a text of {bytes} bytes as a citation; a citation has at most {CITATION_LEN_MAX} bytes"
-                )
-            }
-            Self::NoForm { text } => write!(
-                f,
-                "cannot read '{text}' as a citation: it names no known code; write the code and the section, such as '42 U.S.C. § 1983' or 'Va. Code § 13.1-345'"
-            ),
-            Self::NoNumber { text, body } => write!(
-                f,
-                "cannot read '{text}' as a citation: it names '{body}', but no section, title or chapter of it; check the number"
-            ),
-            Self::Ambiguous { text, readings } => {
-                write!(f, "'{text}' may mean {}; write the full name of the code", readings.join(" or "))
-            }
-            Self::Trailing { citation, rest } => {
-                write!(f, "read the citation '{citation}', but not the text after it: '{rest}'; remove that text")
-            }
-            Self::Several { count } => {
-                write!(f, "read {count} citations where one was expected; give them one at a time")
-            }
-            Self::ListTooLong { read } => {
-                write!(f, "only the first {read} citations of the list were read; send the others in another request")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 static BUILT_IN: LazyLock<Grammar> = LazyLock::new(|| {
     let forms = Forms::built_in();

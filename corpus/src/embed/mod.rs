@@ -16,7 +16,6 @@ mod vector;
 mod vocabulary;
 mod word_hash;
 
-use std::fmt;
 use std::sync::LazyLock;
 
 pub use model::DIMS;
@@ -133,29 +132,31 @@ impl Embedder {
 }
 
 /// The embedder of this program does not give the expected result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SelfCheckError {
+    #[error(
+        "the embedder {} compiled into this program fails its self-check: \
+         '{}' has the tokens {:?}, expected {:?}; \
+         the program file is damaged, install or build it again",
+        Embedder::ID,
+        GOLDEN_TEXT,
+        numbers(.found),
+        GOLDEN_TOKENS
+    )]
     Tokens { found: Vec<TokenId> },
+    #[error(
+        "the embedder {} compiled into this program fails its self-check: \
+         component {component} of '{}' is {found}, expected {expected}; \
+         the program file is damaged, install or build it again",
+        Embedder::ID,
+        GOLDEN_TEXT
+    )]
     Vector { component: usize, found: f32, expected: f32 },
 }
 
-impl fmt::Display for SelfCheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the embedder {} compiled into this program fails its self-check: ", Embedder::ID)?;
-        match self {
-            Self::Tokens { found } => {
-                let found: Vec<u16> = found.iter().map(|token| token.0).collect();
-                write!(f, "'{GOLDEN_TEXT}' has the tokens {found:?}, expected {GOLDEN_TOKENS:?}")?;
-            }
-            Self::Vector { component, found, expected } => {
-                write!(f, "component {component} of '{GOLDEN_TEXT}' is {found}, expected {expected}")?;
-            }
-        }
-        write!(f, "; the program file is damaged, install or build it again")
-    }
+fn numbers(tokens: &[TokenId]) -> Vec<u16> {
+    tokens.iter().map(|token| token.0).collect()
 }
-
-impl std::error::Error for SelfCheckError {}
 
 /// Raise it when a change of the code gives the same text other tokens or another vector.
 #[cfg(test)]

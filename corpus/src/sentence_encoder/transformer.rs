@@ -3,9 +3,6 @@
 //! All passages of a batch have the same number of tokens, so nothing is padded or masked. Except for rounding, the
 //! vector of a passage does not depend on the other passages of the batch.
 
-use std::error::Error;
-use std::fmt;
-
 use candle_core::{Device, Result, Tensor};
 use candle_nn::ops::softmax_last_dim;
 use candle_nn::{LayerNorm, Linear, Module};
@@ -14,20 +11,9 @@ use super::shape::{EncoderShape, EncoderTensor, EncoderTensorSize, FIRST_NORM, L
 use crate::embed::TokenId;
 
 /// The error if vectors could not be computed.
-#[derive(Debug)]
-pub struct EncoderRunError(candle_core::Error);
-
-impl fmt::Display for EncoderRunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the sentence encoder failed: {}", self.0)
-    }
-}
-
-impl Error for EncoderRunError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.0)
-    }
-}
+#[derive(Debug, thiserror::Error)]
+#[error("the sentence encoder failed: {0}")]
+pub struct EncoderRunError(#[source] candle_core::Error);
 
 /// A source of word embeddings.
 pub trait WordRows {

@@ -7,7 +7,6 @@
 //! the file is checked when it is used: a damaged file can cause wrong results, but no panic and no endless search.
 //! `corpus/FORMAT.md` describes the layout.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use bytemuck::{Pod, Zeroable};
@@ -40,39 +39,16 @@ pub struct ChunkLinks<'a> {
 }
 
 /// Why a graph could not be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum GraphWriteError {
-    File(SectionFileError),
+    #[error("{0}")]
+    File(#[from] SectionFileError),
+    #[error(
+        "cannot write {}: more than {} links; build it with fewer links per point, or split the corpus",
+        .path.display(),
+        u32::MAX
+    )]
     TooManyLinks { path: PathBuf },
-}
-
-impl fmt::Display for GraphWriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::TooManyLinks { path } => write!(
-                f,
-                "cannot write {}: more than {} links; build it with fewer links per point, or split the corpus",
-                path.display(),
-                u32::MAX
-            ),
-        }
-    }
-}
-
-impl std::error::Error for GraphWriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::File(error) => Some(error),
-            Self::TooManyLinks { .. } => None,
-        }
-    }
-}
-
-impl From<SectionFileError> for GraphWriteError {
-    fn from(error: SectionFileError) -> Self {
-        Self::File(error)
-    }
 }
 
 /// Writes the graphs of one space, shards first. Each graph is begun, and then its chunks are pushed in order.

@@ -2,7 +2,6 @@
 //! keeps four bytes of it in memory. The reader returns columns of the mapped file. `corpus/FORMAT.md` describes
 //! the layout.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -30,58 +29,25 @@ struct RowsMeta {
 }
 
 /// Why vectors could not be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum VectorWriteError {
-    File(SectionFileError),
+    #[error("{0}")]
+    File(#[from] SectionFileError),
     /// The temporary file failed. While the vectors are written, their residuals are in an unnamed file in the same
     /// folder.
-    Spool {
-        directory: PathBuf,
-        source: io::Error,
-    },
-    NotFinite {
-        space: SpaceName,
-        chunk: usize,
-    },
-    TooMany {
-        space: SpaceName,
-    },
-}
-
-impl fmt::Display for VectorWriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::Spool { directory, source } => {
-                write!(f, "cannot use a temporary file in {}: {source}", directory.display())
-            }
-            Self::NotFinite { space, chunk } => write!(
-                f,
-                "cannot store the vector of chunk {chunk} in space {space}: it contains a value that is not a finite number; this is an error in the embedder"
-            ),
-            Self::TooMany { space } => write!(
-                f,
-                "cannot store another vector in space {space}: chunk ordinals end at {}; split the corpus into several snapshots",
-                u32::MAX
-            ),
-        }
-    }
-}
-
-impl std::error::Error for VectorWriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::File(error) => Some(error),
-            Self::Spool { source, .. } => Some(source),
-            Self::NotFinite { .. } | Self::TooMany { .. } => None,
-        }
-    }
-}
-
-impl From<SectionFileError> for VectorWriteError {
-    fn from(error: SectionFileError) -> Self {
-        Self::File(error)
-    }
+    #[error("cannot use a temporary file in {}: {source}", .directory.display())]
+    Spool { directory: PathBuf, source: io::Error },
+    #[error(
+        "cannot store the vector of chunk {chunk} in space {space}: it contains a value that is not a finite number; \
+         this is an error in the embedder"
+    )]
+    NotFinite { space: SpaceName, chunk: usize },
+    #[error(
+        "cannot store another vector in space {space}: chunk ordinals end at {last}; split the corpus into several \
+         snapshots",
+        last = u32::MAX
+    )]
+    TooMany { space: SpaceName },
 }
 
 /// A row as it is stored in a file. It can be copied unchanged to another file of the same space.

@@ -15,20 +15,13 @@ pub(crate) const NAME_LEN_MAX: usize = 32;
 pub struct SpaceName(String);
 
 /// The error for a text that is not the name of an embedding space.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is not the name of an embedding space: write 1 to {most} lower-case letters, digits or inner dashes, such \
+     as law-static-256",
+    most = NAME_LEN_MAX
+)]
 pub struct InvalidSpaceName(pub String);
-
-impl fmt::Display for InvalidSpaceName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "'{}' is not the name of an embedding space: write 1 to {NAME_LEN_MAX} lower-case letters, digits or inner dashes, such as law-static-256",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for InvalidSpaceName {}
 
 impl SpaceName {
     pub fn as_str(&self) -> &str {

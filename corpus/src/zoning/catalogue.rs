@@ -3,7 +3,6 @@
 //! `CatalogueWriter` writes it, `ZoningLayers` opens it. Opening parses the catalogue, maps the bodies and compares
 //! only their sizes, so its cost does not depend on the number of vertices. The manifest's hashes cover the contents.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -191,71 +190,33 @@ struct FormatOnly {
 }
 
 /// Why a layer could not be stored, or the folder could not be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ZoningCatalogueError {
-    Io {
-        path: PathBuf,
-        doing: &'static str,
-        source: io::Error,
-    },
+    #[error("cannot {doing} {}: {source}", .path.display())]
+    Io { path: PathBuf, doing: &'static str, source: io::Error },
     /// Two sources contain a layer for the same jurisdiction.
-    TwoLayers {
-        short_code: ShortCode,
-        first: String,
-        second: String,
-    },
-    Version {
-        path: PathBuf,
-        found: u32,
-    },
-    NotCatalogue {
-        path: PathBuf,
-        source: serde_json::Error,
-    },
-    Damaged {
-        path: PathBuf,
-        what: String,
-    },
+    #[error(
+        "{short_code} has two zoning layers, {first} and {second}; \
+         a jurisdiction can have only one: merge the files or remove one source from the plan"
+    )]
+    TwoLayers { short_code: ShortCode, first: String, second: String },
+    #[error(
+        "{} has format {found}, this version reads {}; \
+         rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
+        .path.display(),
+        FORMAT_VERSION
+    )]
+    Version { path: PathBuf, found: u32 },
+    #[error(
+        "{} is not a list of zoning layers: {source}; \
+         copy the snapshot again or rebuild it with 'hornbook build'",
+        .path.display()
+    )]
+    NotCatalogue { path: PathBuf, source: serde_json::Error },
+    #[error("{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'", .path.display())]
+    Damaged { path: PathBuf, what: String },
+    #[error(transparent)]
     Body(SectionFileError),
-}
-
-impl fmt::Display for ZoningCatalogueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::TwoLayers { short_code, first, second } => write!(
-                f,
-                "{short_code} has two zoning layers, {first} and {second}; a jurisdiction can have only one: merge the files or remove one source from the plan"
-            ),
-            Self::Version { path, found } => write!(
-                f,
-                "{} has format {found}, this version reads {FORMAT_VERSION}; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
-                path.display()
-            ),
-            Self::NotCatalogue { path, source } => write!(
-                f,
-                "{} is not a list of zoning layers: {source}; copy the snapshot again or rebuild it with 'hornbook build'",
-                path.display()
-            ),
-            Self::Damaged { path, what } => write!(
-                f,
-                "{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'",
-                path.display()
-            ),
-            Self::Body(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ZoningCatalogueError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            Self::NotCatalogue { source, .. } => Some(source),
-            Self::Body(error) => error.source(),
-            Self::TwoLayers { .. } | Self::Version { .. } | Self::Damaged { .. } => None,
-        }
-    }
 }
 
 /// Writes the folder of a new snapshot: layers in any order, then the catalogue.

@@ -4,8 +4,6 @@
 //! compares the bounding boxes of all features first and then edges, with exact orientation tests. A point on an
 //! edge that two zones share is therefore always on the boundary of both.
 
-use std::fmt;
-
 use geo::coordinate_position::{CoordPos, CoordinatePosition};
 use geo::{Coord, InteriorPoint, LineString, Polygon};
 use serde::Deserialize;
@@ -57,7 +55,8 @@ pub struct FeatureAtPoint<'l> {
 }
 
 /// The error for a stored body that the builder cannot have written.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the stored zoning layer {file} is damaged: {what}; run 'hornbook verify' and rebuild with 'hornbook build'")]
 pub struct LayerReadError {
     file: String,
     what: String,
@@ -73,18 +72,6 @@ impl LayerReadError {
         Self { file, ..self }
     }
 }
-
-impl fmt::Display for LayerReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the stored zoning layer {} is damaged: {}; run 'hornbook verify' and rebuild with 'hornbook build'",
-            self.file, self.what
-        )
-    }
-}
-
-impl std::error::Error for LayerReadError {}
 
 #[derive(Deserialize)]
 struct StoredBody {

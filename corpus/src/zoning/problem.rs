@@ -331,7 +331,8 @@ fn write_out_of_range(f: &mut fmt::Formatter<'_>, found: Position) -> fmt::Resul
 }
 
 /// The errors because of which a layer cannot be used. The first one should be fixed first.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("cannot use zoning layer {file}{}", first_and_count(.errors))]
 pub struct LayerRejected {
     /// The file name that the user knows.
     pub file: String,
@@ -339,19 +340,12 @@ pub struct LayerRejected {
     pub errors: Vec<Problem>,
 }
 
-impl fmt::Display for LayerRejected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot use zoning layer {}", self.file)?;
-        let mut errors = self.errors.iter();
-        if let Some(first) = errors.next() {
-            write!(f, ": {first}")?;
-        }
-        match errors.len() {
-            0 => Ok(()),
-            1 => write!(f, " (and 1 more error)"),
-            more => write!(f, " (and {more} more errors)"),
-        }
+/// The first error and the number of the others, for messages.
+fn first_and_count(errors: &[Problem]) -> String {
+    let Some((first, more)) = errors.split_first() else { return String::new() };
+    match more.len() {
+        0 => format!(": {first}"),
+        1 => format!(": {first} (and 1 more error)"),
+        more => format!(": {first} (and {more} more errors)"),
     }
 }
-
-impl std::error::Error for LayerRejected {}
