@@ -11,11 +11,21 @@ use serde_json::value::RawValue;
 
 /// What a feature that cannot be read as one says about itself, for its error.
 #[derive(Deserialize)]
-pub(crate) struct FeatureOutline {
+pub(crate) struct FeatureOutline<'t> {
     #[serde(rename = "type")]
     pub kind: Option<Value>,
     pub id: Option<Value>,
-    pub geometry: Option<Value>,
+    #[serde(borrow)]
+    pub geometry: Option<&'t RawValue>,
+}
+
+/// The same for its geometry.
+#[derive(Deserialize)]
+pub(crate) struct GeometryOutline<'t> {
+    #[serde(rename = "type")]
+    pub kind: Option<Value>,
+    #[serde(borrow)]
+    pub coordinates: Option<&'t RawValue>,
 }
 
 /// The other members of the collection. They may come before or after its features.

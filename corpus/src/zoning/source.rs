@@ -7,13 +7,14 @@
 use std::fmt;
 
 use geojson::feature::Id;
-use geojson::{Feature, Geometry, GeometryValue, JsonObject};
+use geojson::{Feature, Geometry, GeometryValue, JsonObject, PolygonType};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use crate::zoning::contacts::StepBudget;
 use crate::zoning::problem::{FeaturePlace, LayerRejected, Problem, ProblemKind};
-use crate::zoning::raw::{CollectionHeader, FeatureOutline, FeatureStep, each_feature};
+use crate::zoning::raw::{CollectionHeader, FeatureOutline, FeatureStep, GeometryOutline, each_feature};
 use crate::zoning::rings::{Repairs, RingReader};
 use crate::zoning::shape::{Position, Ring, Shape};
 use crate::zoning::topology;
@@ -194,17 +195,19 @@ impl<'a> LayerReader<'a> {
 
     /// Why a feature cannot be read.
     fn unreadable(&self, raw: &str, index: usize, error: &serde_json::Error) -> Problem {
-        let outline = serde_json::from_str::<FeatureOutline>(raw).ok();
+        let outline = serde_json::from_str::<FeatureOutline<'_>>(raw).ok();
         let id = outline.as_ref().and_then(|outline| FeatureId::from_value(outline.id.clone()?));
         let place = FeaturePlace { index, id: id.as_ref().map(FeatureId::to_string) };
-        let kind = outline.and_then(|outline| problem_of(&outline)).unwrap_or_else(|| {
+        let at_error = |raw: &str, error: &serde_json::Error, remedy: &str| {
             let (line, column) = self.position_in_file(raw, error);
-            ProblemKind::NotAsExpected {
-                line,
-                column,
-                what: format!("{}; {SHAPE_OF_COORDINATES}", without_position(error)),
-            }
-        });
+            ProblemKind::NotAsExpected { line, column, what: without_position(error) + remedy }
+        };
+        let kind = match outline.as_ref().map(fault_of) {
+            Some(OutlineFault::Known(kind)) => kind,
+            // The error of the coordinates alone has their line; that of the feature has the line of its end.
+            Some(OutlineFault::Coordinates(raw, error)) => at_error(raw, &error, SHAPE_OF_COORDINATES),
+            Some(OutlineFault::Unknown) | None => at_error(raw, error, ""),
+        };
         Problem::of_feature(place, kind)
     }
 
@@ -310,25 +313,36 @@ fn without_position(error: &serde_json::Error) -> String {
 }
 
 /// The remedy for coordinates that cannot be read.
-const SHAPE_OF_COORDINATES: &str = "a Polygon is a list of rings of positions, a MultiPolygon a list of Polygons";
+const SHAPE_OF_COORDINATES: &str = "; a Polygon is a list of rings of positions, a MultiPolygon a list of Polygons";
 
-/// What is wrong with a feature that cannot be read, if its outline shows it.
-fn problem_of(outline: &FeatureOutline) -> Option<ProblemKind> {
+/// What the outline of a feature shows to be wrong.
+enum OutlineFault<'t> {
+    Known(ProblemKind),
+    /// The text of the coordinates, and why they cannot be read.
+    Coordinates(&'t str, serde_json::Error),
+    Unknown,
+}
+
+fn fault_of<'t>(outline: &FeatureOutline<'t>) -> OutlineFault<'t> {
     let kind = type_name(outline.kind.as_ref());
     if kind != "Feature" {
-        return Some(ProblemKind::NotAFeature { found: kind.to_owned() });
+        return OutlineFault::Known(ProblemKind::NotAFeature { found: kind.to_owned() });
     }
     if outline.id.clone().is_some_and(|id| FeatureId::from_value(id).is_none()) {
-        return Some(ProblemKind::BadId);
+        return OutlineFault::Known(ProblemKind::BadId);
     }
-    let geometry = outline.geometry.as_ref()?.as_object()?;
-    match type_name(geometry.get("type")) {
-        "Polygon" | "MultiPolygon" if !geometry.contains_key("coordinates") => {
-            Some(ProblemKind::BadCoordinates { what: "there are none" })
-        }
-        "Polygon" | "MultiPolygon" => None,
-        found => Some(ProblemKind::NotPolygon { found: found.to_owned() }),
-    }
+    let geometry =
+        outline.geometry.and_then(|geometry| serde_json::from_str::<GeometryOutline<'t>>(geometry.get()).ok());
+    let Some(geometry) = geometry else { return OutlineFault::Unknown };
+    let Some(coordinates) = geometry.coordinates.map(RawValue::get) else {
+        return OutlineFault::Known(ProblemKind::BadCoordinates { what: "there are none" });
+    };
+    let error = match type_name(geometry.kind.as_ref()) {
+        "Polygon" => serde_json::from_str::<PolygonType>(coordinates).err(),
+        "MultiPolygon" => serde_json::from_str::<Vec<PolygonType>>(coordinates).err(),
+        found => return OutlineFault::Known(ProblemKind::NotPolygon { found: found.to_owned() }),
+    };
+    error.map_or(OutlineFault::Unknown, |error| OutlineFault::Coordinates(coordinates, error))
 }
 
 fn crs_of(members: Option<&JsonObject>) -> Option<&Value> {

@@ -85,10 +85,10 @@ fn what_cannot_be_served_is_refused_with_its_place() {
         (polygon(&format!("[{},[[0.1,0.1],[0.2,0.2]]]", square(0.0, 0.0, 1.0))), "hole 1 of part 0 has 2 positions"),
         (polygon("[[[0],[1]]]"), "a position needs a longitude and a latitude"),
         (polygon("[[[0,0],1,[1,1]]]"), "invalid type: integer `1`, expected a sequence; a Polygon is a list of rings"),
-        (polygon(r#"[[["0","0"]]]"#), "expected a coordinate element (number or array)"),
+        (polygon(r#"[[["0","0"]]]"#), "invalid type: string \"0\", expected f64; a Polygon is a list of rings"),
         (polygon("[[[1e999,0],[1,1],[0,1]]]"), "number out of range"),
         (polygon("[[[NaN,0],[1,1],[0,1]]]"), "is not JSON"),
-        (polygon(&deep), "recursion limit"),
+        (polygon(&deep), "invalid type: sequence, expected f64; a Polygon is a list"),
         (polygon("[[[41.7,-97.7],[41.8,-97.7],[41.8,-97.6],[41.7,-97.7]]]"), "latitude before longitude"),
         (polygon("[[[41.7,-87.7],[41.8,-87.7],[41.8,-87.6],[41.7,-87.7]]]"), "latitude and longitude swapped"),
         (polygon("[[[1176333.2,1890000.1],[1176334,1890000],[1176334,1890001]]]"), "projected feet or metres"),
@@ -107,6 +107,14 @@ fn what_cannot_be_served_is_refused_with_its_place() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_line_of_a_bad_coordinate_is_that_of_the_file() {
+    let feature = "{\n\"type\":\"Feature\",\n\"id\":7,\n\"geometry\":{\"type\":\"Polygon\",\n\"coordinates\":[[\n  [0,0],\n  [1,\"0\"]\n]]}}";
+    let text = format!("{{\"type\":\"FeatureCollection\",\n\"features\":[\n{feature}]}}");
+    let error = read(&text).unwrap_err().to_string();
+    assert!(error.contains("features[0] (id 7): line 9:8 is not GeoJSON: invalid type: string"), "{error}");
 }
 
 #[test]
