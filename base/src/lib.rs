@@ -1,5 +1,5 @@
 //! What several packages share and what knows nothing of law: time and randomness as arguments, numbers as text,
-//! invisible characters, and a cache that is bounded in bytes.
+//! invisible characters, files that users name, and a cache that is bounded in bytes.
 
 pub mod byte_cache;
 pub mod clock;
@@ -7,3 +7,4 @@ pub mod decimal;
 pub mod hex;
 pub mod invisible;
 pub mod random;
+pub mod regular_file;

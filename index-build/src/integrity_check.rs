@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use hornbook_base::regular_file;
 use serde::de::IgnoredAny;
 
-use crate::plain_file;
 use crate::source_files::{
     ArchiveFormat, LimitedReader, Packing, SourceError, TarBytes, UnpackLimit, check_entry_count, unpack,
 };
@@ -32,7 +32,8 @@ pub fn read_to_end(path: &Path, name: &str) -> Result<ContentSize, SourceError> 
     let place = || path.display().to_string();
     let not_whole =
         |error| SourceError::Refused { place: place(), what: format!("the file is incomplete or damaged: {error}") };
-    let file = plain_file::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
+    let file =
+        regular_file::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
     let packed_len = file.metadata().map_err(not_whole)?.len();
     let (inner, packing) = Packing::of(name);
     match packing.container {

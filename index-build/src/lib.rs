@@ -33,7 +33,6 @@ pub mod naming;
 mod opened_source;
 mod order;
 mod pattern;
-pub mod plain_file;
 pub mod plan;
 mod plan_fit;
 mod prepare;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hornbook_base::regular_file;
 use hornbook_corpus::catalogue::check_provision_url;
 use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::ShortCode;
@@ -11,7 +12,6 @@ use serde::Deserialize;
 
 use crate::import::Importer;
 use crate::import::zoning::ZoningOptions;
-use crate::plain_file;
 use crate::values::{is_date, is_source_key};
 
 /// A plan with every county and city of the country is smaller than this.
@@ -131,7 +131,7 @@ pub enum PlanError {
 
 impl Plan {
     pub fn open(path: &Path) -> Result<Self, PlanError> {
-        let text = plain_file::read_text(path, PLAN_BYTES_MAX)
+        let text = regular_file::read_text(path, PLAN_BYTES_MAX)
             .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
         Self::parse(&text, path)
     }

@@ -9,10 +9,10 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use hornbook_base::regular_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::plain_file;
 use crate::values::is_date;
 
 /// The version of the receipt format.
@@ -88,7 +88,7 @@ impl Receipt {
     /// The receipt of a file, if it has one.
     pub fn read(file: &Path) -> Result<Option<Self>, ReceiptError> {
         let path = Self::path_for(file);
-        let text = match plain_file::read(&path, RECEIPT_BYTES_MAX) {
+        let text = match regular_file::read(&path, RECEIPT_BYTES_MAX) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(io_error(&path, "read it"))?,
         };
@@ -139,7 +139,7 @@ impl Receipt {
 /// The SHA-256 of a file, in lower-case hexadecimal digits.
 pub fn sha256_of(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    let mut reader = plain_file::open(file)?;
+    let mut reader = regular_file::open(file)?;
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     loop {
         match reader.read(&mut buffer)? {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hornbook_base::regular_file;
 use hornbook_corpus::catalogue::Catalogue;
 use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::citation_index::CitationIndex;
@@ -15,7 +16,6 @@ use crate::error::BuildError;
 use crate::import::zoning;
 use crate::mistakes::Mistakes;
 use crate::opened_source::OpenedSource;
-use crate::plain_file;
 use crate::report::{LayerReport, WarningKind, Warnings};
 use crate::source_files::{self, SourceError};
 
@@ -96,7 +96,7 @@ fn import_zoning(
 }
 
 fn read_table(path: &Path) -> Result<String, BuildError> {
-    plain_file::read_text(path, ZONE_TABLE_BYTES_MAX).map_err(|source| {
+    regular_file::read_text(path, ZONE_TABLE_BYTES_MAX).map_err(|source| {
         BuildError::Source(SourceError::Io { place: path.display().to_string(), doing: "read the zone table", source })
     })
 }

@@ -18,7 +18,7 @@ use crate::job::AfterCommit;
 use crate::key::{KeyDigest, LinkToken};
 use crate::ledger::poster::LedgerTransaction;
 use crate::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, PersonRole, StoredPassword};
-use crate::records::{from_json, get_json, put_json, read_json};
+use crate::records::{get_json, put_json, read_json};
 use crate::state::{Index, StateError, StateTable, StateWriter};
 
 /// The purpose of the first operator's link, as stored.
@@ -145,23 +145,7 @@ impl Accounts {
 impl Accounts {
     /// Removes expired links from the file.
     pub(crate) fn expire_links(&self, now: UnixMillis) -> Result<(), ChangeError> {
-        let mut expired: Vec<Vec<u8>> = Vec::new();
-        self.shared.with_reading(|reading| {
-            reading.scan(StateTable::Links, &[], &mut |key, payload| {
-                let link: LinkRecord = from_json(StateTable::Links, key, payload)?;
-                expired.extend((link.expires_at <= now).then(|| key.to_vec()));
-                Ok(true)
-            })
-        })?;
-        if expired.is_empty() {
-            return Ok(());
-        }
-        self.change(move |poster| {
-            for key in &expired {
-                poster.writing.remove(StateTable::Links, key)?;
-            }
-            Ok(((), no_memory_effect()))
-        })
+        self.remove_expired(StateTable::Links, |link: &LinkRecord| link.expires_at <= now)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::ledger::entry::{EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
 use crate::records::{
     AccountRecord, AccountStatus, CheckoutRecord, DisputeRecord, DisputeState, EarlyReports, FailedRefund, OrderRecord,
-    Payable, PaymentEvent, PurchaseStatus, from_json, get_json, owned_json, put_json,
+    Payable, PaymentEvent, PurchaseStatus, get_json, owned_json, put_json,
 };
 use crate::state::{Index, StateTable};
 
@@ -105,23 +105,8 @@ impl Accounts {
 impl Accounts {
     /// Removes the reports of payments that never arrived.
     pub(crate) fn expire_early_reports(&self, now: UnixMillis) -> Result<(), ChangeError> {
-        let mut expired: Vec<Vec<u8>> = Vec::new();
-        self.shared.with_reading(|reading| {
-            reading.scan(StateTable::EarlyReports, &[], &mut |key, payload| {
-                let early: EarlyReports = from_json(StateTable::EarlyReports, key, payload)?;
-                expired.extend((early.at.plus_millis(EARLY_MILLIS) <= now).then(|| key.to_vec()));
-                Ok(true)
-            })
-        })?;
-        if expired.is_empty() {
-            return Ok(());
-        }
-        self.change(move |poster| {
-            for key in &expired {
-                poster.writing.remove(StateTable::EarlyReports, key)?;
-            }
-            Ok(((), no_memory_effect()))
-        })
+        let has_expired = |early: &EarlyReports| early.at.plus_millis(EARLY_MILLIS) <= now;
+        self.remove_expired(StateTable::EarlyReports, has_expired)
     }
 }
 

@@ -3,12 +3,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::de::DeserializeOwned;
+
 use crate::error::{ChangeError, LedgerError};
 use crate::ids::AccountId;
 use crate::job::{AfterCommit, Change};
 use crate::ledger::poster::LedgerTransaction;
 use crate::people::PersonRecord;
-use crate::records::{AccountRecord, LAST_IDS_KEY, LastIds, get_json, put_json};
+use crate::records::{AccountRecord, LAST_IDS_KEY, LastIds, from_json, get_json, put_json};
 use crate::reply::reply_channel;
 use crate::shared::SharedAccounts;
 use crate::state::{StateError, StateTable, StateWriter};
@@ -20,6 +22,31 @@ impl Accounts {
         run: impl FnOnce(&mut LedgerTransaction<'_>) -> Result<(T, AfterCommit), ChangeError> + Send + 'static,
     ) -> Result<T, ChangeError> {
         self.shared.change(run)
+    }
+
+    /// Removes the records of a table that have expired.
+    pub(super) fn remove_expired<T: DeserializeOwned>(
+        &self,
+        table: StateTable,
+        has_expired: impl Fn(&T) -> bool,
+    ) -> Result<(), ChangeError> {
+        let mut expired: Vec<Vec<u8>> = Vec::new();
+        self.shared.with_reading(|reading| {
+            reading.scan(table, &[], &mut |key, payload| {
+                let record: T = from_json(table, key, payload)?;
+                expired.extend(has_expired(&record).then(|| key.to_vec()));
+                Ok(true)
+            })
+        })?;
+        if expired.is_empty() {
+            return Ok(());
+        }
+        self.change(move |poster| {
+            for key in &expired {
+                poster.writing.remove(table, key)?;
+            }
+            Ok(((), no_memory_effect()))
+        })
     }
 }
 

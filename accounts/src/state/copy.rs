@@ -5,10 +5,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hornbook_base::regular_file;
+
 use super::error::StateError;
-use super::files::{
-    MARK_FILE, STATE_FILE, check_free_space, create_data_directory, create_private, open_regular_file, sync_and_rename,
-};
+use super::files::{MARK_FILE, STATE_FILE, check_free_space, create_data_directory, create_private, sync_and_rename};
 use super::lock::DataLock;
 use super::mark::MarkFile;
 use super::schema::create_schema;
@@ -117,7 +117,7 @@ fn take_owner_and_mode(part: &Path, state: &Path) -> Result<(), StateError> {
 
 fn copy_bytes(from: &Path, to: &Path) -> Result<(), StateError> {
     let reading = |e| StateError::file("read the backup", from, e);
-    let source = open_regular_file(from).map_err(reading)?;
+    let source = regular_file::open(from).map_err(reading)?;
     let length = source.metadata().map_err(reading)?.len();
     let mut target = create_private(to)?;
     let copied = check_free_space(&target, length).and_then(|()| io::copy(&mut source.take(length), &mut target));

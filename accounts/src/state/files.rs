@@ -1,8 +1,8 @@
 //! The files of a data directory: their names, and how they are created, owned and renamed into place.
 
-use std::fs::{DirBuilder, File, FileType, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::error::StateError;
@@ -41,33 +41,6 @@ pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
     let file = created.map_err(|e| StateError::file("create", path, e))?;
     chown_to_directory_owner(&file, path);
     Ok(file)
-}
-
-/// Opens a file that a user named, to read all of it. Only plain files are accepted: a device or a
-/// pipe may have no end, and opening a pipe may wait forever.
-pub(super) fn open_regular_file(path: &Path) -> io::Result<File> {
-    // Checked before opening, because opening a device may already have an effect.
-    check_plain(std::fs::metadata(path)?.file_type())?;
-    // With this flag, opening does not wait if a pipe has replaced the file in between.
-    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path)?;
-    check_plain(file.metadata()?.file_type())?;
-    Ok(file)
-}
-
-fn check_plain(kind: FileType) -> io::Result<()> {
-    let what = if kind.is_file() {
-        return Ok(());
-    } else if kind.is_dir() {
-        "a folder"
-    } else if kind.is_fifo() {
-        "a named pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a device"
-    };
-    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, but only plain files can be read")))
 }
 
 /// Checks that the disk of an open file has room for this many more bytes.

@@ -4,6 +4,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use hornbook_base::regular_file;
 use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
 use hornbook_corpus::sentence_encoder::{EncoderShape, EncoderTensor, EncoderTensorSize};
 use hornbook_corpus::vectors::is_supported_dims;
@@ -13,7 +14,6 @@ use sha2::{Digest, Sha256};
 
 use super::tensors::{OpenTensors, TensorFile};
 use crate::encoder_error::EncoderError;
-use crate::plain_file;
 
 /// The size limit of a configuration file or a vocabulary.
 const TEXT_BYTES_MAX: u64 = 256 << 20;
@@ -220,7 +220,7 @@ fn tokens_max(path: &Path, config: &EncoderConfig) -> Result<usize, EncoderError
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EncoderError> {
-    plain_file::read(path, TEXT_BYTES_MAX).map_err(|source| EncoderError::Read { path: path.to_owned(), source })
+    regular_file::read(path, TEXT_BYTES_MAX).map_err(|source| EncoderError::Read { path: path.to_owned(), source })
 }
 
 fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, EncoderError> {

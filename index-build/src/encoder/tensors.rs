@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
+use hornbook_base::regular_file;
 
 use crate::encoder_error::EncoderError;
-use crate::plain_file;
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
 
 /// Files are kept in memory as a whole. Encoders that embed a whole code in reasonable time are far smaller.
 const TENSORS_BYTES_MAX: u64 = 16 << 30;
@@ -19,7 +19,7 @@ pub(super) struct TensorFile {
 
 impl TensorFile {
     pub(super) fn read(path: PathBuf) -> Result<Self, EncoderError> {
-        match plain_file::read(&path, TENSORS_BYTES_MAX) {
+        match regular_file::read(&path, TENSORS_BYTES_MAX) {
             Ok(bytes) => Ok(Self { path, bytes }),
             Err(source) => Err(EncoderError::Read { path, source }),
         }

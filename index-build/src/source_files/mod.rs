@@ -14,11 +14,11 @@ use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use crate::plain_file;
 use crate::receipt::is_download_file;
 pub(crate) use archives::{LimitedReader, TarBytes, UnpackLimit, check_entry_count, unpack};
 use file::READ_BUFFER_BYTES;
 pub use file::{SourceError, SourceFile};
+use hornbook_base::regular_file;
 pub use lines::{for_each_line, parse_lines};
 pub use packing::{ArchiveFormat, Compression, Packing};
 
@@ -63,7 +63,7 @@ pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
         let place = || file.display().to_string();
         let mut one = blake3::Hasher::new();
         let io = |doing| move |source| SourceError::Io { place: place(), doing, source };
-        let opened = plain_file::open(&file).map_err(io("open it"))?;
+        let opened = regular_file::open(&file).map_err(io("open it"))?;
         one.update_reader(opened).map_err(io("read it"))?;
         let name = file.strip_prefix(path).unwrap_or(Path::new(""));
         hasher.update(name.as_os_str().as_encoded_bytes());
@@ -118,7 +118,7 @@ fn for_each_in<E: From<SourceError>>(
         let place = place.clone();
         move |source| SourceError::Io { place, doing, source }
     };
-    let file = plain_file::open(path).map_err(io("open it"))?;
+    let file = regular_file::open(path).map_err(io("open it"))?;
     let packed_len = file.metadata().map_err(io("open it"))?.len();
     let (_, packing) = Packing::of(&place);
     if packing.container == Some(ArchiveFormat::Zip) {
