@@ -51,16 +51,12 @@ impl ModelText {
         self.links.push(ModelLink { id, citation: citation.to_owned(), heading: heading.to_owned() });
     }
 
-    /// Adds a line and a link for each node. `contains` is the number of direct children of the nth node.
-    pub(super) fn list<'l, 's: 'l>(
-        &mut self,
-        nodes: impl ExactSizeIterator<Item = &'l NodeLink<'s>>,
-        contains: impl Fn(usize) -> usize,
-    ) {
+    /// Adds a line and a link for each node, with the number of its direct children.
+    pub(super) fn list<'l, 's: 'l>(&mut self, nodes: impl ExactSizeIterator<Item = (&'l NodeLink<'s>, usize)>) {
         let count = nodes.len();
-        for (place, node) in nodes.take(LISTED).enumerate() {
+        for (node, child_count) in nodes.take(LISTED) {
             let NodeLink { id, citation, heading, .. } = node;
-            let inside = match contains(place) {
+            let inside = match child_count {
                 0 => String::new(),
                 count => format!(", contains {count}"),
             };

@@ -1,4 +1,4 @@
-//! The text and the links of a result, beside its JSON.
+//! The text and the resource links that a result contains besides its JSON.
 
 use serde_json::{Value, json};
 

@@ -57,7 +57,7 @@ impl ForModel for BrowseReply<'_> {
     fn for_model(&self) -> ModelText {
         let Self { nodes, page, total, .. } = self;
         let mut shown = ModelText::of(format!("{} of {total} children, page {page}:\n", nodes.len()));
-        shown.list(nodes.iter().map(|child| &child.link), |place| nodes[place].child_count);
+        shown.list(nodes.iter().map(|child| (&child.link, child.child_count)));
         shown
     }
 }

@@ -108,7 +108,7 @@ impl ForModel for ReferencesReply<'_> {
         let Self { direction, nodes, total, page, .. } = self;
         let what = if direction.as_ref() == "in" { "provisions that cite it" } else { "provisions that it cites" };
         let mut shown = ModelText::of(format!("{} of {total} {what}, page {page}:\n", nodes.len()));
-        shown.list(nodes.iter(), |_| 0);
+        shown.list(nodes.iter().map(|node| (node, 0)));
         shown
     }
 }

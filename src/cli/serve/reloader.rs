@@ -24,22 +24,22 @@ impl Reloader {
     /// Serves the snapshot that the link in the data directory points to now, and loads the certificate
     /// again. If one of them is invalid, the old one stays, and the other is still reloaded.
     pub(super) fn reload(&self) -> Result<ReloadResult, String> {
-        self.reload_with(self.tls.as_deref().map(Tls::reload).transpose())
+        self.reload_with(self.tls.as_deref().map_or(Ok(()), Tls::reload))
     }
 
     /// The same for the snapshot alone.
     pub(super) fn reload_snapshot(&self) -> Result<ReloadResult, String> {
-        self.reload_with(Ok(None))
+        self.reload_with(Ok(()))
     }
 
-    fn reload_with(&self, certificate: Result<Option<()>, TlsError>) -> Result<ReloadResult, String> {
+    fn reload_with(&self, certificate: Result<(), TlsError>) -> Result<ReloadResult, String> {
         let snapshot = self.service.reload_snapshot(&self.data);
         let snapshot =
             snapshot.map_err(|error| format!("the new snapshot is not served, the old one stays in use: {error}"));
         let certificate =
             certificate.map_err(|error| format!("the new certificate is not used, the old one stays in use: {error}"));
         let reloaded = match (certificate, snapshot) {
-            (Ok(_), snapshot) => snapshot,
+            (Ok(()), snapshot) => snapshot,
             (Err(fault), Ok(_)) => Err(fault),
             (Err(fault), Err(other)) => Err(format!("{fault}; {other}")),
         };
