@@ -2,10 +2,10 @@
 //!
 //! When a commit fails, its outcome is unknown until the file has been read again, and the callers
 //! do not wait for that. The refunds that may be owed to them are recorded beside the database
-//! before the callers get the error ([`StateStorage::note_owed`]). The refunds are made, for the debits
+//! before the callers get the error ([`StateStorage::record_owed`]). The refunds are made, for the debits
 //! that the file contains, when the ledger is repaired or when the program starts again.
 //!
-//! [`StateStorage::note_owed`]: crate::state::StateStorage::record_owed
+//! [`StateStorage::record_owed`]: crate::state::StateStorage::record_owed
 
 use std::collections::{BTreeMap, HashSet};
 

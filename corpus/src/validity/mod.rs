@@ -1,7 +1,7 @@
 //! Which wording of a provision is in force on a day: one rule for all sources.
 //!
 //! A source prints one or more wordings of a provision. For each it may state from when and until when it is in
-//! force. [`state_on`] (in `rule`) decides which wording is shown state_on a day, and the status of the provisistate_on. The result
+//! force. [`state_on`] (in `rule`) decides which wording is shown on a day, and the status of the provision. The result
 //! depends only on the wordings and the day.
 //!
 //! 1. A wording is current from its first day to the day before its end.
