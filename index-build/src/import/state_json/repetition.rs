@@ -225,8 +225,9 @@ fn cut<'t>(
 ) -> Option<Element<'t>> {
     const BYTES_MIN: usize = 60;
     const END_BYTES_MIN: usize = 100;
-    /// This many parts in the right order are not a coincidence.
-    const PARTS_ENOUGH: usize = 10;
+    /// This many parts in the right order are not a coincidence; the second number is for documents
+    /// that write their elements twice.
+    const PARTS_ENOUGH: [usize; 2] = [10, 4];
     let whole = words.words[place].as_str();
     let mut found = Vec::new();
     let (mut at, mut next, mut covered, mut shown) = (0, place + 1, 0, place + 1);
@@ -250,13 +251,16 @@ fn cut<'t>(
     }
     // A paragraph that was already written whole is followed by its own parts, and some publishers omit parts.
     let is_doubled = !found.is_empty() && place.checked_sub(1).is_some_and(|before| words.words[before] == whole);
-    let is_whole = covered * 2 >= whole.len() || found.len() >= PARTS_ENOUGH || is_doubled;
+    let is_whole =
+        covered * 2 >= whole.len() || found.len() >= PARTS_ENOUGH[usize::from(words.has_repetitions)] || is_doubled;
     // A single paragraph within another may be a genuine repetition, but no text repeats its own long ending.
     let is_end = found.iter().any(|&(start, child)| {
         words.words[child].len() >= END_BYTES_MIN && start + words.words[child].len() == whole.len()
     });
     let is_shown = found.len() > 1 || is_doubled || is_end || words.has_repetitions;
-    if whole.len() < BYTES_MIN || !is_whole || !is_shown {
+    let is_mostly_parts = found.len() > 1 && covered * 4 >= whole.len() * 3;
+    let is_long = whole.len() >= BYTES_MIN || (words.has_repetitions && is_mostly_parts);
+    if !is_long || !is_whole || !is_shown {
         return None;
     }
     let text = paragraphs[place];
@@ -323,6 +327,40 @@ mod tests {
         assert_eq!(undone(&["Gone.", "Gone."]), ["Gone."]);
         assert_eq!(remove_repetitions(&["A", "B"], true).repeated, 0);
         assert_eq!(undone(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn a_short_whole_with_words_of_its_own_is_divided() {
+        let note = [
+            "Judgmentsentry of: Chapter 4.64.generally: Chapter 4.56.",
+            "entry of: Chapter 4.64.",
+            "generally: Chapter 4.56.",
+        ];
+        assert_eq!(undone(&note), ["Judgments", "entry of: Chapter 4.64.", "generally: Chapter 4.56."]);
+    }
+
+    /// From RCW 41.34.040, where only some cells of a table follow.
+    #[test]
+    fn a_table_is_divided_where_some_of_its_cells_follow() {
+        let table = [
+            "Option ARateAll Ages0.0% fixedOption BUp to Age 350.0%Age 35 to 441.0%Option CUp to Age 351.0%Age 35 to 442.5% and all other ages",
+            "Up to Age 35",
+            "Age 35 to 44",
+            "Up to Age 35",
+            "Age 35 to 44",
+        ];
+        let cells = [
+            "Option ARateAll Ages0.0% fixedOption B",
+            "Up to Age 35",
+            "0.0%",
+            "Age 35 to 44",
+            "1.0%Option C",
+            "Up to Age 35",
+            "1.0%",
+            "Age 35 to 44",
+            "2.5% and all other ages",
+        ];
+        assert_eq!(undone(&table), cells);
     }
 
     #[test]
