@@ -11,7 +11,7 @@ TESTS = HERE.parent / "index-build/tests/it"
 SAMPLE = HERE.parent / "corpus/sample"
 
 # The formats in the order of the table of importers: the first byte of an input picks one, in 'documents' and in 'cfr'.
-DOCUMENTS = ["uslm", "ecfr", "cfr-annual", "regml", "state-json", "state-html", "municipal-html", "plain-text", "open-law"]
+DOCUMENTS = ["uslm", "ecfr", "cfr-annual", "regml", "state-json", "page-json", "state-html", "municipal-html", "plain-text", "open-law"]
 CFR = ["ecfr", "cfr-annual", "regml"]
 
 # Which formats the strings of a test file are in.
@@ -21,6 +21,7 @@ STRINGS = {
     "municipal_html.rs": ["municipal-html"],
     "state_html.rs": ["state-html"],
     "state_json.rs": ["state-json"],
+    "page_json.rs": ["page-json"],
     "plain_text.rs": ["plain-text"],
     "table_spans.rs": ["uslm", "open-law", "ecfr", "cfr-annual", "municipal-html"],
 }

@@ -10,7 +10,8 @@ use target::target;
 mod target;
 
 /// The options of formats that cannot be parsed without any.
-const OPTIONS: [(&str, &str); 1] = [("plain-text", r"section = '^§ (\d+\.\d+)\. (.*)$'")];
+const OPTIONS: [(&str, &str); 2] =
+    [("plain-text", r"section = '^§ (\d+\.\d+)\. (.*)$'"), ("page-json", "topics = '^Notes?$'\nnavigation = ['^Next$']")];
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&pick, bytes)) = bytes.split_first() else { return };

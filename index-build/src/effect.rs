@@ -109,7 +109,7 @@ struct RemarkPattern {
 }
 
 /// Every pattern of remark that is understood.
-const REMARK_PATTERNS: [RemarkPattern; 11] = [
+const REMARK_PATTERNS: [RemarkPattern; 17] = [
     RemarkPattern {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
@@ -153,6 +153,35 @@ const REMARK_PATTERNS: [RemarkPattern; 11] = [
         pattern: r"renumbered (?:to|from) [^,]+, effective DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
     },
+    // A pair of wordings, each of which names the day of the other.
+    RemarkPattern {
+        pattern: r"effective until DATE\. for \w+ effective DATE, see below",
+        days: |dates| follows(&dates[0], &dates[1]).then(|| (None, Some(dates[1].clone()), None)),
+    },
+    RemarkPattern {
+        pattern: r"effective DATE\. for \w+ effective until DATE, see above",
+        days: |dates| follows(&dates[1], &dates[0]).then(|| (Some(dates[0].clone()), None, None)),
+    },
+    RemarkPattern {
+        pattern: r"effective DATE,? and repealed(?: on)? DATE",
+        days: |dates| {
+            (dates[0] < dates[1]).then(|| (Some(dates[0].clone()), Some(dates[1].clone()), Some(Status::Repealed)))
+        },
+    },
+    RemarkPattern {
+        pattern: r"repealed(?: on)? DATE",
+        days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Repealed))),
+    },
+    // The earlier wording returns on that day, but the source does not print it.
+    RemarkPattern {
+        pattern: r"repeal and reenactment on DATE",
+        days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Uncertain))),
+    },
+    // A repeal that another act took back.
+    RemarkPattern {
+        pattern: r"repeal(?: and reenactment)?(?: of section)? on DATE,? by .{2,120},? deleted by .{2,60}",
+        days: |_| Some((None, None, None)),
+    },
     // A proposed amendment changes nothing.
     RemarkPattern { pattern: r"proposed amendment\W+see editor.s notes?", days: |_| Some((None, None, None)) },
 ];
@@ -181,15 +210,22 @@ impl RemarkPattern {
     }
 }
 
-/// A remark without its introduction and its trailing reference:
-/// `Section 753 effective until July 1, 2022; see also ...`
+/// Whether a wording that is law until `last` is followed by one that is law from `next` on. Some
+/// sources name the same day in both, others the last day of the first.
+fn follows(last: &str, next: &str) -> bool {
+    last == next || day_after(last).is_some_and(|day| day == next)
+}
+
+/// A remark without its introduction and its trailing reference or act:
+/// `Section 753 effective until July 1, 2022; see also ...`, `Section repealed July 1, 2022. L 2020, c 4, §2.`
 fn without_lead_and_tail(words: &str) -> &str {
     let words = Pattern::fixed(
         r"(?i)^(?:this )?(?:section|sec\.|§|article|chapter|subchapter|part|title)(?: [\w.:-]*\d[\w.:-]*)?(?: is)? ",
     )
     .find(words)
     .map_or(words, |lead| &words[lead.end()..]);
-    let end = Pattern::fixed(r"(?i)[;,.]? see also .*$").find(words).map_or(words.len(), |tail| tail.start());
+    let tail = Pattern::fixed(r"[;,.]? (?i:see also) .*$|\. L (?:Sp )?\d{4},? c \d[^.]*\.?$");
+    let end = tail.find(words).map_or(words.len(), |tail| tail.start());
     words[..end].trim_end_matches(['.', ';', ',', ' '])
 }
 
@@ -202,7 +238,8 @@ fn is_about_validity(remark: &str) -> bool {
         r"|repeal(?:ed)?,? (?:effective|on)\b|renumbered (?:to|from) [^,]+, effective\b",
         r"|for (?:contingent |delayed )?(?:effective|expiration|termination|repeal)\b|for contingent\b",
         r"|see (?:editor.s notes?|effective date)\b|proposed amendment\b",
-        r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates)\b",
+        r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates|repealed (?:on )?[A-Z][a-z]+ \d+)\b",
+        r"|repeal (?:and reenactment |of section )+on\b",
         r"|text of (?:sub)?section (?:effective|until)\b",
         // Several acts of one session, each unaware of the others: every wording is law, as far as possible.
         r"|as amended by \d{4} c \d)",
@@ -243,7 +280,7 @@ fn trailing(heading: &str) -> Option<(Effect, &str)> {
 /// so that the whole section is not known for any day, or a sentence states until when the whole
 /// section is law.
 pub(crate) fn of_text(text: &str) -> Effect {
-    if !["ffective", "xpires", "xpiration"].iter().any(|word| text.contains(word)) {
+    if !["ffective", "xpires", "xpiration", "[Repeal", " repealed "].iter().any(|word| text.contains(word)) {
         return sunset(text);
     }
     let of_part = Pattern::fixed(concat!(
@@ -251,11 +288,24 @@ pub(crate) fn of_text(text: &str) -> Effect {
         r"(?:(?:as currently|contingently|repealed|until|and) )*effective\b[^.;\]]*(?:; see [^.;\]]*)?",
         r"|[(\[](?:(?:Effective|Repealed effective|Expires)(?: until| through| from| on)? [A-Z][a-z]{2,8}\.? \d",
         r"|Contingent(?:ly)? (?:effective|expiration)|For (?:contingent )?(?:effective|expiration|repeal) date)[^)\]]*[)\]]",
+        r"|\[(?:Sub(?:section|division|paragraph)|Paragraph|Clause|Definition) (?:deleted )?effective\b[^\]]*\]",
     ));
     match of_part.find(text) {
         Some(words) => Effect::unknown(words.as_str().trim_matches(['(', ')', '[', ']', ' '])),
-        None => sunset(text),
+        None => end_of_part(text).unwrap_or_else(|| sunset(text)),
     }
+}
+
+/// The first day on which a part of a text ends, if a remark in the text states it: `(b) [Repeal and
+/// reenactment on June 30, 2028. L 2023, c 148.] A person ...`. What is law from that day on is uncertain.
+fn end_of_part(text: &str) -> Option<Effect> {
+    let form = Pattern::fixed(&format!(
+        r"\[((?:Repeal and reenactment on|(?:Sub(?:section|division|paragraph)|Paragraph|Clause|Definition) repealed(?: on)?) {DATE}[^\]]*)\]"
+    ));
+    let ends = form.captures_iter(text).filter(|found| !found[1].contains(" deleted by "));
+    let first = ends.map(|found| (date_in(&found[2]), found[1].to_owned())).min()?;
+    let (Some(day), remark) = first else { return Some(Effect::unknown(first.1)) };
+    Some(Effect { to: Some(day), then: Some(Status::Uncertain), remark: Some(remark), ..Effect::default() })
 }
 
 /// Reads until when a section is law, if a sentence states it:
@@ -352,6 +402,22 @@ mod tests {
                 "Section 753 effective until July 1, 2022; see also section 753 effective July 1, 2022 set out below.",
                 "- 2022-07-01",
             ),
+            (
+                "Section effective until June 30, 2026. For section effective July 1, 2026, see below. L 2021, c 8, §§2, 13.",
+                "- 2026-07-01",
+            ),
+            ("Section effective July 1, 2026. For section effective until June 30, 2026, see above.", "2026-07-01 -"),
+            (
+                "Section effective January 2, 2019, and repealed June 30, 2023. L 2018, c 196, §9.",
+                "2019-01-02 2023-06-30 repealed",
+            ),
+            ("Section repealed June 30, 2030. L 2025, c 9, §4.", "- 2030-06-30 repealed"),
+            ("Repeal and reenactment on June 30, 2028. L 2024, c 45, §4.", "- 2028-06-30 uncertain"),
+            (
+                "Repeal and reenactment on July 1, 2018, by L 2013, c 67, §2, as shown in the main volume, deleted by L 2016, c 231, §69.",
+                "- -",
+            ),
+            ("Repeal of section on June 30, 2014, by L 2011, c 1 deleted by L 2012, c 2.", "- -"),
         ] {
             assert_eq!(said(remark), expected, "{remark}");
         }
@@ -375,6 +441,9 @@ mod tests {
             "Contingent repeal.",
             "Effective until July 1, 2028; contingent expiration date.",
             "Effective July 1, 2024, until July 1, 2022",
+            "Section effective until June 30, 2026. For section effective August 1, 2026, see below.",
+            "Section effective until L 2025, c 289 takes effect. For section effective after L 2025, c 289 takes effect, see below.",
+            "Repeal and reenactment on June 30, 2028. L 2024, c 45, §4. Repeal and reenactment on July 1, 2030. L 2023, c 90.",
             "For repeal date — see notes",
             "See Editor’s Note",
             "See effective date of amendment in note set out below",
@@ -475,6 +544,7 @@ mod tests {
             ("A. One.\nC. (For effective date — see notes) Two.", "For effective date — see notes"),
             ("25. (Expires July 1, 2024) Survey all.", "Expires July 1, 2024"),
             ("7. (Contingent effective date) Any member.", "Contingent effective date"),
+            ("\"Agency\" [Definition effective July 1, 2026.] means one.", "Definition effective July 1, 2026."),
         ] {
             let effect = of_text(text);
             assert!(effect.uncertain, "{text}");
@@ -488,6 +558,19 @@ mod tests {
         ] {
             assert_eq!(of_text(law), Effect::default(), "{law}");
         }
+    }
+
+    /// Examples from Hawaii.
+    #[test]
+    fn a_text_is_certain_until_a_part_of_it_ends() {
+        let effect = of_text(
+            "(a) One.\n(b) [Repeal and reenactment on June 30, 2028. L 2023, c 148, §8(2).] Two.\n(c) [Paragraph repealed July 1, 2027.] Three.",
+        );
+        assert_eq!((effect.to.as_deref(), effect.then), (Some("2027-07-01"), Some(Status::Uncertain)));
+        assert_eq!(effect.remark.as_deref(), Some("Paragraph repealed July 1, 2027."));
+        let deleted = "[Repeal and reenactment on June 30, 2012, by L 2009, c 1 deleted by L 2011, c 2.] A person";
+        assert_eq!(of_text(deleted), Effect::default());
+        assert!(of_text("(b) [Repeal and reenactment on June 31, 2028.] Two.").uncertain);
     }
 
     #[test]

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     /// The formats of existing and planned importers.
-    const FORMATS: [&str; 12] = [
+    const FORMATS: [&str; 13] = [
         "uslm",
         "open-law",
         "ecfr",
@@ -203,6 +203,7 @@ mod tests {
         "regml",
         "state-html",
         "state-json",
+        "page-json",
         "municipal-html",
         "plain-text",
         "native",

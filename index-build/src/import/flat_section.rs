@@ -105,7 +105,8 @@ pub(crate) fn add_container_without_sections(
     own.content.status = remark_behind(&own.content.heading);
 }
 
-fn infer_containers(
+/// Adds the containers of a path, and returns the handle of the innermost one.
+pub(crate) fn infer_containers(
     path: &[FlatContainer],
     document: &Document,
     target: ImportTarget<'_>,

@@ -1,6 +1,9 @@
 //! The levels of codes and their abbreviations in keys: `title` is `t`, so title 20 has the key `t20`.
 
+use serde::Deserialize;
+
 use crate::import::slug::slug;
+use crate::pattern::Pattern;
 
 const LEVELS: [(&str, &str); 12] = [
     ("title", "t"),
@@ -28,6 +31,26 @@ pub(crate) fn capitalised(level: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A level of containers, in the options of a plan: `number` matches the start of the number of a
+/// section, which is the number of the container.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NumberedLevel {
+    pub(crate) level: String,
+    pub(crate) number: Pattern,
+}
+
+/// Checks that the option `container` names levels.
+pub(crate) fn check_numbered(containers: &[NumberedLevel]) -> Result<(), String> {
+    match containers.iter().find(|container| short(&container.level).is_none()) {
+        None => Ok(()),
+        Some(unknown) => Err(format!(
+            "option 'container': '{}' is not a level; use title, chapter, article, part or another level",
+            unknown.level
+        )),
+    }
+}
+
 /// The level and number at the start of a container heading: `CHAPTER 21—CIVIL RIGHTS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label<'a> {
@@ -42,7 +65,12 @@ impl<'a> Label<'a> {
         if short(word).is_none() {
             return Self { level: "division", number: None };
         }
-        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '—' | '–' | ':' | ']')).unwrap_or(rest.len());
+        // A colon within a number, as in `Article 431:10C`, does not end it.
+        let ends = |at: usize, c: char| match c {
+            ':' => !rest[at + 1..].starts_with(|next: char| next.is_ascii_digit()),
+            c => c.is_whitespace() || matches!(c, '—' | '–' | ']'),
+        };
+        let end = rest.char_indices().find(|(at, c)| ends(*at, *c)).map_or(rest.len(), |(at, _)| at);
         let number = rest[..end].trim_end_matches(['.', '-', ',']);
         let is_number = number.len() <= 12
             && (number.bytes().any(|b| b.is_ascii_digit()) || number.bytes().all(|b| b.is_ascii_uppercase()));

@@ -22,6 +22,7 @@ pub mod municipal_html;
 pub mod native;
 pub mod open_law;
 pub(crate) mod options;
+pub mod page_json;
 pub mod plain_text;
 pub mod provisions_jsonl;
 mod ranges;
@@ -133,7 +134,7 @@ const OPEN_LAW_XML: TextFormat = TextFormat::Xml(&[
     ("prefix", "words before the number of a level"),
 ]);
 
-pub static IMPORTERS: [Importer; 12] = [
+pub static IMPORTERS: [Importer; 13] = [
     Importer {
         name: "native",
         content: SourceContent::Law {
@@ -200,6 +201,16 @@ pub static IMPORTERS: [Importer; 12] = [
             read: ReadMode::Documents { parse: state_json::parse, wants: state_json::wants },
             words: TextFormat::JsonInParts(&["text", "history"]),
             check_options: options::check::<state_json::StateJsonSettings>,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "page-json",
+        content: SourceContent::Law {
+            read: ReadMode::Documents { parse: page_json::parse, wants: page_json::wants },
+            words: TextFormat::Json(&["t"]),
+            check_options: options::check::<page_json::PageJsonSettings>,
             canonical_citations: true,
             own_tags: false,
         },

@@ -27,6 +27,7 @@ mod open_law_references;
 mod open_law_small;
 mod open_law_source;
 mod open_law_words;
+mod page_json;
 mod plain_text;
 mod real_counts;
 mod real_law;

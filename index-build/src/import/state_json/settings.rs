@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::signs::PrivateCharacters;
-use crate::import::levels;
+use crate::import::levels::{self, NumberedLevel};
 use crate::import::options::{FromOptions, read};
 use crate::pattern::Pattern;
 
@@ -30,14 +30,6 @@ struct StateJsonOptions {
     skip: Option<Pattern>,
 }
 
-/// A level of containers whose number is the start of the section number.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NumberedLevel {
-    pub(super) level: String,
-    pub(super) number: Pattern,
-}
-
 /// The options, with defaults for those that a plan does not set.
 #[derive(Debug)]
 pub(crate) struct StateJsonSettings {
@@ -53,12 +45,7 @@ pub(crate) struct StateJsonSettings {
 impl FromOptions for StateJsonSettings {
     fn from_options(options: &toml::Table) -> Result<Self, String> {
         let options: StateJsonOptions = read(options)?;
-        if let Some(unknown) = options.container.iter().find(|container| levels::short(&container.level).is_none()) {
-            return Err(format!(
-                "option 'container': '{}' is not a level; use title, chapter, article, part or another level",
-                unknown.level
-            ));
-        }
+        levels::check_numbered(&options.container)?;
         let or = |pattern: Option<Pattern>, ours: &str| pattern.unwrap_or_else(|| Pattern::fixed(ours));
         Ok(Self {
             number: or(options.number, r"^\d[\w.:-]*(?:\(\w+\))?$"),
