@@ -500,6 +500,29 @@ fn a_range_that_is_repealed_in_a_sentence_is_repealed_in_each_section() {
 }
 
 #[test]
+fn sentences_that_repeal_several_ranges_or_have_a_saving_clause_repeal_each_section() {
+    let several = "Sections 12-21, 12-22 to 12-22b, inclusive, 12-23 and 12-24a are repealed.";
+    let with_others = "Sections 4-41 to 4-50, inclusive, and other provisions of the general statutes which are inconsistent with chapter 54 are repealed.";
+    let saving = format!(
+        "Sections 8-155 to 8-159, inclusive, are repealed; provided, that {}.",
+        "any contract made before July 6, 1967, is kept ".repeat(12).trim_end()
+    );
+    let entries = [
+        ("10-75.", "Pupils.", "Sections 10-75 to 10-75k, inclusive, and 10-76 are repealed."),
+        ("12-21.", "Grants.", several),
+        ("12-22a.", "Grants.", several),
+        ("4-41.", "Rules.", with_others),
+        ("8-155.", "Towns.", &saving),
+        ("8-160.", "Others.", &saving),
+    ];
+    let imported = statutes("CT", "title-title-10-pets/chapter-chapter-2-dogs", &entries);
+    let statuses =
+        entries.map(|(number, ..)| imported.node(&format!("ct/gs/s{}", number.trim_end_matches('.'))).status.unwrap());
+    assert_eq!(statuses[..5], [Status::Repealed; 5]);
+    assert_eq!(statuses[5], Status::InForce);
+}
+
+#[test]
 fn nebraska_has_the_heading_in_the_text_alone_and_texts_in_one_line() {
     let entries = [
         ("1-119.Dogs", "and cats; fee", "The board shall charge a fee as"),

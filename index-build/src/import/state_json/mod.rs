@@ -165,9 +165,11 @@ fn add(
 /// The status in a text such as `Sections 1-42 to 1-54, inclusive, are repealed.`, which is all
 /// that is left of sections 1-42 to 1-54.
 fn stated_status(number: &str, text: &str) -> Option<Status> {
-    let stated = Pattern::fixed(
-        r"^Sections? (?<first>\d[\w.:-]*)(?<more>(?:(?:,| and| to) ?\d[\w.:-]*)*)(?:, inclusive,)? (?:is|are) (?<rest>.*)",
-    );
+    let stated = Pattern::fixed(concat!(
+        r"^Sections? (?<first>\d[\w.:-]*)(?<more>(?:,? inclusive|(?:,? and|,| to) ?\d[\w.:-]*)*),?",
+        r"(?: and other [^.;]{2,160}?)? (?:is|are) ",
+        r"(?<rest>(?:repealed|deleted|reserved|omitted|transferred|recodified|renumbered|redesignated|expired)\b.*)",
+    ));
     let stated = stated.captures(text)?;
     let numbers = Pattern::fixed(r"(to )?(\d[\w.:-]*)");
     let mut from = stated["first"].to_owned();
@@ -232,7 +234,9 @@ fn provision(
 fn wording_content(wording: PrintedWording, number: &str) -> Content {
     let (text, layout) = flat_text::set(&run_in::separated(&wording.law));
     let named = heading_status(&wording.heading).or_else(|| named_status(&text));
-    let status = named.or_else(|| stated_status(number, &text)).filter(|_| text.len() <= REMARK_BYTES_MAX);
+    let named = named.filter(|_| text.len() <= REMARK_BYTES_MAX);
+    // A sentence that names the section's own number states its status, whatever saving clause follows.
+    let status = named.or_else(|| stated_status(number, &text));
     let (of_heading, heading) = effect::of_heading(&wording.heading);
     let of_heading = of_heading.and(wording::effect_in_heading(&heading));
     let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
