@@ -12,8 +12,7 @@ use super::parameters::Param;
 /// Name of the parameter. URLs of web pages use it too.
 pub const AS_OF_NAME: &str = "asOf";
 
-pub(super) const AS_OF: Param<Option<Day>> =
-    Param::optional(AS_OF_NAME, "the law as it is on this day, such as 2026-01-31; today (UTC) if absent");
+pub(super) const AS_OF: Param<Option<Day>> = Param::optional(AS_OF_NAME, "as of a day, 2026-01-31; default: today");
 
 /// The day that a call asks about, with the law as of that day.
 #[derive(Clone, Debug)]

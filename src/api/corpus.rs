@@ -71,6 +71,10 @@ pub struct NodeLink<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub effective_to: Option<Day>,
+    /// The day through which the edition is current, if the source states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub current_through: Option<Day>,
 }
 
 impl Corpus {
@@ -128,6 +132,7 @@ impl Corpus {
             status,
             effective_from: from,
             effective_to: to,
+            current_through: self.engine.current_through(node)?,
         })
     }
 

@@ -9,7 +9,7 @@ use super::queue::WorkQueue;
 choice!(DepthChoice, name);
 
 pub(in crate::api) const DEPTH: Param<Option<DepthChoice>> =
-    Param::optional("depth", "deep: a sentence encoder reads q (milliseconds); auto: if it is a question");
+    Param::optional("depth", "deep: a sentence encoder reads q (milliseconds); auto: for questions");
 
 /// The operator's settings for deep searches.
 #[derive(Clone, Copy, Debug)]

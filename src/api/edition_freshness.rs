@@ -1,10 +1,11 @@
 //! How current an edition is, and what it does not know about the requested day.
 
 use hornbook_corpus::day::Day;
-use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
 
+use super::as_of::RequestedDay;
 use super::corpus::Corpus;
 use super::error::ApiError;
 
@@ -70,6 +71,67 @@ impl EditionFreshness {
                 Some(format!("{through}. It does not state since when this wording has been law."))
             }
             EditionCertainty::TooEarly => Some(format!("{through}. It contains no wordings older than its first one.")),
+        }
+    }
+}
+
+/// What the editions of several nodes do not know about a day: each statement once, with the name of
+/// its code body.
+#[derive(Debug, Default)]
+pub(super) struct EditionNotices {
+    seen: Vec<(Option<CodeBodyId>, EditionFreshness)>,
+    notices: Vec<String>,
+}
+
+impl EditionNotices {
+    /// Adds a node, and returns how current its edition is.
+    pub(super) fn add(
+        &mut self,
+        corpus: &Corpus,
+        node: NodeOrdinal,
+        shown: &ShownWording,
+        asked: &RequestedDay,
+    ) -> Result<EditionFreshness, ApiError> {
+        let freshness = EditionFreshness::of(corpus, node, shown, asked.day)?;
+        if !freshness.is_worth_a_notice(asked) {
+            return Ok(freshness);
+        }
+        let body = corpus.snapshot().code_body_of(node);
+        let key = (body.map(|body| body.id), freshness);
+        if !self.seen.contains(&key) {
+            self.seen.push(key);
+            let name = body.map(|body| format!("{}: ", body.name)).unwrap_or_default();
+            self.notices.extend(freshness.notice().map(|notice| format!("{name}{notice}")));
+        }
+        Ok(freshness)
+    }
+
+    /// Adds the nodes of a list, each as it is on the day.
+    pub(super) fn of(
+        corpus: &Corpus,
+        nodes: impl IntoIterator<Item = NodeOrdinal>,
+        asked: &RequestedDay,
+    ) -> Result<Vec<String>, ApiError> {
+        let mut all = Self::default();
+        for node in nodes {
+            all.add(corpus, node, &asked.law.shown(node), asked)?;
+        }
+        Ok(all.into_vec())
+    }
+
+    pub(super) fn into_vec(self) -> Vec<String> {
+        self.notices
+    }
+}
+
+impl EditionFreshness {
+    /// Whether a list shows the notice. For today only if the edition ended more than a year ago; for
+    /// a day that the call gave also in other cases.
+    fn is_worth_a_notice(self, asked: &RequestedDay) -> bool {
+        match self.knowledge {
+            EditionCertainty::LongPast => true,
+            EditionCertainty::Past | EditionCertainty::Undated | EditionCertainty::TooEarly => asked.is_named,
+            EditionCertainty::Certain | EditionCertainty::Unstated => false,
         }
     }
 }

@@ -51,6 +51,13 @@ impl ModelText {
         self.links.push(ModelLink { id, citation: citation.to_owned(), heading: heading.to_owned() });
     }
 
+    /// Adds what editions do not know, a line for each.
+    pub(super) fn notes(&mut self, notices: &[String]) {
+        for notice in notices {
+            let _ = writeln!(self.text, "Note: {notice}");
+        }
+    }
+
     /// Adds a line and a link for each node, with the number of its direct children.
     pub(super) fn list<'l, 's: 'l>(&mut self, nodes: impl ExactSizeIterator<Item = (&'l NodeLink<'s>, usize)>) {
         let count = nodes.len();
@@ -91,6 +98,11 @@ impl fmt::Display for Standing {
 
 impl NodeLink<'_> {
     fn standing(&self) -> Standing {
-        Standing { status: self.status, from: self.effective_from, to: self.effective_to, through: None }
+        Standing {
+            status: self.status,
+            from: self.effective_from,
+            to: self.effective_to,
+            through: self.current_through,
+        }
     }
 }

@@ -207,7 +207,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/gis/{shortCode}/at", "/api/v1/gis/{short_code}/at?lat={lat}&lon={lon}"),
         tool: tool("law.zoning_at", "law_zoning_at"),
-        parameters: &[gis::SHORT_CODE.rule, gis_at::LAT.rule, gis_at::LON.rule],
+        parameters: &[gis::SHORT_CODE.rule, gis_at::LAT.rule, gis_at::LON.rule, AS_OF.rule],
         body: None,
         formats: JSON,
         errors: NOT_FOUND,

@@ -45,7 +45,7 @@ choice!(Format, name);
 
 /// The parameter of operations that answer in several formats.
 pub(super) const FORMAT: Param<Option<Format>> =
-    Param::optional("format", "the format of the answer; takes precedence over the Accept header");
+    Param::optional("format", "format of the answer; takes precedence over the Accept header");
 
 /// Initial size of the buffer. Few answers are shorter.
 const JSON_BYTES: usize = 256;

@@ -135,15 +135,56 @@ fn invalid_dates_are_refused_by_every_operation() {
     let served = ServerWithClock::just_before_change();
     let with_day = OPERATIONS.iter().filter(|row| row.parameters.iter().any(|parameter| parameter.name == "asOf"));
     let routes: Vec<&str> = with_day.map(|row| row.route.unwrap().path).collect();
-    assert_eq!(routes.len(), 8, "{routes:?}");
+    assert_eq!(routes.len(), 9, "{routes:?}");
     for route in routes {
-        let path = route.replace("{id}", &served.id);
+        let path = route.replace("{id}", &served.id).replace("{shortCode}", "AR");
         for bad in ["2026-02-30", "tomorrow", "2026-1-1"] {
             let error = served.get(&format!("{path}?asOf={bad}")).expect_error(422, "validation_error");
             let details = error["details"].as_array().unwrap();
             let named = details.iter().find(|violation| violation["parameter"] == "asOf").unwrap();
             assert!(text(&named["message"]).contains("such as 2026-01-31"), "{error}");
         }
+    }
+}
+
+/// Every list says through which day its editions are current, and what they do not know about the day.
+#[test]
+fn every_list_says_how_current_it_is() {
+    let served = ServerWithClock::just_before_change();
+    let body = text(&served.node(CHANGE_DAY)["codeBodyId"]).to_owned();
+    let found = served.get("/api/v1/search?q=tenant+landlord&limit=50").json();
+    let ids = found["results"].as_array().unwrap().iter().map(|hit| text(&hit["nodeId"]).to_owned());
+    let cites = |id: &String| served.get(&format!("/api/v1/node/{id}")).json()["references"]["out"]["total"] != 0;
+    let citing = ids.into_iter().find(cites).expect("a provision of the sample that cites another");
+    let lists = [
+        format!("/api/v1/node/{citing}/references"),
+        format!("/api/v1/browse?codeBodyId={body}"),
+        format!("/api/v1/resolve?citation={}", encoded(DEPOSITS)),
+        "/api/v1/suggest?q=secur".to_owned(),
+        "/api/v1/search?q=security+deposit".to_owned(),
+    ];
+    for list in lists {
+        let mark = if list.contains('?') { '&' } else { '?' };
+        let on = |day: &str| served.get(&format!("{list}{mark}asOf={day}")).json();
+        let lines = |reply: &Value| -> Vec<Value> {
+            let found = ["nodes", "answers", "suggestions", "results"].iter().find_map(|name| reply[name].as_array());
+            let found = found.unwrap().clone();
+            let candidates = |line: Value| line["candidates"].as_array().cloned().unwrap_or_else(|| vec![line]);
+            found.into_iter().flat_map(candidates).collect()
+        };
+        let known = on("2026-01-01");
+        assert!(known.get("notices").is_none_or(|notices| notices == &json!([])), "{list}: {known:#}");
+        assert!(!lines(&known).is_empty(), "{list}");
+        for line in lines(&known) {
+            assert_eq!(line["currentThrough"], "2026-01-01", "{list}: {line:#}");
+        }
+        let later = on("2028-01-01");
+        let notice = text(&later["notices"][0]);
+        assert!(notice.contains("current through 2026-01-01, more than a year before"), "{list}: {notice}");
+        let mut notices = later["notices"].as_array().unwrap().clone();
+        let count = notices.len();
+        notices.dedup();
+        assert_eq!(notices.len(), count, "{list}: each notice once");
     }
 }
 

@@ -412,7 +412,7 @@ fn queries_are_completed_and_misspellings_corrected() {
     assert_eq!(fields(&body), ["didYouMean", "suggestions"]);
     let suggestions = body["suggestions"].as_array().unwrap();
     assert_eq!(suggestions.len(), 3);
-    let days = ["effectiveFrom", "effectiveTo"];
+    let days = ["effectiveFrom", "effectiveTo", "currentThrough"];
     let always = fields(&suggestions[0]).into_iter().filter(|field| !days.contains(field));
     assert_eq!(always.collect::<Vec<_>>(), ["citation", "count", "isGuess", "kind", "nodeId", "status", "text"]);
     assert!(suggestions[0]["text"].as_str().unwrap().to_lowercase().starts_with("secur"), "{body:#}");

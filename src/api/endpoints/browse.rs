@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::filters::code_body;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
+use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork, WorkClass};
@@ -41,6 +42,9 @@ pub struct BrowseReply<'s> {
     pub page_size: u32,
     /// The number of children on all pages.
     pub total: usize,
+    /// What the editions do not know about the requested day, by code body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -55,8 +59,9 @@ pub struct Child<'s> {
 
 impl ForModel for BrowseReply<'_> {
     fn for_model(&self) -> ModelText {
-        let Self { nodes, page, total, .. } = self;
+        let Self { nodes, page, total, notices, .. } = self;
         let mut shown = ModelText::of(format!("{} of {total} children, page {page}:\n", nodes.len()));
+        shown.notes(notices);
         shown.list(nodes.iter().map(|child| (&child.link, child.child_count)));
         shown
     }
@@ -80,14 +85,15 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     };
     let weight = if children.len() > CHILDREN_LIGHT { WorkClass::Heavy } else { WorkClass::Light };
     let last = u32::try_from(total.div_ceil(limit as usize)).unwrap_or(u32::MAX).max(1);
-    let (corpus, law) = (Arc::clone(corpus), RequestedDay::of(call).law);
+    let (corpus, asked) = (Arc::clone(corpus), RequestedDay::of(call));
     Ok(PreparedWork::new(weight, move |cancellation| {
         let shown = |node| {
             cancellation.check()?;
-            child(&corpus, &law, node)
+            child(&corpus, &asked.law, node)
         };
+        let notices = EditionNotices::of(&corpus, children.iter().copied(), &asked)?;
         let nodes = children.into_iter().map(shown).collect::<Result<_, _>>()?;
-        let reply = Reply::json(&BrowseReply { nodes, page, page_size: limit, total })?;
+        let reply = Reply::json(&BrowseReply { nodes, page, page_size: limit, total, notices })?;
         Ok(Reply { pages: Some(Pages { page, last }), ..reply })
     }))
 }

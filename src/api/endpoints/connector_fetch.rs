@@ -45,6 +45,12 @@ struct ConnectorMetadata<'s> {
     citation: &'s str,
     code_body: Option<&'s str>,
     status: &'static str,
+    /// The first day on which this wording is law, if the source states it.
+    #[schemars(with = "Option<String>")]
+    effective_from: Option<Day>,
+    /// The first day on which this wording is no longer law, if the source states it.
+    #[schemars(with = "Option<String>")]
+    effective_to: Option<Day>,
     /// The day through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
     current_through: Option<Day>,
@@ -84,6 +90,8 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String, base_url: &str) -> Conne
             citation: &node.citation,
             code_body: node.code_body.as_deref(),
             status: node.status.as_str(),
+            effective_from: node.effective_from,
+            effective_to: node.effective_to,
             current_through: node.provenance.current_through,
             source_url: node.provenance.source_url.as_deref(),
             total_chars,

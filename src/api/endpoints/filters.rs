@@ -18,7 +18,7 @@ pub(in crate::api) const JURISDICTION: Param<Option<ShortCode>> =
     Param::optional("jurisdiction", "short code of a jurisdiction; includes its sub-jurisdictions");
 
 pub(in crate::api) const JURISDICTIONS: Param<Option<ShortCodes<FILTER_VALUES_MAX>>> =
-    Param::optional("jurisdiction", "short codes of up to 10 jurisdictions; each includes its sub-jurisdictions");
+    Param::optional("jurisdiction", "short codes of up to 10 jurisdictions, with their sub-jurisdictions");
 
 pub(in crate::api) const CODE_BODIES: Param<Option<Ids<FILTER_VALUES_MAX>>> =
     Param::optional("codeBody", "ids of up to 10 code bodies, from code-bodies");

@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
-use super::node::NodeReply;
+use super::node::{NodeReply, format_version};
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedDegrees, Param};
-use crate::api::reply::Reply;
+use crate::api::reply::{Format, Reply};
 use crate::api::reply_text::ReplyText;
 
 pub(in crate::api) const LAT: Param<BoundedDegrees<90>> = Param::required("lat", "latitude in degrees, WGS 84");
@@ -104,9 +104,9 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         return Err(ApiError::not_found(message));
     }
     let corpus = Arc::clone(call.corpus);
-    let asked = RequestedDay::today(call);
+    let asked = RequestedDay::of(call);
     let with_texts = call.caller.scopes.has_any_of(TEXT_SCOPES);
-    let form = if with_texts { "texts" } else { "ids" };
+    let form = if with_texts { format!("texts{}", format_version(Format::Json)) } else { "ids".to_owned() };
     // Contains no comma, because commas separate the tags in `If-None-Match`.
     let version = match with_texts {
         // The texts depend on the day.

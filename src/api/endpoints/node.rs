@@ -108,6 +108,8 @@ pub struct WordingReply<'s> {
     pub text: ReplyText<'s>,
     pub source_credit: Option<ReplyText<'s>>,
     pub notes: Vec<NoteReply<'s>>,
+    /// The URL that this wording was read from, if the source names one.
+    pub source_url: Option<String>,
 }
 
 /// The source of the text.
@@ -134,7 +136,8 @@ pub struct Provenance<'s> {
 /// written, so it cannot be a hash of the output.
 pub(super) const fn format_version(format: Format) -> u32 {
     match format {
-        Format::Json | Format::Markdown | Format::Text => 3,
+        Format::Json => 4,
+        Format::Markdown | Format::Text => 3,
     }
 }
 
@@ -245,6 +248,7 @@ fn other_wordings<'s>(
             text: texts.get_verified(wording.text, &wording.text_sha256)?.into(),
             source_credit: credit(corpus, wording)?,
             notes: notes(corpus, wording)?,
+            source_url: wording.source_url.clone(),
         })
     });
     replies.collect()

@@ -68,7 +68,12 @@ impl NodeReply<'_> {
     }
 
     pub(super) const fn standing(&self) -> Standing {
-        Standing { status: self.status, from: self.effective_from, to: self.effective_to, through: None }
+        Standing {
+            status: self.status,
+            from: self.effective_from,
+            to: self.effective_to,
+            through: self.provenance.current_through,
+        }
     }
 
     /// What a reader must know before the text: status, days, successors, and what the edition does not know.
@@ -168,6 +173,7 @@ mod tests {
 
     /// A provision with every field that a format can write.
     fn whole() -> NodeReply<'static> {
+        let dated = |date: &str| Some(date.parse().unwrap());
         let link = || NodeLink {
             id: NodeId(Uuid::from_u128(2)),
             citation: "Title 9".into(),
@@ -175,8 +181,8 @@ mod tests {
             status: Status::InForce,
             effective_from: None,
             effective_to: None,
+            current_through: dated("2021-06-30"),
         };
-        let dated = |date: &str| Some(date.parse().unwrap());
         let said = |words: &str| Some(words.to_owned());
         NodeReply {
             id: NodeId(Uuid::from_u128(1)),
@@ -213,6 +219,7 @@ mod tests {
                 text: "None.".into(),
                 source_credit: Some("(2021, c. 2.)".into()),
                 notes: vec![NoteReply { topic: "Editor's note".into(), text: "Later.".into() }],
+                source_url: None,
             }],
             former_citations: vec!["Test Code § 8.1".into()],
             parallel_citations: Vec::new(),
@@ -247,7 +254,7 @@ mod tests {
         let now = written.each_ref().map(|(format, written)| {
             (format.name(), format_version(*format), hex::encode(&Sha256::digest(written)[..8]))
         });
-        let then = [("json", 3, "9d74b231962b5d34"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
+        let then = [("json", 4, "e901fffdd4362233"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }

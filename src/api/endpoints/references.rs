@@ -12,6 +12,7 @@ use super::node_id::ID;
 use super::paging::Paging;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::{Corpus, NodeLink};
+use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
@@ -101,13 +102,17 @@ pub struct ReferencesReply<'s> {
     /// The number of references on all pages.
     pub total: usize,
     pub nodes: Vec<NodeLink<'s>>,
+    /// What the editions do not know about the requested day, by code body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 impl ForModel for ReferencesReply<'_> {
     fn for_model(&self) -> ModelText {
-        let Self { direction, nodes, total, page, .. } = self;
+        let Self { direction, nodes, total, page, notices, .. } = self;
         let what = if direction.as_ref() == "in" { "provisions that cite it" } else { "provisions that it cites" };
         let mut shown = ModelText::of(format!("{} of {total} {what}, page {page}:\n", nodes.len()));
+        shown.notes(notices);
         shown.list(nodes.iter().map(|node| (node, 0)));
         shown
     }
@@ -119,10 +124,10 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;
     let direction = call.get(&DIRECTION);
     let corpus = Arc::clone(call.corpus);
-    let law = RequestedDay::of(call).law;
+    let asked = RequestedDay::of(call);
     Ok(PreparedWork::light(move || {
         let references = &corpus.snapshot().references;
-        let page = ReferencesPage { id, direction, paging, law: &law };
+        let page = ReferencesPage { id, direction, paging, asked: &asked };
         match direction {
             Direction::Out => page.of(&corpus, references.outgoing(node)),
             Direction::In => page.of(&corpus, references.incoming(node)),
@@ -134,17 +139,18 @@ struct ReferencesPage<'l> {
     id: NodeId,
     direction: Direction,
     paging: Paging,
-    law: &'l LawOnDay,
+    asked: &'l RequestedDay,
 }
 
 impl ReferencesPage<'_> {
     fn of(self, corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> Result<Reply, ApiError> {
-        let Self { id, direction, paging, law } = self;
+        let Self { id, direction, paging, asked } = self;
         let total = nodes.len();
-        let nodes = nodes.skip(paging.skipped()).take(paging.limit as usize);
-        let nodes = nodes.map(|node| corpus.link(law, node)).collect::<Result<_, _>>()?;
+        let nodes: Vec<NodeOrdinal> = nodes.skip(paging.skipped()).take(paging.limit as usize).collect();
+        let notices = EditionNotices::of(corpus, nodes.iter().copied(), asked)?;
+        let nodes = nodes.into_iter().map(|node| corpus.link(&asked.law, node)).collect::<Result<_, _>>()?;
         let (page, page_size) = (paging.page, paging.limit);
-        let reply = ReferencesReply { id, direction: direction.name().into(), page, page_size, total, nodes };
+        let reply = ReferencesReply { id, direction: direction.name().into(), page, page_size, total, nodes, notices };
         Ok(Reply { pages: Some(paging.pages(total)), ..Reply::json(&reply)? })
     }
 }

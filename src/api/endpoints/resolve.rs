@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::as_of::RequestedDay;
+use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText, Standing};
 use crate::api::operation::{LawCall, PreparedWork};
@@ -22,11 +23,15 @@ pub(in crate::api) const CITATION: Param<BoundedText<QUERY_CHARS_MAX>> =
 pub struct ResolveReply {
     /// One answer for each citation, in order.
     pub answers: Vec<CitationAnswer>,
+    /// What the editions do not know about the requested day, by code body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 impl ForModel for ResolveReply {
     fn for_model(&self) -> ModelText {
         let mut shown = ModelText::default();
+        shown.notes(&self.notices);
         for CitationAnswer { answer, citation, candidates, message, .. } in &self.answers {
             let citation = citation.as_deref().unwrap_or("?");
             let _ = writeln!(shown.text, "{citation}: {}. {message}", answer.as_str());
@@ -52,6 +57,9 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let asked = RequestedDay::of(call);
     Ok(PreparedWork::heavy(move |_| {
         let answers = corpus.engine().resolve_on(&asked.law, &citation)?;
-        Reply::json(&ResolveReply { answers })
+        let candidates = answers.iter().flat_map(|answer| &answer.candidates);
+        let nodes = candidates.filter_map(|cited| corpus.snapshot().ordinal(cited.node_id));
+        let notices = EditionNotices::of(&corpus, nodes, &asked)?;
+        Reply::json(&ResolveReply { answers, notices })
     }))
 }

@@ -20,7 +20,7 @@ use super::paging::Paging;
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
 use crate::api::deep_search::DEPTH;
-use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
+use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::{ApiError, Violation};
 use crate::api::model_text::{ForModel, ModelText, Standing};
 use crate::api::operation::{LawCall, PreparedWork};
@@ -40,7 +40,7 @@ pub(in crate::api) const FACETS: Param<bool> =
     Param::with_default("facets", "false", "true: count the results by jurisdiction and by tag");
 
 pub(in crate::api) const EXACT: Param<bool> =
-    Param::with_default("exact", "false", "true: do not correct the spelling of q, and do not read places in it");
+    Param::with_default("exact", "false", "true: neither correct q nor read places in it");
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
@@ -264,17 +264,12 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Re
         })
         .collect();
     let mut results = Vec::with_capacity(shown.len());
+    let mut editions = EditionNotices::default();
     for (hit, shown) in response.hits.iter().zip(&shown) {
-        let currency = EditionFreshness::of(corpus, hit.node, &hit.shown, asked.day)?;
-        let item = item(hit, shown, currency.through)?;
-        if let Some(notice) = currency.notice().filter(|_| shows_notice(currency.knowledge, asked)) {
-            let notice = format!("{}: {notice}", item.code_body);
-            if !notices.contains(&notice) {
-                notices.push(notice);
-            }
-        }
-        results.push(item);
+        let freshness = editions.add(corpus, hit.node, &hit.shown, asked)?;
+        results.push(item(hit, shown, freshness.through)?);
     }
+    notices.extend(editions.into_vec());
     let reply = SearchReply {
         results,
         page: request.page,
@@ -307,16 +302,6 @@ fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<V
         not_here.push(NotHere { citation: None, answer: AnswerKind::Placeholder, message });
     }
     Ok(not_here)
-}
-
-/// Whether a list of results shows the notice. For today only if the edition ended more than a year ago;
-/// for a day that the call gave also in other cases.
-fn shows_notice(knowledge: EditionCertainty, asked: &RequestedDay) -> bool {
-    match knowledge {
-        EditionCertainty::LongPast => true,
-        EditionCertainty::Past | EditionCertainty::Undated | EditionCertainty::TooEarly => asked.is_named,
-        EditionCertainty::Certain | EditionCertainty::Unstated => false,
-    }
 }
 
 fn item<'s>(hit: &Hit, shown: &'s ShownHit<'s>, through: Option<Day>) -> Result<SearchResultItem<'s>, ApiError> {

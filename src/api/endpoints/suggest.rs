@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filters::{JURISDICTION, subtree};
 use crate::api::as_of::RequestedDay;
+use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedInteger, BoundedText, Param};
@@ -33,6 +34,9 @@ pub struct SuggestReply {
     pub suggestions: Vec<SuggestionReply>,
     /// The text with each word that does not occur in the law replaced by a similar one; null if every word occurs.
     pub did_you_mean: Option<String>,
+    /// What the editions do not know about the requested day, by code body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -55,14 +59,18 @@ pub struct SuggestionReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub effective_to: Option<Day>,
+    /// The day through which the edition is current, if the source states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub current_through: Option<Day>,
     /// The number of nodes with this heading or citation.
     pub count: u32,
     /// Whether it matches only if a typing error is assumed.
     pub is_guess: bool,
 }
 
-impl From<Suggestion> for SuggestionReply {
-    fn from(suggestion: Suggestion) -> Self {
+impl SuggestionReply {
+    fn of(suggestion: Suggestion, current_through: Option<Day>) -> Self {
         let Suggestion {
             kind,
             text,
@@ -75,7 +83,8 @@ impl From<Suggestion> for SuggestionReply {
             is_guess,
             node: _,
         } = suggestion;
-        Self { kind: kind.into(), text, node_id, citation, status, effective_from, effective_to, count, is_guess }
+        let kind = kind.into();
+        Self { kind, text, node_id, citation, status, effective_from, effective_to, current_through, count, is_guess }
     }
 }
 
@@ -84,12 +93,24 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let range = range.map_err(|violation| ApiError::invalid(vec![violation]))?;
     let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
     let corpus = Arc::clone(call.corpus);
-    let day = Some(RequestedDay::of(call).day);
+    let asked = RequestedDay::of(call);
     Ok(PreparedWork::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        let request = SuggestRequest { text: &typed, limit, range, day, abandoned: CancelCheck::when(&is_cancelled) };
-        let SuggestResponse { suggestions, did_you_mean } = corpus.engine().suggest(&request)?;
-        let suggestions = suggestions.into_iter().map(SuggestionReply::from).collect();
-        Reply::json(&SuggestReply { suggestions, did_you_mean })
+        let request = SuggestRequest {
+            text: &typed,
+            limit,
+            range,
+            day: Some(asked.day),
+            abandoned: CancelCheck::when(&is_cancelled),
+        };
+        let SuggestResponse { suggestions: found, did_you_mean } = corpus.engine().suggest(&request)?;
+        let mut editions = EditionNotices::default();
+        let mut suggestions = Vec::with_capacity(found.len());
+        for suggestion in found {
+            let shown = asked.law.shown(suggestion.node);
+            let freshness = editions.add(&corpus, suggestion.node, &shown, &asked)?;
+            suggestions.push(SuggestionReply::of(suggestion, freshness.through));
+        }
+        Reply::json(&SuggestReply { suggestions, did_you_mean, notices: editions.into_vec() })
     }))
 }
