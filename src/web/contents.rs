@@ -7,7 +7,7 @@ use ::http::StatusCode;
 use maud::{Markup, html};
 
 use super::assets::TREE;
-use super::formatting::status_of;
+use super::formatting::{currency_of, status_of};
 use super::frame::{Page, SiteSection};
 use super::law::address;
 use super::page_context::{OpenPage, OperationCall, OperationReply};
@@ -108,7 +108,9 @@ pub(super) async fn children(opened: &mut OpenPage<'_>, body: &str, parent: Opti
     let news = browsed(opened, body, parent, PAGE_SIZE).await?;
     let children: BrowseReply<'_> = news.read()?;
     let day = opened.named_day();
+    let through = children.nodes.iter().map(|child| child.link.current_through);
     Ok(html! {
+        (currency_of(through, &children.notices))
         ul.links.tree { @for child in &children.nodes { (entry(child, body, day.as_deref())) } }
         @if let Some(pages) = news.pages { (pager::of(pages, &match day.as_deref() {
             Some(day) => address::day_parameter('?', Some(day)) + "&page=",
@@ -130,7 +132,8 @@ async fn browsed(
 }
 
 fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
-    let Child { link: NodeLink { id, citation, heading, status, .. }, child_count } = child;
+    let Child { link: NodeLink { id, citation, heading, status, effective_from, effective_to, .. }, child_count } =
+        child;
     let level = (*child_count > 0).then(|| fragment_path(body, Some(&id.to_string()), 1, day));
     html! {
         li data-level=[level] {
@@ -138,7 +141,7 @@ fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
                 @if *child_count == 0 || !heading_has_number(citation, heading) { span.citation { (UntrustedText(citation)) } " " }
                 span.heading { (short_heading(heading)) }
                 @if *child_count > 0 { " " span.count { (child_count) } }
-                (status_of(*status))
+                (status_of(*status, *effective_from, *effective_to))
             }
         }
     }

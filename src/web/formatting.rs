@@ -2,10 +2,11 @@
 
 use hornbook_accounts::ids::Credits;
 use hornbook_base::clock::UnixMillis;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 
-use super::untrusted_text::grouped;
+use super::untrusted_text::{UntrustedText, grouped};
 
 pub(super) fn dollars(cents: u32) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
@@ -41,9 +42,37 @@ fn up_to(at: &str, letters: usize) -> Markup {
     html! { time { (day) ", " (time.get(..letters).unwrap_or_default()) " UTC" } }
 }
 
-/// The status, if it is not "in force".
-pub(super) fn status_of(status: Status) -> Markup {
-    html! { @if status != Status::InForce { " " span.gone { (status.as_str()) } } }
+/// The status, if it is not "in force", and the days of a wording that has begun later or ends.
+pub(super) fn status_of(status: Status, from: Option<Day>, to: Option<Day>) -> Markup {
+    let is_in_force = status == Status::InForce;
+    html! {
+        @if !is_in_force { " " span.gone { (status.as_str()) } }
+        @if (!is_in_force && from.is_some()) || to.is_some() { " " span.days { (days_of(from, to)) } }
+    }
+}
+
+/// The known first and last days of a wording: `from 2026-07-01 until 2028-06-30`.
+pub(super) fn days_of(from: Option<Day>, to: Option<Day>) -> Markup {
+    html! {
+        @if let Some(from) = from { "from " time datetime=(from) { (from) } }
+        @if from.is_some() && to.is_some() { " " }
+        @if let Some(to) = to { "until " time datetime=(to) { (to) } }
+    }
+}
+
+/// A line about the editions of a list: through which day they are current, and what they do not know.
+pub(super) fn currency_of(through: impl Iterator<Item = Option<Day>>, notices: &[String]) -> Markup {
+    let mut days: Vec<Day> = through.flatten().collect();
+    days.sort_unstable();
+    days.dedup();
+    html! {
+        @match days[..] {
+            [] => {}
+            [day] => { p.also { "Current through " time datetime=(day) { (day) } "." } }
+            [first, .., last] => { p.also { "Current through days from " time datetime=(first) { (first) } " to " time datetime=(last) { (last) } ", by edition." } }
+        }
+        @for notice in notices { p.also role="note" { (UntrustedText(notice)) } }
+    }
 }
 
 #[cfg(test)]

@@ -52,6 +52,8 @@
     var address = box.dataset.suggest + "?q=" + encodeURIComponent(text);
     var place = form.elements.jurisdiction && form.elements.jurisdiction.value;
     if (place) address += "&jurisdiction=" + encodeURIComponent(place);
+    var day = form.elements.asOf && form.elements.asOf.value;
+    if (day) address += "&asOf=" + encodeURIComponent(day);
     if (kept[address]) { show(kept[address]); return; }
     var turn = ++asked;
     fetch(address, { headers: { Accept: "application/json" } }).then(function (answer) {

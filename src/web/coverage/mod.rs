@@ -7,6 +7,7 @@ mod tiles;
 
 use ::http::StatusCode;
 use hornbook_corpus::catalogue::{CodeBody, Source};
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
 use maud::{Markup, html};
 
@@ -78,7 +79,7 @@ fn codes(corpus: &Corpus, coverage: &CoverageReply<'_>) -> Result<Markup, ApiErr
                                     (missing(jurisdiction, body))
                                 }
                                 td.number { (grouped(body.provisions)) (in_force(jurisdiction, body)) }
-                                td { (edition(sources(corpus, body)?)) }
+                                td { (edition(sources(corpus, body)?, through(jurisdiction, body))) }
                                 @if has_maps { td { @if place == 0 { (map_of(jurisdiction)) } } }
                             }
                         }
@@ -110,12 +111,20 @@ fn sources<'c>(corpus: &'c Corpus, body: &CodeBody) -> Result<Option<[&'c Source
     Ok(source(body.nodes.start)?.zip(source(last)?).map(<[_; 2]>::from))
 }
 
-fn edition(sources: Option<[&Source; 2]>) -> Markup {
+/// The day through which all editions of a code are current.
+fn through(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Option<Day> {
+    jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id)?.current_through
+}
+
+fn edition(sources: Option<[&Source; 2]>, through: Option<Day>) -> Markup {
     html! {
         @if let Some([first, last]) = sources {
             (UntrustedText(&first.edition))
             @if first != last { ", and other editions" }
-            @else if let Some(through) = &first.current_through { ", current through " (UntrustedText(through)) }
+            @match through {
+                Some(through) => { ", current through " time datetime=(through) { (through) } }
+                None => { ", which does not state through when it is current" }
+            }
             br; span.count { (UntrustedText(&first.publisher)) @if first.publisher != last.publisher { " and others" } ", retrieved " time { (UntrustedText(&first.retrieved)) } }
         }
     }

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::layout::anchor_name;
 use hornbook_corpus::nodes::NodeRecord;
+use hornbook_corpus::outline::Status;
+use hornbook_corpus::validity::ShownWording;
 use hornbook_search::LawOnDay;
 
 use super::address::path_on;
@@ -32,6 +35,8 @@ pub(super) struct CitationLink {
     pub(super) address: String,
     /// The anchor of the subdivision, such as `#a-1`; empty if there is none.
     pub(super) anchor: String,
+    /// The status and days of the provision if it is not in force, such as `repealed`.
+    pub(super) standing: Option<String>,
     /// The index into the previews.
     pub(super) preview: Option<usize>,
 }
@@ -42,6 +47,9 @@ pub(super) struct Preview {
     node: NodeOrdinal,
     pub(super) citation: String,
     pub(super) heading: String,
+    pub(super) status: Status,
+    pub(super) effective_from: Option<Day>,
+    pub(super) effective_to: Option<Day>,
     pub(super) beginning: String,
 }
 
@@ -57,7 +65,8 @@ impl CitationLinks {
             let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", anchor_name(&subdivision)) };
             let address = path_on(corpus.node_id(node)?, provision.named_day.as_deref());
             let preview = mentions.preview(corpus, law, node)?;
-            mentions.places.push(CitationLink { bytes, address, anchor, preview });
+            let standing = standing(&law.shown(node));
+            mentions.places.push(CitationLink { bytes, address, anchor, standing, preview });
         }
         Ok(mentions)
     }
@@ -68,11 +77,12 @@ impl CitationLinks {
         if known.is_some() || self.previews.len() == PREVIEWS_MAX {
             return Ok(known);
         }
-        let NodeLink { citation, heading, .. } = corpus.link(law, node)?;
+        let NodeLink { citation, heading, status, effective_from, effective_to, .. } = corpus.link(law, node)?;
         let record: NodeRecord = corpus.snapshot().nodes.get(node)?;
         let text = corpus.snapshot().texts.get(record.wording(law.shown(node).place).text)?;
         let (citation, heading) = (citation.to_string(), heading.chars().take(BEGINNING_CHARS).collect());
-        self.previews.push(Preview { node, citation, heading, beginning: beginning(text) });
+        let beginning = beginning(text);
+        self.previews.push(Preview { node, citation, heading, status, effective_from, effective_to, beginning });
         Ok(Some(self.previews.len() - 1))
     }
 
@@ -86,6 +96,17 @@ impl CitationLinks {
         let to = self.places.partition_point(|mention| mention.bytes.end <= bytes.end);
         self.places.get(from..to).unwrap_or_default()
     }
+}
+
+/// For the tooltip of a link: what a reader must know before following it.
+fn standing(shown: &ShownWording) -> Option<String> {
+    let ShownWording { status, from, to, .. } = shown;
+    if *status == Status::InForce && to.is_none() {
+        return None;
+    }
+    let from = from.filter(|_| *status != Status::InForce).map(|day| format!(" from {day}"));
+    let to = to.map(|day| format!(" until {day}"));
+    Some(format!("{}{}{}", status.as_str(), from.unwrap_or_default(), to.unwrap_or_default()))
 }
 
 fn beginning(text: &str) -> String {

@@ -37,8 +37,11 @@ pub(super) fn head(provision: &DatedProvision<'_>, base_url: &str, is_indexed: b
 }
 
 fn legislation(provision: &DatedProvision<'_>, base_url: &str, address: &str) -> Value {
-    let is_in_force = provision.status == Status::InForce;
-    let force = if is_in_force { "https://schema.org/InForce" } else { "https://schema.org/NotInForce" };
+    let force = match provision.status {
+        Status::InForce => Some("https://schema.org/InForce"),
+        Status::Uncertain => None,
+        _ => Some("https://schema.org/NotInForce"),
+    };
     let part_of = provision.path.last().map(|above| {
         let address = format!("{base_url}{}", path(above.id));
         json!({ "@type": "Legislation", "name": attribute_text(&above.heading), "legislationIdentifier": attribute_text(&above.citation), "url": address })

@@ -19,7 +19,6 @@ mod text;
 use std::sync::Arc;
 
 use ::http::StatusCode;
-use hornbook_search::CitationAnswer;
 
 use super::assets::{READING, TREE, VERSION};
 use super::contents;
@@ -110,23 +109,22 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
 const TITLE_BYTES_MAX: usize = 200;
 
 /// The answers for all citations in the text, in order.
-pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {
-    let news = opened.call(OperationCall::read("resolve", &[("citation", citation)])).await?;
-    Ok(news.read::<ResolveReply>()?.answers)
+pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result<ResolveReply, ApiError> {
+    opened.call(OperationCall::read("resolve", &[("citation", citation)])).await?.read()
 }
 
 /// Redirects to the provision that a citation refers to, or lists the candidates.
 pub(super) async fn by_citation(mut opened: OpenPage<'_>, citation: &str) -> Result<MountResponse, ApiError> {
-    let answers = resolve(&mut opened, citation).await?;
+    let resolved = resolve(&mut opened, citation).await?;
     let named_day = opened.named_day();
-    if let [only] = answers.as_slice()
+    if let [only] = resolved.answers.as_slice()
         && let Some(path) = target_path(only, named_day.as_deref())
     {
         return Ok(opened.answer(response::redirect(&path)));
     }
-    let is_found = answers.iter().any(|answer| !answer.candidates.is_empty());
+    let is_found = resolved.answers.iter().any(|answer| !answer.candidates.is_empty());
     let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
-    let page = Page::new("Citation", SiteSection::Search, page::candidates(citation, &answers, named_day.as_deref()));
+    let page = Page::new("Citation", SiteSection::Search, page::candidates(citation, &resolved, named_day.as_deref()));
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::page(status, html, CachePolicy::NoStore)))
 }

@@ -1,9 +1,7 @@
 //! Renders the page of a provision.
 
-use hornbook_corpus::day::Day;
 use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
-use hornbook_search::CitationAnswer;
 use maud::{Markup, html};
 
 use super::address::{day_parameter, is_web, path, path_on};
@@ -13,8 +11,8 @@ use super::dated_provision::DatedProvision;
 use super::mentions::CitationLinks;
 use super::text::LawText;
 use crate::api::as_of::AS_OF_NAME;
-use crate::api::replies::{NodeLink, NodeReply, NoteReply, ReferenceList, WordingReply};
-use crate::web::formatting::status_of;
+use crate::api::replies::{NodeLink, NodeReply, NoteReply, ReferenceList, ResolveReply, WordingReply};
+use crate::web::formatting::{currency_of, days_of, status_of};
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 
 /// Notes shorter than this are open by default.
@@ -64,15 +62,21 @@ impl<'p> ProvisionPage<'p> {
     }
 
     fn other_wording(&self, wording: &WordingReply<'_>, place: usize) -> Markup {
-        let WordingReply { label, status, effective_from, effective_to, text, source_credit, .. } = wording;
+        let WordingReply { label, status, effective_from, effective_to, text, source_credit, notes, .. } = wording;
         html! {
             section.wording id=[(place == 1).then_some("wordings")] {
                 h2 { (UntrustedText(label)) }
                 @if effective_from.is_some() || effective_to.is_some() || *status != Status::InForce {
-                    p.also { (status.as_str()) (days(*effective_from, *effective_to)) }
+                    p.also { (status.as_str()) " " (days_of(*effective_from, *effective_to)) }
                 }
                 (LawText::secondary_text(text, self.layout(place)).html())
                 @if let Some(credit) = source_credit { p.credit { (UntrustedText(credit)) } }
+                @for NoteReply { topic, text } in notes {
+                    details {
+                        summary { (UntrustedText(topic)) }
+                        div.note { (LawText::secondary_text(text, None).html()) }
+                    }
+                }
             }
         }
     }
@@ -117,7 +121,10 @@ impl<'p> ProvisionPage<'p> {
         html! {
             div hidden { @for (place, preview) in self.mentions.previews().iter().enumerate() {
                 div id={ "preview-" (place) } {
-                    p { span.citation { (UntrustedText(&preview.citation)) } " " span.heading { (UntrustedText(&preview.heading)) } }
+                    p {
+                        span.citation { (UntrustedText(&preview.citation)) } " " span.heading { (UntrustedText(&preview.heading)) }
+                        (status_of(preview.status, preview.effective_from, preview.effective_to))
+                    }
                     p { (UntrustedText(&preview.beginning)) }
                 }
             } }
@@ -235,7 +242,7 @@ fn status_banners(provision: &DatedProvision<'_>) -> Markup {
             // If the wording was already in effect when the source was retrieved, one line without
             // a banner is enough.
             p class=(if is_old { "also" } else { "banner mild" }) role="note" {
-                "This wording is in effect" (days(*effective_from, *effective_to)) "."
+                "This wording is in effect " (days_of(*effective_from, *effective_to)) "."
             }
         }
         @if let Some(notice) = &provision.notice {
@@ -282,7 +289,7 @@ fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
 
 fn neighbours(provision: &DatedProvision<'_>) -> Markup {
     let neighbour = |link: &NodeLink<'_>, rel: &str, word: &str| {
-        html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) } } }
+        html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) (status_of(link.status, link.effective_from, link.effective_to)) } } }
     };
     html! {
         nav.neighbours aria-label="Before and after" {
@@ -322,21 +329,16 @@ pub(super) fn entry(link: &NodeLink<'_>, named_day: Option<&str>) -> Markup {
     html! {
         a href=(path_on(link.id, named_day)) {
             span.citation { (UntrustedText(&link.citation)) } " " span.heading { (short_heading(&link.heading)) }
-            (status_of(link.status))
+            (status_of(link.status, link.effective_from, link.effective_to))
         }
     }
 }
 
-/// The known first and last days of a wording.
-fn days(from: Option<Day>, to: Option<Day>) -> Markup {
-    html! {
-        @if let Some(from) = from { " from " time datetime=(from) { (from) } }
-        @if let Some(to) = to { " until " time datetime=(to) { (to) } }
-    }
-}
-
 /// The candidates for a citation that does not refer to exactly one page.
-pub(super) fn candidates(citation: &str, answers: &[CitationAnswer], named_day: Option<&str>) -> Markup {
+pub(super) fn candidates(citation: &str, reply: &ResolveReply, named_day: Option<&str>) -> Markup {
+    let answers = &reply.answers;
+    let candidates = answers.iter().flat_map(|answer| &answer.candidates);
+    let through = candidates.map(|candidate| candidate.current_through);
     html! {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
             h1 { "Provisions for " q { (UntrustedText(citation)) } }
@@ -349,11 +351,12 @@ pub(super) fn candidates(citation: &str, answers: &[CitationAnswer], named_day: 
                 @for candidate in &answer.candidates {
                     li { a href=(path_on(candidate.node_id, named_day)) {
                         span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
-                        (status_of(candidate.status))
+                        (status_of(candidate.status, candidate.effective_from, candidate.effective_to))
                     } }
                 }
             }
         }
+        (currency_of(through, &reply.notices))
         p { a href={ "/?q=" (crate::percent::encoded(citation)) } { "Search for these words instead" } }
     }
 }

@@ -8,6 +8,7 @@ use super::page::entry;
 use crate::api::error::ApiError;
 use crate::api::replies::{NodeReply, ReferencesReply};
 use crate::mount::MountResponse;
+use crate::web::formatting::currency_of;
 use crate::web::frame::{Page, SiteSection};
 use crate::web::page_context::{OpenPage, OperationCall};
 use crate::web::pager;
@@ -32,6 +33,7 @@ pub(in crate::web) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result
         @if references.nodes.is_empty() {
             p { @if is_in { "No provision of this snapshot cites it." } @else { "It cites no provision of this snapshot." } }
         }
+        (currency_of(references.nodes.iter().map(|link| link.current_through), &references.notices))
         ul.links { @for link in &references.nodes { li { (entry(link, day.as_deref())) } } }
         @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}{}&page=", references.direction, day_parameter('&', day.as_deref())))) }
     };

@@ -209,7 +209,7 @@ impl<'t> LawText<'t> {
         html! {
             @for (before, mention) in apart {
                 (self.marked(before))
-                a.ref href={ (mention.address) (mention.anchor) } data-preview=[mention.preview.map(|place| format!("preview-{place}"))] {
+                a.ref title=[&mention.standing] href={ (mention.address) (mention.anchor) } data-preview=[mention.preview.map(|place| format!("preview-{place}"))] {
                     (self.marked(mention.bytes.clone()))
                 }
             }

@@ -34,7 +34,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         return Ok(start(opened, &query));
     }
     let cited = match query.is_first() && is_citation(&opened, &query.text) {
-        true => law::resolve(&mut opened, &query.text).await?.into_iter().next(),
+        true => law::resolve(&mut opened, &query.text).await?.answers.into_iter().next(),
         false => None,
     };
     if let Some(path) =

@@ -225,7 +225,7 @@ fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
                     @for candidate in cited.candidates.iter().take(FACETS_MAX) {
                         li { a href=(address::path_on(candidate.node_id, day)) {
                             span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
-                            (status_of(candidate.status))
+                            (status_of(candidate.status, candidate.effective_from, candidate.effective_to))
                         } }
                     }
                 }
@@ -248,7 +248,7 @@ fn shown(hit: &SearchResultItem<'_>, day: Option<&str>) -> Markup {
             }
             p.where {
                 (UntrustedText(&hit.code_body)) " · " (hit.jurisdiction)
-                (status_of(hit.status))
+                (status_of(hit.status, None, None))
                 @if let Some(from) = hit.effective_from { " · from " time datetime=(from) { (from) } }
                 @if let Some(to) = hit.effective_to { " · until " time datetime=(to) { (to) } }
                 @if let Some(through) = hit.current_through { " · current through " time datetime=(through) { (through) } }
