@@ -26,7 +26,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny attack kills power-cuts payments slow-clients smuggling unit-score documents naics model no-encoder quality conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny attack kills power-cuts payments slow-clients smuggling unit-score documents naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -43,6 +43,7 @@ help:
 	@echo 'make model         train the table that queries are embedded with again, from the law in SOURCES and tests/quality/everyday; two minutes'
 	@echo 'make no-encoder    that programs without sentence encoders refuse what needs it'
 	@echo 'make quality       hold search quality against tests/quality/floors, on the sample and where SOURCES is there on two codes'
+	@echo 'make words         build every plan for the real files in SOURCES, and fail if a word of a source is lost in its snapshot'
 	@echo 'make conformance   check the running service against its OpenAPI document and the public suite of the Model Context Protocol'
 	@echo 'make browser       walk the pages with a browser: light, dark, phone, keyboard, without scripts; installs chromium from Debian'
 	@echo 'make lighthouse    audit every kind of page with Lighthouse: accessibility and best practices at least 95; installs chromium'
@@ -141,3 +142,7 @@ lighthouse:
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)
+
+words:
+	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	tests/words/run $(or $(HORNBOOK),target/release/hornbook) $(SOURCES)

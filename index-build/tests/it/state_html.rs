@@ -183,7 +183,8 @@ fn levels_credit_and_labels_are_options() {
 fn law_that_begins_like_annotations_or_a_credit_stays_law() {
     let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3>\n<p>Carts stop.</p>\n<p><b>Effective date.</b></p><p>Now.</p>
         <p><b>History.</b> of carts is kept.</p><p>All do.</p><p><b>History.</b> 1990, c. 1.</p><p><b>Editor’s note.</b></p><p>New.</p>
-        <h3>§ 9-2. Past.</h3><p>It was.</p><h4>CASE NOTES</h4><p><b>History.</b> 1930.</p>";
+        <h3>§ 9-2. Past.</h3><p>It was.</p><h4>CASE NOTES</h4><p><b>History.</b> 1930.</p>
+        <h3>§ 9-3. Inns.</h3><p>Inns have beds.</p><p><b>Effective date.</b></p><ol type=a><li>A bed is free.</li></ol>";
     let imported = import_one("t9.html", html, &virginia());
     let carts = imported.node("va/code/s9-1");
     assert_eq!(carts.text.as_deref(), Some("Carts stop.\nEffective date.\nNow.\nHistory. of carts is kept.\nAll do."));
@@ -195,6 +196,7 @@ fn law_that_begins_like_annotations_or_a_credit_stays_law() {
         [
             "t9.html:3: 'Effective date.' begins like annotations, but the source credit comes later; it is kept as law",
             "t9.html:4: 'History. of carts is kept.' begins like a source credit, but names no year; it is kept as law",
+            "t9.html:6: 'Effective date.' begins like annotations without a source credit before it, but labelled paragraphs follow; they are kept as notes",
         ]
     );
     // Under a heading that begins annotations, it is an annotation.

@@ -75,13 +75,32 @@ impl StateHtmlSection {
             }
             (Some(heading), Some((at, _))) if heading < at => (heading, None),
             (_, Some((at, credit))) => (at, Some(credit)),
-            (heading, None) => (heading.unwrap_or(blocks.len()), None),
+            (heading, None) => {
+                let heading = heading.unwrap_or(blocks.len());
+                self.warn_law_behind_annotations(&blocks[heading..]);
+                (heading, None)
+            }
         };
         let is_no_credit = |part: &&HtmlPart<'_>| credit_lead(part, settings).is_some();
         for part in blocks[..end].iter().filter(is_no_credit) {
             self.warn_doubtful_end(part, "like a source credit, but names no year; it is kept as law");
         }
         (end, credit)
+    }
+
+    /// Without a source credit, nothing proves that a bold `Note` ends the law.
+    fn warn_law_behind_annotations(&mut self, annotations: &[HtmlPart<'_>]) {
+        let Some((first, rest)) = annotations.split_first().filter(|(first, _)| is_paragraph(first)) else { return };
+        let is_heading = |part: &HtmlPart<'_>| is_annotation_behind_credit(part) && !is_paragraph(part);
+        let is_list = |part: &HtmlPart<'_>| matches!(part, HtmlPart::Element(element) if element.name() == "ol");
+        let reads_as_law = |part: &HtmlPart<'_>| is_list(part) || flat_text::begins_with_label(&words_of(part));
+        let up_to_heading = rest.iter().position(is_heading).unwrap_or(rest.len());
+        if rest[..up_to_heading].iter().any(reads_as_law) {
+            self.warn_doubtful_end(
+                first,
+                "like annotations without a source credit before it, but labelled paragraphs follow; they are kept as notes",
+            );
+        }
     }
 
     fn warn_doubtful_end(&mut self, part: &HtmlPart<'_>, what: &str) {
