@@ -116,14 +116,17 @@ fn whole_number(last: &str, first: &str) -> String {
     }
 }
 
-/// The end of the first sentence, which is the heading.
+/// The end of the first sentence, which is the heading. Two spaces end it, even after an abbreviation.
 fn heading_end(lines: &str) -> usize {
-    let sentence = Pattern::fixed(r#"[.?!]["”'’)\]]*(?P<space>\s+|$)(?P<next>[A-Z(\["“]|$)?"#);
+    let sentence = Pattern::fixed(r#"[.?!]["”'’)\]]*(?P<space>\s+|$)(?P<next>[\p{Lu}(\["“`ʻ‘]|$)?"#);
     let abbreviation = Pattern::fixed(r"\b(?:[A-Z]|St|No|Dr|Mr|Ms|Jr|Sr|Inc|Co|Art|Sec|vs?)\.$");
     let ends = sentence.captures_iter(lines).find(|found| {
-        let is_end = found.get(0).is_some_and(|all| all.end() == lines.len());
-        let before = &lines[..found.get(0).map_or(0, |all| all.start() + 1)];
-        (found.name("next").is_some() || is_end) && (is_end || !abbreviation.is_match(before))
+        let (Some(all), Some(space)) = (found.get(0), found.name("space")) else { return false };
+        if all.end() == lines.len() {
+            return true;
+        }
+        let is_certain = space.as_str().starts_with("  ") || !abbreviation.is_match(&lines[..all.start() + 1]);
+        found.name("next").is_some() && is_certain
     });
     ends.and_then(|found| found.name("space")).map_or(lines.len(), |space| space.start())
 }
@@ -231,6 +234,9 @@ mod tests {
             ("Definitions.\nAs used", "Definitions."),
             ("Veterans of the U.S.\nArmy.  A veteran", "Veterans of the U.S. Army."),
             ("Medal. (a)  The medal", "Medal."),
+            ("King\nKamehameha I.  King Kamehameha is", "King Kamehameha I."),
+            ("Tree.  `Ōhi`a\nlehua is", "Tree."),
+            ("Tree.  Ōhia is", "Tree."),
             ("Nomination papers:  time.  [Section", "Nomination papers: time."),
             ("(Reserved)", "(Reserved)"),
             ("REPEALED.  L 1984, c 1.", "REPEALED."),
