@@ -1,6 +1,10 @@
 //! Resolving citations in the sample corpus: one test for each kind of answer, and lists.
 
-use hornbook_search::{AnswerKind, CitationAnswer};
+use std::sync::Arc;
+
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::build::Destination;
+use hornbook_search::{AnswerKind, CitationAnswer, Engine};
 
 use sample::ENGINE;
 
@@ -195,6 +199,36 @@ fn containers_are_resolved_by_the_numbers_that_their_sections_begin_with() {
             assert_eq!(cited(&answer), [expected], "{name}");
         }
     }
+}
+
+/// A part of the federal regulations is in a subchapter of a chapter of a title, and is cited by its number.
+#[test]
+fn parts_of_the_federal_regulations_are_cited_with_and_without_the_word() {
+    let dir = tempfile::tempdir().unwrap();
+    let xml = r#"<ECFR><DIV1 N="47" TYPE="TITLE"><HEAD>Title 47—Telecommunication</HEAD>
+        <DIV3 N="I" TYPE="CHAPTER"><HEAD>CHAPTER I—COMMISSION</HEAD><DIV4 N="B" TYPE="SUBCHAP"><HEAD>SUBCHAPTER B—CARRIERS</HEAD>
+        <DIV5 N="22" TYPE="PART"><HEAD>PART 22—PUBLIC MOBILE SERVICES</HEAD>
+        <DIV8 N="22.1" TYPE="SECTION"><HEAD>§ 22.1 Basis.</HEAD><P>The basis is the Act.</P></DIV8></DIV5>
+        <DIV5 N="24" TYPE="PART"><HEAD>PART 24—PERSONAL SERVICES</HEAD>
+        <DIV8 N="24.1" TYPE="SECTION"><HEAD>§ 24.1 Basis.</HEAD><P>The basis is another Act.</P></DIV8></DIV5>
+        </DIV4></DIV3></DIV1></ECFR>"#;
+    let plan = "name = 'Regulations'\n[[source]]\nformat = 'ecfr'\npath = 'title47.xml'\njurisdiction = 'US'\n\
+                code_body = 'Code of Federal Regulations'\nkey = 'us/cfr'\npublisher = 'p'\nlicense = 'l'\n\
+                edition = 'e'\nretrieved = '2026-01-01'\nurl = 'https://law.example/'\n";
+    std::fs::write(dir.path().join("title47.xml"), xml).unwrap();
+    std::fs::write(dir.path().join("plan.toml"), plan).unwrap();
+    let out = dir.path().join("snapshot");
+    sample::build_plan(dir.path().join("plan.toml"), Destination::Folder(out.clone()));
+    let engine = Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap();
+    let resolve = |text: &str| engine.resolve(text).unwrap().remove(0);
+    for name in ["47 CFR 22", "47 CFR part 22", "47 C.F.R. pt. 22", "part 22 of title 47"] {
+        let answer = resolve(name);
+        assert_eq!(answer.answer, AnswerKind::Resolved, "{name}: {}", answer.message);
+        assert!(answer.candidates[0].citation.ends_with("Part 22"), "{name}: {:?}", cited(&answer));
+    }
+    let absent = resolve("47 CFR 15");
+    assert_eq!(absent.answer, AnswerKind::NotHeld);
+    assert!(absent.message.contains("of that title it has parts 22, 24"), "{}", absent.message);
 }
 
 #[test]

@@ -19,13 +19,21 @@ const PROVISIONS_CHECKED_MAX: usize = 4;
 /// Every container whose citation names its levels, and everything that is attached to a container,
 /// such as an appendix.
 pub(super) struct ContainerIndex {
-    /// With normalised numbers.
-    containers: Vec<(Container, NodeOrdinal)>,
+    containers: Vec<IndexedContainer>,
     by_innermost: HashMap<(BodyRef, ContainerLevel, Box<str>), Vec<usize>>,
     /// By the number that their sections begin with: `43-32`.
     by_number: HashMap<(BodyRef, Box<str>), Vec<usize>>,
     /// By the number of their title and their own number: `29-1`. Used if no section numbers begin like this.
     by_title: HashMap<(BodyRef, Box<str>), Vec<usize>>,
+}
+
+/// A container with normalised numbers.
+struct IndexedContainer {
+    container: Container,
+    /// Its own level and number. Its levels are in another order, in which a part of a chapter of a title
+    /// is not the last.
+    innermost: (ContainerLevel, Box<str>),
+    node: NodeOrdinal,
 }
 
 impl ContainerIndex {
@@ -74,8 +82,8 @@ impl ContainerIndex {
         if let Some((_, title)) = container.levels.iter().find(|(outer, _)| outer.is_title() && !level.is_title()) {
             self.by_title.entry((body, format!("{title}-{number}").into())).or_default().push(place);
         }
-        self.by_innermost.entry((body, level, number)).or_default().push(place);
-        self.containers.push((container, node));
+        self.by_innermost.entry((body, level, number.clone())).or_default().push(place);
+        self.containers.push(IndexedContainer { container, innermost: (level, number), node });
         place
     }
 
@@ -85,11 +93,11 @@ impl ContainerIndex {
         let wanted = folded(&named.container);
         let of_name = self.by_innermost.get(&(wanted.body, named.innermost.0, normalize_number(&named.innermost.1)));
         let meant = of_name.into_iter().flatten().filter_map(|&place| self.containers.get(place));
-        let meant: Vec<&(Container, NodeOrdinal)> =
-            meant.filter(|(container, _)| wanted.is_named_within(container)).collect();
-        let exact = meant.iter().filter(|(container, _)| *container == wanted);
-        let exact: Vec<NodeOrdinal> = exact.map(|&&(_, node)| node).collect();
-        if exact.is_empty() { meant.iter().map(|&&(_, node)| node).collect() } else { exact }
+        let meant: Vec<&IndexedContainer> =
+            meant.filter(|indexed| wanted.is_named_within(&indexed.container)).collect();
+        let exact = meant.iter().filter(|indexed| indexed.container == wanted);
+        let exact: Vec<NodeOrdinal> = exact.map(|indexed| indexed.node).collect();
+        if exact.is_empty() { meant.iter().map(|indexed| indexed.node).collect() } else { exact }
     }
 
     /// The containers whose sections begin with a number; if there are none, those whose title and own
@@ -109,8 +117,8 @@ impl ContainerIndex {
         let is_inside = |container: &Container| {
             container.body == body && container.levels.iter().any(|(level, own)| level.is_title() && *own == title)
         };
-        let inside = self.containers.iter().map(|(container, _)| container).filter(|container| is_inside(container));
-        let innermost = inside.filter_map(|container| container.levels.last()).filter(|(own, _)| *own == level);
+        let inside = self.containers.iter().filter(|indexed| is_inside(&indexed.container));
+        let innermost = inside.map(|indexed| &indexed.innermost).filter(|(own, _)| *own == level);
         let mut numbers: Vec<String> = innermost.map(|(_, number)| number.to_string()).collect();
         numbers.sort_by(|a, b| compare_numbers(a, b));
         numbers.dedup();
@@ -119,14 +127,13 @@ impl ContainerIndex {
 
     fn of_level(&self, places: Option<&Vec<usize>>, wanted: &NumberedContainer) -> Vec<NodeOrdinal> {
         let title = wanted.title.as_deref().map(normalize_number);
-        let is_meant = |container: &Container| {
+        let is_meant = |IndexedContainer { container, innermost, .. }: &&IndexedContainer| {
             let in_title =
                 |title: &str| container.levels.iter().any(|(level, own)| level.is_title() && **own == *title);
-            let is_level = |level| container.levels.last().is_some_and(|&(own, _)| own == level);
-            title.as_deref().is_none_or(in_title) && wanted.level.is_none_or(is_level)
+            title.as_deref().is_none_or(in_title) && wanted.level.is_none_or(|level| innermost.0 == level)
         };
         let found = places.into_iter().flatten().filter_map(|&place| self.containers.get(place));
-        found.filter(|(container, _)| is_meant(container)).map(|&(_, node)| node).collect()
+        found.filter(is_meant).map(|indexed| indexed.node).collect()
     }
 }
 
