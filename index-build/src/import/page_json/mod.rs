@@ -158,8 +158,8 @@ fn with_former_sections(
     while !sections.is_empty() {
         let (head, section) = sections.remove(0);
         let has_its_number = |(_, other): &&mut (PrintedSection, PageSection)| other.number == section.number;
-        let others = present.iter_mut().chain(&mut sections).filter(has_its_number);
-        let successor = others.filter(|(_, other)| section.is_former_of(other)).next_back();
+        let mut others = present.iter_mut().chain(&mut sections).filter(has_its_number);
+        let successor = others.rfind(|(_, other)| section.is_former_of(other));
         match successor {
             None => present.push((head, section)),
             Some((_, now)) => {
