@@ -105,13 +105,14 @@ impl SnapshotLaw {
         Ok(by_source)
     }
 
-    /// A remark without the remarks of its containers, which the source contains only once.
+    /// A remark without the remarks of its containers, which the source contains only once. A remark
+    /// that equals one of them may be the provision's own, so it stays.
     fn own_remark(&self, node: NodeOrdinal, remark: &str) -> Result<String, ReadBackError> {
         let mut own = remark.to_owned();
         for container in self.outline.ancestors(node).filter(|&above| above != node) {
             let headings = self.nodes.get(container)?.wordings;
             let said = headings.iter().filter_map(|wording| effect::of_heading(&wording.heading).0.remark);
-            for said in said {
+            for said in said.filter(|said| said != remark) {
                 own = own.replacen(&said, "", 1);
             }
         }
