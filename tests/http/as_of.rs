@@ -242,6 +242,20 @@ fn a_filter_by_status_and_the_rank_follow_the_day() {
 }
 
 #[test]
+fn contents_say_how_current_they_are_and_neighbours_that_they_are_not_in_force() {
+    let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
+    let node = served.node("2020-01-01");
+    let body = text(&node["codeBodyId"]);
+    let long_past = "current through 2026-01-01, more than a year before the requested day";
+    let contents = pages::request(&served.server, &format!("/browse/{body}?asOf=2028-01-01")).text();
+    assert!(contents.contains("Current through") && contents.contains(long_past), "{contents}");
+    // Before the first wording, the neighbour's page says so beside its link.
+    let next = pages::request(&served.server, &format!("/law/{}?asOf=2020-01-01", text(&node["next"]["id"]))).text();
+    let neighbours = &next[next.find("aria-label=\"Before and after\"").unwrap()..];
+    assert!(neighbours[..neighbours.find("</nav>").unwrap()].contains(text(&node["status"])), "{}", node["status"]);
+}
+
+#[test]
 fn pages_and_their_links_keep_as_of() {
     let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
     let page = |query: &str| pages::request(&served.server, &format!("/law/{}{query}", served.id)).text();
