@@ -55,7 +55,7 @@ pub(crate) fn audit_sources(
 
 fn balance_source(name: String, source: SourceWords, held: &SnapshotWords) -> WordsReport {
     let words = source.law.total();
-    let mut open = source.law.clone().word_difference(&held.words);
+    let mut open = source.law.word_difference(&held.words);
     let left_out = source.left_out.iter().map(|(reason, words)| ((*reason).to_owned(), open.settle_left_out(words)));
     let mut left_out: BTreeMap<String, u64> = left_out.filter(|(_, count)| *count > 0).collect();
     let names = open.settle_beyond(&held.names);

@@ -1,13 +1,26 @@
 //! A multiset of words as they are written.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
+use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
+/// Counts words. The words lie one after another in one text: most words of a source are few and
+/// short, and an allocation for each would take longer than counting it.
 #[derive(Clone, Debug, Default)]
 pub struct WordMultiset {
-    counts: HashMap<Box<str>, i64, FxBuildHasher>,
+    entries: HashTable<Entry>,
+    spellings: String,
     total: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u64,
+    start: usize,
+    end: usize,
+    count: i64,
 }
 
 impl WordMultiset {
@@ -22,19 +35,19 @@ impl WordMultiset {
         let mut added = 0;
         for word in words(text) {
             added += 1;
-            self.change(word, 1);
+            self.change(word, FxBuildHasher.hash_one(word), 1);
         }
         self.total += added;
         added
     }
 
     pub fn merge(&mut self, other: Self) {
-        if self.counts.is_empty() {
+        if self.entries.is_empty() {
             *self = other;
             return;
         }
-        for (word, count) in &other.counts {
-            self.change(word, *count);
+        for entry in &other.entries {
+            self.change(&other.spellings[entry.start..entry.end], entry.hash, entry.count);
         }
         self.total += other.total;
     }
@@ -46,21 +59,42 @@ impl WordMultiset {
 
     /// The difference of the two multisets: how often each word is in surplus here (above zero) or
     /// missing (below zero).
-    pub(super) fn word_difference(mut self, other: &Self) -> WordDifference {
-        for (word, count) in &other.counts {
-            self.change(word, -count);
-        }
-        self.counts.retain(|_, count| *count != 0);
-        WordDifference { counts: self.counts, spare: HashMap::default() }
+    pub(super) fn word_difference(&self, other: &Self) -> WordDifference {
+        let own = self.iter().map(|(word, count)| (word, count - other.count(word)));
+        let others = other.iter().filter(|(word, _)| !self.contains(word)).map(|(word, count)| (word, -count));
+        let unequal = own.chain(others).filter(|(_, count)| *count != 0);
+        let counts = unequal.map(|(word, count)| (word.into(), count)).collect();
+        WordDifference { counts, spare: HashMap::default() }
     }
 
-    fn change(&mut self, word: &str, by: i64) {
-        match self.counts.get_mut(word) {
-            Some(count) => *count += by,
-            None => {
-                self.counts.insert(word.into(), by);
-            }
+    fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.entries.iter().map(|entry| (&self.spellings[entry.start..entry.end], entry.count))
+    }
+
+    fn contains(&self, word: &str) -> bool {
+        self.find(word).is_some()
+    }
+
+    fn count(&self, word: &str) -> i64 {
+        self.find(word).map_or(0, |entry| entry.count)
+    }
+
+    fn find(&self, word: &str) -> Option<&Entry> {
+        let spellings = &self.spellings;
+        self.entries.find(FxBuildHasher.hash_one(word), |entry| &spellings[entry.start..entry.end] == word)
+    }
+
+    fn change(&mut self, word: &str, hash: u64, by: i64) {
+        let spellings = &mut self.spellings;
+        let is_same = |entry: &Entry| entry.hash == hash && &spellings[entry.start..entry.end] == word;
+        if let Some(entry) = self.entries.find_mut(hash, is_same) {
+            entry.count += by;
+            return;
         }
+        let start = spellings.len();
+        spellings.push_str(word);
+        let entry = Entry { hash, start, end: spellings.len(), count: by };
+        self.entries.insert_unique(hash, entry, |entry| entry.hash);
     }
 }
 
@@ -68,27 +102,89 @@ impl WordMultiset {
 /// word, because sources that lost the line feeds of their tables contain `$50.00Nonresident` and
 /// `FeeAmount`, which importers divide.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
-    runs.flat_map(|run| WordSplitter { rest: run })
+    WordSplitter { text, at: 0 }
 }
 
 struct WordSplitter<'t> {
-    rest: &'t str,
+    text: &'t str,
+    at: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum CharKind {
+    Separator,
+    Digit,
+    Small,
+    Capital,
+    Letter,
+}
+
+impl CharKind {
+    const fn of_ascii(byte: u8) -> Self {
+        match byte {
+            b'0'..=b'9' => Self::Digit,
+            b'a'..=b'z' => Self::Small,
+            b'A'..=b'Z' => Self::Capital,
+            _ => Self::Separator,
+        }
+    }
+
+    fn of(letter: char) -> Self {
+        match letter {
+            _ if letter.is_numeric() => Self::Digit,
+            _ if letter.is_lowercase() => Self::Small,
+            _ if letter.is_uppercase() => Self::Capital,
+            _ if letter.is_alphabetic() => Self::Letter,
+            _ => Self::Separator,
+        }
+    }
+
+    /// Whether a word that goes on to here ends before `next`.
+    fn ends_before(self, next: Self) -> bool {
+        next == Self::Separator
+            || (self == Self::Digit) != (next == Self::Digit)
+            || self == Self::Small && next == Self::Capital
+    }
+}
+
+static ASCII_KINDS: [CharKind; 128] = {
+    let mut kinds = [CharKind::Separator; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte] = CharKind::of_ascii(byte as u8);
+        byte += 1;
+    }
+    kinds
+};
+
+impl<'t> WordSplitter<'t> {
+    /// The kind of the next character, and where it ends.
+    fn peek(&self) -> Option<(CharKind, usize)> {
+        let byte = *self.text.as_bytes().get(self.at)?;
+        if byte.is_ascii() {
+            return Some((ASCII_KINDS[usize::from(byte)], self.at + 1));
+        }
+        let letter = self.text[self.at..].chars().next()?;
+        Some((CharKind::of(letter), self.at + letter.len_utf8()))
+    }
 }
 
 impl<'t> Iterator for WordSplitter<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
-        let mut letters = self.rest.char_indices();
-        let (_, mut last) = letters.next()?;
-        let is_end = |last: char, next: char| {
-            last.is_numeric() != next.is_numeric() || last.is_lowercase() && next.is_uppercase()
-        };
-        let end = letters.find_map(|(at, next)| is_end(std::mem::replace(&mut last, next), next).then_some(at));
-        let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        self.rest = rest;
-        Some(word)
+        let (mut last, mut end) = self.peek()?;
+        while last == CharKind::Separator {
+            self.at = end;
+            (last, end) = self.peek()?;
+        }
+        let start = self.at;
+        self.at = end;
+        while let Some((kind, end)) = self.peek().filter(|(kind, _)| !last.ends_before(*kind)) {
+            last = kind;
+            self.at = end;
+        }
+        Some(&self.text[start..self.at])
     }
 }
 
@@ -120,10 +216,10 @@ impl WordDifference {
 
     /// Settles surplus words with words that were left out.
     pub(super) fn settle_left_out(&mut self, with: &WordMultiset) -> u64 {
-        for (word, count) in &with.counts {
+        for (word, count) in with.iter() {
             let beyond = self.counts.get(word).copied().unwrap_or_default().max(0);
-            if *count > beyond {
-                *self.spare.entry(word.clone()).or_default() += count - beyond;
+            if count > beyond {
+                *self.spare.entry(word.into()).or_default() += count - beyond;
             }
         }
         self.settle(with, 1)
@@ -132,7 +228,7 @@ impl WordDifference {
     fn settle(&mut self, with: &WordMultiset, sign: i64) -> u64 {
         let mut settled = 0;
         for (word, open) in &mut self.counts {
-            let most = with.counts.get(word).copied().unwrap_or_default();
+            let most = with.count(word);
             let taken = (*open * sign).clamp(0, most.max(0));
             *open -= taken * sign;
             settled += taken as u64;
@@ -154,7 +250,7 @@ impl WordDifference {
             while self.counts[&word] > 0 {
                 let mut parts = Vec::new();
                 let mut steps = STEPS_MAX;
-                let with_spare = !held.counts.contains_key(&word);
+                let with_spare = !held.contains(&word);
                 if !self.divide(&word, &mut parts, with_spare, &mut steps) {
                     break;
                 }
@@ -212,8 +308,8 @@ impl WordDifference {
     /// that longer word too (`printed`), and returns how many were settled. The other parts of the
     /// longer word must be words of the source.
     pub(super) fn settle_glued(&mut self, printed: &WordMultiset, source: [&WordMultiset; 2]) -> u64 {
-        let is_known = |word: &str| source.iter().any(|words| words.counts.get(word).is_some_and(|count| *count > 0));
-        let is_printed = |word: &str| printed.counts.contains_key(word) && word.len() <= WORD_BYTES_MAX;
+        let is_known = |word: &str| source.iter().any(|words| words.count(word) > 0);
+        let is_printed = |word: &str| printed.contains(word) && word.len() <= WORD_BYTES_MAX;
         let missing = self.counts.iter().filter(|(word, count)| **count < 0 && is_printed(word));
         let mut glued: Vec<(Box<str>, i64)> = missing.map(|(word, count)| (word.clone(), -count)).collect();
         glued.sort();
