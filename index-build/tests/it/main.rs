@@ -29,6 +29,7 @@ mod open_law_source;
 mod open_law_words;
 mod page_json;
 mod plain_text;
+mod read_by_eye;
 mod real_counts;
 mod real_law;
 mod references;
