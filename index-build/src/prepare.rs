@@ -39,8 +39,8 @@ pub(crate) fn load_with_wordings(
         let of = wordings.iter().position(|wording| wording.text == repeat.text && wording.effect == repeat.effect);
         take_from_repeat(&mut wordings[of.unwrap_or(0)], repeat);
     }
-    let claims: Vec<Validity> = wordings.iter().map(wordings::validity).collect();
     let last_known = last_known_day(&wordings[0], sources);
+    let claims: Vec<Validity> = wordings.iter().map(|wording| wordings::validity(wording, last_known)).collect();
     let StateOnDay { wording, .. } = validity::state_on(&claims, last_known);
     let mut head = wordings.remove(wording);
     for other in &wordings {
@@ -153,10 +153,11 @@ pub(crate) fn prepare<'a>(
     let mut known_tags: Vec<u16> = known_tags.collect();
     known_tags.sort_unstable();
     known_tags.dedup();
-    let validities: Vec<Validity> =
-        std::iter::once(&content).chain(&content.wordings).map(wordings::validity).collect();
+    let last_known = last_known_day(&content, preparation.sources);
+    let all_wordings = std::iter::once(&content).chain(&content.wordings);
+    let validities: Vec<Validity> = all_wordings.map(|wording| wordings::validity(wording, last_known)).collect();
     PreparedNode {
-        status: validity::state_on(&validities, last_known_day(&content, preparation.sources)).status,
+        status: validity::state_on(&validities, last_known).status,
         validities,
         text_sha256: sha256(content.text.as_deref().unwrap_or_default()),
         wording_sha256: content

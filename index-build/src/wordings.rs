@@ -15,6 +15,7 @@ use crate::content::{Content, NodeHandle};
 use crate::effect::{self, Effect};
 use crate::import::slug::slug;
 use crate::order::SortKey;
+use crate::pattern::Pattern;
 
 /// One of several nodes whose keys are equal.
 #[derive(Debug)]
@@ -205,17 +206,48 @@ pub fn in_chronological_order(content: Content, others: Vec<Content>) -> Vec<Con
     all
 }
 
-/// The stated validity of a wording, as input for `validity::on`.
-pub fn validity(wording: &Content) -> Validity {
+/// The stated validity of a wording, as input for `validity::state_on`. `last_known` is the last day
+/// that its edition covers.
+pub fn validity(wording: &Content, last_known: Day) -> Validity {
     let day = |date: &Option<String>| date.as_ref().and_then(|date| date.parse::<Day>().ok());
     let Effect { from, to, then, uncertain, .. } = &wording.effect;
+    let from = day(from).or_else(|| gone_since(wording));
+    // A publisher prints law that is in force. If it prints only a wording that begins later, there is none.
+    let is_amended = || is_from_several_acts(wording);
     Validity {
         status: wording.status.unwrap_or(Status::InForce),
-        from: day(from),
+        from,
         to: day(to),
         then: *then,
         is_uncertain: *uncertain,
+        has_predecessor: from.is_some_and(|from| from <= last_known) && is_amended(),
     }
+}
+
+/// The day in a heading such as `Repealed by Acts 2015, c. 38, effective July 1, 2018.`
+fn gone_since(wording: &Content) -> Option<Day> {
+    wording.status.filter(|status| !status.may_be_in_force())?;
+    let form = Pattern::fixed(
+        r"(?i)\b(?:repealed|expired|deleted|transferred|renumbered)\b[^;]*?,? (?:effective|eff\.) ([^;]*)$",
+    );
+    let words = form.captures(&wording.heading)?.get(1)?.as_str().trim_end_matches(['.', ']', ')', ' ']);
+    // Words around the day may limit it.
+    let is_day = Pattern::fixed(r"^[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}$").is_match(words);
+    effect::date_in(words).filter(|_| is_day)?.parse().ok()
+}
+
+/// Whether the source credit names the act that made the provision and a later one that amended it.
+/// The acts of a provision with a new number may have amended it under its old one.
+fn is_from_several_acts(wording: &Content) -> bool {
+    let Some(credit) = &wording.source_credit else { return false };
+    let renumbered = Pattern::fixed(r"(?i)\b(?:formerly|renumbered|recodified|redesignated|transferred)\b");
+    let remark = wording.effect.remark.as_deref().unwrap_or_default();
+    if !wording.former_citations.is_empty() || renumbered.is_match(credit) || renumbered.is_match(remark) {
+        return false;
+    }
+    let year = Pattern::fixed(r"\b(?:1[789]|20)\d\d\b");
+    let acts = credit.split(';').filter(|part| year.is_match(part)).count();
+    acts > 1 || Pattern::fixed(r"(?i)\bamended\b").is_match(credit)
 }
 
 /// Ends the permanent wording of a section if another wording has replaced it. The permanent

@@ -2,7 +2,6 @@
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal};
-use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
 
 use super::as_of::RequestedDay;
@@ -146,7 +145,7 @@ fn knowledge(through: Option<Day>, is_provision: bool, shown: &ShownWording, day
     }
     match (shown.status, shown.from) {
         _ if !is_provision || day == through => EditionCertainty::Certain,
-        (Status::NotYetEffective, _) => EditionCertainty::TooEarly,
+        (_, Some(from)) if day < from => EditionCertainty::TooEarly,
         (_, None) => EditionCertainty::Undated,
         (_, Some(_)) => EditionCertainty::Certain,
     }
@@ -154,6 +153,8 @@ fn knowledge(through: Option<Day>, is_provision: bool, shown: &ShownWording, day
 
 #[cfg(test)]
 mod tests {
+    use hornbook_corpus::outline::Status;
+
     use super::*;
 
     fn day(text: &str) -> Day {
@@ -166,11 +167,13 @@ mod tests {
         let undated = ShownWording::constant(Status::InForce);
         let dated = ShownWording { from: Some(day("2020-01-01")), ..undated };
         let early = ShownWording { status: Status::NotYetEffective, ..dated };
+        let before_amendment = ShownWording { status: Status::Uncertain, ..dated };
         for (shown, date, expected) in [
             (&undated, "2022-09-30", EditionCertainty::Certain),
             (&undated, "2022-09-29", EditionCertainty::Undated),
             (&dated, "2022-09-29", EditionCertainty::Certain),
             (&early, "2019-12-31", EditionCertainty::TooEarly),
+            (&before_amendment, "2019-12-31", EditionCertainty::TooEarly),
             (&dated, "2022-10-01", EditionCertainty::Past),
             (&dated, "2023-09-30", EditionCertainty::Past),
             (&dated, "2023-10-01", EditionCertainty::LongPast),

@@ -247,9 +247,10 @@ fn node_text(snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, Box<dyn s
 
 /// When a wording is in force, according to the source.
 fn days(wording: &Wording) -> String {
-    let Validity { status, from, to, then, is_uncertain } = wording.validity;
+    let Validity { status, from, to, then, is_uncertain, has_predecessor } = wording.validity;
     let mut facts = vec![status.as_str().to_owned()];
     facts.extend(from.map(|day| format!("from {day}")));
+    facts.extend(has_predecessor.then(|| "amended on that day".to_owned()));
     facts.extend(to.map(|day| format!("until {day}")));
     facts.extend(then.map(|then| format!("then {}", then.as_str())));
     facts.extend(is_uncertain.then(|| Status::Uncertain.as_str().to_owned()));
@@ -369,12 +370,13 @@ fn wording_json(snapshot: &Snapshot, wording: &Wording) -> Result<Value, Box<dyn
     for note in &wording.notes {
         notes.push(json!({ "topic": note.topic, "text": snapshot.texts.get(note.text)? }));
     }
-    let Validity { status, from, to, then, is_uncertain } = wording.validity;
+    let Validity { status, from, to, then, is_uncertain, has_predecessor } = wording.validity;
     Ok(json!({
         "heading": wording.heading,
         "status": status,
         "effectiveFrom": from,
         "effectiveTo": to,
+        "amended": has_predecessor,
         "then": then,
         "uncertain": is_uncertain,
         "remark": wording.remark,

@@ -15,7 +15,7 @@ use crate::outline::Status;
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
 pub const FILE_NAME: &str = "validity.bin";
-const KIND: FileKind = FileKind { magic: *b"HBVALID\0", version: 1 };
+const KIND: FileKind = FileKind { magic: *b"HBVALID\0", version: 2 };
 
 /// The value in place of a status if the source does not state the status of a wording after its end.
 const NOT_STATED: u8 = u8::MAX;
@@ -41,7 +41,7 @@ struct WordingRow {
     status: u8,
     then: u8,
     is_uncertain: u8,
-    zero: u8,
+    has_predecessor: u8,
 }
 
 impl WordingRow {
@@ -55,7 +55,7 @@ impl WordingRow {
             status: validity.status as u8,
             then: validity.then.map_or(NOT_STATED, |then| then as u8),
             is_uncertain: u8::from(validity.is_uncertain),
-            zero: 0,
+            has_predecessor: u8::from(validity.has_predecessor),
         }
     }
 
@@ -66,6 +66,7 @@ impl WordingRow {
             to: Day::from_number(self.to),
             then: Status::from_byte(self.then),
             is_uncertain: self.is_uncertain != 0,
+            has_predecessor: self.has_predecessor != 0,
         }
     }
 

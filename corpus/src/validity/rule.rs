@@ -18,12 +18,14 @@ pub struct Validity {
     pub then: Option<Status>,
     /// Whether the source states the validity in words that the importer cannot interpret.
     pub is_uncertain: bool,
+    /// Whether the source names an earlier wording, which was law before `from`. It may not print it.
+    pub has_predecessor: bool,
 }
 
 impl Validity {
     /// A wording for which the source states no days.
     pub const fn undated(status: Status) -> Self {
-        Self { status, from: None, to: None, then: None, is_uncertain: false }
+        Self { status, from: None, to: None, then: None, is_uncertain: false, has_predecessor: false }
     }
 
     /// Whether it is the same on every day.
@@ -33,6 +35,15 @@ impl Validity {
 
     fn is_current(&self, day: Day) -> bool {
         self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day < to)
+    }
+
+    /// The status on days before it, if no other wording is known. Law that is amended or repealed from
+    /// a day on was in effect before, in words that are unknown.
+    fn before_its_beginning(&self) -> Status {
+        match self.status {
+            Status::InForce if !self.has_predecessor => Status::NotYetEffective,
+            _ => Status::Uncertain,
+        }
     }
 
     fn after_its_end(&self) -> Status {
@@ -71,7 +82,7 @@ pub fn state_on(wordings: &[Validity], day: Day) -> StateOnDay {
         return StateOnDay { wording: place, status: wording.after_its_end() };
     }
     match certain().min_by_key(|(_, wording)| wording.from) {
-        Some((place, _)) => StateOnDay { wording: place, status: Status::NotYetEffective },
+        Some((place, wording)) => StateOnDay { wording: place, status: wording.before_its_beginning() },
         None => StateOnDay { wording: 0, status: Status::InForce },
     }
 }
@@ -130,6 +141,17 @@ mod tests {
         // A later wording states the repeal.
         let gone = [dated(None, None), Validity { status: Status::Repealed, ..dated(Some(26), None) }];
         assert_eq!((standing(&gone, 25), standing(&gone, 26)), ((0, Status::InForce), (1, Status::Repealed)));
+    }
+
+    #[test]
+    fn before_amended_or_repealed_law_there_was_other_law() {
+        let amended = Validity { has_predecessor: true, ..dated(Some(10), None) };
+        assert_eq!((standing(&[amended], 9), standing(&[amended], 10)), ((0, Status::Uncertain), (0, Status::InForce)));
+        let repealed = Validity { status: Status::Repealed, ..dated(Some(10), None) };
+        assert_eq!(
+            (standing(&[repealed], 9), standing(&[repealed], 10)),
+            ((0, Status::Uncertain), (0, Status::Repealed))
+        );
     }
 
     #[test]
@@ -200,15 +222,19 @@ mod tests {
                 next = place;
             }
         }
-        StateOnDay { wording: next, status: Status::NotYetEffective }
+        let Validity { status, has_predecessor, .. } = wordings[next];
+        let was_law = status != Status::InForce || has_predecessor;
+        StateOnDay { wording: next, status: if was_law { Status::Uncertain } else { Status::NotYetEffective } }
     }
 
     fn any_validity() -> impl Strategy<Value = Validity> {
         let days = || proptest::option::of((0_u32..6).prop_map(day));
         let status = prop_oneof![4 => Just(Status::InForce), 1 => Just(Status::Repealed)];
         let then = proptest::option::of(Just(Status::Repealed));
-        (status, days(), days(), then, proptest::bool::weighted(0.15))
-            .prop_map(|(status, from, to, then, is_uncertain)| Validity { status, from, to, then, is_uncertain })
+        let flags = (proptest::bool::weighted(0.15), proptest::bool::ANY);
+        (status, days(), days(), then, flags).prop_map(|(status, from, to, then, (is_uncertain, has_predecessor))| {
+            Validity { status, from, to, then, is_uncertain, has_predecessor }
+        })
     }
 
     proptest! {

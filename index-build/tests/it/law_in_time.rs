@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::outline::Status::{self, Expired, InForce, NotYetEffective, Renumbered, Repealed, Uncertain};
 use hornbook_corpus::validity;
 use hornbook_index_build::content::Content;
@@ -20,10 +21,11 @@ fn all_of(content: &Content) -> Vec<Content> {
 /// Number, day, the remark of the displayed wording, and its status.
 type Fact = (&'static str, &'static str, &'static str, Status);
 
-fn check(imported: &Imported, sections: &str, facts: &[Fact]) {
+fn check(imported: &Imported, last_known: &str, sections: &str, facts: &[Fact]) {
+    let last_known: Day = last_known.parse().unwrap();
     for (number, day, remark, status) in facts {
         let all = all_of(imported.node(&format!("{sections}{number}")));
-        let claims: Vec<_> = all.iter().map(wordings::validity).collect();
+        let claims: Vec<_> = all.iter().map(|wording| wordings::validity(wording, last_known)).collect();
         let standing = validity::state_on(&claims, day.parse().unwrap());
         let said = all[standing.wording].effect.remark.as_deref().unwrap_or_default();
         assert_eq!((said, standing.status), (*remark, *status), "{number} on {day}");
@@ -85,7 +87,7 @@ fn virginia_in_time() {
         ("44-146.17", "2022-09-30", "Effective until July 1, 2023", InForce),
         ("44-146.17", "2023-07-01", "Effective July 1, 2023", InForce),
     ];
-    check(&imported, "va/code/s", &facts);
+    check(&imported, "2022-09-30", "va/code/s", &facts);
     assert_eq!(counts(&imported), [92, 129, 56, 117]);
     let has = |number: &str, words: &str| {
         let text = imported.node(&format!("va/code/s{number}")).text.as_deref().unwrap_or_default();
@@ -131,7 +133,7 @@ fn wyoming_in_time() {
         // Parts of it begin and end.
         ("27-14-102", "2022-05-31", "Effective until January 2, 2023", Uncertain),
     ];
-    check(&imported, "wy/stat/s", &facts);
+    check(&imported, "2022-05-31", "wy/stat/s", &facts);
     assert_eq!(counts(&imported), [35, 4, 45, 35]);
 }
 
@@ -162,7 +164,7 @@ fn vermont_in_time() {
         ("t21/s342a", "2022-05-11", part, Uncertain),
         ("t21/s342a", "2026-07-01", part, Uncertain),
     ];
-    check(&imported, "vt/stat/", &facts);
+    check(&imported, "2022-05-11", "vt/stat/", &facts);
     assert_eq!(counts(&imported), [26, 44, 43, 50]);
 }
 
@@ -189,7 +191,7 @@ fn federal_law_in_time() {
         ("t13/s91", "2025-08-26", termination, Uncertain),
         ("t13/s91", "2031-01-01", termination, Uncertain),
     ];
-    check(&code, "us/usc/", &facts);
+    check(&code, "2025-12-31", "us/usc/", &facts);
     assert_eq!(counts(&code)[1], 8);
     let is_uncertain = |number: &str| code.node(&format!("us/usc/{number}")).effect.uncertain;
     assert_eq!(["t41/s3302", "t41/s1127", "t41/s1902", "t44/s3583"].map(is_uncertain), [true, true, false, false]);
@@ -201,7 +203,7 @@ fn federal_law_in_time() {
         ("t47/s54.500", "2011-10-12", "", InForce),
         ("t47/s54.500", "2011-10-13", "", Uncertain),
     ];
-    check(&regulations, "us/cfr/", &facts);
+    check(&regulations, "2025-12-31", "us/cfr/", &facts);
 }
 
 /// The service warns of old editions. A plan for these files, or the files themselves, state

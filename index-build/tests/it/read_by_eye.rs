@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::validity::{self, Validity};
 use hornbook_index_build::wording_validity::wordings_of;
 use rayon::prelude::*;
@@ -67,6 +68,8 @@ fn source_of(source: &toml::Value) -> Source<'_> {
 fn read(corpora: &Path, source: &toml::Value, rows: &[&Row]) -> BTreeMap<String, Vec<Validity>> {
     let archive = corpora.join(source["path"].as_str().unwrap());
     let member = source.get("member").and_then(toml::Value::as_str).unwrap_or_default();
+    let last_known = source.get("current_through").or(source.get("retrieved")).and_then(toml::Value::as_str);
+    let last_known: Day = last_known.unwrap().parse().unwrap();
     let source = source_of(source);
     // Documents of this format name the documents below them, which must be present.
     let is_read_whole = source.format == "open-law";
@@ -77,7 +80,8 @@ fn read(corpora: &Path, source: &toml::Value, rows: &[&Row]) -> BTreeMap<String,
     }
     let nodes = import(&documents, &source).nodes.into_iter();
     let named = nodes.filter(|(key, _, _)| rows.iter().any(|row| row.key == key));
-    named.map(|(key, content, _)| (key, wordings_of(content).into_iter().map(|(claim, _)| claim).collect())).collect()
+    let claims = |content| wordings_of(content, last_known).into_iter().map(|(claim, _)| claim).collect();
+    named.map(|(key, content, _)| (key, claims(content))).collect()
 }
 
 /// Where the rows of a plan and the program differ, and how many rows the plan has.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::outline::Status;
 use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::Document;
@@ -212,7 +213,7 @@ fn sections_have_the_time_that_their_container_names() {
                 <h2 class=oneh2>Chapter 3. Inns. (Effective July 1, 2025)</h2><h3>§ 9-9. Beds.</h3><p>One to a room.</p>";
     let imported = import_one("t9.html", html, &virginia());
     let days = |key: &str| -> Vec<_> {
-        let wordings = wordings_of(imported.node(key).clone()).into_iter().map(|(_, wording)| wording);
+        let wordings = wordings_of(imported.node(key).clone(), Day::LAST).into_iter().map(|(_, wording)| wording);
         wordings.map(|Content { text, effect, .. }| (text.unwrap(), effect.from, effect.to)).collect()
     };
     let day = || Some("2025-07-01".to_owned());

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::validity::{self, Validity};
 use hornbook_index_build::wording_validity::wordings_of;
 
@@ -25,7 +26,7 @@ fn check(wordings: Vec<(Validity, hornbook_index_build::content::Content)>, name
 
 fn check_all(imported: &Imported, facts: &[(&str, [Fact; 3])]) {
     for (key, facts) in facts {
-        check(wordings_of(imported.node(key).clone()), key, *facts);
+        check(wordings_of(imported.node(key).clone(), Day::LAST), key, *facts);
     }
 }
 
@@ -81,7 +82,7 @@ fn south_dakota_changes_on_its_days() {
         ],
     );
     let rate = |day: &str| {
-        let wordings = wordings_of(imported.node("sd/sdcl/s10-45-2").clone());
+        let wordings = wordings_of(imported.node("sd/sdcl/s10-45-2").clone(), Day::LAST);
         let claims: Vec<Validity> = wordings.iter().map(|(claim, _)| *claim).collect();
         let text = &wordings[validity::state_on(&claims, day.parse().unwrap()).wording].1.text;
         text.as_ref().is_some_and(|text| text.contains("four and one-half percent"))
@@ -189,7 +190,7 @@ fn the_district_changes_on_its_days() {
         let node = nodes.iter().find(|node| node.key == key).unwrap_or_else(|| panic!("there is no {key}"));
         let mut content = node.content.clone();
         content.wordings.extend(node.wordings.iter().cloned());
-        wordings_of(content)
+        wordings_of(content, Day::LAST)
     };
     let facts = [
         (

@@ -267,6 +267,11 @@ fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
             Status::NotYetEffective => {
                 p.banner role="note" { strong { "Not yet in force." } " This is its future text." }
             }
+            Status::Uncertain if is_before_known_wordings(provision) => {
+                p.banner role="note" {
+                    strong { "An earlier wording was in effect on that day." } " This copy does not contain it. Below is the wording that followed."
+                }
+            }
             Status::Uncertain => {
                 p.banner role="note" {
                     strong { "It is uncertain whether this is in force." }
@@ -281,6 +286,13 @@ fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Whether the day that was asked for is before the first day of the wording that is shown. Dates in
+/// the ISO 8601 format are compared as texts.
+fn is_before_known_wordings(provision: &DatedProvision<'_>) -> bool {
+    let from = provision.reply.effective_from.map(|day| day.to_string());
+    provision.named_day.as_deref().zip(from.as_deref()).is_some_and(|(day, from)| day < from)
 }
 
 fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
