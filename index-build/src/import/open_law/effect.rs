@@ -28,6 +28,16 @@ pub(super) fn effective_from(section: Node<'_, '_>, number: &str, status: Status
     date.filter(|date| is_date(date)).map(str::to_owned)
 }
 
+/// The first day of a wording that emergency or temporary acts made, such as a repeal: that of the
+/// first of the acts at the end of the history that did the same.
+pub(super) fn since_temporary_acts(section: Node<'_, '_>) -> Option<String> {
+    let acts: Vec<Node<'_, '_>> = history(section).collect();
+    let last = acts.last()?;
+    let did_the_same = |act: &&Node<'_, '_>| act.attribute("path") == last.attribute("path");
+    let first = acts.iter().rev().take_while(did_the_same).last()?;
+    of_act(*first).filter(|date| is_date(date)).map(str::to_owned)
+}
+
 /// The visible entries in the history of a node.
 fn history<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
     let annotations = elements(node).flat_map(|part| match name(part) {

@@ -44,9 +44,14 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
         false => {
             // A reason such as `Applicable October 1, 2025` is about the last act.
             let reason = child(section, "reason").map(words).unwrap_or_default();
-            let since = || Effect::starting(effect::effective_from(section, &number, status));
-            let of_reason = remark::effect_of_reason(&reason).unwrap_or_else(since);
-            of_reason.and(remark::effect_of(remarks())).and(remark::effect_of_text(&text))
+            let of_remarks = remark::effect_of(remarks());
+            let is_temporary = !status.may_be_in_force() && of_remarks.to.is_some();
+            let from = || match is_temporary {
+                true => effect::since_temporary_acts(section),
+                false => effect::effective_from(section, &number, status),
+            };
+            let of_reason = remark::effect_of_reason(&reason).unwrap_or_else(|| Effect::starting(from()));
+            of_reason.and(of_remarks).and(remark::effect_of_text(&text))
         }
     };
     let (notes, source_credit) = notes.finish();

@@ -88,7 +88,18 @@ pub(super) fn read(printed: &PrintedSection, settings: &PageJsonSettings) -> Pag
     section.notes = read_notes(&others[notes..], settings);
     (section.text, section.layout) = flat_text::set(&law);
     section.effect = std::mem::take(&mut section.effect).and(effect::of_text(&section.text));
+    if section.notes.iter().any(|note| undone_repeal(&note.text).is_some_and(|day| section.effect.to == Some(day))) {
+        (section.effect.to, section.effect.then) = (None, None);
+    }
     section
+}
+
+/// The day of a repeal that a later act undid: `Repeal of section on June 30, 2023, by L 2018, c 196, §9, deleted by
+/// L 2020, c 57, §2.`
+fn undone_repeal(note: &str) -> Option<String> {
+    let undone =
+        Pattern::fixed(r"\bRepeal of section on ([A-Z][a-z]+ \d{1,2}, \d{4}),[^;]{1,120}?\bdeleted by L \d{4}\b");
+    effect::date_in(&undone.captures(note)?[1])
 }
 
 /// Reads number, heading and remarks from the first paragraph, and returns the law behind them.
