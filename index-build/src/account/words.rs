@@ -10,13 +10,13 @@ use rustc_hash::FxBuildHasher;
 /// short, and an allocation for each would take longer than counting it.
 #[derive(Clone, Debug, Default)]
 pub struct WordMultiset {
-    entries: HashTable<Entry>,
+    entries: HashTable<CountedWord>,
     spellings: String,
     total: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct CountedWord {
     hash: u64,
     start: usize,
     end: usize,
@@ -79,21 +79,21 @@ impl WordMultiset {
         self.find(word).map_or(0, |entry| entry.count)
     }
 
-    fn find(&self, word: &str) -> Option<&Entry> {
+    fn find(&self, word: &str) -> Option<&CountedWord> {
         let spellings = &self.spellings;
         self.entries.find(FxBuildHasher.hash_one(word), |entry| &spellings[entry.start..entry.end] == word)
     }
 
     fn change(&mut self, word: &str, hash: u64, by: i64) {
         let spellings = &mut self.spellings;
-        let is_same = |entry: &Entry| entry.hash == hash && &spellings[entry.start..entry.end] == word;
+        let is_same = |entry: &CountedWord| entry.hash == hash && &spellings[entry.start..entry.end] == word;
         if let Some(entry) = self.entries.find_mut(hash, is_same) {
             entry.count += by;
             return;
         }
         let start = spellings.len();
         spellings.push_str(word);
-        let entry = Entry { hash, start, end: spellings.len(), count: by };
+        let entry = CountedWord { hash, start, end: spellings.len(), count: by };
         self.entries.insert_unique(hash, entry, |entry| entry.hash);
     }
 }

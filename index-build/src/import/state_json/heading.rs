@@ -113,6 +113,9 @@ fn after_heading(
         wording.heading = line[..end].to_owned();
         return Some(line[end..].trim_start().to_owned());
     }
+    if let Some(rest) = after_cut_remark(line, is_only, wording) {
+        return Some(rest);
+    }
     let ends = wording.heading.ends_with('.');
     let rest = line.strip_prefix(wording.heading.trim_end_matches(['.', ' ', '…']))?;
     if rest.starts_with('.') {
@@ -126,6 +129,17 @@ fn after_heading(
         wording.heading = line.to_owned();
         String::new()
     })
+}
+
+/// If the source took a remark for the heading and cut it at its full stop, the line has both:
+/// `(Section effective on the date federal funding received.) Voluntary vaccination program.`
+fn after_cut_remark(line: &str, is_only: bool, wording: &mut PrintedWording) -> Option<String> {
+    let words = wording.heading.strip_prefix('(').filter(|words| !words.contains(')'))?;
+    let rest = line.strip_prefix(wording.heading.as_str())?.trim_start_matches('.').strip_prefix(')')?.trim_start();
+    let end = heading_end(rest, HeadingPlace::AfterNumber, is_only)?;
+    wording.effect = std::mem::take(&mut wording.effect).and(effect_of(words.to_owned()));
+    wording.heading = rest[..end].to_owned();
+    Some(rest[end..].trim_start().to_owned())
 }
 
 /// The end of a heading that is only in the text.
