@@ -22,7 +22,7 @@ const RECORDS: TableDefinition<u32, &[u8]> = TableDefinition::new("records");
 /// Contains the format number. It is raised whenever a field of `NodeRecord` changes, because rkyv archives contain
 /// no schema.
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 const FORMAT_KEY: &str = "format";
 /// Size of redb's page cache. It can be small: a page of results needs few records, and the operating system caches
 /// the file.

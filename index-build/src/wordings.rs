@@ -296,6 +296,33 @@ mod tests {
     }
 
     #[test]
+    fn a_credit_of_several_acts_tells_amended_law_from_new_law() {
+        let has_predecessor = |from: &str, credit: &str| {
+            let effect = Effect::starting(Some(from.to_owned()));
+            let content = Content { effect, source_credit: Some(credit.to_owned()), ..Content::default() };
+            validity(&content, "2022-09-30".parse().unwrap()).has_predecessor
+        };
+        assert!(has_predecessor("1976-10-17", "Aug. 31, 1954, ch. 1158; Pub. L. 94-521, Oct. 17, 1976"));
+        assert!(has_predecessor("2022-07-01", "Regulation .02 amended effective July 1, 2022"));
+        assert!(!has_predecessor("2022-07-01", "2021, c. 171; subdivisions (a) and (b)"), "one act");
+        assert!(!has_predecessor("2024-07-01", "2003, c. 71; 2021, c. 171"), "after the edition's last day");
+        assert!(!has_predecessor("2022-07-01", "2003, c. 71; 2021, c. 171. Formerly RCW 9.1"), "a new number");
+    }
+
+    #[test]
+    fn a_day_in_the_heading_of_gone_law_is_the_day_of_its_end() {
+        let from = |status, heading: &str| {
+            let content = Content { status: Some(status), heading: heading.to_owned(), ..Content::default() };
+            validity(&content, Day::LAST).from.map(|day| day.to_string())
+        };
+        let heading = "Repealed by Acts 2015, cc. 38 and 730, cl. 3, effective July 1, 2018.";
+        assert_eq!(from(Status::Repealed, heading).as_deref(), Some("2018-07-01"));
+        assert_eq!(from(Status::InForce, heading), None);
+        assert_eq!(from(Status::Repealed, "Repealed effective July 1, 2018, as to minors."), None);
+        assert_eq!(from(Status::Repealed, "Repealed by Acts 2015, c. 38."), None);
+    }
+
+    #[test]
     fn wordings_of_one_provision_are_joined_in_the_order_of_time_whatever_the_order_of_files() {
         let old = || member(1, "c", "(Effective until July 1, 2022) Powers.", "Old.");
         let new = || member(2, "c", "(Effective July 1, 2022) Powers.", "New.");

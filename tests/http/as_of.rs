@@ -235,6 +235,12 @@ fn a_filter_by_status_and_the_rank_follow_the_day() {
         assert!(hits.iter().all(|hit| hit["status"] == named), "{day}: {found}");
         hits.iter().map(|hit| text(&hit["citation"]).to_owned()).collect()
     };
+    let sealing = "Arden Rev. Stat. § 24-3-115".to_owned();
+    let found_new = |day: &str| {
+        let found = served.get(&format!("/api/v1/search?q=sealing&status=not%20yet%20effective&asOf={day}")).json();
+        found["results"].as_array().unwrap().iter().any(|hit| hit["citation"] == sealing)
+    };
+    assert!(found_new("2021-09-30") && !found_new("2021-10-01"), "law of one act is new on its first day");
     let amended_since = statuses("2020-01-01", "uncertain");
     assert_eq!(amended_since, [DEPOSITS]);
     assert!(statuses(DAY_BEFORE_CHANGE, "uncertain").is_empty());
@@ -275,8 +281,11 @@ fn pages_and_their_links_keep_as_of() {
         let led = pages::request(&served.server, &path);
         assert_eq!(led.header("location"), format!("/law/{}?asOf=2026-07-02", served.id), "{path}");
     }
+    let new_law = format!("/law/cite/{}?asOf=2021-09-30", encoded("Arden Rev. Stat. § 24-3-115"));
+    let new_law = pages::request(&served.server, &new_law).header("location").to_owned();
+    assert!(pages::request(&served.server, &new_law).text().contains("Not yet in force."), "{new_law}");
     let early = page("?asOf=2020-01-01");
-    assert!(early.contains("An earlier wording was in effect on that day."), "{early}");
+    assert!(early.contains("This wording was not in effect on that day."), "{early}");
     let markdown = pages::request(&served.server, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();
     assert!(markdown.contains("**Status: uncertain, from 2023-10-01, until 2026-07-01**"), "{markdown}");
     let results = pages::request(&served.server, "/?q=security%20deposit&asOf=2030-01-01").text();

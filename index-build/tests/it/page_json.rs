@@ -88,6 +88,21 @@ fn two_blocks_of_one_number_are_wordings_in_time() {
 }
 
 #[test]
+fn a_repeal_that_a_later_act_deleted_does_not_end_a_section() {
+    let page = |note: &str| {
+        let law =
+            "§514B-1  Hearings.  [Section repealed June 30, 2023.  L 2018, c 196, §9.]  It is so. [L 2018, c 196, §1]";
+        let imported = read(&[&format!("{law}\n\nNote\n\n  {note}")]);
+        imported.node("hi/rs/s514b-1").effect.to.clone()
+    };
+    let by =
+        |day: &str| page(&format!("Repeal of section on {day}, by L 2018, c 196, §9, deleted by L 2020, c 57, §2."));
+    assert_eq!(by("June 30, 2023"), None);
+    assert_eq!(by("June 30, 2025").as_deref(), Some("2023-06-30"), "a note on another repeal");
+    assert_eq!(page("Applies later.").as_deref(), Some("2023-06-30"));
+}
+
+#[test]
 fn sections_that_are_gone_have_their_status_or_are_notes_of_their_successors() {
     let imported = read(&[
         "§132-4  [OLD]  REPEALED.  L 1978, c 241,\n§2(4).\n\n     §132-4  Fires.  Fires are investigated. [L 1978, c 241, §1]",

@@ -349,6 +349,16 @@ fn a_heading_of_the_text_ends_with_its_sentence() {
 }
 
 #[test]
+fn a_remark_that_the_source_took_for_the_heading_is_a_remark() {
+    let remark = "Section effective on the date federal funding is received";
+    let text = format!("1-2A-1.({remark}.) Vaccination program.\n\nThere is one.");
+    let imported = in_dakota(&[("1-2A-1", &format!("({remark}"), &text)]);
+    let section = imported.node("sd/sdcl/s1-2a-1");
+    assert_eq!((section.heading.as_str(), section.text.as_deref()), ("Vaccination program.", Some("There is one.")));
+    assert_eq!((section.effect.uncertain, section.effect.remark.as_deref()), (true, Some(remark)));
+}
+
+#[test]
 fn a_heading_keeps_its_closing_quotation_mark() {
     let text = "RCW 1.2.3\n\nDefinitions—\"Board.\"\n\nNone.\n\n[ 1999 c 1 s 1.]";
     let imported =

@@ -269,7 +269,7 @@ fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
             }
             Status::Uncertain if is_before_known_wordings(provision) => {
                 p.banner role="note" {
-                    strong { "An earlier wording was in effect on that day." } " This copy does not contain it. Below is the wording that followed."
+                    strong { "This wording was not in effect on that day." } " An earlier one may have been, which this copy does not contain."
                 }
             }
             Status::Uncertain => {

@@ -178,6 +178,20 @@ mod tests {
     }
 
     #[test]
+    fn a_temporary_wording_begins_with_the_first_act_that_did_the_same() {
+        let since = |acts: &str| {
+            let xml = format!("<section><annotations>{acts}</annotations></section>");
+            since_temporary_acts(roxmltree::Document::parse(&xml).unwrap().root_element())
+        };
+        let act = |path: &str, eff: &str| format!("<annotation type='History' path='{path}' eff='{eff}'/>");
+        let older = act("§2", "2001-01-01") + &act("§9", "2020-01-01");
+        let emergency = act("§2", "2024-03-21");
+        assert_eq!(since(&(older.clone() + &emergency)).as_deref(), Some("2024-03-21"));
+        assert_eq!(since(&(older + &emergency + &act("§2", "2024-06-01"))).as_deref(), Some("2024-03-21"));
+        assert_eq!(since("<annotation type='History'>May 1, 2020</annotation>"), None);
+    }
+
+    #[test]
     fn the_latest_entry_of_a_chapter_dates_a_regulation_if_it_is_regular() {
         let of = |last: &str, number| {
             let entry =
