@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::citation::{BodyForm, Citation, FormError, Grammar, Locator, Unit};
+use crate::citation::{BodyForm, FormError, Grammar};
 use crate::ids::{CodeBodyId, NodeOrdinal, OrdinalRange, ShortCode};
 use crate::jurisdictions::GovernmentLevel;
+use crate::provision_url::ProvisionUrl;
 
 pub const FILE_NAME: &str = "catalogue.json";
 
@@ -65,55 +66,10 @@ pub struct Source {
     pub retrieved: String,
     pub license: String,
     pub url: String,
-    /// Template of the publisher's URL of a provision, with `{number}`, and with `{title}` if the URL contains the
-    /// title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provision_url: Option<String>,
+    pub provision_url: Option<ProvisionUrl>,
     /// BLAKE3 hash of the source's files as they were read.
     pub content_hash: String,
-}
-
-impl Source {
-    /// The publisher's URL of the section with this citation. `None` if the source has no template, or if the
-    /// template does not fit the citation.
-    pub fn official_url(&self, citation: &Citation) -> Option<String> {
-        let template = self.provision_url.as_deref()?;
-        let Locator::Numbered { unit: Unit::Section, number, last: None, .. } = &citation.place else { return None };
-        let address = template.replace(NUMBER, &percent_encode(number));
-        let is_whole = !citation.appendix && (citation.title.is_some() || !template.contains(TITLE));
-        is_whole.then(|| address.replace(TITLE, &percent_encode(citation.title.as_deref().unwrap_or_default())))
-    }
-}
-
-const NUMBER: &str = "{number}";
-const TITLE: &str = "{title}";
-
-/// Checks a template of [`Source::provision_url`]. Returns what is wrong with it, or `None`.
-pub fn check_provision_url(template: &str) -> Option<&'static str> {
-    let rest = template.replacen(NUMBER, "1", 1).replacen(TITLE, "1", 1);
-    let is_web = rest.starts_with("https://") || rest.starts_with("http://");
-    let is_address =
-        rest.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'{' | b'}' | b'"' | b'<' | b'>'));
-    if !is_web || !is_address {
-        return Some(
-            "it must be an address that begins with https://, with {number} and, if needed, {title} once each",
-        );
-    }
-    (!template.contains(NUMBER)).then_some("it must contain {number}, or all provisions would have one address")
-}
-
-/// Percent-encodes a number for use in a URL.
-fn percent_encode(number: &str) -> String {
-    let mut out = String::with_capacity(number.len());
-    for byte in number.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' | b',' => {
-                out.push(char::from(byte));
-            }
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,58 +159,6 @@ pub fn grammar_of(bodies: &[CodeBody]) -> Result<Grammar, FormError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_provision_is_at_its_publishers_address_where_that_has_one_for_each() {
-        let source = |template: &str| Source {
-            name: "n".into(),
-            format: "native".into(),
-            publisher: "p".into(),
-            edition: "e".into(),
-            current_through: None,
-            retrieved: "2026-01-31".into(),
-            license: "l".into(),
-            url: "u".into(),
-            provision_url: Some(template.into()),
-            content_hash: "h".into(),
-        };
-        let address = |template: &str, citation: &str| {
-            source(template).official_url(&Grammar::built_in().parse(citation).unwrap())
-        };
-        let code = "https://law.example/title-{title}/section-{number}";
-        assert_eq!(
-            address(code, "42 U.S.C. § 300aa-1(b)").as_deref(),
-            Some("https://law.example/title-42/section-300aa-1")
-        );
-        assert_eq!(
-            address("https://x.example/{number}/", "Va. Code § 13.1-345").as_deref(),
-            Some("https://x.example/13.1-345/")
-        );
-        assert_eq!(
-            address("https://x.example/{number}", "735 ILCS 5/2-1401").as_deref(),
-            Some("https://x.example/5%2F2-1401")
-        );
-        // The template does not fit appendices, ranges, parts and constitutions, nor a state's section without a title.
-        for other in [
-            "5 U.S.C. App. § 3",
-            "2 U.S.C. §§ 293a to 293c",
-            "12 C.F.R. pt. 1026",
-            "U.S. Const. art. I",
-            "RCW 59.18.010",
-        ] {
-            assert_eq!(address(code, other), None, "{other}");
-        }
-        assert_eq!(check_provision_url(code), None);
-        for bad in [
-            "law.example/{number}",
-            "https://x/",
-            "https://x/{number}/{number}",
-            "https://x/{section}",
-            "https://x/{number} a",
-        ] {
-            assert!(check_provision_url(bad).is_some(), "{bad}");
-        }
-    }
 
     #[test]
     fn a_node_finds_its_code_body_and_unknown_nodes_find_none() {

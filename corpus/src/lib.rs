@@ -25,6 +25,7 @@ pub mod layout;
 pub mod manifest;
 pub mod nodes;
 pub mod outline;
+pub mod provision_url;
 pub mod ranges;
 pub mod references;
 pub mod section_file;

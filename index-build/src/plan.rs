@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use hornbook_base::regular_file;
-use hornbook_corpus::catalogue::check_provision_url;
 use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::jurisdictions::GovernmentLevel;
+use hornbook_corpus::provision_url::ProvisionUrl;
 use hornbook_corpus::vectors::SpaceName;
 use serde::Deserialize;
 
@@ -99,7 +99,7 @@ pub struct PlannedSource {
     /// The address of a provision on the publisher's site:
     /// `https://law.example/title-{title}/section-{number}`.
     #[serde(default)]
-    pub provision_url: Option<String>,
+    pub provision_url: Option<ProvisionUrl>,
     /// Tags of every provision of the source.
     #[serde(default)]
     pub tags: Vec<String>,
@@ -185,9 +185,6 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
         if let Some(date) = value.filter(|date| !is_date(date)) {
             return Err(format!("{at}: {field} = '{date}' is not a date; write it as 2026-01-31"));
         }
-    }
-    if let Some(mistake) = source.provision_url.as_deref().and_then(check_provision_url) {
-        return Err(format!("{at}: provision_url cannot be used: {mistake}"));
     }
     source.format.check_options(&source.options).map_err(|what| format!("{at}: {what}"))?;
     if !source.format.is_law() {

@@ -10,6 +10,7 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, ShortCode};
 use hornbook_corpus::nodes::{NodeRecord, Wording};
 use hornbook_corpus::outline::Status;
+use hornbook_corpus::provision_url::ProvisionUrl;
 use hornbook_search::LawOnDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -204,7 +205,7 @@ impl<'s> NodeReply<'s> {
             successors: successors(corpus, law, node, shown.status)?,
             wordings: other_wordings(corpus, &record, shown.place)?,
             references: NodeReferences::of(corpus, law, node)?,
-            provenance: provenance(corpus, &record, wording, currency.through),
+            provenance: provenance(corpus, node, &record, wording, currency.through)?,
             heading: wording.heading.clone(),
             citation: record.citation,
             level: record.level,
@@ -280,15 +281,16 @@ fn successors<'s>(
 
 fn provenance<'s>(
     corpus: &'s Corpus,
+    node: NodeOrdinal,
     record: &NodeRecord,
     wording: &Wording,
     current_through: Option<Day>,
-) -> Provenance<'s> {
+) -> Result<Provenance<'s>, ApiError> {
     let source: Option<&Source> = corpus.catalogue().sources.get(usize::from(record.source));
-    let own_citation = corpus.snapshot().grammar().parse(&record.citation).ok();
-    Provenance {
+    let template = source.and_then(|source| source.provision_url.as_ref());
+    Ok(Provenance {
         source_url: wording.source_url.clone().or_else(|| source.map(|source| source.url.clone())),
-        official_url: source.zip(own_citation).and_then(|(source, citation)| source.official_url(&citation)),
+        official_url: template.map(|template| official_url(corpus, node, record, template)).transpose()?.flatten(),
         publisher: source.map(|source| ReplyText::from(&source.publisher)),
         edition: source.map(|source| ReplyText::from(&source.edition)),
         current_through,
@@ -296,5 +298,26 @@ fn provenance<'s>(
         license: source.map(|source| ReplyText::from(&source.license)),
         content_hash: format!("sha256:{}", hex::encode(&wording.text_sha256)),
         snapshot: corpus.id().into(),
+    })
+}
+
+fn official_url(
+    corpus: &Corpus,
+    node: NodeOrdinal,
+    record: &NodeRecord,
+    template: &ProvisionUrl,
+) -> Result<Option<String>, ApiError> {
+    let snapshot = corpus.snapshot();
+    let Ok(citation) = snapshot.grammar().parse(&record.citation) else { return Ok(None) };
+    let mut containers = Vec::new();
+    if template.has_containers() {
+        for above in snapshot.outline.ancestors(node) {
+            let NodeRecord { level, number, .. } = snapshot.nodes.get(above)?;
+            containers.push((level, number));
+        }
     }
+    Ok(template.address(&citation, |level| {
+        let found = containers.iter().find(|(found, _)| found == level);
+        found.and_then(|(_, number)| number.clone())
+    }))
 }

@@ -1,0 +1,275 @@
+//! Templates for the address of a provision at its publisher, such as
+//! `https://law.example/title-{title}/section-{number}`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::citation::{Citation, Locator, Unit};
+
+/// A template that was checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ProvisionUrl {
+    template: String,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    /// A value from the provision, with its leading digits padded with zeros to this many digits.
+    Value {
+        field: UrlField,
+        digits: usize,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum UrlField {
+    Number,
+    /// The part of the number with this place, counted from 1, between hyphens.
+    NumberPart(usize),
+    /// The title in the citation.
+    Title,
+    /// The number of the container of this level.
+    Container(String),
+}
+
+/// Why a template cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidProvisionUrl {
+    #[error(
+        "provision_url cannot be used: it must be an address that begins with https:// or http://, without spaces, quotation marks or angle brackets"
+    )]
+    NoAddress,
+    #[error(
+        "provision_url cannot be used: in braces there may be {{number}}, a part of it such as {{number.1}}, or a level such as {{title}}, each with a width such as {{number:5}}"
+    )]
+    UnknownField,
+    #[error(
+        "provision_url cannot be used: it must contain {{number}} or the last of its parts, or several provisions would have one address"
+    )]
+    NoNumber,
+}
+
+impl From<ProvisionUrl> for String {
+    fn from(url: ProvisionUrl) -> Self {
+        url.template
+    }
+}
+
+impl TryFrom<String> for ProvisionUrl {
+    type Error = InvalidProvisionUrl;
+
+    fn try_from(template: String) -> Result<Self, InvalidProvisionUrl> {
+        let mut pieces = Vec::new();
+        let mut rest = template.as_str();
+        while let Some((literal, field)) = rest.split_once('{') {
+            let (field, after) = field.split_once('}').ok_or(InvalidProvisionUrl::UnknownField)?;
+            pieces.extend([Piece::Literal(literal.to_owned()), Piece::field(field)?]);
+            rest = after;
+        }
+        pieces.push(Piece::Literal(rest.to_owned()));
+        let literals = pieces.iter().filter_map(|piece| match piece {
+            Piece::Literal(text) => Some(text.bytes()),
+            Piece::Value { .. } => None,
+        });
+        let is_graphic = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'}' | b'"' | b'<' | b'>');
+        let is_web = template.starts_with("https://") || template.starts_with("http://");
+        if !is_web || !literals.flatten().all(is_graphic) {
+            return Err(InvalidProvisionUrl::NoAddress);
+        }
+        let names_provision =
+            |piece: &Piece| matches!(piece, Piece::Value { field: UrlField::Number | UrlField::NumberPart(2..), .. });
+        if !pieces.iter().any(names_provision) {
+            return Err(InvalidProvisionUrl::NoNumber);
+        }
+        Ok(Self { template, pieces })
+    }
+}
+
+impl Piece {
+    fn field(text: &str) -> Result<Self, InvalidProvisionUrl> {
+        const DIGITS_MAX: usize = 9;
+        let (name, digits) = match text.split_once(':') {
+            None => (text, 0),
+            Some((name, digits)) => {
+                let digits = digits.parse().ok().filter(|digits| (1..=DIGITS_MAX).contains(digits));
+                (name, digits.ok_or(InvalidProvisionUrl::UnknownField)?)
+            }
+        };
+        let field = match name.split_once('.') {
+            None if name == "number" => UrlField::Number,
+            None if name == "title" => UrlField::Title,
+            None if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+                UrlField::Container(name.to_owned())
+            }
+            Some(("number", place)) => {
+                let place = place.parse().ok().filter(|place| (1..=DIGITS_MAX).contains(place));
+                UrlField::NumberPart(place.ok_or(InvalidProvisionUrl::UnknownField)?)
+            }
+            _ => return Err(InvalidProvisionUrl::UnknownField),
+        };
+        Ok(Self::Value { field, digits })
+    }
+}
+
+impl ProvisionUrl {
+    /// The address of the section with this citation. `container` gives the number of its container of a
+    /// level. `None` if the template does not fit: appendices, ranges and parts have no address, nor has
+    /// a number of other parts or without the digits that are padded.
+    pub fn address(&self, citation: &Citation, container: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let Locator::Numbered { unit: Unit::Section, number, last: None, .. } = &citation.place else { return None };
+        if citation.appendix || !self.fits_parts_of(number) {
+            return None;
+        }
+        let mut address = String::new();
+        for piece in &self.pieces {
+            let (field, digits) = match piece {
+                Piece::Literal(text) => {
+                    address.push_str(text);
+                    continue;
+                }
+                Piece::Value { field, digits } => (field, *digits),
+            };
+            let value = match field {
+                UrlField::Number => number.to_string(),
+                UrlField::NumberPart(place) => number.split('-').nth(place - 1)?.to_owned(),
+                UrlField::Title => citation.title.as_deref()?.to_owned(),
+                UrlField::Container(level) => container(level)?,
+            };
+            address.push_str(&percent_encode(&padded(value, digits)?));
+        }
+        Some(address)
+    }
+
+    /// Whether an address depends on the containers of the provision.
+    pub fn has_containers(&self) -> bool {
+        self.fields().any(|field| matches!(field, UrlField::Container(_)))
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &UrlField> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Value { field, .. } => Some(field),
+            Piece::Literal(_) => None,
+        })
+    }
+
+    /// Whether the number has as many parts as the template names.
+    fn fits_parts_of(&self, number: &str) -> bool {
+        let places = self.fields().filter_map(|field| match field {
+            UrlField::NumberPart(place) => Some(*place),
+            _ => None,
+        });
+        places.max().is_none_or(|last| number.split('-').count() == last)
+    }
+}
+
+/// A number whose leading digits are padded: `4451a` as `04451a`. Only digits with letters behind them can be padded.
+fn padded(number: String, digits: usize) -> Option<String> {
+    if digits == 0 {
+        return Some(number);
+    }
+    let leading = number.bytes().take_while(u8::is_ascii_digit).count();
+    let is_plain = leading > 0 && number[leading..].bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_plain.then(|| format!("{}{number}", "0".repeat(digits.saturating_sub(leading))))
+}
+
+/// Percent-encodes a number for use in a URL.
+fn percent_encode(number: &str) -> String {
+    let mut out = String::with_capacity(number.len());
+    for byte in number.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' | b',' => {
+                out.push(char::from(byte));
+            }
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::citation::Grammar;
+
+    fn in_chapter(template: &str, citation: &str, chapter: Option<&str>) -> Option<String> {
+        let template = ProvisionUrl::try_from(template.to_owned()).unwrap();
+        let citation = Grammar::built_in().parse(citation).unwrap();
+        template.address(&citation, |level| chapter.filter(|_| level == "chapter").map(str::to_owned))
+    }
+
+    fn address(template: &str, citation: &str) -> Option<String> {
+        in_chapter(template, citation, None)
+    }
+
+    #[test]
+    fn an_address_has_the_number_and_title_of_its_citation() {
+        let code = "https://law.example/title-{title}/section-{number}";
+        assert_eq!(
+            address(code, "42 U.S.C. § 300aa-1(b)").as_deref(),
+            Some("https://law.example/title-42/section-300aa-1")
+        );
+        assert_eq!(
+            address("https://x.example/{number}/", "Va. Code § 13.1-345").as_deref(),
+            Some("https://x.example/13.1-345/")
+        );
+        assert_eq!(
+            address("https://x.example/{number}", "735 ILCS 5/2-1401").as_deref(),
+            Some("https://x.example/5%2F2-1401")
+        );
+        // The template does not fit appendices, ranges, parts and constitutions, nor a state's section without a title.
+        for other in [
+            "5 U.S.C. App. § 3",
+            "2 U.S.C. §§ 293a to 293c",
+            "12 C.F.R. pt. 1026",
+            "U.S. Const. art. I",
+            "RCW 59.18.010",
+        ] {
+            assert_eq!(address(code, other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_address_may_have_containers_and_padded_digits() {
+        let code = "https://x.example/{title:2}/{chapter:3}/{number:5}";
+        assert_eq!(
+            in_chapter(code, "9 V.S.A. § 4451a", Some("137")).as_deref(),
+            Some("https://x.example/09/137/04451a")
+        );
+        assert_eq!(in_chapter(code, "32 V.S.A. § 1", Some("5A")).as_deref(), Some("https://x.example/32/005A/00001"));
+        assert_eq!(in_chapter(code, "9 V.S.A. § 4451a", None), None, "it has no chapter");
+        assert_eq!(in_chapter(code, "9A V.S.A. § 2-316", Some("2")), None, "what is padded in '2-316' is unknown");
+    }
+
+    #[test]
+    fn an_address_may_have_the_parts_of_a_number() {
+        let code = "https://x.example/Title{number.1}/Chapter{number.2}/{number.1}-{number.2}-S{number.3}.html";
+        assert_eq!(
+            address(code, "Utah Code § 78B-4-702.5").as_deref(),
+            Some("https://x.example/Title78B/Chapter4/78B-4-S702.5.html")
+        );
+        assert_eq!(address(code, "Utah Code § 78B-4"), None);
+        assert_eq!(address(code, "Utah Code § 78B-4-702-1"), None);
+    }
+
+    #[test]
+    fn invalid_templates_are_refused() {
+        let refused = [
+            ("law.example/{number}", InvalidProvisionUrl::NoAddress),
+            ("https://x/{number} a", InvalidProvisionUrl::NoAddress),
+            ("https://x/{number}}", InvalidProvisionUrl::NoAddress),
+            ("https://x/", InvalidProvisionUrl::NoNumber),
+            ("https://x/{title}/{number.1}", InvalidProvisionUrl::NoNumber),
+            ("https://x/{number", InvalidProvisionUrl::UnknownField),
+            ("https://x/{Number}", InvalidProvisionUrl::UnknownField),
+            ("https://x/{number.0}", InvalidProvisionUrl::UnknownField),
+            ("https://x/{number:0}", InvalidProvisionUrl::UnknownField),
+            ("https://x/{number:99}", InvalidProvisionUrl::UnknownField),
+            ("https://x/{chapter.1}", InvalidProvisionUrl::UnknownField),
+        ];
+        for (template, why) in refused {
+            assert_eq!(ProvisionUrl::try_from(template.to_owned()), Err(why), "{template}");
+        }
+    }
+}
