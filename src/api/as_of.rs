@@ -26,15 +26,12 @@ pub(super) struct RequestedDay {
 impl RequestedDay {
     /// For an operation whose table row lists [`AS_OF`].
     pub(super) fn of<C>(call: &CheckedCall<'_, C>) -> Self {
-        let named = call.get(&AS_OF);
-        let day = named.unwrap_or_else(|| today(call.now));
-        Self { day, is_named: named.is_some(), law: call.corpus.engine().law_on(Some(day)) }
+        Self::named_or_today(call, call.get(&AS_OF))
     }
 
-    /// For an operation that answers only for today.
-    pub(super) fn today<C>(call: &CheckedCall<'_, C>) -> Self {
-        let day = today(call.now);
-        Self { day, is_named: false, law: call.corpus.engine().law_on(Some(day)) }
+    pub(super) fn named_or_today<C>(call: &CheckedCall<'_, C>, named: Option<Day>) -> Self {
+        let day = named.unwrap_or_else(|| today(call.now));
+        Self { day, is_named: named.is_some(), law: call.corpus.engine().law_on(Some(day)) }
     }
 }
 

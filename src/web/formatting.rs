@@ -7,6 +7,7 @@ use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 
 use super::untrusted_text::{UntrustedText, grouped};
+use crate::api::as_of::AS_OF_NAME;
 
 pub(super) fn dollars(cents: u32) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
@@ -57,6 +58,16 @@ pub(super) fn days_of(from: Option<Day>, to: Option<Day>) -> Markup {
         @if let Some(from) = from { "from " time datetime=(from) { (from) } }
         @if from.is_some() && to.is_some() { " " }
         @if let Some(to) = to { "until " time datetime=(to) { (to) } }
+    }
+}
+
+/// A form that opens the page `action` as of another day.
+pub(super) fn day_form(action: &str, named_day: Option<&str>) -> Markup {
+    html! {
+        form.day method="get" action=(action) {
+            label { "As of " input type="date" name=(AS_OF_NAME) value=[named_day]; }
+            " " button type="submit" { "Show" }
+        }
     }
 }
 

@@ -257,6 +257,8 @@ fn contents_say_how_current_they_are_and_neighbours_that_they_are_not_in_force()
     let long_past = "current through 2026-01-01, more than a year before the requested day";
     let contents = pages::request(&served.server, &format!("/browse/{body}?asOf=2028-01-01")).text();
     assert!(contents.contains("Current through") && contents.contains(long_past), "{contents}");
+    let coverage = pages::request(&served.server, "/coverage?asOf=2020-01-01").text();
+    assert!(coverage.contains("<input type=\"date\" name=\"asOf\" value=\"2020-01-01\">"), "{coverage}");
     // Before the first wording, the neighbour's page says so beside its link.
     let next = pages::request(&served.server, &format!("/law/{}?asOf=2020-01-01", text(&node["next"]["id"]))).text();
     let neighbours = &next[next.find("aria-label=\"Before and after\"").unwrap()..];
@@ -308,6 +310,18 @@ fn agents_read_status_days_and_notices() {
     assert!(found.contains("(uncertain, from 2023-10-01, until 2026-07-01, current through 2026-01-01"), "{found}");
     let resolved = reported("law.resolve", json!({ "citation": DEPOSITS, "asOf": CHANGE_DAY }));
     assert!(resolved.contains("(in force, from 2026-07-01, current through 2026-01-01, id "), "{resolved}");
+    // A connector asks for today, or for the day in an address of this service.
+    let sources: Value = serde_json::from_str(&reported("search", json!({ "query": DEPOSITS }))).unwrap();
+    let found = &sources["results"][0];
+    assert!(text(&found["title"]).ends_with(" (until 2026-07-01)"), "{found}");
+    let document = |id: String| -> Value { serde_json::from_str(&reported("fetch", json!({ "id": id }))).unwrap() };
+    let [today, later] = ["", "?asOf=2026-07-02"].map(|day| document(format!("{}{day}", text(&found["url"]))));
+    assert_eq!((&today["title"], &today["metadata"]["effectiveTo"]), (&found["title"], &json!(CHANGE_DAY)));
+    assert!(text(&today["text"]).contains(OLD_WORDS) && text(&later["text"]).contains(NEW_WORDS));
+    let early = document(format!("{}?asOf=2020-01-01", text(&found["url"])));
+    assert!(text(&early["title"]).ends_with(" (uncertain from 2023-10-01 until 2026-07-01)"), "{early}");
+    let refused = reported("fetch", json!({ "id": format!("{}?asOf=2026-02-30", text(&found["url"])) }));
+    assert!(refused.contains("not a date such as 2026-01-31"), "{refused}");
     let coverage = reported("law.list_coverage", json!({}));
     assert!(coverage.contains("provisions in force, current through 2026-01-01"), "{coverage}");
 }

@@ -127,6 +127,9 @@ fn tiles_match_the_api_and_are_immutable() {
     assert_eq!(api.json(), tile.json());
     assert!(!tile.json()["features"].as_array().unwrap().is_empty());
     assert_eq!(known, server.get("/api/v1/gis/XA-MILLBROOK/zones", &key).json());
+    assert_eq!(known["currentThrough"], "2026-01-01");
+    let page = request(&server, "/zoning/XA-MILLBROOK").text();
+    assert!(page.contains("current through <time datetime=\"2026-01-01\">"), "{page}");
 
     let again = server.get_with(&path, &[BROWSER, ("If-None-Match", tile.header("etag"))]);
     assert_eq!((again.status, again.body.len()), (304, 0));

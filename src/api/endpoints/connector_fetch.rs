@@ -10,17 +10,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::connector_search::title;
 use super::node::NodeReply;
 use super::node_id::node_url;
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF_NAME, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
-pub(in crate::api) const ID: Param<BoundedText<QUERY_CHARS_MAX>> =
-    Param::required("id", "id of a search result, a citation, or an address of this service");
+pub(in crate::api) const ID: Param<BoundedText<QUERY_CHARS_MAX>> = Param::required(
+    "id",
+    "id of a search result, a citation, or an address of this service, also with a day (?asOf=2026-01-31)",
+);
 
 /// Maximum number of characters of a text. These connectors cannot ask for another part.
 const TEXT_CHARS_MAX: usize = 50_000;
@@ -30,7 +33,7 @@ const TEXT_CHARS_MAX: usize = 50_000;
 pub(in crate::api) struct ConnectorDocument<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
-    /// Citation and heading.
+    /// Citation and heading, with status and days as in a search result.
     title: String,
     /// The provision as Markdown, with its notes and its source. At most the first 50,000 characters.
     text: String,
@@ -62,7 +65,7 @@ struct ConnectorMetadata<'s> {
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
-    let asked = RequestedDay::today(call);
+    let asked = RequestedDay::named_or_today(call, day_of(&wanted)?);
     let work = PreparedWork::heavy(move |_| {
         let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
         let whole = node.as_markdown(&corpus, &asked.law)?;
@@ -83,7 +86,7 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String, base_url: &str) -> Conne
     };
     ConnectorDocument {
         id: node.id,
-        title: format!("{} {}", node.citation, node.heading),
+        title: title(&node.citation, &node.heading, node.status, [node.effective_from, node.effective_to]),
         text,
         url: node_url(base_url, node.id),
         metadata: ConnectorMetadata {
@@ -97,6 +100,16 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String, base_url: &str) -> Conne
             total_chars,
         },
     }
+}
+
+/// The day in the address of a page.
+fn day_of(wanted: &str) -> Result<Option<Day>, ApiError> {
+    let query = wanted.split_once("://").and_then(|(_, rest)| rest.split_once('?')).map(|(_, query)| query);
+    let parameters = query.into_iter().flat_map(|query| query.split(['&', '#']));
+    let day = parameters.filter_map(|parameter| parameter.strip_prefix(AS_OF_NAME)?.strip_prefix('=')).next();
+    let invalid =
+        |_| ApiError::invalid_parameter(ID.rule.name, "the day in this address is not a date such as 2026-01-31");
+    day.map(|day| day.parse().map_err(invalid)).transpose()
 }
 
 fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<NodeOrdinal, ApiError> {

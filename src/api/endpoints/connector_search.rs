@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
 use hornbook_search::{CancelCheck, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
@@ -31,7 +32,8 @@ pub(in crate::api) struct ConnectorResults {
 struct ConnectorResult {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
-    /// Citation and heading, followed by the status if the law is not in force.
+    /// Citation and heading, followed by the status and its days if the law is not in force, and by its last day if
+    /// it has one.
     title: String,
     url: String,
 }
@@ -40,7 +42,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     let query = call.get(&QUERY).to_owned();
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
-    let day = Some(RequestedDay::today(call).day);
+    let day = Some(RequestedDay::named_or_today(call, None).day);
     let depth = call.deep.depth_of(call.corpus.engine(), None, &query, Mode::Hybrid)?;
     Ok(PreparedWork::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
@@ -50,16 +52,24 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
         let mut found = corpus.engine().search(&request)?;
         cancellation.check()?;
         let shown = corpus.engine().show(&mut found)?;
-        let result = |provision: &HydratedHit<'_>| ConnectorResult {
-            id: provision.id,
-            title: match provision.shown.status {
-                Status::InForce => format!("{} {}", provision.citation, provision.heading),
-                status => format!("{} {} ({})", provision.citation, provision.heading, status.as_str()),
-            },
-            url: node_url(&base_url, provision.id),
+        let result = |HydratedHit { id, citation, heading, shown, .. }: &HydratedHit<'_>| ConnectorResult {
+            id: *id,
+            title: title(citation, heading, shown.status, [shown.from, shown.to]),
+            url: node_url(&base_url, *id),
         };
         let results = shown.iter().map(|shown| result(&shown.provision)).collect();
         let stages = found.stages.named().collect();
         Ok(Reply { stages, ..Reply::json(&ConnectorResults { results })? })
     }))
+}
+
+/// Citation and heading, with status and first and last day of a wording that is not in force or will end.
+pub(super) fn title(citation: &str, heading: &str, status: Status, [from, to]: [Option<Day>; 2]) -> String {
+    let is_in_force = status == Status::InForce;
+    let mut remarks: Vec<String> = Vec::new();
+    remarks.extend((!is_in_force).then(|| status.as_str().to_owned()));
+    remarks.extend(from.filter(|_| !is_in_force).map(|from| format!("from {from}")));
+    remarks.extend(to.map(|to| format!("until {to}")));
+    let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(" ")) };
+    format!("{citation} {heading}{remarks}")
 }

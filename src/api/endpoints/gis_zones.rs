@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, ShortCode};
 use hornbook_corpus::zoning::catalogue::{LayerEntry, PlaceholderEntry, ZoneEntry, ZoningLayer};
 use hornbook_corpus::zoning::layer::PlaceholderReason;
@@ -36,6 +37,10 @@ pub struct ZonesReply<'s> {
     /// West, south, east and north of the whole layer, in degrees.
     pub bbox: [f64; 4],
     pub source: SourceReply<'s>,
+    /// The oldest day through which the provisions that define the zones are current. Null if there are none, or
+    /// if the source of one does not state it.
+    #[schemars(with = "Option<String>")]
+    pub current_through: Option<Day>,
     pub tiles: TilesReply,
     /// Sorted by the number of features, the largest first.
     pub categories: Vec<CategoryReply<'s>>,
@@ -120,21 +125,22 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         let layer = layer_of(&corpus, &short_code)?;
         let legend = layer.legend().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
         cancellation.check()?;
-        let made = json(&zones(&corpus, layer, legend), 0)?;
+        let made = json(&zones(&corpus, layer, legend)?, 0)?;
         corpus.maps.put(part, made.clone());
         Ok(Reply::cached(made))
     });
     Ok(PreparedWork { version, map_part: makes, ..work })
 }
 
-fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> ZonesReply<'s> {
+fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> Result<ZonesReply<'s>, ApiError> {
     let LayerEntry { short_code, citation_quality, feature_count, bbox, zones, placeholders, source, .. } =
         layer.entry();
     let jurisdiction = corpus.catalogue().jurisdictions.iter().find(|one| one.short_code == *short_code);
     let pending: HashMap<&str, &PlaceholderEntry> = placeholders.iter().map(|one| (one.code.as_str(), one)).collect();
+    let current_through = oldest_current_through(corpus, zones)?;
     let zones = zones.iter().enumerate();
     let zones = zones.map(|(place, entry)| zone(entry, place, pending.get(entry.code.as_str()).copied(), legend));
-    ZonesReply {
+    Ok(ZonesReply {
         short_code: Cow::Borrowed(short_code),
         name: jurisdiction.map(|one| ReplyText::from(&one.name)),
         citation_quality: citation_quality.as_str().into(),
@@ -147,6 +153,7 @@ fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> 
             license: source.license.as_deref().map(ReplyText::from),
             url: source.url.as_deref().map(ReplyText::from),
         },
+        current_through,
         tiles: TilesReply { zoom_max: ZOOM_MAX, grid: GRID, buffer: BUFFER },
         categories: legend
             .categories()
@@ -154,7 +161,19 @@ fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> 
             .map(|one| CategoryReply { name: one.name.as_deref().map(ReplyText::from), features: one.features })
             .collect(),
         zones: zones.collect(),
+    })
+}
+
+fn oldest_current_through(corpus: &Corpus, zones: &[ZoneEntry]) -> Result<Option<Day>, ApiError> {
+    let linked = zones.iter().filter_map(|zone| corpus.snapshot().ordinal(zone.node_id?));
+    let mut oldest = None;
+    for node in linked {
+        match corpus.engine().current_through(node)? {
+            Some(through) => oldest = Some(oldest.map_or(through, |oldest: Day| oldest.min(through))),
+            None => return Ok(None),
+        }
     }
+    Ok(oldest)
 }
 
 fn zone<'s>(

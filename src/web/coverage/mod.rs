@@ -12,6 +12,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use maud::{Markup, html};
 
 use super::contents;
+use super::formatting::day_form;
 use super::frame::{Page, SiteSection};
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
@@ -28,6 +29,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
     let main = html! {
         h1 { "Coverage" }
         (totals(&opened, &coverage))
+        (day_form("/coverage", opened.named_day().as_deref()))
         (tiles::map(&coverage.jurisdictions))
         (codes(&opened.corpus, &coverage)?)
         (missing_jurisdictions(&coverage))

@@ -10,9 +10,8 @@ use super::cited::message_for_people;
 use super::dated_provision::DatedProvision;
 use super::mentions::CitationLinks;
 use super::text::LawText;
-use crate::api::as_of::AS_OF_NAME;
 use crate::api::replies::{NodeLink, NodeReply, NoteReply, ReferenceList, ResolveReply, WordingReply};
-use crate::web::formatting::{currency_of, days_of, status_of};
+use crate::web::formatting::{currency_of, day_form, days_of, status_of};
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 
 /// Notes shorter than this are open by default.
@@ -151,10 +150,7 @@ impl<'p> ProvisionPage<'p> {
                 }
                 a href=(path_on(format!("{id}.md"), day)) { "Markdown" }
                 a href=(path_on(format!("{id}.txt"), day)) { "Text" }
-                form.day method="get" action=(path(id)) {
-                    label { "As of " input type="date" name=(AS_OF_NAME) value=[day]; }
-                    " " button type="submit" { "Show" }
-                }
+                (day_form(&path(id), day))
                 button type="button" data-print hidden { "Print" }
             }
         }

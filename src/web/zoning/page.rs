@@ -143,6 +143,9 @@ impl LayerPage<'_> {
                     @if let Some(url) = source.url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://")) {
                         dt { "Source" } dd { a rel="external noreferrer" href=(url) { (UntrustedText(url)) } }
                     }
+                    @if let Some(through) = self.layer.current_through {
+                        dt { "Law of the zones" } dd { "current through " time datetime=(through) { (through) } }
+                    }
                     dt { "Snapshot" } dd { code.hash { (self.snapshot) } }
                 }
             }
