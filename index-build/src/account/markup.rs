@@ -34,7 +34,7 @@ pub(super) fn count(markup: &str, is_html: bool, set_aside: &[(&str, &'static st
             let tag = Tag::at(rest);
             reader.pass(&tag, is_html, set_aside);
             rest = &rest[tag.length..];
-            if is_html && !tag.is_end && HTML_RAW.contains(&tag.name.as_str()) {
+            if is_html && !tag.is_end && HTML_RAW.contains(&&*tag.name) {
                 rest = &rest[raw_end(rest, &tag.name)..];
             }
         }
@@ -60,43 +60,50 @@ fn raw_end(rest: &str, name: &str) -> usize {
     ends.into_iter().find(is_end).unwrap_or(rest.len())
 }
 
-struct Tag {
+struct Tag<'t> {
     /// Without namespace prefix, in lower case.
-    name: String,
+    name: Cow<'t, str>,
     is_end: bool,
     is_empty: bool,
     length: usize,
 }
 
-impl Tag {
+impl<'t> Tag<'t> {
     /// The tag at the start of a text that begins with `<`. A `<` that begins no tag gives a tag
     /// without a name.
-    fn at(rest: &str) -> Self {
+    fn at(rest: &'t str) -> Self {
         let bytes = rest.as_bytes();
         let is_end = bytes.get(1) == Some(&b'/');
         let start = 1 + usize::from(is_end);
         let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
         let name_length = bytes[start..].iter().take_while(is_name).count();
         if name_length == 0 {
-            return Self { name: String::new(), is_end, is_empty: true, length: 1 };
+            return Self { name: Cow::Borrowed(""), is_end, is_empty: true, length: 1 };
         }
         let name = &rest[start..start + name_length];
-        let name = name.rsplit_once(':').map_or(name, |(_, local)| local).to_ascii_lowercase();
-        let mut quote = None;
-        let mut length = rest.len();
-        for (at, &byte) in bytes.iter().enumerate().skip(start + name_length) {
-            match (quote, byte) {
-                (None, b'>') => {
-                    length = at + 1;
-                    break;
-                }
-                (None, b'"' | b'\'') => quote = Some(byte),
-                (Some(open), _) if open == byte => quote = None,
-                _ => {}
-            }
-        }
+        let name = name.rsplit_once(':').map_or(name, |(_, local)| local);
+        let name = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => Cow::Owned(name.to_ascii_lowercase()),
+            false => Cow::Borrowed(name),
+        };
+        let length = start + name_length + tag_end(&bytes[start + name_length..]);
         Self { name, is_end, is_empty: rest[..length].ends_with("/>"), length }
     }
+}
+
+/// Where a tag ends whose attributes begin here. A quoted value may contain `>`.
+fn tag_end(attributes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr3(b'>', b'"', b'\'', &attributes[at..]) {
+        at += found + 1;
+        let quote = attributes[at - 1];
+        if quote == b'>' {
+            return at;
+        }
+        let Some(value) = memchr::memchr(quote, &attributes[at..]) else { break };
+        at += value + 1;
+    }
+    attributes.len()
 }
 
 struct MarkupReader<'w> {
@@ -108,11 +115,11 @@ struct MarkupReader<'w> {
 }
 
 impl MarkupReader<'_> {
-    fn pass(&mut self, tag: &Tag, is_html: bool, set_aside: &[(&str, &'static str)]) {
-        if !INLINE.contains(&tag.name.as_str()) {
+    fn pass(&mut self, tag: &Tag<'_>, is_html: bool, set_aside: &[(&str, &'static str)]) {
+        if !INLINE.contains(&&*tag.name) {
             self.end_run();
         }
-        let is_empty = tag.is_empty || is_html && HTML_VOID.contains(&tag.name.as_str());
+        let is_empty = tag.is_empty || is_html && HTML_VOID.contains(&&*tag.name);
         if is_empty {
             return;
         }
