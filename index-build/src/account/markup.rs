@@ -7,11 +7,47 @@ use super::source::SourceWords;
 
 /// Elements that do not end a word. All other elements end a word, including a fraction:
 /// `8<FR>1/2</FR>` is eight and a half.
-const INLINE: [&str; 37] = [
-    "a", "abbr", "acronym", "b", "bdi", "big", "bold", "cite", "code", "date", "dfn", "del", "e", "em", "font", "i",
-    "inline", "ins", "ital", "italic", "kbd", "mark", "q", "ref", "s", "samp", "small", "span", "strike", "strong",
-    "su", "sub", "sup", "term", "tt", "u", "var",
-];
+fn is_inline(name: &str) -> bool {
+    matches!(
+        name,
+        "a" | "abbr"
+            | "acronym"
+            | "b"
+            | "bdi"
+            | "big"
+            | "bold"
+            | "cite"
+            | "code"
+            | "date"
+            | "dfn"
+            | "del"
+            | "e"
+            | "em"
+            | "font"
+            | "i"
+            | "inline"
+            | "ins"
+            | "ital"
+            | "italic"
+            | "kbd"
+            | "mark"
+            | "q"
+            | "ref"
+            | "s"
+            | "samp"
+            | "small"
+            | "span"
+            | "strike"
+            | "strong"
+            | "su"
+            | "sub"
+            | "sup"
+            | "term"
+            | "tt"
+            | "u"
+            | "var"
+    )
+}
 const HTML_VOID: [&str; 8] = ["area", "base", "br", "col", "hr", "img", "link", "meta"];
 /// The content of these elements is not markup.
 const HTML_RAW: [&str; 2] = ["script", "style"];
@@ -21,7 +57,7 @@ const HTML_RAW: [&str; 2] = ["script", "style"];
 pub(super) fn count(markup: &str, is_html: bool, set_aside: &[(&str, &'static str)], words: &mut SourceWords) {
     let mut reader = MarkupReader { run: String::new(), aside: None, words };
     let mut rest = markup;
-    while let Some(start) = rest.find('<') {
+    while let Some(start) = memchr::memchr(b'<', rest.as_bytes()) {
         reader.run.push_str(&decoded(&rest[..start]));
         rest = &rest[start..];
         if let Some(length) = skipped(rest) {
@@ -116,7 +152,7 @@ struct MarkupReader<'w> {
 
 impl MarkupReader<'_> {
     fn pass(&mut self, tag: &Tag<'_>, is_html: bool, set_aside: &[(&str, &'static str)]) {
-        if !INLINE.contains(&&*tag.name) {
+        if !is_inline(&tag.name) {
             self.end_run();
         }
         let is_empty = tag.is_empty || is_html && HTML_VOID.contains(&&*tag.name);
@@ -153,7 +189,7 @@ impl MarkupReader<'_> {
 
 /// A text with its character references resolved. Named references that are not letters become a space.
 fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('&') {
+    if memchr::memchr(b'&', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());

@@ -6,21 +6,13 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// Counts words. The words lie one after another in one text: most words of a source are few and
-/// short, and an allocation for each would take longer than counting it.
+/// Counts words. Nearly all are short: those lie in their entries, so that finding one reads one
+/// place in memory and compares two numbers.
 #[derive(Clone, Debug, Default)]
 pub struct WordMultiset {
-    entries: HashTable<CountedWord>,
-    spellings: String,
+    short: HashTable<(ShortWord, i64)>,
+    long: HashMap<Box<str>, i64, FxBuildHasher>,
     total: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct CountedWord {
-    hash: u64,
-    start: usize,
-    end: usize,
-    count: i64,
 }
 
 impl WordMultiset {
@@ -35,20 +27,22 @@ impl WordMultiset {
         let mut added = 0;
         for word in words(text) {
             added += 1;
-            self.change(word, FxBuildHasher.hash_one(word), 1);
+            match ShortWord::of(word) {
+                Some(short) => self.change_short(short, 1),
+                None => self.change_long(word, 1),
+            }
         }
         self.total += added;
         added
     }
 
     pub fn merge(&mut self, other: Self) {
-        if self.entries.is_empty() {
+        if self.total == 0 {
             *self = other;
             return;
         }
-        for entry in &other.entries {
-            self.change(&other.spellings[entry.start..entry.end], entry.hash, entry.count);
-        }
+        other.short.iter().for_each(|(word, count)| self.change_short(*word, *count));
+        other.long.iter().for_each(|(word, count)| self.change_long(word, *count));
         self.total += other.total;
     }
 
@@ -68,7 +62,8 @@ impl WordMultiset {
     }
 
     fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
-        self.entries.iter().map(|entry| (&self.spellings[entry.start..entry.end], entry.count))
+        let short = self.short.iter().map(|(word, count)| (word.as_str(), *count));
+        short.chain(self.long.iter().map(|(word, count)| (&**word, *count)))
     }
 
     fn contains(&self, word: &str) -> bool {
@@ -76,25 +71,70 @@ impl WordMultiset {
     }
 
     fn count(&self, word: &str) -> i64 {
-        self.find(word).map_or(0, |entry| entry.count)
+        self.find(word).unwrap_or_default()
     }
 
-    fn find(&self, word: &str) -> Option<&CountedWord> {
-        let spellings = &self.spellings;
-        self.entries.find(FxBuildHasher.hash_one(word), |entry| &spellings[entry.start..entry.end] == word)
-    }
-
-    fn change(&mut self, word: &str, hash: u64, by: i64) {
-        let spellings = &mut self.spellings;
-        let is_same = |entry: &CountedWord| entry.hash == hash && &spellings[entry.start..entry.end] == word;
-        if let Some(entry) = self.entries.find_mut(hash, is_same) {
-            entry.count += by;
-            return;
+    fn find(&self, word: &str) -> Option<i64> {
+        match ShortWord::of(word) {
+            Some(short) => self.short.find(short.hash(), |(other, _)| *other == short).map(|(_, count)| *count),
+            None => self.long.get(word).copied(),
         }
-        let start = spellings.len();
-        spellings.push_str(word);
-        let entry = CountedWord { hash, start, end: spellings.len(), count: by };
-        self.entries.insert_unique(hash, entry, |entry| entry.hash);
+    }
+
+    fn change_short(&mut self, word: ShortWord, by: i64) {
+        let hash = word.hash();
+        match self.short.find_mut(hash, |(other, _)| *other == word) {
+            Some((_, count)) => *count += by,
+            None => {
+                self.short.insert_unique(hash, (word, by), |(other, _)| other.hash());
+            }
+        }
+    }
+
+    fn change_long(&mut self, word: &str, by: i64) {
+        match self.long.get_mut(word) {
+            Some(count) => *count += by,
+            None => {
+                self.long.insert(word.into(), by);
+            }
+        }
+    }
+}
+
+/// A word of at most 16 bytes, filled with zeros, which no word contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ShortWord([u8; 16]);
+
+impl ShortWord {
+    fn of(word: &str) -> Option<Self> {
+        let bytes = word.as_bytes();
+        let length = bytes.len();
+        // The first and the last bytes overlap where they are the same bytes.
+        let value = match length {
+            8..=16 => {
+                let [first, last] = [bytes.first_chunk()?, bytes.last_chunk()?];
+                u128::from(u64::from_le_bytes(*first)) | u128::from(u64::from_le_bytes(*last)) << (8 * (length - 8))
+            }
+            4..=7 => {
+                let [first, last] = [bytes.first_chunk()?, bytes.last_chunk()?];
+                u128::from(u32::from_le_bytes(*first)) | u128::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
+            }
+            1..=3 => {
+                let [first, middle, last] = [0, length / 2, length - 1].map(|at| u128::from(bytes[at]) << (8 * at));
+                first | middle | last
+            }
+            _ => return None,
+        };
+        Some(Self(value.to_le_bytes()))
+    }
+
+    fn as_str(&self) -> &str {
+        let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
+        std::str::from_utf8(&self.0[..length]).unwrap_or_default()
+    }
+
+    fn hash(self) -> u64 {
+        FxBuildHasher.hash_one(u128::from_le_bytes(self.0))
     }
 }
 
@@ -116,15 +156,21 @@ enum CharKind {
     Digit,
     Small,
     Capital,
+    /// A letter without case.
     Letter,
+    /// The first byte of a character that is not ASCII.
+    Wide,
 }
 
 impl CharKind {
-    const fn of_ascii(byte: u8) -> Self {
+    const ALL: [Self; 5] = [Self::Separator, Self::Digit, Self::Small, Self::Capital, Self::Letter];
+
+    const fn of_byte(byte: u8) -> Self {
         match byte {
             b'0'..=b'9' => Self::Digit,
             b'a'..=b'z' => Self::Small,
             b'A'..=b'Z' => Self::Capital,
+            0x80.. => Self::Wide,
             _ => Self::Separator,
         }
     }
@@ -140,30 +186,48 @@ impl CharKind {
     }
 
     /// Whether a word that goes on to here ends before `next`.
-    fn ends_before(self, next: Self) -> bool {
-        next == Self::Separator
-            || (self == Self::Digit) != (next == Self::Digit)
-            || self == Self::Small && next == Self::Capital
+    const fn ends_before(self, next: Self) -> bool {
+        matches!(next, Self::Separator)
+            || matches!(self, Self::Digit) != matches!(next, Self::Digit)
+            || matches!((self, next), (Self::Small, Self::Capital))
     }
 }
 
-static ASCII_KINDS: [CharKind; 128] = {
-    let mut kinds = [CharKind::Separator; 128];
+static BYTE_KINDS: [CharKind; 256] = {
+    let mut kinds = [CharKind::Separator; 256];
     let mut byte = 0;
-    while byte < 128 {
-        kinds[byte] = CharKind::of_ascii(byte as u8);
+    while byte < 256 {
+        kinds[byte] = CharKind::of_byte(byte as u8);
         byte += 1;
     }
     kinds
 };
 
-impl<'t> WordSplitter<'t> {
-    /// The kind of the next character, and where it ends.
-    fn peek(&self) -> Option<(CharKind, usize)> {
-        let byte = *self.text.as_bytes().get(self.at)?;
-        if byte.is_ascii() {
-            return Some((ASCII_KINDS[usize::from(byte)], self.at + 1));
+/// [`CharKind::ends_before`] of every two kinds: one look instead of several comparisons a character.
+static WORD_ENDS: [[bool; 8]; 8] = {
+    let mut ends = [[false; 8]; 8];
+    let (mut last, all) = (0, CharKind::ALL);
+    while last < all.len() {
+        let mut next = 0;
+        while next < all.len() {
+            ends[last][next] = all[last].ends_before(all[next]);
+            next += 1;
         }
+        last += 1;
+    }
+    ends
+};
+
+impl WordSplitter<'_> {
+    /// The kind of the next character, and where it ends.
+    #[inline]
+    fn peek(&self) -> Option<(CharKind, usize)> {
+        let kind = BYTE_KINDS[usize::from(*self.text.as_bytes().get(self.at)?)];
+        if kind == CharKind::Wide { self.peek_wide() } else { Some((kind, self.at + 1)) }
+    }
+
+    #[cold]
+    fn peek_wide(&self) -> Option<(CharKind, usize)> {
         let letter = self.text[self.at..].chars().next()?;
         Some((CharKind::of(letter), self.at + letter.len_utf8()))
     }
@@ -172,6 +236,7 @@ impl<'t> WordSplitter<'t> {
 impl<'t> Iterator for WordSplitter<'t> {
     type Item = &'t str;
 
+    #[inline]
     fn next(&mut self) -> Option<&'t str> {
         let (mut last, mut end) = self.peek()?;
         while last == CharKind::Separator {
@@ -180,7 +245,10 @@ impl<'t> Iterator for WordSplitter<'t> {
         }
         let start = self.at;
         self.at = end;
-        while let Some((kind, end)) = self.peek().filter(|(kind, _)| !last.ends_before(*kind)) {
+        while let Some((kind, end)) = self.peek() {
+            if WORD_ENDS[last as usize & 7][kind as usize & 7] {
+                break;
+            }
             last = kind;
             self.at = end;
         }
@@ -384,5 +452,45 @@ impl WordDifference {
             listed.truncate(number);
             listed.into_iter().map(|(count, word)| format!("{word} ×{count}")).collect()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_end_at_separators_digits_and_capitals_after_small_letters() {
+        let found = |text| words(text).collect::<Vec<_>>();
+        assert_eq!(found("  $50.00Nonresident FeeAmount"), ["50", "00", "Nonresident", "Fee", "Amount"]);
+        assert_eq!(found("§ 12a—Écoles IIIb, 東京3½"), ["12", "a", "Écoles", "IIIb", "東京", "3½"]);
+        assert!(found(" .—§ ").is_empty() && found("").is_empty());
+    }
+
+    #[test]
+    fn a_short_word_keeps_its_bytes() {
+        let letters = "abcdefghijklmnopqrstuvwxyz";
+        for length in 1..=16 {
+            let word = &letters[..length];
+            assert_eq!(ShortWord::of(word).unwrap().as_str(), word);
+        }
+        assert_eq!(ShortWord::of("é").unwrap().as_str(), "é");
+        assert!(ShortWord::of("").is_none() && ShortWord::of(&letters[..17]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_counted_as_in_a_plain_map(texts in prop::collection::vec("[a-cé ]{0,60}", 1..6)) {
+            let mut all = WordMultiset::default();
+            let mut plain: HashMap<&str, i64> = HashMap::new();
+            for text in &texts {
+                all.merge(WordMultiset::of(text));
+                words(text).for_each(|word| *plain.entry(word).or_default() += 1);
+            }
+            prop_assert_eq!(all.total(), plain.values().sum::<i64>() as u64);
+            prop_assert_eq!(all.iter().collect::<HashMap<_, _>>(), plain);
+        }
     }
 }
