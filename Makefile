@@ -26,7 +26,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny attack kills power-cuts payments slow-clients smuggling unit-score documents naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny attack kills power-cuts payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -39,6 +39,7 @@ help:
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
 	@echo 'make documents     update what is rendered from the operations table: docs/rendered and the table in README.md'
+	@echo 'make known-words   write the list of English words that are never corrected again, from Debian packages'
 	@echo 'make naics         make the table of NAICS 2022 codes again, from the workbook of the Census Bureau in SOURCES'
 	@echo 'make model         train the table that queries are embedded with again, from the law in SOURCES and tests/quality/everyday; two minutes'
 	@echo 'make no-encoder    that programs without sentence encoders refuse what needs it'
@@ -125,6 +126,12 @@ unit-score:
 
 documents:
 	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet --workspace --test http rendered_documents
+
+# From the Debian packages of SCOWL.
+known-words:
+	rm -rf target/words && mkdir -p target/words
+	cd target/words && apt-get download wamerican-large wbritish-large wcanadian-large wamerican-huge && for package in *.deb; do dpkg-deb -x $$package . || exit 1; done
+	python3 search/words/known-words.py target/words
 
 naics:
 	mkdir -p target && tar --zstd -xOf $(SOURCES)/naics-2022.tar.zst 'naics-2022/data/naics/raw/2-6 digit_2022_Codes.xlsx' > target/naics.xlsx

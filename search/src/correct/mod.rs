@@ -2,8 +2,9 @@
 //!
 //! A word counts as misspelt if the corpus does not contain it in this spelling, or only in very
 //! few places while a similar word is found several hundred times as often. It must also be neither
-//! an English word that the embedder has as one token, nor in the synonym tables. So `kittens` and
-//! `prenup` are searched as typed, whether or not a law contains them.
+//! a known English word (`known_words`), nor one that the embedder has as one token, nor in the
+//! synonym tables. So `kittens` and `prenup` are searched as typed, whether or not a law contains
+//! them.
 //!
 //! The word is replaced by a similar word that is frequent in the searched range. The choice also
 //! depends on how likely the slip (the typing or spelling error) is (`slip`) and on how often the
@@ -16,6 +17,7 @@
 //! letters. The correction depends on query and range alone.
 
 mod context;
+mod known_words;
 mod typing_errors;
 
 use std::ops::Range;
@@ -28,6 +30,7 @@ use super::engine::Engine;
 use super::error::SearchError;
 use super::understand::{ParsedQuery, has_synonym_entry, is_quote, is_stop_word, term_of};
 use context::{COMPARED_CANDIDATES_MAX, COMPARED_SCORE_MARGIN, CorrectionCandidate, Suspect};
+use known_words::is_known_word;
 use typing_errors::{alternative_spellings, typing_error_cost};
 
 /// At most this many misspelt words of a query are looked up; later ones stay as typed. Each costs
@@ -132,6 +135,7 @@ impl Engine {
         self.snapshot().spelling.nodes_with(word) <= self.rare_documents()
             && !is_english(word)
             && !has_synonym_entry(word)
+            && !is_known_word(word)
     }
 
     /// Finds the candidates for a word that may be misspelt.
