@@ -1,17 +1,21 @@
-//! Compiles the list of known words into a set that is searched without unpacking it.
+//! Compiles the lists of known words into a set that is searched without unpacking it.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-const WORDS: &str = "words/known-words.txt";
+/// The second list is ours: everyday names and abbreviations that the first lacks.
+const LISTS: [&str; 2] = ["words/known-words.txt", "words/everyday-words.txt"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={WORDS}");
-    let mut set = fst::SetBuilder::memory();
-    for word in fs::read_to_string(WORDS)?.lines() {
-        set.insert(word).map_err(|error| format!("{WORDS}: '{word}': {error}"))?;
+    let mut words = BTreeSet::new();
+    for list in LISTS {
+        println!("cargo::rerun-if-changed={list}");
+        words.extend(fs::read_to_string(list)?.lines().map(str::to_owned));
     }
+    let mut set = fst::SetBuilder::memory();
+    set.extend_iter(words)?;
     let bytes = set.into_inner()?;
     Ok(fs::write(Path::new(&env::var("OUT_DIR")?).join("known-words.fst"), bytes)?)
 }
