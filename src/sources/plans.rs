@@ -36,6 +36,7 @@ const READY_PLANS: &[ReadyPlan] = ready![
     "states-statutes-json",
     "us-cfr",
     "us-code",
+    "us-code-deep",
     "us-ecfr",
     "ut-spanish-fork-code",
     "va-code-unicourt",

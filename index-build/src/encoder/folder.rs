@@ -1,10 +1,8 @@
 //! The folder of a sentence encoder in its usual layout: `config.json`, `vocab.txt`,
 //! `model.safetensors`, and optionally `1_Pooling/config.json` and `sentence_bert_config.json`.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use hornbook_base::regular_file;
 use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
 use hornbook_corpus::sentence_encoder::{EncoderShape, EncoderTensor, EncoderTensorSize};
 use hornbook_corpus::vectors::is_supported_dims;
@@ -12,11 +10,17 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use super::tensors::{OpenTensors, TensorFile};
+use super::files::{EncoderFiles, WEIGHTS};
+use super::tensors::{OpenTensors, TENSORS_BYTES_MAX, TensorFile};
 use crate::encoder_error::EncoderError;
 
 /// The size limit of a configuration file or a vocabulary.
 const TEXT_BYTES_MAX: u64 = 256 << 20;
+
+const CONFIG: &str = "config.json";
+const VOCABULARY: &str = "vocab.txt";
+const POOLING: &str = "1_Pooling/config.json";
+const SENTENCES: &str = "sentence_bert_config.json";
 
 /// Sentence marks and a few words; an encoder with a smaller limit is useless.
 const TOKENS_MIN: usize = 16;
@@ -66,14 +70,15 @@ pub(super) struct EncoderFolder {
 impl EncoderFolder {
     /// `sha256` is the hash of the weights that the query table was made for.
     pub(super) fn open(folder: &Path, sha256: &str) -> Result<Self, EncoderError> {
-        let config_path = folder.join("config.json");
-        let config_text = read(&config_path)?;
+        let files = EncoderFiles::open(folder.to_owned())?;
+        let config_path = files.path_of(CONFIG);
+        let config_text = files.read(CONFIG, TEXT_BYTES_MAX)?;
         let config: EncoderConfig = parse(&config_path, &config_text)?;
         check_config(&config).map_err(|what| invalid_file(&config_path, what))?;
-        check_vocabulary(&folder.join("vocab.txt"))?;
-        check_pooling(&folder.join("1_Pooling").join("config.json"))?;
-        let tokens_max = tokens_max(&folder.join("sentence_bert_config.json"), &config)?;
-        let weights = TensorFile::read(folder.join("model.safetensors"))?;
+        check_vocabulary(&files)?;
+        check_pooling(&files)?;
+        let tokens_max = tokens_max(&files, &config)?;
+        let weights = TensorFile { path: files.path_of(WEIGHTS), bytes: files.read(WEIGHTS, TENSORS_BYTES_MAX)? };
         let digest: String = Sha256::digest(&weights.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if !digest.eq_ignore_ascii_case(sha256) {
             let what = format!(
@@ -166,8 +171,9 @@ fn check_config(config: &EncoderConfig) -> Result<(), String> {
 }
 
 /// Checks that the encoder has the same vocabulary as our tokeniser.
-fn check_vocabulary(path: &Path) -> Result<(), EncoderError> {
-    let text = read(path)?;
+fn check_vocabulary(files: &EncoderFiles) -> Result<(), EncoderError> {
+    let path = &files.path_of(VOCABULARY);
+    let text = files.read(VOCABULARY, TEXT_BYTES_MAX)?;
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
     let lines: Vec<&[u8]> =
         text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
@@ -193,8 +199,9 @@ fn token_text_lossy(token: &[u8]) -> String {
     String::from_utf8_lossy(token).into_owned()
 }
 
-fn check_pooling(path: &Path) -> Result<(), EncoderError> {
-    let Some(text) = read_optional(path)? else { return Ok(()) };
+fn check_pooling(files: &EncoderFiles) -> Result<(), EncoderError> {
+    let path = &files.path_of(POOLING);
+    let Some(text) = files.read_optional(POOLING, TEXT_BYTES_MAX)? else { return Ok(()) };
     match parse::<Pooling>(path, &text)?.pooling_mode_mean_tokens {
         true => Ok(()),
         false => Err(invalid_file(
@@ -204,8 +211,9 @@ fn check_pooling(path: &Path) -> Result<(), EncoderError> {
     }
 }
 
-fn tokens_max(path: &Path, config: &EncoderConfig) -> Result<usize, EncoderError> {
-    let stated = match read_optional(path)? {
+fn tokens_max(files: &EncoderFiles, config: &EncoderConfig) -> Result<usize, EncoderError> {
+    let path = &files.path_of(SENTENCES);
+    let stated = match files.read_optional(SENTENCES, TEXT_BYTES_MAX)? {
         Some(text) => parse::<SentenceConfig>(path, &text)?.max_seq_length,
         None => None,
     };
@@ -216,18 +224,6 @@ fn tokens_max(path: &Path, config: &EncoderConfig) -> Result<usize, EncoderError
             path,
             format!("the encoder accepts at most {tokens_max} tokens; at least {TOKENS_MIN} are required"),
         )),
-    }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, EncoderError> {
-    regular_file::read(path, TEXT_BYTES_MAX).map_err(|source| EncoderError::Read { path: path.to_owned(), source })
-}
-
-fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, EncoderError> {
-    match read(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(EncoderError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Embeds passages with a sentence encoder that the plan names: a transformer of the BERT family
 //! with mean pooling.
 //!
-//! `folder` reads and checks its files, `query_table` reads the table that embeds queries in the
+//! `files` reads its files from a folder or an archive, `folder` checks them, `query_table` reads the table that embeds queries in the
 //! same space, if the plan has one, and `passages` embeds every chunk of a snapshot. The encoder
 //! itself is stored in the snapshot for deep searches.
 
+mod files;
 mod folder;
 mod passages;
 mod query_table;

@@ -9,7 +9,7 @@ use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
 /// Files are kept in memory as a whole. Encoders that embed a whole code in reasonable time are far smaller.
-const TENSORS_BYTES_MAX: u64 = 16 << 30;
+pub(super) const TENSORS_BYTES_MAX: u64 = 16 << 30;
 
 #[derive(Debug)]
 pub(super) struct TensorFile {

@@ -1,6 +1,7 @@
 //! Compares the forward pass with a simple implementation, and tests which encoders are refused.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use hornbook_corpus::embed::TokenId;
@@ -65,6 +66,32 @@ fn the_fingerprint_follows_everything_that_decides_a_vector() {
     let shorter = opened(&table).unwrap().fingerprint();
     let other_weights = opened(&TinyEncoder::new(6).write(dir.path())).unwrap().fingerprint();
     assert!(first != shorter && shorter != other_weights, "{first:?} {shorter:?} {other_weights:?}");
+}
+
+#[test]
+fn an_encoder_in_an_archive_is_the_one_in_its_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = TinyEncoder::new(8).write(dir.path());
+    let in_folder = opened(&table).unwrap().fingerprint();
+    let table = table.replace("/encoder'", "/model-1.0.whl'");
+    let folder = dir.path().join("encoder");
+    let written = |names: &[&str]| {
+        let mut zip = zip::ZipWriter::new(fs::File::create(dir.path().join("model-1.0.whl")).unwrap());
+        for name in names {
+            zip.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(&fs::read(folder.join(name.rsplit_once("model/").unwrap().1)).unwrap()).unwrap();
+        }
+        zip.finish().unwrap();
+    };
+    let names = ["a/model/config.json", "a/model/vocab.txt", "a/model/model.safetensors"];
+    written(&names);
+    assert_eq!(opened(&table).unwrap().fingerprint(), in_folder);
+    written(&names[..2]);
+    let refused = opened(&table).err().unwrap();
+    assert!(refused.contains("model-1.0.whl: it contains 0 files model.safetensors"), "{refused}");
+    written(&names[1..]);
+    let refused = opened(&table).err().unwrap();
+    assert!(refused.contains("model-1.0.whl/a/model/config.json"), "{refused}");
 }
 
 #[test]

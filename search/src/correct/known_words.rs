@@ -22,7 +22,8 @@ mod tests {
 
     #[test]
     fn words_names_and_forms_without_apostrophe_are_known() {
-        for word in ["manatee", "squatters", "feds", "womens", "dont", "tennessee", "embezzler", "ballplayer", "airbnb"] {
+        for word in ["manatee", "squatters", "feds", "womens", "dont", "tennessee", "embezzler", "ballplayer", "airbnb"]
+        {
             assert!(is_known_word(word), "{word}");
         }
         for word in ["landlrod", "securty", "fone", "mony", "recieve", ""] {
