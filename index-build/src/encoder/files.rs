@@ -12,6 +12,9 @@ use crate::encoder_error::EncoderError;
 /// The file that an encoder's folder in an archive is found by.
 pub(super) const WEIGHTS: &str = "model.safetensors";
 
+/// The endings of archives. A Python wheel is a zip archive.
+const ARCHIVES: [&str; 2] = ["zip", "whl"];
+
 #[derive(Debug)]
 pub(super) struct EncoderFiles {
     place: PathBuf,
@@ -21,7 +24,7 @@ pub(super) struct EncoderFiles {
 
 impl EncoderFiles {
     pub(super) fn open(place: PathBuf) -> Result<Self, EncoderError> {
-        let is_archive = place.extension().is_some_and(|end| end.eq_ignore_ascii_case("whl") || end == "zip");
+        let is_archive = place.extension().is_some_and(|end| ARCHIVES.iter().any(|one| end.eq_ignore_ascii_case(one)));
         let folder_in_archive = match is_archive {
             true => Some(folder_with_weights(&place)?),
             false => None,

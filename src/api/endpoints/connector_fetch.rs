@@ -20,10 +20,8 @@ use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
-pub(in crate::api) const ID: Param<BoundedText<QUERY_CHARS_MAX>> = Param::required(
-    "id",
-    "id of a search result, a citation, or an address of this service, also with a day (?asOf=2026-01-31)",
-);
+pub(in crate::api) const ID: Param<BoundedText<QUERY_CHARS_MAX>> =
+    Param::required("id", "id of a result, a citation, or an address of this service with asOf");
 
 /// Maximum number of characters of a text. These connectors cannot ask for another part.
 const TEXT_CHARS_MAX: usize = 50_000;
