@@ -17,5 +17,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut set = fst::SetBuilder::memory();
     set.extend_iter(words)?;
     let bytes = set.into_inner()?;
-    Ok(fs::write(Path::new(&env::var("OUT_DIR")?).join("known-words.fst"), bytes)?)
+    let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts")?;
+    Ok(fs::write(Path::new(&out).join("known-words.fst"), bytes)?)
 }
