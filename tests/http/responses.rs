@@ -124,6 +124,8 @@ fn a_node_has_three_formats_and_a_304_is_free() {
             "sourceUrl"
         ]
     );
+    // The plan names the container of the section in its address.
+    assert_eq!(node["provenance"]["officialUrl"], "https://example.org/hornbook-sample/ars/chapter-2/12-2-104");
     let next = client.json(&format!("/api/v1/node/{}", node["next"]["id"].as_str().unwrap()));
     assert_eq!(next["previous"]["id"], node["id"]);
 

@@ -1,6 +1,7 @@
 //! English words and names that are spelt right, whether or not a law contains them.
 //!
-//! `search/words/known-words.py` writes the list of SCOWL's words; `everyday-words.txt` beside it is ours.
+//! The lists are in `search/words`: `known-words.txt` comes from SCOWL, and `known-words.py` writes it;
+//! `everyday-words.txt` is our own.
 
 use std::sync::LazyLock;
 

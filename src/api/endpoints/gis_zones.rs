@@ -166,14 +166,9 @@ fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> 
 
 fn oldest_current_through(corpus: &Corpus, zones: &[ZoneEntry]) -> Result<Option<Day>, ApiError> {
     let linked = zones.iter().filter_map(|zone| corpus.snapshot().ordinal(zone.node_id?));
-    let mut oldest = None;
-    for node in linked {
-        match corpus.engine().current_through(node)? {
-            Some(through) => oldest = Some(oldest.map_or(through, |oldest: Day| oldest.min(through))),
-            None => return Ok(None),
-        }
-    }
-    Ok(oldest)
+    let days: Vec<Option<Day>> = linked.map(|node| corpus.engine().current_through(node)).collect::<Result<_, _>>()?;
+    // An unstated day comes before all others.
+    Ok(days.into_iter().min().flatten())
 }
 
 fn zone<'s>(
