@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::catalogue::{Catalogue, CodeBody, Source, grammar_of};
@@ -18,6 +19,7 @@ use crate::account::SourceWords;
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::data_directory::DataDirectory;
 use crate::earlier_chunks::EarlierChunks;
+use crate::encoded_passages::{EncodedPassages, PassageOrigins};
 use crate::encoder::Encoder;
 use crate::encoder_error::EncoderError;
 use crate::error::BuildError;
@@ -98,6 +100,9 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     let inputs = inputs_hash(&plan, encoder.as_ref(), &sources, &builder_sources());
     clock.lap("hash sources");
     clear_leftovers(&options.destination.folder_for("new"))?;
+    if options.fresh {
+        options.destination.remove_embedding_log()?;
+    }
     let earlier = earlier_snapshot(options);
     if let Some(built) = unchanged(options, &inputs, earlier.as_deref())? {
         return Ok(built);
@@ -116,6 +121,10 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
         return Err(BuildError::Loss(LossRefused { losses, kept, built }));
     }
     publish(work, &path, &manifest.snapshot, options.replace)?;
+    // The next build takes its vectors from the snapshot.
+    if let Err(error) = options.destination.remove_embedding_log() {
+        options.progress.say(format_args!("warning: {error}"));
+    }
     if let Destination::DataDirectory(data) = &options.destination {
         DataDirectory::new(data).point_at(&manifest.snapshot)?;
     }
@@ -149,6 +158,20 @@ impl Destination {
         match self {
             Self::Folder(path) => path.clone(),
             Self::DataDirectory(data) | Self::Inactive(data) => data.join("snapshots").join(snapshot),
+        }
+    }
+
+    /// The vectors that an interrupted build had embedded are kept here.
+    fn embedding_log(&self) -> PathBuf {
+        let folder = self.folder_for("new");
+        folder.with_file_name(format!(".{}.embedded", folder.file_name().unwrap_or_default().to_string_lossy()))
+    }
+
+    fn remove_embedding_log(&self) -> Result<(), BuildError> {
+        let path = self.embedding_log();
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(BuildError::EmbeddingLog { path, source }),
+            _ => Ok(()),
         }
     }
 
@@ -432,9 +455,15 @@ impl BuildContext<'_> {
     ) -> Result<Option<EncodedReport>, BuildError> {
         let Some(encoder) = self.encoder else { return Ok(None) };
         let space = encoder.space();
-        let (taken_over, probes) = encoder.write(dir, earlier, self.plan.index_headings, self.options.progress)?;
+        let log = self.options.destination.embedding_log();
+        let origins = PassageOrigins { earlier, log: &log };
+        let EncodedPassages { taken_over, resumed, probes } =
+            encoder.write(dir, origins, self.plan.index_headings, self.options.progress)?;
         if taken_over > 0 {
             reused.push(format!("{space} vectors of {taken_over} of {} chunks", compiled.chunks));
+        }
+        if resumed > 0 {
+            reused.push(format!("{space} vectors of {resumed} passages that an interrupted build embedded"));
         }
         let graph = self.graph(dir, space, compiled, &probes, earlier, reused)?;
         Ok(Some(EncodedReport { space: space.to_string(), passages: compiled.chunks, taken_over, graph }))

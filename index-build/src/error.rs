@@ -67,6 +67,11 @@ pub enum BuildError {
     Nodes(NodesError),
     #[error("{0}")]
     Text(TextDamaged),
+    #[error(
+        "cannot use the log of embedded passages {}: {source}; free its disk, or remove it to begin again",
+        .path.display()
+    )]
+    EmbeddingLog { path: PathBuf, source: io::Error },
     #[error("cannot write {}: {source}", .path.display())]
     Write {
         path: PathBuf,

@@ -14,6 +14,7 @@ pub mod content;
 pub mod data_directory;
 mod earlier_chunks;
 pub mod effect;
+mod encoded_passages;
 #[cfg(feature = "encoder")]
 mod encoder;
 #[cfg(not(feature = "encoder"))]

@@ -5,9 +5,9 @@ use std::path::Path;
 use hornbook_corpus::manifest::Fingerprint;
 use hornbook_corpus::vectors::SpaceName;
 
+use crate::encoded_passages::{EncodedPassages, PassageOrigins};
 use crate::encoder_error::EncoderError;
 use crate::error::BuildError;
-use crate::graph::Probes;
 use crate::plan::PlannedEncoder;
 use crate::progress::ProgressDisplay;
 
@@ -31,10 +31,10 @@ impl Encoder {
     pub(crate) fn write(
         &self,
         _: &Path,
-        _: Option<&Path>,
+        _: PassageOrigins<'_>,
         _: bool,
         _: ProgressDisplay,
-    ) -> Result<(u32, Probes), BuildError> {
+    ) -> Result<EncodedPassages, BuildError> {
         match *self {}
     }
 }

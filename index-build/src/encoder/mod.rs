@@ -2,9 +2,11 @@
 //! with mean pooling.
 //!
 //! `files` reads its files from a folder or an archive, `folder` checks them, `query_table` reads the table that embeds queries in the
-//! same space, if the plan has one, and `passages` embeds every chunk of a snapshot. The encoder
+//! same space, if the plan has one, `passages` embeds every chunk of a snapshot, and `embedding_log` keeps
+//! the vectors of an interrupted build. The encoder
 //! itself is stored in the snapshot for deep searches.
 
+mod embedding_log;
 mod files;
 mod folder;
 mod passages;
@@ -22,9 +24,9 @@ use hornbook_corpus::sentence_encoder::{
 };
 use hornbook_corpus::vectors::{EncoderHash, SpaceName, write_queries};
 
+use crate::encoded_passages::{EncodedPassages, PassageOrigins};
 use crate::encoder_error::EncoderError;
 use crate::error::BuildError;
-use crate::graph::Probes;
 use crate::opened_source::first_existing;
 use crate::plan::PlannedEncoder;
 use crate::progress::ProgressDisplay;
@@ -86,22 +88,21 @@ impl Encoder {
     }
 
     /// Embeds the chunks of the snapshot in `dir`, and writes vectors, queries and encoder of the
-    /// space, but not its graph. Returns the number of vectors copied from the snapshot `earlier`,
-    /// and headings as sample queries.
+    /// space, but not its graph.
     pub(crate) fn write(
         &self,
         dir: &Path,
-        earlier: Option<&Path>,
+        origins: PassageOrigins<'_>,
         index_headings: bool,
         progress: ProgressDisplay,
-    ) -> Result<(u32, Probes), BuildError> {
+    ) -> Result<EncodedPassages, BuildError> {
         if let Some(queries) = &self.queries {
             write_queries(dir, &self.space, &self.hash, &queries.rows())?;
         }
         write_encoder::<BuildError>(dir, &self.space, &self.hash, &self.shape, self.projection(), |part| {
             Ok(self.folder.part(part)?)
         })?;
-        passages::write(self, dir, earlier, index_headings, progress)
+        passages::write(self, dir, origins, index_headings, progress)
     }
 
     fn projection(&self) -> &[f32] {

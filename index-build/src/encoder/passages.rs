@@ -1,11 +1,14 @@
 //! Embeds every chunk of a snapshot with its heading, and copies the vectors of unchanged chunks.
 //!
 //! It reads the output of `compile` in windows. Within a window, equal passages are embedded once,
-//! and passages with the same number of tokens are embedded together.
+//! and passages with the same number of tokens are embedded together. Batches that an interrupted build
+//! embedded are read from its log.
 
 use std::fs;
+use std::io;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use hornbook_corpus::cards::{self, Cards};
 use hornbook_corpus::chunks::{ChunkTable, FILE_NAME as CHUNKS_FILE_NAME};
@@ -19,8 +22,10 @@ use hornbook_corpus::vectors::{StoredRow, VectorRows, VectorWriter};
 use rayon::prelude::*;
 
 use super::Encoder;
+use super::embedding_log::EmbeddingLog;
 use super::query_table::PlannedQueries;
 use crate::compile::PROBES_MAX;
+use crate::encoded_passages::{EncodedPassages, PassageOrigins};
 use crate::error::BuildError;
 use crate::graph::Probes;
 use crate::progress::{ProgressDisplay, ProgressStage};
@@ -35,21 +40,23 @@ const BATCH_PASSAGES: usize = 16;
 /// passage itself.
 const CONTEXT_TOKENS_MAX: usize = 64;
 
-/// Writes the vectors of the space. Returns the number of copied vectors, and headings as sample queries.
+/// Writes the vectors of the space.
 pub(super) fn write(
     encoder: &Encoder,
     dir: &Path,
-    earlier: Option<&Path>,
+    origins: PassageOrigins<'_>,
     index_headings: bool,
     progress: ProgressDisplay,
-) -> Result<(u32, Probes), BuildError> {
+) -> Result<EncodedPassages, BuildError> {
     let law = PassageFiles::open(dir, index_headings)?;
-    let earlier = earlier.and_then(|earlier| EarlierPassages::open(earlier, encoder, index_headings));
-    let dims = encoder.dims();
-    let mut writer = VectorWriter::create(dir, &encoder.space, dims)?;
+    let earlier = origins.earlier.and_then(|earlier| EarlierPassages::open(earlier, encoder, index_headings));
+    let mut writer = VectorWriter::create(dir, &encoder.space, encoder.dims())?;
     let mut taken_over = 0;
     let total = law.chunks.chunk_count();
+    let log = open_log(encoder, origins.log, progress)?;
     let stage = Mutex::new(progress.stage("embedding passages", "passages", Some(u64::from(total))));
+    let run =
+        EmbeddingRun { encoder, log: log.map(Mutex::new), log_path: origins.log, resumed: AtomicU32::new(0), stage };
     for start in (0..total).step_by(WINDOW_CHUNKS as usize) {
         let window = start..total.min(start.saturating_add(WINDOW_CHUNKS));
         let read: Result<Vec<PassageSource<'_>>, BuildError> = window
@@ -57,7 +64,7 @@ pub(super) fn write(
             .map(|chunk| law.read(ChunkOrdinal(chunk), encoder.shape.tokens_max, earlier.as_ref()))
             .collect();
         let read = read?;
-        let embedded = embed_all(encoder, &read, &stage)?;
+        let embedded = run.embed_all(&read)?;
         for passage in &read {
             match passage {
                 PassageSource::Earlier(row) => {
@@ -69,8 +76,25 @@ pub(super) fn write(
         }
     }
     writer.finish()?;
-    stage.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish();
-    Ok((taken_over, law.probes(encoder)))
+    run.stage.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+    Ok(EncodedPassages { taken_over, resumed: run.resumed.into_inner(), probes: law.probes(encoder) })
+}
+
+/// Opens the log of this destination, and says so if an interrupted build left vectors in it.
+fn open_log(encoder: &Encoder, path: &Path, progress: ProgressDisplay) -> Result<Option<EmbeddingLog>, BuildError> {
+    let log = EmbeddingLog::open(path, &encoder.hash, encoder.dims()).map_err(|error| log_error(path, error))?;
+    if let Some(log) = log.as_ref().filter(|log| log.passages() > 0) {
+        progress.say(format_args!(
+            "an interrupted build embedded {} passages; this build continues from {}",
+            log.passages(),
+            path.display()
+        ));
+    }
+    Ok(log)
+}
+
+fn log_error(path: &Path, source: io::Error) -> BuildError {
+    BuildError::EmbeddingLog { path: path.to_owned(), source }
 }
 
 /// Distinct passages with their vectors, sorted by length and tokens.
@@ -86,34 +110,62 @@ impl EmbeddedPassages<'_> {
     }
 }
 
-fn embed_all<'p>(
-    encoder: &Encoder,
-    read: &'p [PassageSource<'_>],
-    stage: &Mutex<ProgressStage>,
-) -> Result<EmbeddedPassages<'p>, BuildError> {
-    let new = read.iter().filter_map(|passage| match passage {
-        PassageSource::New(tokens) => Some(tokens.as_slice()),
-        PassageSource::Earlier(_) => None,
-    });
-    let mut passages: Vec<&[TokenId]> = new.collect();
-    passages.sort_unstable_by_key(|passage| (passage.len(), *passage));
-    passages.dedup();
-    let add = |count: usize| stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(count as u64);
-    add(read.len() - passages.len());
-    let batches: Vec<&[&[TokenId]]> = passages
-        .chunk_by(|a, b| a.len() == b.len())
-        .flat_map(|equally_long| equally_long.chunks(BATCH_PASSAGES))
-        .collect();
-    let vectors: Result<Vec<Vec<Vec<f32>>>, BuildError> = batches
-        .into_par_iter()
-        .map(|batch| -> Result<Vec<Vec<f32>>, BuildError> {
-            let vectors = encoder.embed(batch)?;
-            add(batch.len());
-            Ok(vectors)
-        })
-        .collect();
-    let vectors = vectors?.into_iter().flatten().collect();
-    Ok(EmbeddedPassages { passages, vectors })
+/// Embeds windows of passages, and keeps their vectors in the log.
+struct EmbeddingRun<'r> {
+    encoder: &'r Encoder,
+    /// None if another build to the same destination uses the log.
+    log: Option<Mutex<EmbeddingLog>>,
+    log_path: &'r Path,
+    resumed: AtomicU32,
+    stage: Mutex<ProgressStage>,
+}
+
+impl EmbeddingRun<'_> {
+    fn embed_all<'p>(&self, read: &'p [PassageSource<'_>]) -> Result<EmbeddedPassages<'p>, BuildError> {
+        let new = read.iter().filter_map(|passage| match passage {
+            PassageSource::New(tokens) => Some(tokens.as_slice()),
+            PassageSource::Earlier(_) => None,
+        });
+        let mut passages: Vec<&[TokenId]> = new.collect();
+        passages.sort_unstable_by_key(|passage| (passage.len(), *passage));
+        passages.dedup();
+        self.advance(read.len() - passages.len());
+        let batches: Vec<&[&[TokenId]]> = passages
+            .chunk_by(|a, b| a.len() == b.len())
+            .flat_map(|equally_long| equally_long.chunks(BATCH_PASSAGES))
+            .collect();
+        let vectors: Result<Vec<Vec<Vec<f32>>>, BuildError> =
+            batches.into_par_iter().map(|batch| self.embed_batch(batch)).collect();
+        self.with_log(|log| log.sync())?;
+        let vectors = vectors?.into_iter().flatten().collect();
+        Ok(EmbeddedPassages { passages, vectors })
+    }
+
+    fn embed_batch(&self, batch: &[&[TokenId]]) -> Result<Vec<Vec<f32>>, BuildError> {
+        let vectors = match self.with_log(|log| log.vectors(batch))?.flatten() {
+            Some(vectors) => {
+                self.resumed.fetch_add(batch.len() as u32, Ordering::Relaxed);
+                vectors
+            }
+            None => {
+                let vectors = self.encoder.embed(batch)?;
+                self.with_log(|log| log.add(batch, &vectors))?;
+                vectors
+            }
+        };
+        self.advance(batch.len());
+        Ok(vectors)
+    }
+
+    /// None if this build has no log.
+    fn with_log<T>(&self, act: impl FnOnce(&mut EmbeddingLog) -> io::Result<T>) -> Result<Option<T>, BuildError> {
+        let act = |log: &Mutex<EmbeddingLog>| act(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+        self.log.as_ref().map(act).transpose().map_err(|error| log_error(self.log_path, error))
+    }
+
+    fn advance(&self, count: usize) {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner).add(count as u64);
+    }
 }
 
 /// A passage as read from the snapshot.

@@ -116,6 +116,39 @@ fn encoded_builds_are_reproducible_and_reuse_unchanged_vectors() {
 }
 
 #[test]
+fn an_interrupted_build_continues_and_gives_the_same_vectors() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = sources(dir.path(), &TinyEncoder::new(17));
+    let out = dir.path().join("out");
+    let log = dir.path().join(".out.embedded");
+    let zones = plan.with_file_name("millbrook").join("zoning.geojson");
+    let whole = fs::read(&zones).unwrap();
+    // Zones are read after passages are embedded.
+    fs::write(&zones, &whole[..whole.len() / 2]).unwrap();
+    let interrupted = || build_at(&plan, &out).unwrap_err().to_string();
+    assert!(interrupted().contains("zoning.geojson"), "{}", interrupted());
+    // The end of the process may cut a batch.
+    let embedded = fs::read(&log).unwrap();
+    fs::write(&log, &embedded[..embedded.len() / 2]).unwrap();
+    fs::write(&zones, &whole).unwrap();
+    let built = build_at(&plan, &out).unwrap();
+    let of_log = |line: &&String| line.ends_with("passages that an interrupted build embedded");
+    let line = built.report.reused.iter().find(of_log).expect("the report says so");
+    let count: u32 = line.split(' ').nth(3).unwrap().parse().unwrap();
+    let passages = built.report.encoded.as_ref().unwrap().passages;
+    assert!(count > passages / 10 && count < passages * 6 / 10, "{line}, {passages}");
+    assert!(!log.exists());
+    let again = dir.path().join("again");
+    let uninterrupted = build_at(&plan, &again).unwrap();
+    assert_eq!(built.manifest.snapshot, uninterrupted.manifest.snapshot);
+    assert!(!uninterrupted.report.reused.iter().any(|line| of_log(&line)));
+    // A fresh build reuses nothing.
+    fs::write(&log, &embedded).unwrap();
+    let fresh = build(&BuildOptions { fresh: true, replace: true, ..options(&plan, &out) }).unwrap();
+    assert!(fresh.report.reused.is_empty() && !log.exists(), "{:?}", fresh.report.reused);
+}
+
+#[test]
 fn an_encoder_without_a_table_of_queries_serves_deep_searches_alone() {
     let dir = tempfile::tempdir().unwrap();
     let plan = sources(dir.path(), &TinyEncoder::new(16));
