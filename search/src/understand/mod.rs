@@ -27,7 +27,7 @@ pub(super) use cited::number_of;
 use cited::{citations_in, cited_by, numbers_in};
 pub(super) use split_compounds::SplitCompound;
 use split_compounds::{TypedToken, split_compounds};
-pub(super) use stop_words::is_stop_word;
+pub(super) use stop_words::{is_stop_word, is_stop_word_as_typed};
 use synonyms::add_synonyms;
 pub(super) use synonyms::has_synonym_entry;
 use words::terms_in_sequence;
@@ -207,15 +207,20 @@ pub(super) fn understand(
         citations.iter().for_each(|citation| push_spaced(&mut plain, &query[citation.bytes.clone()]));
     }
     let mut read = read_words(&plain);
-    add_synonyms(&mut read.words, &read.in_a_row, reading.synonym_share);
+    let of_law = add_synonyms(&mut read.words, &read.in_a_row, reading.synonym_share);
     let kind = kind_of(&plain, &read, !phrases.is_empty());
     let may_be_law = phrases.is_empty() && kind != QueryKind::Question && read.in_a_row.len() >= 3;
     let in_a_row = (may_be_law && read.in_a_row.len() <= ROW_WORDS_MAX).then_some(read.in_a_row);
     let numbers = numbers_in(&read.words);
     let apart = split_compounds(&read.typed);
-    let content = read.content;
-    // Words such as `how can I` blur the meaning of a question. In a heading or a quotation they matter.
-    let meaning = if kind == QueryKind::Question { content.clone() } else { plain };
+    let mut content = read.content;
+    // Words such as `how can I` blur the meaning of a question, unless it has only one other word. In a heading or a
+    // quotation they matter.
+    let mut meaning = if kind == QueryKind::Question && read.words.len() > 1 { content.clone() } else { plain };
+    for said in of_law {
+        push_spaced(&mut meaning, said);
+        push_spaced(&mut content, said);
+    }
     Ok(ParsedQuery {
         kind,
         cited: cited_by(citations),
@@ -368,43 +373,46 @@ struct ReadWords {
 
 /// Reads the words that affect the ranking, each once. Stop words are left out unless there is nothing else.
 fn read_words(text: &str) -> ReadWords {
-    let mut all: Vec<QueryWord> = Vec::new();
+    let mut all: Vec<(QueryWord, bool)> = Vec::new();
     let mut in_a_row = Vec::new();
     let mut typed: Vec<TypedToken> = Vec::new();
     let mut content = String::with_capacity(text.len());
     with_analyzer(|analyzer| {
         analyzer.analyze(text, |token| {
             let term = token.text.to_owned();
-            if token.role != TokenRole::Whole && !is_stop_word(&term) {
-                push_spaced(&mut content, &text[token.bytes.range()]);
+            let spelling = &text[token.bytes.range()];
+            let previous = typed.last().map(|(spelling, _)| spelling.as_str());
+            let is_stop = is_stop_word_as_typed(&term, &spelling.to_lowercase(), previous);
+            if token.role != TokenRole::Whole && !is_stop {
+                push_spaced(&mut content, spelling);
             }
             match token.role {
-                TokenRole::Whole => all.push(QueryWord::compound(term)),
+                TokenRole::Whole => all.push((QueryWord::compound(term), false)),
                 TokenRole::Part => {
                     in_a_row.push(term.clone());
                     // Parts come after their compound.
-                    if let Some(compound) = all.last_mut() {
+                    if let Some((compound, _)) = all.last_mut() {
                         compound.parts.push(term);
                     }
                 }
                 TokenRole::Word => {
                     in_a_row.push(term.clone());
-                    typed.push((text[token.bytes.range()].to_lowercase(), term.clone()));
-                    all.push(QueryWord::of(term));
+                    typed.push((spelling.to_lowercase(), term.clone()));
+                    all.push((QueryWord::of(term), is_stop));
                 }
             }
         });
     });
-    let is_stop = |word: &QueryWord| word.whole.is_none() && word.parts.iter().all(|part| is_stop_word(part));
-    let stop_words = all.iter().filter(|word| is_stop(word)).count();
+    let stop_words = all.iter().filter(|(_, is_stop)| *is_stop).count();
     if stop_words < all.len() {
-        all.retain(|word| !is_stop(word));
+        all.retain(|(_, is_stop)| !is_stop);
     } else {
         content = text.to_owned();
     }
     let mut seen = HashSet::new();
-    all.retain(|word| seen.insert((word.whole.clone(), word.parts.clone())));
-    ReadWords { words: all, content, in_a_row, typed, stop_words }
+    let mut words: Vec<QueryWord> = all.into_iter().map(|(word, _)| word).collect();
+    words.retain(|word| seen.insert((word.whole.clone(), word.parts.clone())));
+    ReadWords { words, content, in_a_row, typed, stop_words }
 }
 
 fn kind_of(text: &str, read: &ReadWords, has_phrases: bool) -> QueryKind {

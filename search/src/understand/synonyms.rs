@@ -4,8 +4,12 @@
 //! words and short phrases. If a synonym is a phrase, the word is also found by each word of the
 //! phrase, which gets a part of the share. If a phrase of the query has a synonym, the synonym is added
 //! to the last word of the phrase that is not a stop word.
+//!
+//! What the law calls an everyday expression is also embedded and compared by late interaction, if the
+//! expression is much of the query: embeddings know words better than expressions.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::stop_words::is_stop_word;
@@ -19,34 +23,66 @@ const PHRASE_WORDS_MAX: usize = 6;
 /// The words of a phrase as terms.
 type Terms = Vec<String>;
 
+/// A word or phrase of a table.
+struct Expression {
+    terms: Terms,
+    others: Vec<Terms>,
+    /// What the law calls it first, as spelt; none if the row is used in both directions.
+    of_law: Option<&'static str>,
+}
+
+impl Expression {
+    /// Whether it is so much of a query with this many words that it decides what the query means.
+    fn is_main_part_of(&self, query_words: usize) -> bool {
+        2 * self.terms.iter().filter(|term| !is_stop_word(term)).count() >= query_words
+    }
+}
+
 struct Synonyms {
     /// By the first term: the words and phrases that begin with it, each with its synonyms.
-    by_first: HashMap<String, Vec<(Terms, Vec<Terms>)>>,
+    by_first: HashMap<String, Vec<Expression>>,
     /// Every word of the tables, as spelt.
     words: HashSet<String>,
 }
 
 static SYNONYMS: LazyLock<Synonyms> = LazyLock::new(Synonyms::read);
 
-/// Adds synonyms to the words of a query. `row` has all terms of the query in sequence.
-pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) {
+/// Adds synonyms to the words of a query, and returns what the law calls its main expressions. `row` has all terms of
+/// the query in sequence.
+pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) -> Vec<&'static str> {
     if share <= 0.0 {
-        return;
+        return Vec::new();
     }
     let synonyms = &*SYNONYMS;
+    let query_words = words.len();
+    let mut main: Vec<(Range<usize>, &'static str)> = Vec::new();
     for (start, first) in row.iter().enumerate() {
-        let Some(alternatives) = synonyms.by_first.get(first) else { continue };
-        for (terms, others) in alternatives {
+        let Some(expressions) = synonyms.by_first.get(first) else { continue };
+        for expression in expressions {
+            let terms = &expression.terms;
             let said = terms.iter().rev().find(|term| !is_stop_word(term)).or(terms.last());
             let Some(last) = said.filter(|_| row[start..].starts_with(terms)) else { continue };
             let Some(word) = words.iter_mut().find(|word| word.parts.contains(last)) else { continue };
-            for other in others {
+            let of_law = expression.of_law.filter(|_| expression.is_main_part_of(query_words));
+            main.extend(of_law.map(|of_law| (start..start + terms.len(), of_law)));
+            for other in &expression.others {
                 let said = other.iter().filter(|term| !is_stop_word(term));
                 let share = share / said.clone().count().max(1) as f32;
                 said.for_each(|term| word.add(term, share));
             }
         }
     }
+    // "squatters rights" is an expression of its own: what "squatters" alone means does not count.
+    let is_within = |inner: &Range<usize>| {
+        main.iter().any(|(outer, _)| outer.len() > inner.len() && outer.start <= inner.start && inner.end <= outer.end)
+    };
+    let mut of_law: Vec<&'static str> = Vec::new();
+    for &(ref range, said) in &main {
+        if !is_within(range) && !of_law.contains(&said) {
+            of_law.push(said);
+        }
+    }
+    of_law
 }
 
 /// Whether a table contains the word. If so, it counts as correctly spelt, even if no law contains it.
@@ -69,12 +105,14 @@ impl Synonyms {
             match words.split_once('>') {
                 Some((from, to)) => {
                     let others = terms(to);
-                    terms(from).into_iter().for_each(|own| synonyms.add(own, others.clone()));
+                    let of_law = to.split(';').next().map(str::trim);
+                    terms(from).into_iter().for_each(|own| synonyms.add(own, others.clone(), of_law));
                 }
                 None => {
                     let all = terms(words);
                     for own in &all {
-                        synonyms.add(own.clone(), all.iter().filter(|other| *other != own).cloned().collect());
+                        let others = all.iter().filter(|other| *other != own).cloned().collect();
+                        synonyms.add(own.clone(), others, None);
                     }
                 }
             }
@@ -82,13 +120,13 @@ impl Synonyms {
         synonyms
     }
 
-    fn add(&mut self, own: Terms, others: Vec<Terms>) {
+    fn add(&mut self, own: Terms, others: Vec<Terms>, of_law: Option<&'static str>) {
         assert!(
             (1..=PHRASE_WORDS_MAX).contains(&own.len()),
             "a phrase of the table of synonyms is empty or too long: {own:?}"
         );
         let first = own[0].clone();
-        self.by_first.entry(first).or_default().push((own, others));
+        self.by_first.entry(first).or_default().push(Expression { terms: own, others, of_law });
     }
 }
 
@@ -120,6 +158,20 @@ mod tests {
         assert_eq!(synonyms("limited liability company"), expected(&[("compani", &["llc"])]));
         assert_eq!(synonyms("motor vehicle"), expected(&[]), "a car is one, but not every one is a car");
         assert_eq!(synonyms("company of limited liability"), expected(&[]));
+    }
+
+    #[test]
+    fn an_expression_that_is_much_of_the_query_is_also_embedded_in_the_words_of_the_law() {
+        let of_law = |query: &str| {
+            let mut read = read_words(query);
+            add_synonyms(&mut read.words, &read.in_a_row, 0.5)
+        };
+        assert_eq!(of_law("prenup"), ["premarital agreement"]);
+        assert_eq!(of_law("texting while driving"), ["handheld personal communications device"]);
+        assert_eq!(of_law("squatters rights"), ["adverse possession"], "not what squatters alone means");
+        assert_eq!(of_law("record a phone call secretly"), ["intercept communication"]);
+        assert_eq!(of_law("does a prenup cover a house bought before the wedding"), [""; 0], "a word among many");
+        assert_eq!(of_law("landlord and tenant"), [""; 0], "these words are the law's own");
     }
 
     #[test]
