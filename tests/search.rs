@@ -233,6 +233,32 @@ fn law_no_longer_in_force_ranks_lower_but_is_found_by_its_heading() {
 }
 
 #[test]
+fn the_provision_whose_heading_is_the_query_comes_first() {
+    let snapshot = ENGINE.snapshot();
+    let law = ENGINE.law_on(None);
+    let stems = |heading: &str| terms(heading).into_iter().collect::<Vec<String>>().join(" ");
+    let provisions =
+        (0..snapshot.outline.len()).map(NodeOrdinal).filter(|&node| !snapshot.chunks.chunks_of(node).is_empty());
+    let headings: Vec<(NodeOrdinal, &str)> =
+        provisions.filter_map(|node| Some((node, snapshot.cards.get(node).ok()?.heading))).collect();
+    let mut checked = 0;
+    for &(node, heading) in headings.iter().filter(|(node, _)| law.status(*node).may_be_in_force()) {
+        let is_unique = headings.iter().filter(|(_, other)| stems(other) == stems(heading)).count() == 1;
+        if heading.contains(' ') && is_unique {
+            let typed = format!("the {}", heading.to_lowercase());
+            assert_eq!(nodes(&search(&SearchRequest::new(&typed))).first(), Some(&node), "{typed}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 150, "{checked}");
+    for (typed, expected) in [("fence and hedge", "Port Arden Mun. Code § 17.40.030"), ("harbor due", "3 S.F.C. § 823")]
+    {
+        assert_eq!(first(typed, Mode::Hybrid), expected);
+        assert_eq!(first(typed, Mode::Keyword), expected);
+    }
+}
+
+#[test]
 fn facets_count_what_the_filter_would_leave() {
     let snapshot = ENGINE.snapshot();
     for query in QUERIES {

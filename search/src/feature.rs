@@ -20,15 +20,24 @@ pub enum RankingFeature {
     Interaction,
     /// Whether the words of the query occur in sequence, as typed.
     Sequence,
+    /// Whether the heading says what the query says.
+    Heading,
     /// How many provisions cite it, on a logarithmic scale.
     CitedBy,
 }
 
 impl RankingFeature {
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Keyword, Self::Similarity, Self::Encoded, Self::Interaction, Self::Sequence, Self::CitedBy];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Keyword,
+        Self::Similarity,
+        Self::Encoded,
+        Self::Interaction,
+        Self::Sequence,
+        Self::Heading,
+        Self::CitedBy,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -37,6 +46,7 @@ impl RankingFeature {
             Self::Encoded => "encoded",
             Self::Interaction => "interaction",
             Self::Sequence => "inARow",
+            Self::Heading => "heading",
             Self::CitedBy => "citedBy",
         }
     }

@@ -37,7 +37,7 @@ impl Weights {
         let all = tuning.weights(depth, kind);
         let mut features = match mode {
             Mode::Hybrid => all,
-            Mode::Keyword => all.only(&[RankingFeature::Sequence]),
+            Mode::Keyword => all.only(&[RankingFeature::Sequence, RankingFeature::Heading]),
             Mode::Semantic => {
                 all.only(&[RankingFeature::Similarity, RankingFeature::Encoded, RankingFeature::Interaction])
             }
@@ -92,6 +92,8 @@ pub(super) struct Candidate {
     pub chunk: Option<ChunkOrdinal>,
     pub interaction: f32,
     pub in_a_row: bool,
+    /// Whether the heading says what the query says.
+    pub is_heading: bool,
     /// The number of provisions that cite it.
     pub cited_by: usize,
     pub features: FeatureVector,
@@ -111,6 +113,7 @@ impl Candidate {
             chunk: None,
             interaction: 0.0,
             in_a_row: false,
+            is_heading: false,
             cited_by: 0,
             features: FeatureVector::default(),
             fused: 0.0,
@@ -139,6 +142,7 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
         features.set(RankingFeature::Encoded, over(candidate.encoded, encoded_max));
         features.set(RankingFeature::Interaction, candidate.interaction);
         features.set(RankingFeature::Sequence, f32::from(u8::from(candidate.in_a_row)));
+        features.set(RankingFeature::Heading, f32::from(u8::from(candidate.is_heading)));
         features.set(RankingFeature::CitedBy, cited_by);
         candidate.fused = weights.score(candidate);
     }

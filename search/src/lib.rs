@@ -37,6 +37,7 @@ mod facets;
 mod feature;
 mod filter;
 mod fuse;
+mod heading_match;
 mod hydrate;
 mod idle_core;
 mod keyword;

@@ -96,6 +96,8 @@ pub struct KindTuning {
     pub encoded: f32,
     /// The weight of containing the words in sequence, as typed.
     pub in_a_row: f32,
+    /// The weight of having the query as heading.
+    pub heading: f32,
     /// The weight of being cited by other provisions.
     pub cited_by: f32,
     /// How many chunks semantic search considers in hybrid mode. Fewer are enough where keyword search
@@ -104,8 +106,15 @@ pub struct KindTuning {
 }
 
 /// For words taken from the law, in fast and in deep searches.
-const PHRASE: KindTuning =
-    KindTuning { keyword: 2.0, interaction: 0.45, encoded: 0.3, in_a_row: 0.6, cited_by: 0.0, chunk_candidates: 64 };
+const PHRASE: KindTuning = KindTuning {
+    keyword: 2.0,
+    interaction: 0.45,
+    encoded: 0.3,
+    in_a_row: 0.6,
+    heading: 0.5,
+    cited_by: 0.0,
+    chunk_candidates: 64,
+};
 
 impl Tuning {
     /// The weights for a kind of query.
@@ -128,13 +137,14 @@ impl Tuning {
 
     /// The weight of each feature for a kind of query, if the best match covers the whole query.
     pub fn weights(&self, depth: Depth, kind: QueryKind) -> FeatureVector {
-        let &KindTuning { keyword, interaction, encoded, in_a_row, cited_by, .. } = self.of(depth, kind);
+        let &KindTuning { keyword, interaction, encoded, in_a_row, heading, cited_by, .. } = self.of(depth, kind);
         let mut weights = FeatureVector::default();
         weights.set(RankingFeature::Keyword, keyword);
         weights.set(RankingFeature::Similarity, (1.0 - interaction - encoded).max(0.0));
         weights.set(RankingFeature::Encoded, encoded);
         weights.set(RankingFeature::Interaction, interaction);
         weights.set(RankingFeature::Sequence, in_a_row);
+        weights.set(RankingFeature::Heading, heading);
         weights.set(RankingFeature::CitedBy, cited_by);
         weights
     }
@@ -166,6 +176,7 @@ impl Tuning {
             interaction: 0.35,
             encoded: 0.3,
             in_a_row: 0.0,
+            heading: 0.5,
             cited_by: 0.1,
             chunk_candidates: 160,
         },
@@ -174,6 +185,7 @@ impl Tuning {
             interaction: 0.4,
             encoded: 0.3,
             in_a_row: 0.3,
+            heading: 0.5,
             cited_by: 0.04,
             chunk_candidates: 96,
         },
@@ -186,6 +198,7 @@ impl Tuning {
                 interaction: 0.35,
                 encoded: 0.4,
                 in_a_row: 0.0,
+                heading: 0.5,
                 cited_by: 0.1,
                 chunk_candidates: 160,
             },
@@ -194,6 +207,7 @@ impl Tuning {
                 interaction: 0.35,
                 encoded: 0.4,
                 in_a_row: 0.3,
+                heading: 0.5,
                 cited_by: 0.04,
                 chunk_candidates: 64,
             },

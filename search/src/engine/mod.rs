@@ -22,6 +22,7 @@ use crate::facets;
 use crate::feature::{FeatureVector, RankingFeature};
 use crate::filter::SearchScope;
 use crate::fuse::{Candidate, Weights, demote_duplicate_texts, fuse};
+use crate::heading_match::mark_headings;
 use crate::idle_core::{IdleCore, SearchingThread};
 use crate::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, is_selective};
 use crate::law_on_day::{LawByDay, LawOnDay};
@@ -264,6 +265,7 @@ impl Engine {
         self.discount_hidden_wordings(scope.law, &understood, &terms, &mut keyword, &mut head)?;
         if request.mode != Mode::Semantic {
             mark_sequences(&self.keyword, &understood, &keyword, &mut head)?;
+            mark_headings(&self.snapshot.cards, &understood, &keyword, &mut head)?;
         }
         watch.end(Stage::Keyword);
         request.cancel_check.check()?;
