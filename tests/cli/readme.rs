@@ -1,4 +1,4 @@
-//! The commands of README.md, as they are written there.
+//! The commands of README.md and docs/operating.md, as they are written there.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::process::Output;
 
 use crate::{hornbook, sample_plan, stderr, stdout};
 
-/// The lines of README.md that call `hornbook`, without their remarks.
-fn commands() -> Vec<String> {
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+/// The lines of a document that call `hornbook`, without their remarks.
+fn commands(document: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(document)).unwrap();
     let commands =
-        readme.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| line.starts_with("hornbook "));
+        text.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| line.starts_with("hornbook "));
     let without_remark = |line: &str| line.split(" #").next().unwrap_or(line).trim().trim_end_matches(" &").to_owned();
     commands.map(without_remark).collect()
 }
@@ -35,11 +35,11 @@ fn run(dir: &Path, arguments: &[String]) -> Output {
 }
 
 #[test]
-fn every_command_of_the_readme_is_accepted() {
-    let commands = commands();
-    assert!(commands.len() > 25, "{} commands were found", commands.len());
+fn every_command_of_the_documents_is_accepted() {
+    let (readme, guide) = (commands("README.md"), commands("docs/operating.md"));
+    assert!(readme.len() > 25 && guide.len() > 8, "{} and {} commands were found", readme.len(), guide.len());
     let dir = tempfile::tempdir().unwrap();
-    for command in &commands {
+    for command in readme.iter().chain(&guide) {
         let output = run(dir.path(), &[words(command), vec!["--help".to_owned()]].concat());
         assert!(output.status.success(), "{command}: {}", stderr(&output));
     }
@@ -59,7 +59,7 @@ fn the_commands_of_the_readme_that_work_offline_run() {
     set_up(&["build", plan.to_str().unwrap(), "--out", "SNAPSHOT"]);
     set_up(&["account", "create", "ACCOUNT", "--approve"]);
     let mut ran = 0;
-    for command in commands() {
+    for command in commands("README.md") {
         let arguments = words(&command);
         let offline = [
             "account", "config", "grant", "inspect", "key", "resolve", "search", "snapshot", "sources", "suggest",
