@@ -6,6 +6,7 @@ use crate::graph::Probes;
 
 /// Where vectors can come from without being computed.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "encoder"), expect(dead_code, reason = "only an encoder reads them"))]
 pub(crate) struct PassageOrigins<'a> {
     /// An earlier snapshot.
     pub(crate) earlier: Option<&'a Path>,
