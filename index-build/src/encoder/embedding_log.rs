@@ -1,9 +1,9 @@
-//! The vectors that a build has embedded so far, in a file beside its destination: embedding takes hours, and an
-//! interrupted build continues from this file.
+//! Keeps the vectors that a build has computed, in a file beside its destination. Embedding takes hours, and the build
+//! after an interrupted one continues from this file.
 //!
 //! A record is one batch of passages. Batches are the same in every build of the same law, so a continued
 //! build gives exactly the snapshot that an uninterrupted one gives. A process killed while it writes leaves part of a
-//! record, a power failure may leave rubbish; what does not match its checksum, and everything after it, is cut off.
+//! record, a power failure may leave wrong bytes. A record that does not match its checksum is cut off, with everything after it.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

@@ -6,7 +6,7 @@
 //! to the last word of the phrase that is not a stop word.
 //!
 //! What the law calls an everyday expression is also embedded and compared by late interaction, if the
-//! expression is much of the query: embeddings know words better than expressions.
+//! expression has half of the query's words: embeddings know words better than expressions.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -32,7 +32,7 @@ struct Expression {
 }
 
 impl Expression {
-    /// Whether it is so much of a query with this many words that it decides what the query means.
+    /// Whether it has at least half of the words of a query, and so decides what the query means.
     fn is_main_part_of(&self, query_words: usize) -> bool {
         2 * self.terms.iter().filter(|term| !is_stop_word(term)).count() >= query_words
     }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_that_is_much_of_the_query_is_also_embedded_in_the_words_of_the_law() {
+    fn an_expression_that_is_half_of_the_query_is_also_embedded_in_the_words_of_the_law() {
         let of_law = |query: &str| {
             let mut read = read_words(query);
             add_synonyms(&mut read.words, &read.in_a_row, 0.5)
