@@ -139,7 +139,7 @@ naics:
 
 conformance:
 	tests/conformance/run $(HORNBOOK)
-	tests/conformance/mcp/run $(HORNBOOK)
+	tests/conformance/mcp/run $(HORNBOOK) $(FIXTURES)
 
 browser:
 	tests/browser/run $(HORNBOOK)

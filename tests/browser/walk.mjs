@@ -188,8 +188,8 @@ await test("a citation is recognised while it is typed", async () => {
   await page.goto("/");
   await page.focus("#q");
   await page.keyboard.type("Arden Rev. Stat. § 24-2-20");
-  await page.waitForSelector("#suggestions .kind");
-  assert.match(await page.locator("#suggestions li").first().textContent(), /^Opens.*24-2-20/);
+  // Beginnings of it may be suggested for before.
+  await page.waitForFunction(() => /^Opens.*24-2-20/.test(document.querySelector("#suggestions li")?.textContent));
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/law\//);
