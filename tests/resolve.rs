@@ -226,9 +226,19 @@ fn parts_of_the_federal_regulations_are_cited_with_and_without_the_word() {
         assert_eq!(answer.answer, AnswerKind::Resolved, "{name}: {}", answer.message);
         assert!(answer.candidates[0].citation.ends_with("Part 22"), "{name}: {:?}", cited(&answer));
     }
-    let absent = resolve("47 CFR 15");
-    assert_eq!(absent.answer, AnswerKind::NotHeld);
-    assert!(absent.message.contains("of that title it has parts 22, 24"), "{}", absent.message);
+    // Part 15 is before the parts of its chapter that are loaded, part 23 is between them, and no chapter has part 999.
+    for (name, expected) in [
+        ("47 CFR 15", AnswerKind::OutsideCoverage),
+        ("47 CFR 73.1", AnswerKind::OutsideCoverage),
+        ("47 CFR 23", AnswerKind::NotHeld),
+        ("47 CFR 999", AnswerKind::NotHeld),
+    ] {
+        let absent = resolve(name);
+        assert_eq!(absent.answer, expected, "{name}: {}", absent.message);
+        assert!(absent.message.contains("of that title it has parts 22, 24"), "{}", absent.message);
+        let is_in_chapter = absent.message.contains("chapter I of that title has the numbers 0-199");
+        assert_eq!(is_in_chapter, expected == AnswerKind::OutsideCoverage, "{}", absent.message);
+    }
 }
 
 #[test]

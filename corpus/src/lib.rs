@@ -9,6 +9,7 @@
 pub mod analyzer;
 pub mod cards;
 pub mod catalogue;
+pub mod cfr_chapters;
 pub mod chunks;
 pub mod citation;
 pub mod citation_index;

@@ -5,6 +5,7 @@
 //! Without these, only the parts in the snapshot are known.
 
 use hornbook_corpus::catalogue::CodeBody;
+use hornbook_corpus::cfr_chapters::CfrChapter;
 use hornbook_corpus::citation::{Citation, CitedItem, Grammar, Locator};
 use hornbook_corpus::code_titles::{CodeTitles, PrintedWithin, compare_numbers};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
@@ -148,14 +149,49 @@ impl<'p> MissingPart<'p> {
     }
 }
 
-/// The message that the snapshot lacks a part of a title, with the parts that it has. Codes such as the
-/// federal regulations can be loaded part by part.
-pub(super) fn message_of_part(citation: &str, title: &str, part: &str, body: &str, here: &[String]) -> String {
-    format!(
-        "this corpus has no part {part} of title {title} of the {body}, so it has no {citation}; of that title \
-         it has parts {}; check the number, or search for its words",
-        runs(here, None)
-    )
+/// A part that the snapshot lacks of a title that it has in part. Codes such as the federal regulations can be loaded
+/// part by part.
+pub(super) struct MissingTitlePart<'p> {
+    /// The name of the code.
+    pub code: &'p str,
+    pub title: &'p str,
+    pub part: &'p str,
+    /// The chapter that the part belongs to, if that is known.
+    pub chapter: Option<CfrChapter>,
+    /// The parts of the title that the snapshot has, in order.
+    pub loaded: &'p [String],
+}
+
+impl MissingTitlePart<'_> {
+    /// Whether the part may exist although it is not loaded: its chapter has this number, and of the chapter nothing is
+    /// loaded on one side of it.
+    pub(super) fn is_expected(&self) -> bool {
+        let Some(chapter) = self.chapter else { return false };
+        let Ok(own) = self.part.parse::<u32>() else { return false };
+        let loaded = self.loaded.iter().filter_map(|part| part.parse().ok());
+        let mut loaded = loaded.filter(|&part| chapter.contains(part));
+        let is_before = |part: &u32| *part < own;
+        match loaded.next() {
+            Some(first) => loaded.all(|part| is_before(&part) == is_before(&first)),
+            None => true,
+        }
+    }
+
+    pub(super) fn message(&self, citation: &str) -> String {
+        let Self { code, title, part, .. } = self;
+        let loaded = runs(self.loaded, None);
+        match self.chapter.filter(|_| self.is_expected()) {
+            Some(CfrChapter { name, first, last, .. }) => format!(
+                "this corpus does not contain part {part} of title {title} of the {code}, so it does not contain \
+                 {citation}; {name} of that title has the numbers {first}-{last}, and not every number is used; of that \
+                 title it has parts {loaded}"
+            ),
+            None => format!(
+                "this corpus has no part {part} of title {title} of the {code}, so it has no {citation}; of that title \
+                 it has parts {loaded}; check the number, or search for its words"
+            ),
+        }
+    }
 }
 
 /// The name of a part: `title 42 of the United States Code`,

@@ -7,9 +7,7 @@ use super::matching;
 use super::tail;
 use super::text::{CitationText, END};
 use super::value::{BodyRef, Citation, Locator, Unit};
-
-/// The key of the code whose parts have plain numbers.
-const REGULATIONS_KEY: &str = "us/cfr";
+use crate::cfr_chapters::CFR_KEY;
 
 /// Maximum number of levels in the name of a container.
 const LEVELS_MAX: usize = 8;
@@ -137,7 +135,7 @@ impl Grammar {
         let is_number = number.starts_with(|first: char| first.is_ascii_digit());
         let title = title.map(|title| title.to_ascii_uppercase().into());
         // A section number of the federal regulations always begins with the number of the part.
-        let level = Some(PART).filter(|_| form.body().key == REGULATIONS_KEY);
+        let level = Some(PART).filter(|_| form.body().key == CFR_KEY);
         let named = NumberedContainer { body: name.body, title, number, level };
         (is_number && folded.folded_at(end) == END).then_some(named)
     }
@@ -229,7 +227,7 @@ fn read_regulations_part(
     if !has_plain_part || !in_title || forms.names.longest(text, pos).is_some() {
         return None;
     }
-    let (body, _) = forms.rows().find(|(_, form)| form.body().key == REGULATIONS_KEY)?;
+    let (body, _) = forms.rows().find(|(_, form)| form.body().key == CFR_KEY)?;
     let mut levels = levels.to_vec();
     let innermost = levels.last()?.clone();
     levels.sort_unstable();

@@ -6,6 +6,7 @@ pub(super) mod tables;
 use std::ops::Range;
 
 use hornbook_corpus::cards::Card;
+use hornbook_corpus::cfr_chapters::CfrChapter;
 use hornbook_corpus::citation::{
     Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar, GrammarBody,
     Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::engine::Engine;
 use super::error::SearchError;
 use super::law_on_day::LawOnDay;
-use super::parts::{BodyParts, MissingPart, message_of_part};
+use super::parts::{BodyParts, MissingPart, MissingTitlePart};
 use containers::ContainerIndex;
 
 /// The maximum number of candidates in an answer.
@@ -47,7 +48,7 @@ pub enum AnswerKind {
     Ambiguous,
     /// The code is in the corpus, but nothing in it has this citation.
     NotHeld,
-    /// The code, or the title that the citation is in, is not in the corpus.
+    /// The code, or the title or part that the citation is in, is not in the corpus.
     OutsideCoverage,
     /// The jurisdiction is listed, but its law is not in the corpus yet.
     Placeholder,
@@ -266,8 +267,8 @@ impl Engine {
             if absence.is_expected() {
                 plain.answer = AnswerKind::OutsideCoverage;
             }
-        } else if let Some(message) = self.missing_part(cited, &citation)? {
-            plain.message = message;
+        } else {
+            self.explain_missing_part(plain, cited, &citation)?;
         }
         Ok(())
     }
@@ -282,30 +283,41 @@ impl Engine {
         held.first().map(|&node| self.cited_node(node)).transpose()
     }
 
-    /// The message that a title is loaded only in part, without the cited part.
-    fn missing_part(&self, cited: &CitedItem, canonical: &str) -> Result<Option<String>, SearchError> {
+    /// Explains that a title is loaded only in part, without the cited part.
+    fn explain_missing_part(
+        &self,
+        plain: &mut CitationAnswer,
+        cited: &CitedItem,
+        citation: &str,
+    ) -> Result<(), SearchError> {
         let grammar = self.snapshot().grammar();
         let (body, title, number) = match cited {
             CitedItem::Citation(Citation { place: Locator::Numbered { unit: Unit::Chapter, .. }, .. }) => {
-                return Ok(None);
+                return Ok(());
             }
             CitedItem::Citation(citation) => (citation.body, citation.title.as_deref(), citation.number()),
             CitedItem::Numbered(numbered) => (numbered.body, numbered.title.as_deref(), Some(&*numbered.number)),
-            _ => return Ok(None),
+            _ => return Ok(()),
         };
         let (Some(title), Some(number), Some(level)) = (title, number, ContainerLevel::of_unit(Unit::Part)) else {
-            return Ok(None);
+            return Ok(());
         };
         if !grammar.has_joined_numbers(body) {
-            return Ok(None);
+            return Ok(());
         }
         let part = number.split(['.', '-', ':']).next().unwrap_or(number);
         let here = self.container_index()?.numbers_within(body, title, level);
         if here.is_empty() || here.iter().any(|other| other == part) {
-            return Ok(None);
+            return Ok(());
         }
-        let name = grammar.body(body).map_or("code", |body| body.name);
-        Ok(Some(message_of_part(canonical, title, part, name, &here)))
+        let Some(code) = grammar.body(body) else { return Ok(()) };
+        let chapter = CfrChapter::of_part(code.key, title, part);
+        let missing = MissingTitlePart { code: code.name, title, part, chapter, loaded: &here };
+        plain.message = missing.message(citation);
+        if missing.is_expected() {
+            plain.answer = AnswerKind::OutsideCoverage;
+        }
+        Ok(())
     }
 
     /// The parts of every code body, in the order of the catalogue.
