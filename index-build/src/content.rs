@@ -46,10 +46,17 @@ pub struct Content {
     /// Key and citation must be completed with the names of the containers around it.
     #[serde(skip)]
     pub name_parts: Option<NameParts>,
-    /// The effective time stated by the headings of its containers, such as
+    /// The effective time stated for its containers, by their headings or a provision in them:
     /// `Subchapter VI. Training. [Expires September 30, 2024]`. The gatherer sets it.
     #[serde(skip)]
     pub container: Option<Box<Effect>>,
+}
+
+impl Content {
+    /// Its text, if it is law: not that of a provision that its source calls repealed, for example.
+    pub(crate) fn text_of_law(&self) -> Option<&str> {
+        self.text.as_deref().filter(|_| self.status.is_none_or(|status| status == Status::InForce))
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

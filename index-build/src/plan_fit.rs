@@ -7,8 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use hornbook_corpus::outline::Status;
-
 use crate::content::Content;
 use crate::pattern::Pattern;
 use crate::report::{SourcePosition, WarningKind, Warnings};
@@ -94,7 +92,7 @@ fn is_law_sentence(heading: &str) -> bool {
 impl PlanFitStats {
     /// Counts a provision of a source that is read with patterns from its plan.
     pub(crate) fn count(&mut self, content: &Content, position: &SourcePosition) {
-        if content.text.is_none() || content.status.is_some_and(|status| status != Status::InForce) {
+        if content.text_of_law().is_none() {
             return;
         }
         let fit = self.0.entry(content.source).or_default();
@@ -146,6 +144,8 @@ impl SourceFitStats {
 
 #[cfg(test)]
 mod tests {
+    use hornbook_corpus::outline::Status;
+
     use super::*;
 
     fn section(number: u32, text: &str, credit: Option<&str>) -> (Content, SourcePosition) {

@@ -35,7 +35,7 @@ pub(crate) fn load_with_wordings(
     let (citation, number, level) = (content.citation.clone(), content.number.clone(), content.level.clone());
     let mut wordings = in_chronological_order(content, read(&node.wordings)?);
     for mut repeat in read(&node.repeats)? {
-        wordings::set_time_of_container(&mut repeat);
+        wordings::set_time(&mut repeat);
         let of = wordings.iter().position(|wording| wording.text == repeat.text && wording.effect == repeat.effect);
         take_from_repeat(&mut wordings[of.unwrap_or(0)], repeat);
     }

@@ -157,20 +157,23 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
     content.source_url = content.source_url.take().or(repeat.source_url);
 }
 
-/// When a wording is law: at most as long as its container.
+/// When a wording is law: as its source remarks, at most until a day that its own text states, and at most
+/// as long as its container.
 pub(crate) fn time_of(wording: &Content) -> Effect {
-    let is_living = wording.text.is_some() && wording.status.is_none_or(|status| status == Status::InForce);
-    match wording.container.as_deref().filter(|_| is_living) {
-        Some(container) => wording.effect.clone().within(container),
-        None => wording.effect.clone(),
+    let own = wording.effect.clone();
+    let Some(text) = wording.text_of_law() else { return own };
+    let sunset = effect::sunset(text);
+    let is_known = own.uncertain || sunset.to.is_none() || sunset.to == own.to;
+    let own = if is_known { own } else { own.and(sunset) };
+    match wording.container.as_deref() {
+        Some(container) => own.within(container),
+        None => own,
     }
 }
 
-pub(crate) fn set_time_of_container(wording: &mut Content) {
-    if wording.container.is_some() {
-        wording.effect = time_of(wording);
-        wording.container = None;
-    }
+pub(crate) fn set_time(wording: &mut Content) {
+    wording.effect = time_of(wording);
+    wording.container = None;
 }
 
 /// Every wording of a provision in chronological order, each complete and without further wordings.
@@ -193,7 +196,7 @@ pub fn in_chronological_order(content: Content, others: Vec<Content>) -> Vec<Con
         }));
     }
     end_permanent(&mut all);
-    all.iter_mut().for_each(set_time_of_container);
+    all.iter_mut().for_each(set_time);
     all.sort_by(|a, b| {
         let (a, b) = (&a.effect, &b.effect);
         a.from.cmp(&b.from).then_with(|| match (&a.to, &b.to) {

@@ -6,11 +6,15 @@
 //! sources. A remark that is not fully understood gives no date. It makes the validity of the
 //! wording uncertain and is kept in the publisher's words.
 
+mod sunset;
+
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
 use crate::values::is_date;
+
+pub(crate) use sunset::{ContainerSunset, sunset};
 
 /// The remark of a wording that is law except while temporary amendments are in force. Its source names no day.
 pub(crate) const PERMANENT: &str = "Permanent wording";
@@ -276,12 +280,11 @@ fn trailing(heading: &str) -> Option<(Effect, &str)> {
     (!before.is_empty()).then(|| Some((read(remark)?, before)))?
 }
 
-/// Reads what a text states about time. Either a part of it is law at another time than the rest,
-/// so that the whole section is not known for any day, or a sentence states until when the whole
-/// section is law.
+/// Reads whether a part of a text is law at another time than the rest, so that the whole section is
+/// not known for any day.
 pub(crate) fn of_text(text: &str) -> Effect {
     if !["ffective", "xpires", "xpiration", "[Repeal", " repealed "].iter().any(|word| text.contains(word)) {
-        return sunset(text);
+        return Effect::default();
     }
     let of_part = Pattern::fixed(concat!(
         r"\b(?:Sub(?:section|division|paragraph|sec\.|div\.)s?|Paragraphs?) ?\(\w[^.;]{0,40}\) ",
@@ -292,7 +295,7 @@ pub(crate) fn of_text(text: &str) -> Effect {
     ));
     match of_part.find(text) {
         Some(words) => Effect::unknown(words.as_str().trim_matches(['(', ')', '[', ']', ' '])),
-        None => end_of_part(text).unwrap_or_else(|| sunset(text)),
+        None => end_of_part(text).unwrap_or_default(),
     }
 }
 
@@ -306,22 +309,6 @@ fn end_of_part(text: &str) -> Option<Effect> {
     let first = ends.map(|found| (date_in(&found[2]), found[1].to_owned())).min()?;
     let (Some(day), remark) = first else { return Some(Effect::unknown(first.1)) };
     Some(Effect { to: Some(day), then: Some(Status::Uncertain), remark: Some(remark), ..Effect::default() })
-}
-
-/// Reads until when a section is law, if a sentence states it:
-/// `This section is repealed effective June 30, 2025.`
-pub(crate) fn sunset(text: &str) -> Effect {
-    if !text.contains("This section ") {
-        return Effect::default();
-    }
-    let sentence = Pattern::fixed(&format!(
-        r"(?m)^(?:\(?\w{{1,4}}[.)] )?(This section (?:(?:is|shall be) (?P<repealed>repealed) (?:effective|on)|shall expire on|expires on|shall cease to be effective (?P<after>after)) {DATE})\.$"
-    ));
-    let Some(found) = sentence.captures(text) else { return Effect::default() };
-    let date = found.iter().last().flatten().and_then(|date| date_in(date.as_str()));
-    let to = if found.name("after").is_some() { date.as_deref().and_then(day_after) } else { date };
-    let then = if found.name("repealed").is_some() { Status::Repealed } else { Status::Expired };
-    Effect { to, then: Some(then), remark: Some(found[1].to_owned()), ..Effect::default() }
 }
 
 /// The remark in the heading of an order, which has no section number: `Expires by its own terms on

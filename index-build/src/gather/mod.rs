@@ -5,6 +5,7 @@
 //! read back one by one when the snapshot is written. Memory therefore grows with the number of
 //! nodes, not with the length of the law.
 
+mod sunsets;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +18,7 @@ use indexmap::map::Entry;
 
 use crate::account::{CREDIT_LABELS, SourceWords};
 use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
-use crate::effect::{self, Effect};
+use crate::effect::{self, ContainerSunset, Effect};
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
 use crate::naming::NameParts;
@@ -41,7 +42,7 @@ struct NodeStructure {
     line: Option<u32>,
     content: SpoolSpan,
     names: Option<Box<NameParts>>,
-    /// For a container: the effective time that its heading states for everything in it.
+    /// For a container: the effective time that its heading, or a provision in it, states for everything in it.
     effect: Option<Box<Effect>>,
 }
 
@@ -56,8 +57,10 @@ pub struct Gatherer {
     cited: HashMap<NodeHandle, u32>,
     /// Containers that are added when the code body ends, unless the source states them.
     inferred: IndexMap<NodeHandle, NewNode>,
-    /// Whether the heading of any container states an effective time.
+    /// Whether an effective time is stated for any container.
     has_effects: bool,
+    /// The provisions that end a container around them.
+    sunsets: Vec<(u32, ContainerSunset)>,
     includes: Includes,
     provisions: u64,
     /// Words of nodes that are not kept because another node contains them, by source.
@@ -82,7 +85,7 @@ pub struct GatheredNode {
     pub names: Option<Box<NameParts>>,
 }
 
-/// Content in the spool, and the effective time that the headings of its containers state.
+/// Content in the spool, and the effective time that is stated for its containers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatheredContent {
     span: SpoolSpan,
@@ -109,6 +112,7 @@ impl Gatherer {
             cited: HashMap::new(),
             inferred: IndexMap::new(),
             has_effects: false,
+            sunsets: Vec::new(),
             includes: Includes::default(),
             provisions: 0,
             left_out: BTreeMap::new(),
@@ -205,6 +209,9 @@ impl Gatherer {
         let (of_heading, _) = if is_provision { Default::default() } else { effect::of_heading(&content.heading) };
         let effect = of_heading.has_limits().then(|| Box::new(of_heading));
         self.has_effects |= effect.is_some();
+        if let Some(sunset) = content.text_of_law().and_then(ContainerSunset::in_text) {
+            self.sunsets.push((self.nodes.len() as u32, sunset));
+        }
         let content = self.spool.push(&content)?;
         let file = self.files.len() as u32 - 1;
         let line = position.line;
@@ -248,6 +255,7 @@ impl Gatherer {
         self.fits.report(warnings);
         self.check_includes(mistakes);
         self.complete_names();
+        self.end_containers(warnings)?;
         let fates = self.reconcile_repeats(warnings, mistakes)?;
         let tree = self.order_tree(&fates, mistakes)?;
         self.warn_of_unknown_effects(warnings)?;
@@ -278,6 +286,7 @@ impl Gatherer {
         self.cited.clear();
         self.inferred.clear();
         self.has_effects = false;
+        self.sunsets.clear();
         self.includes.clear();
         self.files.clear();
     }

@@ -1,5 +1,6 @@
 //! Tests that trees are in code order, in whatever order their nodes arrive.
 
+use hornbook_corpus::outline::Status;
 use proptest::prelude::*;
 
 use super::*;
@@ -86,4 +87,74 @@ proptest! {
         shuffled.sort_by_key(|&n| (n as u64 + 1).wrapping_mul(shuffle | 1).rotate_left(17));
         prop_assert_eq!(build(straight), build(shuffled));
     }
+}
+
+/// The day on which each provision ends, the status from then on, and the warnings.
+fn ends(provisions: &[(&str, &str, &str)]) -> (Vec<String>, String) {
+    let within = |name: &str, parent: Option<&str>, level: &str, text: &str| {
+        let mut node = node(name, parent, "1", !text.is_empty());
+        node.content.level = level.to_owned();
+        node.content.text = Some(text.to_owned()).filter(|text| !text.is_empty());
+        node
+    };
+    let containers = [
+        within("title", None, "title", ""),
+        within("chapter", Some("title"), "chapter", ""),
+        within("first", Some("chapter"), "subchapter", ""),
+        within("second", Some("chapter"), "subchapter", ""),
+    ];
+    let provisions = provisions.iter().map(|(name, parent, text)| within(name, Some(parent), "section", text));
+    let dir = tempfile::tempdir().unwrap();
+    let mut gatherer = Gatherer::new(dir.path()).unwrap();
+    let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
+    for node in containers.into_iter().chain(provisions) {
+        gatherer.add(node, &mut mistakes).unwrap();
+    }
+    let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
+    let spool = gatherer.into_spool();
+    let mut ends: Vec<String> = tree
+        .iter()
+        .filter(|node| node.is_provision)
+        .map(|node| {
+            let time = wordings::time_of(&node.content.read(&spool).unwrap());
+            let then = time.then.map_or("", Status::as_str);
+            format!("{} {} {then}", &node.key[2..], time.to.as_deref().unwrap_or("never"))
+        })
+        .collect();
+    ends.sort();
+    (ends, format!("{warnings:?}"))
+}
+
+#[test]
+fn a_provision_may_end_the_container_that_it_is_in() {
+    let (ends, warnings) = ends(&[
+        ("a", "chapter", "This chapter shall expire on September 30, 2014."),
+        ("b", "first", "Law of the chapter."),
+        ("c", "first", "This section shall expire on July 1, 2012."),
+        ("d", "title", "Law of the title."),
+    ]);
+    assert_eq!(ends, ["a 2014-09-30 expired", "b 2014-09-30 expired", "c 2012-07-01 expired", "d never "]);
+    assert!(!warnings.contains("This chapter shall expire"), "{warnings}");
+}
+
+#[test]
+fn how_much_ends_is_uncertain_where_the_sentence_names_an_outer_container() {
+    let (ends, warnings) = ends(&[
+        ("a", "first", "(b) This chapter is repealed effective July 1, 2023."),
+        ("b", "second", "Law of the chapter."),
+        ("c", "title", "This subpart shall expire on July 1, 2012."),
+    ]);
+    assert_eq!(ends, ["a 2023-07-01 uncertain", "b 2023-07-01 uncertain", "c never "]);
+    assert!(warnings.contains("how much of the law around it ends") && warnings.contains("nothing ends"), "{warnings}");
+}
+
+#[test]
+fn sentences_that_end_one_container_on_several_days_mean_only_what_is_directly_around_them() {
+    let (ends, _) = ends(&[
+        ("a", "first", "This chapter shall expire on September 30, 2014."),
+        ("b", "second", "This chapter shall expire on September 30, 2016."),
+        ("c", "second", "Law of the second."),
+        ("d", "chapter", "Law of the chapter."),
+    ]);
+    assert_eq!(ends, ["a 2014-09-30 uncertain", "b 2016-09-30 uncertain", "c 2016-09-30 uncertain", "d never "]);
 }

@@ -82,13 +82,16 @@ fn virginia_in_time() {
         ("62.1-44.15-26", "2026-11-24", "For repeal date — see notes", Uncertain),
         // A part of it expires.
         ("22.1-23", "2022-09-30", "Expires July 1, 2025", Uncertain),
+        // The last section of its article ends the article.
+        ("32.1-73.11", "2020-06-30", "This article shall expire on July 1, 2020", InForce),
+        ("32.1-73.11", "2020-07-01", "This article shall expire on July 1, 2020", Expired),
         // Printed again in the volume of compacts, as it was in 2009.
         ("1-301", "2022-09-30", "", InForce),
         ("44-146.17", "2022-09-30", "Effective until July 1, 2023", InForce),
         ("44-146.17", "2023-07-01", "Effective July 1, 2023", InForce),
     ];
     check(&imported, "2022-09-30", "va/code/s", &facts);
-    assert_eq!(counts(&imported), [92, 129, 56, 117]);
+    assert_eq!(counts(&imported), [92, 129, 56, 120]);
     let has = |number: &str, words: &str| {
         let text = imported.node(&format!("va/code/s{number}")).text.as_deref().unwrap_or_default();
         assert!(text.contains(words), "{number}: {text}");
@@ -105,6 +108,7 @@ fn wyoming_in_time() {
     let to = "Renumbered to Wyo. Stat. § 14-6-601, effective July 1, 2024";
     let from = "Renumbered from Wyo. Stat. § 7-19-501, effective July 1, 2024";
     let sunset = "This section is repealed effective July 1, 2023";
+    let chapter = "This chapter is repealed effective July 1, 2023";
     let facts = [
         // Its article is printed twice.
         ("7-19-501", "2022-05-31", "Effective until July 1, 2024", InForce),
@@ -127,6 +131,9 @@ fn wyoming_in_time() {
         ("9-3-219", "2022-05-31", sunset, InForce),
         ("9-3-219", "2023-06-30", sunset, InForce),
         ("9-3-219", "2023-07-01", sunset, Repealed),
+        // A section of another article ends their chapter.
+        ("37-15-201", "2023-06-30", chapter, InForce),
+        ("37-15-201", "2023-07-01", chapter, Uncertain),
         ("8-4-115", "2022-05-31", "Contingently effective, see effective date note.", Uncertain),
         ("8-4-115", "2026-11-24", "Contingently effective, see effective date note.", Uncertain),
         ("23-1-101", "2022-05-31", "See Editor's notes below.", Uncertain),
@@ -134,7 +141,7 @@ fn wyoming_in_time() {
         ("27-14-102", "2022-05-31", "Effective until January 2, 2023", Uncertain),
     ];
     check(&imported, "2022-05-31", "wy/stat/s", &facts);
-    assert_eq!(counts(&imported), [35, 4, 45, 35]);
+    assert_eq!(counts(&imported), [35, 4, 45, 55]);
 }
 
 #[test]

@@ -218,6 +218,20 @@ fn the_district_changes_on_its_days() {
                 ("2025-12-31", "expired", "(a) There is established"),
             ],
         ),
+        // The last section of its subchapter ends the subchapter, which is in force today.
+        (
+            "dc/code/s44-664.01",
+            [("2024-10-08", "in force", ""), ("2029-09-29", "in force", ""), ("2029-09-30", "expired", "")],
+        ),
+        // That section says 'this chapter', and other subchapters of the chapter are in force.
+        (
+            "dc/code/s44-662.01",
+            [("2016-09-29", "in force", ""), ("2016-09-30", "uncertain", ""), ("2026-11-24", "uncertain", "")],
+        ),
+        (
+            "dc/code/s10-1906",
+            [("2023-12-30", "in force", ""), ("2023-12-31", "expired", ""), ("2026-11-24", "expired", "")],
+        ),
         (
             "dc/code/s44-663.01",
             [("2017-09-29", "in force", ""), ("2017-09-30", "expired", ""), ("2026-11-24", "expired", "")],

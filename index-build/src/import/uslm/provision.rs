@@ -10,7 +10,7 @@ use super::reading::{UslmPlace, UslmReader, by_place, status_of};
 use super::scheme::{Scheme, plan_citations};
 use super::text::{UnitDepth, UslmTextBuilder, is_footnote};
 use crate::content::{Content, NewNode, OnRepeat};
-use crate::effect::{self, Effect};
+use crate::effect::Effect;
 use crate::import::slug::slug;
 use crate::import::unknown::has_words;
 use crate::order::SortKey;
@@ -62,8 +62,7 @@ pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Usl
             number: name.number.or_else(|| bare_number(&label)),
             status: Some(status),
             effect: Effect::starting(effective_from(node, status, reading.made.as_deref()))
-                .and(future_change(node, status))
-                .and(effect::sunset(&text)),
+                .and(future_change(node, status)),
             text: Some(text),
             layout,
             notes: setter.notes,

@@ -1,0 +1,63 @@
+//! Sentences of the law that end the law: `This section is repealed effective June 30, 2025.`
+
+use hornbook_corpus::outline::Status;
+
+use super::{DATE, Effect, date_in, day_after};
+use crate::pattern::Pattern;
+use crate::values::is_date;
+
+/// Until when a section is law, if a sentence of its own text states it.
+pub(crate) fn sunset(text: &str) -> Effect {
+    ending(text, "section").map(|(_, effect)| effect).unwrap_or_default()
+}
+
+/// The end of everything in a container, as a provision in it states: `This chapter shall expire on July 1, 2024.`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContainerSunset {
+    /// The level of the container, such as `chapter`.
+    pub level: String,
+    pub effect: Effect,
+}
+
+impl ContainerSunset {
+    pub(crate) fn in_text(text: &str) -> Option<Self> {
+        let (level, effect) = ending(text, "title|subtitle|chapter|subchapter|article|part|subpart|division")?;
+        Some(Self { level, effect })
+    }
+}
+
+/// Finds a sentence that is a paragraph of its own and ends one of these kinds of law. Conditions and exceptions do not
+/// match: they are law that a reader has to apply.
+fn ending(text: &str, kinds: &'static str) -> Option<(String, Effect)> {
+    const VERBS: [&str; 6] = ["expire", "repealed", "terminate", "sunset", "cease to be", "remain in effect"];
+    if !text.contains("This ") || !VERBS.iter().any(|verb| text.contains(verb)) {
+        return None;
+    }
+    let sentence = Pattern::fixed(&format!(
+        r"(?m)^(?:\(?\w{{1,4}}[.)] ?)?(?:[A-Z][A-Za-z ]{{2,40}}\.[—– -]+)?(?P<sentence>This (?P<kind>{kinds}) (?:{})(?: on| as of| effective| effective on)? (?:(?P<years>\d{{1,2}}) years (?:from|after) )?(?P<day>{DATE})(?:, when it shall [^.]*)?)\.$",
+        [
+            r"(?:is|shall be) (?:automatically )?(?P<repealed>repealed)",
+            r"(?:shall |will )?(?:automatically )?(?:expires?|terminates?|sunsets?)",
+            r"shall cease to be effective(?: (?P<after>after))?",
+            r"shall remain in effect until",
+        ]
+        .join("|")
+    ));
+    let found = sentence.captures(text)?;
+    let date = date_in(&found["day"]);
+    let date = match found.name("years").and_then(|years| years.as_str().parse().ok()) {
+        Some(years) => date.and_then(|date| years_after(&date, years)),
+        None => date,
+    };
+    let to = if found.name("after").is_some() { date.as_deref().and_then(day_after) } else { date };
+    let then = if found.name("repealed").is_some() { Status::Repealed } else { Status::Expired };
+    let effect = Effect { to, then: Some(then), remark: Some(found["sentence"].to_owned()), ..Effect::default() };
+    Some((found["kind"].to_owned(), effect))
+}
+
+/// The same day so many years later, unless it is February 29 and that year has none.
+fn years_after(date: &str, years: u32) -> Option<String> {
+    let (year, rest) = date.split_once('-')?;
+    let later = format!("{:04}-{rest}", year.parse::<u32>().ok()? + years);
+    is_date(&later).then_some(later)
+}
