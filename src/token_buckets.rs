@@ -2,7 +2,8 @@
 //!
 //! Each owner has a bucket that holds the calls of one minute and refills steadily. The buckets are
 //! in a table of fixed size. The hash of an owner selects a row of eight buckets. A new owner
-//! replaces the fullest bucket of its row, because that one loses the least information.
+//! replaces the fullest bucket of its row, because that one loses the least information. A
+//! [`SharedBucket`] is one bucket for all.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, PoisonError};
@@ -46,16 +47,39 @@ impl<K: Copy + Eq + Hash> TokenBuckets<K> {
         if bucket.owner != Some(owner) {
             *bucket = Bucket { owner: Some(owner), full_at: 0 };
         }
-        // Each call moves the time at which the bucket is full by its share of the minute.
-        let share = MINUTE_MICROS / u64::from(self.per_minute);
-        let full_at = bucket.full_at.max(now.0).saturating_add(share);
-        match full_at.saturating_sub(now.0.saturating_add(MINUTE_MICROS)) {
-            0 => {
-                bucket.full_at = full_at;
-                Ok(())
-            }
-            too_early => Err(too_early.div_ceil(1_000_000)),
-        }
+        bucket.full_at = full_at_after_call(bucket.full_at, self.per_minute, now)?;
+        Ok(())
+    }
+}
+
+/// One bucket for all owners together.
+pub(crate) struct SharedBucket {
+    per_minute: u32,
+    /// When the bucket is full again, in steady microseconds.
+    full_at: Mutex<u64>,
+}
+
+impl SharedBucket {
+    pub(crate) fn new(per_minute: u32) -> Self {
+        Self { per_minute: per_minute.max(1), full_at: Mutex::new(0) }
+    }
+
+    /// Takes one call from the bucket. The error is the number of seconds to wait.
+    pub(crate) fn take(&self, now: SteadyMicros) -> Result<(), u64> {
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        *full_at = full_at_after_call(*full_at, self.per_minute, now)?;
+        Ok(())
+    }
+}
+
+/// When a bucket is full again after a call: each call moves that time by its share of the minute. The error is the
+/// number of seconds to wait.
+fn full_at_after_call(full_at: u64, per_minute: u32, now: SteadyMicros) -> Result<u64, u64> {
+    let share = MINUTE_MICROS / u64::from(per_minute);
+    let full_at = full_at.max(now.0).saturating_add(share);
+    match full_at.saturating_sub(now.0.saturating_add(MINUTE_MICROS)) {
+        0 => Ok(full_at),
+        too_early => Err(too_early.div_ceil(1_000_000)),
     }
 }
 
@@ -82,6 +106,14 @@ mod tests {
         assert_eq!(taken(&buckets, 1, at(2), 100), 1, "waiting as long as was said helps");
         assert_eq!(taken(&buckets, 1, at(62), 100), 30);
         assert_eq!(taken(&buckets, 2, at(62), 100), 30, "another has its own");
+    }
+
+    #[test]
+    fn a_shared_bucket_counts_everybody() {
+        let bucket = SharedBucket::new(30);
+        assert_eq!((0..100).filter(|_| bucket.take(at(0)).is_ok()).count(), 30);
+        assert_eq!(bucket.take(at(0)), Err(2));
+        assert_eq!((0..100).filter(|_| bucket.take(at(2)).is_ok()).count(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Visitors: people without an account who use the web pages. The operator decides whether they may read
-//! and search, and how often. Their requests cost no credits, but count against the rate limit of their
-//! address. Programs need a key: only the web pages use a [`VisitorPass`].
+//! and search, and how often. Their requests cost no credits, but count against the rate limits of their
+//! address, of their network, and of all visitors together. Programs need a key: only the web pages use a
+//! [`VisitorPass`].
 //!
 //! The parts of a zoning map belong to its page. If visitors may read, the parts need nothing more.
 //! Otherwise an account has paid for the page, and the page contains a map pass, which gives this account
@@ -18,14 +19,27 @@ use ring::rand::SystemRandom;
 
 use super::error::{ApiError, ErrorCode};
 use crate::network::ClientNetwork;
-use crate::token_buckets::TokenBuckets;
+use crate::token_buckets::{SharedBucket, TokenBuckets};
 
-/// Requests per minute that each address may make. 0 means none.
+/// Requests per minute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct VisitorRates {
+    /// Of each address; 0: none.
     pub reads_per_minute: u32,
+    /// Of each address; 0: none.
     pub searches_per_minute: u32,
+    /// Of all visitors together; 0: no limit.
+    pub all_reads_per_minute: u32,
+    /// Of all visitors together; 0: no limit.
+    pub all_searches_per_minute: u32,
 }
+
+/// How many times the limit of one address an IPv6 network of 48 bits may use. It contains 65,536 networks that count as
+/// addresses.
+const SITE_FACTOR: u32 = 4;
+
+/// How many times the limit of one address all visitors may use together, for requests that have no setting.
+const ALL_FACTOR: u32 = 20;
 
 /// Map parts per minute for each address. A map on a large screen needs about twenty parts at each zoom.
 const MAP_PARTS_PER_MINUTE: u32 = 2_400;
@@ -76,7 +90,7 @@ impl VisitorAction {
 pub struct Visitors {
     reads: Option<Rate>,
     searches: Option<Rate>,
-    completions: Option<Rate>,
+    completions: Rate,
     map_parts: Rate,
     map_pictures: Rate,
     /// The key that signs map passes. It is random, so a pass is invalid after this process ends.
@@ -85,16 +99,31 @@ pub struct Visitors {
 
 struct Rate {
     per_minute: u32,
-    buckets: TokenBuckets<ClientNetwork>,
+    networks: TokenBuckets<ClientNetwork>,
+    sites: TokenBuckets<ClientNetwork>,
+    all_per_minute: u32,
+    /// None if only the addresses are limited.
+    all: Option<SharedBucket>,
 }
 
 impl Rate {
-    fn new(per_minute: u32) -> Self {
-        Self { per_minute, buckets: TokenBuckets::new(per_minute) }
+    fn new(per_minute: u32, all_per_minute: u32) -> Self {
+        Self {
+            per_minute,
+            networks: TokenBuckets::new(per_minute),
+            sites: TokenBuckets::new(per_minute.saturating_mul(SITE_FACTOR)),
+            all_per_minute,
+            all: (all_per_minute > 0).then(|| SharedBucket::new(all_per_minute)),
+        }
     }
 
-    fn unless_zero(per_minute: u32) -> Option<Self> {
-        (per_minute > 0).then(|| Self::new(per_minute))
+    fn unless_zero(per_minute: u32, all_per_minute: u32) -> Option<Self> {
+        (per_minute > 0).then(|| Self::new(per_minute, all_per_minute))
+    }
+
+    /// With a limit for all that is a multiple of that for one address.
+    fn in_proportion(per_minute: u32) -> Self {
+        Self::new(per_minute, per_minute * ALL_FACTOR)
     }
 }
 
@@ -106,14 +135,15 @@ pub struct VisitorPass {
 
 impl Visitors {
     pub fn new(rates: VisitorRates) -> Self {
-        let VisitorRates { reads_per_minute, searches_per_minute } = rates;
+        let VisitorRates { reads_per_minute, searches_per_minute, all_reads_per_minute, all_searches_per_minute } =
+            rates;
         let pass_key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new());
         Self {
-            reads: Rate::unless_zero(reads_per_minute),
-            searches: Rate::unless_zero(searches_per_minute),
-            completions: Rate::unless_zero(COMPLETIONS_PER_MINUTE),
-            map_parts: Rate::new(MAP_PARTS_PER_MINUTE),
-            map_pictures: Rate::new(MAP_PICTURES_PER_MINUTE),
+            reads: Rate::unless_zero(reads_per_minute, all_reads_per_minute),
+            searches: Rate::unless_zero(searches_per_minute, all_searches_per_minute),
+            completions: Rate::in_proportion(COMPLETIONS_PER_MINUTE),
+            map_parts: Rate::in_proportion(MAP_PARTS_PER_MINUTE),
+            map_pictures: Rate::in_proportion(MAP_PICTURES_PER_MINUTE),
             pass_key: pass_key.expect("the system has random bytes"),
         }
     }
@@ -122,7 +152,7 @@ impl Visitors {
         match wish {
             VisitorAction::Read | VisitorAction::Sample | VisitorAction::Map => self.reads.as_ref(),
             VisitorAction::Search => self.searches.as_ref(),
-            VisitorAction::Complete => self.completions.as_ref(),
+            VisitorAction::Complete => Some(&self.completions),
             // The web pages count it with `pace_map_part`, whether it succeeds or not.
             VisitorAction::MapPart => None,
         }
@@ -185,19 +215,27 @@ fn needs_account(wish: VisitorAction) -> ApiError {
     ApiError::new(ErrorCode::InvalidApiKey, format!("{} needs an account on this server", wish.as_str()))
 }
 
+fn too_fast(wish: VisitorAction, limit: &str, seconds: u64) -> ApiError {
+    let (what, unit) = (wish.as_str(), if seconds == 1 { "second" } else { "seconds" });
+    let message =
+        format!("without an account, {what} is limited to {limit}; try again in {seconds} {unit}, or sign in");
+    ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
+}
+
 impl Rate {
     fn take(&self, wish: VisitorAction, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        let Self { per_minute, buckets } = self;
-        let too_fast = |seconds| {
-            let unit = if seconds == 1 { "second" } else { "seconds" };
-            let message = format!(
-                "without an account, {} is limited to {per_minute} pages a minute from one address; try again in \
-                 {seconds} {unit}",
-                wish.as_str()
-            );
-            ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
-        };
-        buckets.take(ClientNetwork::of(address), now).map_err(too_fast)
+        let network = ClientNetwork::of(address);
+        let own = self.networks.take(network, now).and_then(|()| match network.site() {
+            site if site == network => Ok(()),
+            site => self.sites.take(site, now),
+        });
+        own.map_err(|seconds| {
+            too_fast(wish, &format!("{} pages a minute from one address", self.per_minute), seconds)
+        })?;
+        let all = self.all.as_ref().map_or(Ok(()), |all| all.take(now));
+        all.map_err(|seconds| {
+            too_fast(wish, &format!("{} pages a minute for all visitors", self.all_per_minute), seconds)
+        })
     }
 }
 
@@ -216,9 +254,32 @@ mod tests {
 
     const NOW: SteadyMicros = SteadyMicros(3_600_000_000);
 
+    fn without_common_limit(reads_per_minute: u32, searches_per_minute: u32) -> Visitors {
+        Visitors::new(VisitorRates { reads_per_minute, searches_per_minute, ..VisitorRates::default() })
+    }
+
+    #[test]
+    fn all_visitors_together_and_each_site_are_limited() {
+        let rates = VisitorRates { reads_per_minute: 5, all_reads_per_minute: 12, ..VisitorRates::default() };
+        let visitors = Visitors::new(rates);
+        let read = |from: String| visitors.admit_visitor(VisitorAction::Read, from.parse().unwrap(), NOW);
+        let admitted = (0..40).filter(|n| read(format!("192.0.2.{n}")).is_ok()).count();
+        assert_eq!(admitted, 12);
+        let refused = read("192.0.2.99".to_owned()).unwrap_err();
+        assert_eq!((refused.code, refused.retry_after_sec), (ErrorCode::RateLimited, Some(5)));
+        assert!(refused.message.contains("12 pages a minute for all visitors"), "{}", refused.message);
+
+        let visitors = without_common_limit(5, 0);
+        let read = |from: String| visitors.admit_visitor(VisitorAction::Read, from.parse().unwrap(), NOW);
+        // One customer's 48 bits, in as many networks of 64 bits as it likes.
+        let admitted = (0..100).filter(|n| read(format!("2001:db8:7:{n:x}::1")).is_ok()).count();
+        assert_eq!(admitted, 20);
+        assert!(read("2001:db8:8::1".to_owned()).is_ok(), "another site has its own");
+    }
+
     #[test]
     fn reading_and_searching_are_limited_separately_per_address() {
-        let visitors = Visitors::new(VisitorRates { reads_per_minute: 3, searches_per_minute: 2 });
+        let visitors = without_common_limit(3, 2);
         let taken = |wish, from: &str| {
             (0..9).filter(|_| visitors.admit_visitor(wish, from.parse().unwrap(), NOW).is_ok()).count()
         };
@@ -230,14 +291,14 @@ mod tests {
 
     #[test]
     fn map_parts_are_limited_separately_and_allowed_with_reading() {
-        let visitors = Visitors::new(VisitorRates { reads_per_minute: 1, searches_per_minute: 0 });
+        let visitors = without_common_limit(1, 0);
         let address = "192.0.2.1".parse().unwrap();
         assert!(visitors.admit_visitor(VisitorAction::Map, address, NOW).is_ok());
         assert!(visitors.admit_visitor(VisitorAction::Read, address, NOW).is_err(), "a map counts as reading");
         let parts = (0..3_000).filter(|_| visitors.pace_map_part(address, NOW).is_ok()).count();
         assert_eq!(parts, MAP_PARTS_PER_MINUTE as usize);
         assert!(visitors.admit_visitor(VisitorAction::MapPart, address, NOW).is_ok(), "its door has counted it");
-        let closed = Visitors::new(VisitorRates { reads_per_minute: 0, searches_per_minute: 9 });
+        let closed = without_common_limit(0, 9);
         assert!(
             !closed.is_allowed(VisitorAction::MapPart)
                 && closed.admit_visitor(VisitorAction::MapPart, address, NOW).is_err()
@@ -246,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_rate_of_zero_admits_no_visitor() {
-        let visitors = Visitors::new(VisitorRates { reads_per_minute: 1, searches_per_minute: 0 });
+        let visitors = without_common_limit(1, 0);
         assert!(visitors.is_allowed(VisitorAction::Read) && !visitors.is_allowed(VisitorAction::Search));
         let refused = visitors.admit_visitor(VisitorAction::Search, "192.0.2.1".parse().unwrap(), NOW).unwrap_err();
         assert_eq!(refused.code, ErrorCode::InvalidApiKey);

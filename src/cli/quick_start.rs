@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use hornbook::config::{Config, Origin};
 use hornbook_accounts::changes::ActContext;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::state::create_data_directory;
@@ -22,7 +23,8 @@ use crate::cli::{CommandResult, GlobalOptions};
 const DEMO_KEY_FILE: &str = "demo.key";
 
 pub(super) fn run(options: &GlobalOptions) -> CommandResult {
-    let config = options.configuration()?;
+    let mut config = options.configuration()?;
+    open_search(&mut config);
     let data = config.data.dir.clone();
     if !data.join("current").exists() {
         build_sample(&data)?;
@@ -30,6 +32,14 @@ pub(super) fn run(options: &GlobalOptions) -> CommandResult {
     let served = OpenService::open(&config)?;
     let key = demo_key(&served, &data)?;
     served.run(&config, |base| announce(base, key.as_deref(), &data))
+}
+
+/// Lets a person on this machine search as often as all visitors may together. A limit that the operator set stays.
+fn open_search(config: &mut Config) {
+    let is_default = |name| config.effective().any(|set| set.setting.name == name && set.origin == Origin::Default);
+    if config.server.listen.ip().is_loopback() && is_default("web.searches_per_minute") {
+        config.web.searches_per_minute = config.web.searches_per_minute.max(config.web.all_searches_per_minute);
+    }
 }
 
 fn build_sample(data: &Path) -> CommandResult {

@@ -58,9 +58,13 @@ pub(super) fn deep(config: &Config) -> DeepSettings {
 
 pub(super) fn pages(config: &Config) -> PageSettings {
     let web = &config.web;
-    let visitors =
-        VisitorRates { reads_per_minute: web.reads_per_minute, searches_per_minute: web.searches_per_minute };
-    PageSettings { visitors, is_indexed: web.indexing == OnOff::On }
+    let visitors = VisitorRates {
+        reads_per_minute: web.reads_per_minute,
+        searches_per_minute: web.searches_per_minute,
+        all_reads_per_minute: web.all_reads_per_minute,
+        all_searches_per_minute: web.all_searches_per_minute,
+    };
+    PageSettings { visitors, is_indexed: web.indexing == OnOff::On, sign_up: config.people.sign_up }
 }
 
 /// Also loads the certificate.

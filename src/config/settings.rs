@@ -70,8 +70,12 @@ settings! {
     web: WebSection {
         reads_per_minute: u32 = DefaultValue::Text("60"),
             "pages of law per minute that people without an account may read from one address; 0: none";
-        searches_per_minute: u32 = DefaultValue::Text("0"),
-            "searches per minute that people without an account may make from one address, including suggestions; 0: only the samples";
+        searches_per_minute: u32 = DefaultValue::Text("10"),
+            "searches per minute that people without an account may make from one address; 0: only the samples";
+        all_reads_per_minute: u32 = DefaultValue::Text("6000"),
+            "pages of law per minute that all people without an account may read together; 0: no limit";
+        all_searches_per_minute: u32 = DefaultValue::Text("600"),
+            "searches per minute that all people without an account may make together; 0: no limit";
         indexing: OnOff = DefaultValue::Text("off"), "on: robots.txt and sitemaps allow search engines to index the pages of law";
     }
     people: PeopleSection {

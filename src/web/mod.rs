@@ -41,6 +41,7 @@ mod page_request;
 mod pager;
 pub mod public_pages;
 mod response;
+mod return_path;
 mod search;
 pub mod settings;
 mod untrusted_text;

@@ -11,6 +11,7 @@ use ::http::Response;
 use bytes::Bytes;
 use hornbook_accounts::admission::{MeteringReceipt, PendingDebit};
 use hornbook_accounts::changes::SignedIn;
+use hornbook_accounts::people::SignUpPolicy;
 use hornbook_accounts::records::AccountStatus;
 use hornbook_search::LawOnDay;
 use serde::Deserialize;
@@ -38,6 +39,8 @@ pub struct PageSettings {
     pub visitors: VisitorRates,
     /// Whether search engines may index the pages: robots.txt and sitemaps.
     pub is_indexed: bool,
+    /// Who may create an account.
+    pub sign_up: SignUpPolicy,
 }
 
 /// State shared by the handlers of all pages.
@@ -45,6 +48,7 @@ pub struct PageContext {
     pub(super) service: Arc<Service>,
     pub(super) visitors: Visitors,
     pub(super) is_indexed: bool,
+    pub(super) sign_up: SignUpPolicy,
     pub(super) desk: WorkQueues,
     /// The origin of this service, as browsers send it.
     pub(super) origin: String,
@@ -54,7 +58,8 @@ impl PageContext {
     pub fn new(service: Arc<Service>, settings: PageSettings) -> Self {
         let origin = origin_of(service.base_url()).to_ascii_lowercase();
         let desk = WorkQueues::new(Arc::clone(&service));
-        Self { desk, origin, service, visitors: Visitors::new(settings.visitors), is_indexed: settings.is_indexed }
+        let PageSettings { visitors, is_indexed, sign_up } = settings;
+        Self { desk, origin, service, visitors: Visitors::new(visitors), is_indexed, sign_up }
     }
 
     pub(super) fn opened<'a>(&'a self, request: &'a MountRequest<'a>) -> OpenPage<'a> {

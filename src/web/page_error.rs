@@ -12,8 +12,9 @@ use super::visitor::Visitor;
 use crate::api::error::ApiError;
 use crate::mount::MountResponse;
 
-/// The path of the sign-in page.
+/// The paths of the pages for signing in and up.
 pub(super) const SIGN_IN: &str = "/settings/sign-in";
+pub(super) const SIGN_UP: &str = "/settings/sign-up";
 
 #[derive(Debug)]
 pub(super) enum PageError {

@@ -1,11 +1,12 @@
 // Walks the pages as people do: in light, dark and on a phone, by keyboard alone, and with scripts off. Every page is
 // checked for accessibility, for requests that leave the host, for cookies, and for complaints of the browser.
-// Usage: walk.mjs OPEN USUAL SHOTS: a server on which everybody may search, one as it comes, a folder for screenshots.
+// Usage: walk.mjs OPEN USUAL CLOSED SHOTS: a server on which everybody may search, one as it comes, one where searching
+// needs an account and everybody may sign up, a folder for screenshots.
 import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { DESK, LOOKS, PHONE, assertWithinWindow, close, finish, keepPicturesIn, picture, shoot, tabTo, tell, test, visitor as any } from "./browser.mjs";
 
-const [open, usual, shots] = process.argv.slice(2);
+const [open, usual, closed, shots] = process.argv.slice(2);
 rmSync(shots, { recursive: true, force: true });
 keepPicturesIn(shots);
 
@@ -281,18 +282,34 @@ await test("the colours that are chosen stay, without a cookie", async () => {
   await close(page);
 });
 
-await test("a server as it comes: reading and samples, no free search", async () => {
-  const page = await visitor(usual);
-  await page.goto("/?q=" + encodeURIComponent("something of my own"));
-  assert.match(await page.locator(".banner").textContent(), /needs an account/);
-  await shoot(page, "no-account");
-  await page.locator(".samples a").first().click();
+await test("a server as it comes answers the first question", async () => {
+  const page = await any(usual);
+  await page.goto("/");
+  await page.fill("#q", "can my landlord keep the deposit");
+  await page.keyboard.press("Enter");
   await page.locator(".hit").first().waitFor();
-  assert.ok((await page.locator(".hit").count()) > 0);
   assert.equal((await page.request.get("/robots.txt")).status(), 404, "search engines are not invited");
   await page.locator(".hit h2 a").first().click();
   await page.locator("article.law h1").waitFor();
   assert.equal(await page.locator('meta[name="robots"]').getAttribute("content"), "noindex");
+  await close(page);
+});
+
+await test("where searching needs an account: samples, the way in, and back to the search", async () => {
+  const page = await visitor(closed);
+  await page.goto("/?q=" + encodeURIComponent("may I burn leaves"));
+  assert.match(await page.locator(".banner").textContent(), /needs an account/);
+  await shoot(page, "no-account");
+  const search = page.url();
+  await page.locator(".samples li a").first().click();
+  await page.locator(".hit").first().waitFor();
+  await page.goto(search);
+  await page.locator(".banner a", { hasText: "sign up" }).click();
+  await page.fill("#login", "reader@example.org");
+  await page.fill("#new-password", "correct horse");
+  await page.locator("main button").click();
+  await page.locator(".hit").first().waitFor();
+  assert.equal(page.url(), search, "the search that was refused");
   await close(page);
 });
 

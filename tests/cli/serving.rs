@@ -359,3 +359,34 @@ fn serving_without_tls_beyond_loopback_logs_a_warning() {
     assert_eq!(warning["level"], "warning");
     assert!(warning["message"].as_str().unwrap().contains("tls.certificate"), "{warning}");
 }
+
+#[test]
+fn visitors_search_by_default_and_without_a_wall_on_the_quick_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let search = |n: usize| format!("/?q=notice+{n}");
+    let is_found = |answer: String| answer.starts_with("HTTP/1.1 200 ");
+    let mut quick = QuickStartServer::quick(&data);
+    assert!((0..30).all(|n| is_found(quick.get(&search(n)))));
+    assert_eq!(quick.stop(), Some(0));
+
+    // A limit that is set stays, and `serve` has the limit of the documents.
+    // A slow machine may let a few more through.
+    let mut limited = QuickStartServer::with(&data, &["web.searches_per_minute=3"]);
+    let answered = (0..20).take_while(|n| is_found(limited.get(&search(*n)))).count();
+    assert!((3..10).contains(&answered), "{answered}");
+    assert_eq!(limited.stop(), Some(0));
+    let served = ServeProcess::start(&data, &[]);
+    let get = |path: String| {
+        let mut stream = TcpStream::connect(&served.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", served.address).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answers: Vec<String> = (0..40).map(|n| get(search(n))).collect();
+    let answered = answers.iter().take_while(|answer| is_found((*answer).clone())).count();
+    assert!((10..30).contains(&answered), "{answered}");
+    let refused = &answers[answered];
+    assert!(refused.starts_with("HTTP/1.1 429 ") && refused.contains("or sign in"), "{refused}");
+}

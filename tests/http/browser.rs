@@ -25,9 +25,10 @@ pub(crate) const SESSION_COOKIE: &str = "__Host-hornbook-session";
 
 /// The account pages, with sign-up that needs approval.
 pub(crate) fn pages(service: &Arc<Service>) -> Mounts {
-    let shell = Arc::new(PageContext::new(Arc::clone(service), PageSettings::default()));
+    let settings = PageSettings { sign_up: SignUpPolicy::Approval, ..PageSettings::default() };
+    let shell = Arc::new(PageContext::new(Arc::clone(service), settings));
     vec![
-        Arc::new(AccountPages::new(Arc::clone(&shell), SignUpPolicy::Approval)),
+        Arc::new(AccountPages::new(Arc::clone(&shell))),
         Arc::new(TrackingPage::new(Arc::clone(&shell))),
         Arc::new(MapParts::new(Arc::clone(&shell))),
         Arc::new(PublicPages::new(shell)),

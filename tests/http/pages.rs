@@ -23,7 +23,8 @@ pub(crate) fn page_mounts(
     searches_per_minute: u32,
     is_indexed: bool,
 ) -> Mounts {
-    let settings = PageSettings { visitors: VisitorRates { reads_per_minute, searches_per_minute }, is_indexed };
+    let visitors = VisitorRates { reads_per_minute, searches_per_minute, ..VisitorRates::default() };
+    let settings = PageSettings { visitors, is_indexed, ..PageSettings::default() };
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings));
     vec![Arc::new(AssetFiles), Arc::new(MapParts::new(Arc::clone(&shell))), Arc::new(PublicPages::new(shell))]
 }
@@ -40,7 +41,7 @@ pub(crate) fn open() -> TestServer {
 }
 
 /// The default settings: visitors may read, but not search for free.
-pub(crate) fn start_with_default_access() -> TestServer {
+pub(crate) fn start_with_closed_search() -> TestServer {
     TestServer::start_with_options(
         TestServerOptions {
             mounts: |service| page_mounts(service, 60, 0, false),
@@ -252,8 +253,8 @@ fn filters_are_kept_across_result_pages() {
 }
 
 #[test]
-fn by_default_visitors_can_read_and_try_sample_searches() {
-    let server = start_with_default_access();
+fn visitors_who_may_not_search_read_and_try_sample_searches() {
+    let server = start_with_closed_search();
     assert_eq!(request(&server, "/browse").status, 200);
     let refused = request(&server, "/?q=anything+else");
     assert_eq!(refused.status, 401);

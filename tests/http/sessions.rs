@@ -1,9 +1,20 @@
 //! Signing in over real connections, and what other sites, cookie thieves and guessers can achieve.
 
+use std::sync::Arc;
+
+use hornbook::api::service::Service;
+use hornbook::api::visitors::VisitorRates;
+use hornbook::http::Mounts;
+use hornbook::web::page_context::{PageContext, PageSettings};
+use hornbook::web::public_pages::PublicPages;
+use hornbook::web::settings::mount::AccountPages;
+use hornbook_accounts::people::SignUpPolicy;
+
 use crate::browser::{
     Browser, PASSWORD, SAME_ORIGIN_HEADERS, SESSION_COOKIE, between, start_with_account_pages,
     start_with_account_pages_behind_proxy,
 };
+use crate::test_server::{TestServer, TestServerOptions, generous_tariff};
 
 #[test]
 fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
@@ -271,4 +282,79 @@ fn requests_that_are_not_forms_are_refused() {
         let refused = browser.post_as("/settings/sign-out", &[], &headers).status;
         assert_eq!((refused, browser.get("/settings").status), (422, 200), "{types:?}");
     }
+}
+
+/// The pages of a server where searching needs an account.
+fn closed(service: &Arc<Service>, sign_up: SignUpPolicy) -> Mounts {
+    let visitors = VisitorRates { reads_per_minute: 600, ..VisitorRates::default() };
+    let settings = PageSettings { visitors, sign_up, ..PageSettings::default() };
+    let shell = Arc::new(PageContext::new(Arc::clone(service), settings));
+    vec![Arc::new(AccountPages::new(Arc::clone(&shell))), Arc::new(PublicPages::new(shell))]
+}
+
+fn start_closed(mounts: fn(&Arc<Service>) -> Mounts) -> TestServer {
+    TestServer::start_with_options(
+        TestServerOptions { mounts, ..TestServerOptions::default_for(generous_tariff()) },
+        |_| (),
+    )
+}
+
+#[test]
+fn signing_in_leads_back_to_the_search() {
+    let server = start_closed(|service| closed(service, SignUpPolicy::Open));
+    let search = "/?q=noise%20ordinance&mode=keyword";
+    let mut browser = Browser::new(&server);
+    let refused = browser.get(search);
+    assert_eq!(refused.status, 401);
+    let text = refused.text();
+    let sign_in = "/settings/sign-in?return=%2F%3Fq%3Dnoise%2520ordinance%26mode%3Dkeyword";
+    let sign_up = sign_in.replace("sign-in", "sign-up");
+    assert!(text.contains(&format!("<a href=\"{sign_in}\">sign in</a>")), "{text}");
+    assert!(text.contains(&format!("<a href=\"{sign_up}\">sign up</a> (free, 50,000 searches a month)")), "{text}");
+
+    // By signing up, and in another browser by signing in.
+    let form = browser.get(&sign_up).text();
+    assert!(form.contains("name=\"return\" value=\"/?q=noise%20ordinance&amp;mode=keyword\""), "{form}");
+    assert!(form.contains(&format!("href=\"{sign_in}\"")), "the other page returns there too: {form}");
+    let fields = [("login", "jane"), ("password", PASSWORD), ("return", search)];
+    let first = browser.post("/settings/sign-up", &fields);
+    let mut other = Browser::new(&server);
+    other.get(sign_in);
+    let wrong = other.post("/settings/sign-in", &[("login", "jane"), ("password", "wrong"), ("return", search)]).text();
+    assert!(wrong.contains("name=\"return\""), "a mistake does not lose the search: {wrong}");
+    let second = other.post("/settings/sign-in", &fields);
+    for (mut browser, answered) in [(browser, first), (other, second)] {
+        assert_eq!(answered.status, 303, "{}", answered.text());
+        let settings = answered.header("location").to_owned();
+        assert_eq!(settings, "/settings?signed-in&return=%2F%3Fq%3Dnoise%2520ordinance%26mode%3Dkeyword");
+        assert_eq!(browser.get(&settings).header("location"), search);
+        assert_eq!(browser.get(search).status, 200);
+        assert_eq!(browser.get(sign_in).header("location"), search, "who is signed in goes on at once");
+    }
+
+    let mut foreign = Browser::new(&server);
+    foreign.get("/settings/sign-in");
+    let fields = [("login", "jane"), ("password", PASSWORD), ("return", "//other.example/")];
+    assert_eq!(foreign.post("/settings/sign-in", &fields).header("location"), "/settings?signed-in");
+    let other_site = "/settings?signed-in&return=%2F%2Fother.example%2F";
+    assert_eq!(foreign.get(other_site).status, 200, "only paths of this site");
+}
+
+#[test]
+fn a_closed_search_says_how_to_get_in() {
+    let invited = start_closed(|service| closed(service, SignUpPolicy::Invited));
+    let text = Browser::new(&invited).get("/?q=anything").text();
+    assert!(text.contains("The operator of this server creates accounts") && !text.contains("sign-up"), "{text}");
+
+    let approval = start_closed(|service| closed(service, SignUpPolicy::Approval));
+    let text = Browser::new(&approval).get("/?q=anything").text();
+    assert!(text.contains("\">ask for an account</a> (free, 50,000 searches a month)"), "{text}");
+    let mut waiting = Browser::signed_up(&approval, "jane");
+    assert_eq!(
+        waiting.get("/settings?signed-in&return=%2F%3Fq%3Danything").status,
+        200,
+        "there is nothing to return to"
+    );
+    let text = waiting.get("/?q=anything").text();
+    assert!(text.contains("wait until the operator of this server approves your account"), "{text}");
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::browser::{Browser, between, start_with_account_pages};
 use crate::compression::decompressed;
-use crate::pages::{BROWSER, build_into, is_page, open, page_mounts, request, start_with_default_access};
+use crate::pages::{BROWSER, build_into, is_page, open, page_mounts, request, start_with_closed_search};
 use crate::sample::ENGINE;
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
@@ -294,7 +294,7 @@ fn without_scripts_a_picture_is_shown_in_light_and_dark() {
 /// Concurrent requests share one picture, which has a separate rate limit.
 #[test]
 fn overview_pictures_are_cached_and_rate_limited_separately() {
-    let server = start_with_default_access();
+    let server = start_with_closed_search();
     let parts = map_parts_path(&server, MILLBROOK);
     let path = format!("{parts}/overview/light");
     let tags = std::thread::scope(|scope| {
@@ -314,7 +314,7 @@ fn overview_pictures_are_cached_and_rate_limited_separately() {
 
 #[test]
 fn parts_are_not_counted_as_pages() {
-    let server = start_with_default_access();
+    let server = start_with_closed_search();
     let parts = map_parts_path(&server, MILLBROOK);
     let path = tile_path(&parts, &zones(&server, &parts), 14);
     assert!((0..80).all(|_| request(&server, &path).status == 200), "more than the sixty pages of a minute");

@@ -32,9 +32,10 @@ impl PersonRole {
 }
 
 /// Who may create an account on the pages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SignUpPolicy {
     /// People whom the operator invites.
+    #[default]
     Invited,
     /// Anybody, but the operator must approve the account.
     Approval,

@@ -41,7 +41,7 @@ pub(super) fn pages(
     snapshot_control: Arc<dyn SnapshotControl>,
 ) -> Mounts {
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings::pages(config)));
-    let own = AccountPages::new(Arc::clone(&shell), config.people.sign_up);
+    let own = AccountPages::new(Arc::clone(&shell));
     let operator = OperatorPages::new(Arc::clone(&shell), metrics, snapshot_control);
     let tracking = TrackingPage::new(Arc::clone(&shell));
     let mut mounts: Mounts = vec![Arc::new(AssetFiles), Arc::new(own), Arc::new(operator), Arc::new(tracking)];

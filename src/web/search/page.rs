@@ -1,5 +1,8 @@
 //! The HTML of the search page.
 
+use hornbook_accounts::people::SignUpPolicy;
+use hornbook_accounts::records::AccountStatus;
+use hornbook_accounts::tier::FreeTier;
 use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_search::{CitationAnswer, Mode, PlaceEffect, Relation, UnderstoodPlace};
 use maud::{Markup, html};
@@ -11,12 +14,15 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::replies::{FacetsReply, SearchReply, SearchResultItem};
 use crate::api::reply::Pages;
 use crate::api::visitors::VisitorAction;
-use crate::web::formatting::status_of;
+use crate::web::formatting::{credits, status_of};
 use crate::web::law::address;
 use crate::web::law::cited::message_for_people;
 use crate::web::page_context::OpenPage;
+use crate::web::page_error::{SIGN_IN, SIGN_UP};
 use crate::web::pager;
+use crate::web::return_path::link_with_return;
 use crate::web::untrusted_text::{UntrustedText, grouped, short_heading};
+use crate::web::visitor::Visitor;
 
 /// Maximum number of facets.
 const FACETS_MAX: usize = 12;
@@ -27,6 +33,10 @@ pub(super) struct Choices<'c> {
     jurisdictions: &'c [Jurisdiction],
     provisions: u32,
     may_search: bool,
+    /// Whether the reader has an account that nobody has approved yet.
+    is_waiting: bool,
+    sign_up: SignUpPolicy,
+    free: FreeTier,
 }
 
 impl<'c> Choices<'c> {
@@ -37,6 +47,9 @@ impl<'c> Choices<'c> {
             jurisdictions: &catalogue.jurisdictions,
             provisions: catalogue.jurisdictions.iter().map(|jurisdiction| jurisdiction.provisions).sum(),
             may_search: opened.may(VisitorAction::Search),
+            is_waiting: matches!(&opened.visitor, Visitor::Person(person) if person.status == AccountStatus::Pending),
+            sign_up: opened.shell.sign_up,
+            free: opened.shell.service.accounts().settings().tariff.free,
         }
     }
 
@@ -96,12 +109,39 @@ impl<'c> Choices<'c> {
                 ul { @for sample in SAMPLES { li { a href={ "/?q=" (crate::percent::encoded(sample)) } { (sample) } } } }
                 @if !self.may_search {
                     p.also {
-                        "To search for anything else, " a href="/settings" { "sign in or ask for an account" } ". "
+                        "To search for anything else, " (self.way_in()) " "
                         a href="/docs" { "The API" } " is the same search for programs. "
                         "Citations open their provisions without an account."
                     }
                 }
             }
+        }
+    }
+
+    /// How to get access to searches. Signing in leads back to this one.
+    fn way_in(&self) -> Markup {
+        if self.is_waiting {
+            return html! { "wait until the operator of this server approves your account." };
+        }
+        let back = self.query.same();
+        html! {
+            a href=(link_with_return(SIGN_IN, &back)) { "sign in" }
+            @match self.sign_up {
+                SignUpPolicy::Invited => { ". The operator of this server creates accounts." }
+                SignUpPolicy::Approval => {
+                    " or " a href=(link_with_return(SIGN_UP, &back)) { "ask for an account" } (self.gift()) "."
+                }
+                SignUpPolicy::Open => { " or " a href=(link_with_return(SIGN_UP, &back)) { "sign up" } (self.gift()) "." }
+            }
+        }
+    }
+
+    /// What an account gets for free.
+    fn gift(&self) -> Markup {
+        let FreeTier { monthly_units, credits_on_approval, .. } = self.free;
+        html! {
+            @if monthly_units > 0 { " (free, " (grouped(monthly_units)) " searches a month)" }
+            @else if credits_on_approval.0 > 0 { " (free, with " (credits(credits_on_approval)) " credits)" }
         }
     }
 }
@@ -135,7 +175,12 @@ pub(super) fn refused(choices: &Choices<'_>, error: &ApiError) -> Markup {
         h1.unseen { "Search" }
         (choices.form(false))
         @match error.code {
-            ErrorCode::InvalidApiKey => { p.banner role="status" { strong { "Searching needs an account here." } " You can read everything, open any citation, and try these:" } }
+            ErrorCode::InvalidApiKey => {
+                p.banner role="status" {
+                    strong { "Searching needs an account here." } " To search for this, " (choices.way_in())
+                    " You can read everything, open any citation, and try these:"
+                }
+            }
             _ => { p.banner role="status" { strong { "This cannot be searched: " } (UntrustedText(&error.message)) "." } }
         }
         (choices.samples())

@@ -111,6 +111,11 @@ impl SearchPageQuery {
         self.text.chars().take(SHOWN_CHARS).collect()
     }
 
+    /// The address of this search.
+    pub(super) fn same(&self) -> String {
+        if self.text.is_empty() { "/".to_owned() } else { self.with("page", self.page.as_deref()) }
+    }
+
     /// The address of the same search with another value of one parameter; None removes the
     /// parameter. Leads to the first page, unless the page is the changed parameter.
     pub(super) fn with(&self, changed: &str, value: Option<&str>) -> String {

@@ -182,7 +182,7 @@ pub(super) async fn change_password(
     let changed = proved(shared, seen, form, move |accounts, proof| {
         accounts.change_password(proof, &password, &act, &mut SystemEntropy)
     });
-    signed_in(shared, seen, changed.await?).await
+    signed_in(shared, seen, changed.await?, None).await
 }
 
 pub(super) async fn end_sessions(

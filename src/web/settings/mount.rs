@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::http::Method;
 use hornbook_accounts::key::LinkToken;
-use hornbook_accounts::people::{LINK_PATH, SignUpPolicy};
+use hornbook_accounts::people::LINK_PATH;
 
 use super::shared::SettingsContext;
 use super::{account_changes, ledger, overview, sign_in};
@@ -12,6 +12,7 @@ use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, Rat
 use crate::web::page_context::PageContext;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
+use crate::web::return_path::ReturnPath;
 use crate::web::visitor::Visitor;
 
 pub struct AccountPages {
@@ -19,8 +20,8 @@ pub struct AccountPages {
 }
 
 impl AccountPages {
-    pub fn new(shell: Arc<PageContext>, sign_up: SignUpPolicy) -> Self {
-        Self { shared: SettingsContext::new(shell, sign_up) }
+    pub fn new(shell: Arc<PageContext>) -> Self {
+        Self { shared: SettingsContext::new(shell) }
     }
 
     async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
@@ -37,8 +38,8 @@ impl AccountPages {
         let shared = &self.shared;
         match seen.request.path {
             "/settings" => overview::shown(shared, &seen).await,
-            "/settings/sign-in" => Ok(sign_in::sign_in_page(shared, &seen, "")),
-            "/settings/sign-up" => sign_in::sign_up_page(shared, &seen, "", None),
+            "/settings/sign-in" => Ok(sign_in::sign_in_page(shared, &seen, "", ReturnPath::of_page(&seen).as_ref())),
+            "/settings/sign-up" => sign_in::sign_up_page(shared, &seen, "", None, ReturnPath::of_page(&seen).as_ref()),
             "/settings/ledger" => ledger::shown(shared, &seen).await,
             "/settings/ledger.csv" => ledger::exported(shared, &seen).await,
             path => sign_in::link_page(shared, &seen, token_in(path)?, None).await,

@@ -21,6 +21,7 @@ use crate::web::frame::{Page, SiteSection};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy, redirect};
+use crate::web::return_path::ReturnPath;
 use crate::web::untrusted_text::grouped;
 use crate::web::visitor::Visitor;
 
@@ -38,10 +39,15 @@ struct Account {
 }
 
 pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
+    let is_after_sign_in = seen.request.parameters.iter().any(|(name, _)| name == "signed-in");
     let Visitor::Person(person) = &seen.visitor else {
-        let lost = seen.request.query == Some("signed-in");
-        return Ok(redirect(if lost { "/settings/sign-in?again" } else { "/settings/sign-in" }).into());
+        return Ok(redirect(if is_after_sign_in { "/settings/sign-in?again" } else { "/settings/sign-in" }).into());
     };
+    // Somebody who waits for approval could do no more there than before.
+    let back = ReturnPath::of_page(seen).filter(|_| is_after_sign_in && person.status == AccountStatus::Approved);
+    if let Some(back) = back {
+        return Ok(redirect(back.as_str()).into());
+    }
     let (accounts, now, id) = (shared.accounts(), shared.shell.service.now(), person.account);
     let sums = Arc::clone(&shared.sums);
     let account = shared.shell.desk.statement_work(move || {

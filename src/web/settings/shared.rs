@@ -6,7 +6,6 @@ use ::http::StatusCode;
 use hornbook_accounts::Accounts;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::key::LinkToken;
-use hornbook_accounts::people::SignUpPolicy;
 use maud::{Markup, html};
 
 use super::chart::UsageSumsCache;
@@ -18,13 +17,12 @@ use crate::web::page_request::PageRequest;
 
 pub(super) struct SettingsContext {
     pub(super) shell: Arc<PageContext>,
-    pub(super) sign_up: SignUpPolicy,
     pub(super) sums: Arc<UsageSumsCache>,
 }
 
 impl SettingsContext {
-    pub(super) fn new(shell: Arc<PageContext>, sign_up: SignUpPolicy) -> Self {
-        Self { shell, sign_up, sums: Arc::default() }
+    pub(super) fn new(shell: Arc<PageContext>) -> Self {
+        Self { shell, sums: Arc::default() }
     }
 
     pub(super) fn accounts(&self) -> Arc<Accounts> {

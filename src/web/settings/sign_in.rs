@@ -16,6 +16,7 @@ use crate::web::form_security::{end_session, set_session};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::redirect;
+use crate::web::return_path::{ReturnPath, link_with_return};
 use crate::web::visitor::Visitor;
 use crate::web::work_queues::PasswordAttempt;
 
@@ -23,12 +24,17 @@ use crate::web::work_queues::PasswordAttempt;
 const NOT_KNOWN: &str = "The name or the password is wrong. If you forgot the password, ask the operator of this service \
                          for a link to choose a new one.";
 
-pub(super) fn sign_in_page(shared: &SettingsContext, seen: &PageRequest<'_>, problem: &str) -> MountResponse {
+pub(super) fn sign_in_page(
+    shared: &SettingsContext,
+    seen: &PageRequest<'_>,
+    problem: &str,
+    back: Option<&ReturnPath>,
+) -> MountResponse {
     if let Visitor::Person(_) = seen.visitor {
-        return redirect("/settings").into();
+        return redirect(back.map_or("/settings", ReturnPath::as_str)).into();
     }
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let came_back = seen.request.query == Some("again");
+    let came_back = seen.request.parameters.iter().any(|(name, _)| name == "again");
     page_with_form(seen, status, "Sign in", |token| {
         html! {
             h1 { "Sign in" }
@@ -41,14 +47,15 @@ pub(super) fn sign_in_page(shared: &SettingsContext, seen: &PageRequest<'_>, pro
             }
             form.entry method="post" action="/settings/sign-in" {
                 (token)
+                @if let Some(back) = back { (back.field()) }
                 (login_field())
                 label for="password" { "Password" }
                 input #password type="password" name="password" autocomplete="current-password" required maxlength="200";
                 button type="submit" { "Sign in" }
             }
-            @match shared.sign_up {
+            @match shared.shell.sign_up {
                 SignUpPolicy::Invited => p { "The operator of this service creates accounts and can send you a link." },
-                _ => p { "No account yet? " a href="/settings/sign-up" { "Sign up" } "." },
+                _ => p { "No account yet? " a href=(with_return("/settings/sign-up", back)) { "Sign up" } "." },
             }
         }
     })
@@ -68,10 +75,16 @@ pub(super) async fn sign_in(
             Ok(accounts.check_login(&login, &password))
         })
         .await?;
+    let back = ReturnPath::of_form(form);
     match proved {
-        Some(proof) => signed_in(shared, seen, proof).await,
-        None => Ok(sign_in_page(shared, seen, NOT_KNOWN)),
+        Some(proof) => signed_in(shared, seen, proof, back.as_ref()).await,
+        None => Ok(sign_in_page(shared, seen, NOT_KNOWN, back.as_ref())),
     }
+}
+
+/// The address of a page that hands on where the person came from.
+fn with_return(page: &str, back: Option<&ReturnPath>) -> String {
+    back.map_or_else(|| page.to_owned(), |back| link_with_return(page, back.as_str()))
 }
 
 /// Opens a session with a new token, and ends the browser's previous session.
@@ -79,6 +92,7 @@ pub(super) async fn signed_in(
     shared: &SettingsContext,
     seen: &PageRequest<'_>,
     proof: AuthProof,
+    back: Option<&ReturnPath>,
 ) -> Result<MountResponse, PageError> {
     let (accounts, act) = (shared.accounts(), ActContext { actor: proof.account().to_string(), ..seen.act.clone() });
     if let Some(person) = accounts.person(proof.account()) {
@@ -96,8 +110,8 @@ pub(super) async fn signed_in(
     let token = token.await?;
     let seconds = shared.shell.service.accounts().settings().session_millis / 1000;
     // Redirects to a page of this site. If the browser drops the cookie, that page explains the
-    // problem.
-    let mut answer: MountResponse = redirect("/settings?signed-in").into();
+    // problem; otherwise it leads on to where the person came from.
+    let mut answer: MountResponse = redirect(&with_return("/settings?signed-in", back)).into();
     set_session(&mut answer.response, &token, seconds);
     Ok(answer)
 }
@@ -117,8 +131,9 @@ pub(super) fn sign_up_page(
     seen: &PageRequest<'_>,
     problem: &str,
     login: Option<&str>,
+    back: Option<&ReturnPath>,
 ) -> Result<MountResponse, PageError> {
-    if shared.sign_up == SignUpPolicy::Invited {
+    if shared.shell.sign_up == SignUpPolicy::Invited {
         return Err(PageError::NotFound);
     }
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
@@ -126,17 +141,18 @@ pub(super) fn sign_up_page(
         html! {
             h1 { "Sign up" }
             (alert(problem))
-            @if shared.sign_up == SignUpPolicy::Approval {
+            @if shared.shell.sign_up == SignUpPolicy::Approval {
                 p { "The operator of this service approves each account. You can sign in at once, and search as soon as you are approved." }
             }
             form.entry method="post" action="/settings/sign-up" {
                 (token)
+                @if let Some(back) = back { (back.field()) }
                 label for="login" { "Name or e-mail address" }
                 input #login type="text" name="login" value=[login] autocomplete="username" required maxlength="100" autocapitalize="none" spellcheck="false";
                 (new_password_field())
                 button type="submit" { "Sign up" }
             }
-            p { "Do you have an account? " a href="/settings/sign-in" { "Sign in" } "." }
+            p { "Do you have an account? " a href=(with_return("/settings/sign-in", back)) { "Sign in" } "." }
         }
     }))
 }
@@ -146,17 +162,17 @@ pub(super) async fn sign_up(
     seen: &PageRequest<'_>,
     form: &FormFields,
 ) -> Result<MountResponse, PageError> {
-    if shared.sign_up == SignUpPolicy::Invited {
+    if shared.shell.sign_up == SignUpPolicy::Invited {
         return Err(PageError::NotFound);
     }
-    let name = form.text("login");
+    let (name, back) = (form.text("login"), ReturnPath::of_form(form));
     let wish = name.parse::<Login>().and_then(|login| {
         let password = Password::new(form.text("password"))?;
-        Ok(SignUp { login, password, approve: shared.sign_up == SignUpPolicy::Open })
+        Ok(SignUp { login, password, approve: shared.shell.sign_up == SignUpPolicy::Open })
     });
     let wish = match wish {
         Ok(wish) => wish,
-        Err(why) => return sign_up_page(shared, seen, &why, Some(name)),
+        Err(why) => return sign_up_page(shared, seen, &why, Some(name), back.as_ref()),
     };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     shared.shell.desk.count_sign_up(seen.request.client)?;
@@ -164,8 +180,8 @@ pub(super) async fn sign_up(
         refusable(accounts.sign_up(wish, &act, &mut SystemEntropy))
     });
     match made.await? {
-        Ok(proof) => signed_in(shared, seen, proof).await,
-        Err(why) => sign_up_page(shared, seen, &why, Some(name)),
+        Ok(proof) => signed_in(shared, seen, proof, back.as_ref()).await,
+        Err(why) => sign_up_page(shared, seen, &why, Some(name), back.as_ref()),
     }
 }
 
@@ -249,7 +265,7 @@ pub(super) async fn use_link(
         refusable(accounts.use_link(&used, answer, &act, &mut SystemEntropy))
     });
     match made.await? {
-        Ok(proof) => signed_in(shared, seen, proof.ok_or(PageError::NotFound)?).await,
+        Ok(proof) => signed_in(shared, seen, proof.ok_or(PageError::NotFound)?, None).await,
         Err(why) => link_page(shared, seen, link, Some(&why)).await,
     }
 }
