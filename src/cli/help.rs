@@ -7,7 +7,7 @@ use clap::Command;
 /// Every visible command, once.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Bring law here", &["sources", "fetch", "update"]),
-    ("Make a snapshot", &["build", "verify", "inspect", "snapshot"]),
+    ("Make a snapshot", &["example", "build", "verify", "inspect", "snapshot"]),
     ("Use a snapshot", &["search", "resolve", "suggest"]),
     ("Run the service", &["serve", "mcp", "reload", "healthcheck", "config"]),
     ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),
@@ -54,9 +54,11 @@ mod tests {
         shown.sort_unstable();
         assert_eq!(grouped, shown);
         let help = command_line().render_help().to_string();
-        for line in
-            ["Make a snapshot:\n  build        Build a snapshot from a plan\n", "--actor <NAME>", "[default: data]"]
-        {
+        for line in [
+            "Make a snapshot:\n  example      Write an example to start from: a plan and law of your own\n",
+            "--actor <NAME>",
+            "[default: data]",
+        ] {
             assert!(help.contains(line), "no '{line}' in:\n{help}");
         }
     }

@@ -7,6 +7,7 @@ mod build;
 mod config;
 mod eval;
 mod eval_page;
+mod example;
 mod fetch;
 mod filters;
 mod healthcheck;
@@ -88,6 +89,7 @@ enum Command {
     Fetch(fetch::Fetch),
     Update(update::Update),
     Build(build::Build),
+    Example(example::Example),
     Verify(verify::Verify),
     Inspect(inspect::Inspect),
     #[command(subcommand)]
@@ -121,6 +123,7 @@ impl Cli {
             Some(Command::Fetch(command)) => command.run(&options),
             Some(Command::Update(command)) => command.run(&options),
             Some(Command::Build(command)) => command.run(&options),
+            Some(Command::Example(command)) => command.run(&options),
             Some(Command::Verify(command)) => command.run(&options),
             Some(Command::Inspect(command)) => command.run(&options),
             Some(Command::Snapshot(command)) => command.run(&options),

@@ -45,6 +45,41 @@ fn every_command_of_the_documents_is_accepted() {
     }
 }
 
+/// The folder is written, built and searched as the document says, and the document shows what is written.
+#[test]
+fn own_law_is_served_by_the_commands_of_the_readme() {
+    let dir = tempfile::tempdir().unwrap();
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let section = readme.split_once("## Serving your own law\n").unwrap().1.split_once("\n## ").unwrap().0;
+    let own =
+        section.lines().filter_map(|line| line.strip_prefix("    hornbook ")).map(|line| format!("hornbook {line}"));
+    let own: Vec<String> = own.map(|line| line.split(" #").next().unwrap().trim().to_owned()).collect();
+    let [example, build, search, serve] = own.as_slice() else { panic!("{own:?}") };
+    for command in [example, build] {
+        let output = run(dir.path(), &words(command));
+        assert!(output.status.success(), "{command}: {}{}", stdout(&output), stderr(&output));
+    }
+    let found = stdout(&run(dir.path(), &words(search)));
+    assert!(found.lines().next().unwrap().contains("Example Town Code § 1-1"), "{found}");
+    assert_eq!(serve, "hornbook serve");
+    let cited = run(dir.path(), &words("hornbook inspect --node 'Example Town Code § 1-2'"));
+    assert!(stdout(&cited).contains("Example Town Code § 1-1"), "its reference is found: {}", stdout(&cited));
+    for (name, kind) in [("plan.toml", "toml"), ("code.jsonl", "json")] {
+        let written = fs::read_to_string(dir.path().join("own-law").join(name)).unwrap();
+        assert!(section.contains(&format!("```{kind}\n{written}```")), "README.md shows another {name}");
+    }
+    // What somebody has changed stays.
+    fs::write(dir.path().join("own-law/plan.toml"), "mine").unwrap();
+    let again = run(dir.path(), &words(example));
+    assert!(
+        !again.status.success() && stderr(&again).contains("own-law/plan.toml already exists"),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(fs::read_to_string(dir.path().join("own-law/plan.toml")).unwrap(), "mine");
+    assert!(run(dir.path(), &words("hornbook example own-law --out other")).status.success());
+}
+
 /// Those that need neither a server nor the network run with the sample in the place of SNAPSHOT.
 #[test]
 fn the_commands_of_the_readme_that_work_offline_run() {
