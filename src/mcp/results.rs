@@ -237,19 +237,23 @@ fn failed(failure: Failure, context: &ResultContext<'_>) -> Answered {
     if bill.error == Some(ErrorCode::InvalidApiKey) {
         return Answered { result: Err(unauthorized(object)), bill };
     }
-    let text = object["message"].as_str().unwrap_or_default();
     let mut result = ResultWriter::new(context.version);
-    result.value("content", &[json!({ "type": "text", "text": error_text(text, &object) })]);
+    result.value("content", &[json!({ "type": "text", "text": text_of_error(&object) })]);
     result.value("structuredContent", &object);
     result.member("isError", "true");
     Answered { result: Ok(result.end()), bill }
 }
 
-/// The message, with the URL where credits can be bought.
-fn error_text(message: &str, object: &Value) -> String {
+/// The message, with the URL where credits can be bought, and every detail that the message does not have: many
+/// clients show models the text alone.
+fn text_of_error(object: &Value) -> String {
+    let message = object["message"].as_str().unwrap_or_default();
+    let details = object["details"].as_array().into_iter().flatten();
+    let rest = details.filter_map(|detail| detail["message"].as_str()).filter(|detail| !message.contains(detail));
+    let rest: String = rest.map(|detail| format!("\n- {detail}")).collect();
     match object["upgradeUrl"].as_str() {
-        Some(url) => format!("{message} ({url})"),
-        None => message.to_owned(),
+        Some(url) => format!("{message} ({url}){rest}"),
+        None => format!("{message}{rest}"),
     }
 }
 

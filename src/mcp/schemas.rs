@@ -1,5 +1,7 @@
 //! JSON schemas of what tools take and return, short enough for a list that models read.
 
+use std::collections::HashSet;
+
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -8,11 +10,10 @@ use super::arguments::NOT_FOR_TOOLS;
 use crate::api::operation::Operation;
 use crate::api::parameters::{Need, Parameter, ParameterKind};
 
-/// A schema is cut at the greatest depth at which it has at most this many bytes. Below that depth,
+/// The schema of a result is cut at the greatest depth at which it has at most this many bytes. Below that depth,
 /// objects have only a type. All lists together must stay small, because models read them before every
-/// conversation.
+/// conversation. What a tool takes is never cut: a model cannot guess it.
 const OUTPUT_BYTES_MAX: usize = 400;
-const INPUT_BYTES_MAX: usize = 1200;
 
 /// Maximum depth of nested objects in a schema.
 const DEPTH_MAX: usize = 4;
@@ -24,11 +25,14 @@ const REQUIRED_MAX: usize = 4;
 pub(super) fn input(operation: &Operation) -> Value {
     if let Some(body) = operation.body {
         let mut schema = inline(|generator| (body.schema)(generator));
-        shorten(&mut schema, &["title", "$schema", "format"]);
-        if schema.to_string().len() > INPUT_BYTES_MAX {
-            shorten(&mut schema, &["description"]);
-        }
-        return within(&schema, INPUT_BYTES_MAX);
+        shorten(&mut schema, &["title", "$schema", "format", "additionalProperties"]);
+        omit_null(&mut schema);
+        list_choices(&mut schema);
+        describe_once(&mut schema, &mut HashSet::new());
+        schema["additionalProperties"] = json!(false);
+        // A valid body is JSON, which a test of the operations checks.
+        schema["examples"] = json!([serde_json::from_str::<Value>(body.example).unwrap_or_default()]);
+        return schema;
     }
     let parameters = || operation.parameters.iter().filter(|parameter| parameter.name != NOT_FOR_TOOLS);
     let required = parameters().filter(|parameter| parameter.need == Need::Required).map(|parameter| parameter.name);
@@ -120,6 +124,74 @@ fn shorten(schema: &mut Value, without: &[&str]) {
             }
         }
         Value::Array(list) => list.iter_mut().for_each(|schema| shorten(schema, without)),
+        _ => {}
+    }
+}
+
+/// Removes null from types: leaving an optional field out says the same.
+fn omit_null(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.values_mut().for_each(omit_null);
+            if let Some(Value::Array(words)) = members.get_mut("enum") {
+                words.retain(|word| !word.is_null());
+            }
+            if let Some(Value::Array(types)) = members.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    members.insert("type".to_owned(), only);
+                }
+            }
+            let is_null = |schema: &Value| *schema == json!({ "type": "null" });
+            if let Some(Value::Array(choices)) = members.get("anyOf")
+                && let [Value::Object(only), null] = choices.as_slice()
+                && is_null(null)
+            {
+                let only = only.clone();
+                members.remove("anyOf");
+                members.extend(only);
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(omit_null),
+        _ => {}
+    }
+}
+
+/// Turns alternatives of one word each into a list of these words.
+fn list_choices(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.values_mut().for_each(list_choices);
+            let words = |choice: &Value| match &choice["enum"] {
+                Value::Array(words) => words.clone(),
+                _ => choice.get("const").cloned().into_iter().collect(),
+            };
+            let Some(Value::Array(choices)) = members.get("oneOf") else { return };
+            let listed: Vec<Vec<Value>> = choices.iter().map(words).collect();
+            if listed.iter().all(|words| !words.is_empty()) {
+                members.remove("oneOf");
+                members.insert("enum".to_owned(), Value::Array(listed.concat()));
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(list_choices),
+        _ => {}
+    }
+}
+
+/// Removes the descriptions within an object that occurred before, such as an address.
+fn describe_once(schema: &mut Value, seen: &mut HashSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(properties) = members.get_mut("properties")
+                && !seen.insert(properties.to_string())
+                && let Value::Object(properties) = properties
+            {
+                properties.values_mut().for_each(|property| shorten(property, &["description"]));
+            }
+            members.values_mut().for_each(|member| describe_once(member, seen));
+        }
+        Value::Array(list) => list.iter_mut().for_each(|schema| describe_once(schema, seen)),
         _ => {}
     }
 }

@@ -47,6 +47,19 @@ fn review_path_from_agent(server: &TestServer, key: &str) -> String {
         .collect();
     assert!(faults.contains(&"naics") && faults.contains(&"people[0].address.zip"), "{faults:?}");
 
+    let mut worse = good.clone();
+    worse["people"] = json!([{ "name": "Ada", "roles": ["boss"], "address": { "street": "1 Elm Street" } }]);
+    worse["contact"] = json!({ "email": "ada" });
+    worse["effectiveDate"] = json!("tomorrow");
+    let refused = crate::mcp::result(&crate::mcp::call(server, "formation.handoff", worse, Some(key)));
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    let details = refused["structuredContent"]["details"].as_array().unwrap();
+    assert!(details.len() > 5, "{details:?}");
+    for detail in details {
+        let message = detail["message"].as_str().unwrap();
+        assert_eq!(text.matches(message).count(), 1, "each fault once in the text: {text}");
+    }
+
     let handed_over = tool(server, "formation.handoff", good, key);
     handed_over["reviewUrl"].as_str().unwrap().replace("https://law.example", "")
 }
