@@ -83,6 +83,22 @@ pub(crate) fn order_shown_on(page: &TestResponse) -> (OrderId, Option<String>) {
 }
 
 #[test]
+fn the_review_page_shows_which_part_of_the_price_goes_to_the_state() {
+    let mut tariff = Tariff::CONTRACT;
+    tariff.formation_fee_cents = 4_900;
+    let server = open(tariff);
+    let key = server.create_key(server.create_account(0), &[Scope::Formation]);
+    let text = server.get_with(&path_of(&post_intake(&server, &key, &intake())), &[]).text();
+    for shown in [
+        "<dt>Fees of the state</dt><dd>$110.00</dd>",
+        "<dt>Fee of this service</dt><dd>$49.00</dd>",
+        "<strong>$159.00</strong> in all",
+    ] {
+        assert!(text.contains(shown), "{shown} in {text}");
+    }
+}
+
+#[test]
 fn a_formation_runs_from_intake_to_completion() {
     let server = open(Tariff::CONTRACT);
     let account = server.create_account(0);
@@ -99,7 +115,16 @@ fn a_formation_runs_from_intake_to_completion() {
 
     let page = server.get_with(&path, &[]);
     assert_eq!(page.status, 200);
-    for shown in [PERSON, STREET, EMAIL, "Ondarza Tools LLC", "Delaware", "541511", "$110.00", "Tools &amp; repairs."] {
+    for shown in [
+        PERSON,
+        STREET,
+        EMAIL,
+        "Ondarza Tools LLC",
+        "Delaware",
+        "Custom Computer Programming Services, NAICS 541511",
+        "$110.00",
+        "Tools &amp; repairs.",
+    ] {
         assert!(page.text().contains(shown), "{shown} in {}", page.text());
     }
     assert!(page.text().contains("Ondarza &lt;b&gt;Works&lt;/b&gt; LLC"), "what was sent is text");

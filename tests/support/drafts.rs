@@ -24,6 +24,7 @@ pub(crate) fn draft_content(name: &str) -> DraftContent {
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
         price_cents: Some(21_900),
+        service_fee_cents: None,
         intake: json!({
             "names": [name],
             "people": [{ "name": PRIVATE[0], "address": { "street": PRIVATE[1] }, "email": PRIVATE[2] }],

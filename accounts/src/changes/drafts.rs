@@ -37,6 +37,9 @@ pub struct DraftContent {
     pub jurisdiction: String,
     /// The price of the order, in US cents; None if it is not known.
     pub price_cents: Option<u32>,
+    /// The part of the price that this service keeps, in US cents; the rest goes to the state. Older drafts do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_fee_cents: Option<u32>,
     /// The whole intake, as `formation` represents it.
     pub intake: Value,
 }
@@ -220,7 +223,7 @@ impl Accounts {
         act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<OrderRecord, ChangeError> {
-        let DraftContent { entity_name, entity_type, jurisdiction, price_cents, intake } =
+        let DraftContent { entity_name, entity_type, jurisdiction, price_cents, intake, service_fee_cents: _ } =
             self.open_content(draft, token, entropy)?;
         let id = OrderId(random_uuid(entropy)?);
         let intake = self.shared.seal_key(entropy)?.seal(owner_of_order(&id), &to_json(&intake)?, entropy)?;

@@ -82,6 +82,7 @@ fn content(
         entity_type: intake.entity_type.name().to_owned(),
         jurisdiction: intake.state.code().to_owned(),
         price_cents,
+        service_fee_cents: price_cents.map(|_| service_fee_cents),
         intake: stored,
     })
 }

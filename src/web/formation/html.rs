@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use crate::api::order_payments::NextStep;
 use crate::formation::intake::{Address, Intake, Person, ShareClass};
+use crate::formation::naics;
 use crate::web::formatting::{day_and_time, dollars};
 use crate::web::frame::{self, SiteSection};
 use crate::web::visitor::Visitor;
@@ -96,7 +97,7 @@ fn company(content: &DraftContent, intake: &Intake) -> Markup {
             }
             @for (what, value) in [
                 ("Purpose", &intake.purpose),
-                ("NAICS code", &intake.naics),
+                ("Industry", &intake.naics.as_deref().map(industry)),
                 ("Duration", &intake.duration),
                 ("Begins on", &intake.effective_date),
                 ("Kind of nonprofit", &intake.nonprofit_kind),
@@ -166,11 +167,24 @@ fn address(place: &Address) -> String {
     lines.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
+/// The code and name of an industry.
+fn industry(code: &str) -> String {
+    naics::find(code).map_or_else(|| code.to_owned(), |industry| format!("{}, NAICS {code}", industry.title))
+}
+
 fn price(content: &DraftContent) -> Markup {
+    let parts = content.price_cents.zip(content.service_fee_cents);
+    let parts = parts.and_then(|(all, service)| Some((all.checked_sub(service)?, service)));
     html! {
         h2 { "Price" }
+        @if let Some((state, service)) = parts {
+            dl {
+                dt { "Fees of the state" } dd { (dollars(state)) }
+                dt { "Fee of this service" } dd { (dollars(service)) }
+            }
+        }
         @match content.price_cents {
-            Some(cents) => p { strong { (dollars(cents)) } ", including the filing fee of the state." },
+            Some(cents) => p { strong { (dollars(cents)) } " in all, including the filing fee of the state." },
             None => p { "The operator of this service tells you the price before you pay." },
         }
     }
