@@ -37,6 +37,7 @@ pub(crate) mod openapi;
 pub mod operation;
 pub mod operations;
 pub mod order_payments;
+pub(crate) mod page_links;
 pub mod parameters;
 mod queue;
 pub mod replies;

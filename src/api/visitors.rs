@@ -225,10 +225,7 @@ fn too_fast(wish: VisitorAction, limit: &str, seconds: u64) -> ApiError {
 impl Rate {
     fn take(&self, wish: VisitorAction, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
         let network = ClientNetwork::of(address);
-        let own = self.networks.take(network, now).and_then(|()| match network.site() {
-            site if site == network => Ok(()),
-            site => self.sites.take(site, now),
-        });
+        let own = self.networks.take(network, now).and_then(|()| self.sites.take(network.site(), now));
         own.map_err(|seconds| {
             too_fast(wish, &format!("{} pages a minute from one address", self.per_minute), seconds)
         })?;

@@ -417,7 +417,8 @@ fn connectors_find_and_fetch_by_id_citation_and_address() {
     assert_eq!(text, found["structuredContent"], "connectors read the JSON from the text");
     let first = &results[0];
     let url = first["url"].as_str().unwrap();
-    assert!(url.starts_with("https://law.example/") && !first["title"].as_str().unwrap().is_empty());
+    let page = format!("https://law.example/law/{}", first["id"].as_str().unwrap());
+    assert!(url == page && !first["title"].as_str().unwrap().is_empty(), "people can open it: {url}");
     let by_id = tool_result(&server, "fetch", json!({ "id": first["id"] }), &key)["structuredContent"].clone();
     let citation = by_id["metadata"]["citation"].clone();
     for id in [json!(url), citation, json!(format!("hornbook://node/{}", first["id"].as_str().unwrap()))] {

@@ -253,6 +253,31 @@ fn filters_are_kept_across_result_pages() {
 }
 
 #[test]
+fn answers_name_the_page_that_people_open() {
+    let server = open();
+    let key = server.create_full_key();
+    let page_of = |answer: &serde_json::Value, day: &str| {
+        let url = answer["url"].as_str().unwrap();
+        let path = url.strip_prefix("https://law.example").unwrap();
+        assert!(path.ends_with(day) && path.contains("asOf") != day.is_empty(), "{url}");
+        let page = request(&server, path);
+        assert_eq!(page.status, 200, "{url}");
+        assert!(page.text().contains(answer["citation"].as_str().unwrap()), "{}", page.text());
+        url.to_owned()
+    };
+    for day in ["", "&asOf=2020-01-01"] {
+        let found = server.get(&format!("/api/v1/search?q=security+deposit{day}"), &key).json();
+        let hit = &found["results"][0];
+        let day = day.replace('&', "?");
+        let url = page_of(hit, &day);
+        let node = server.get(&format!("/api/v1/node/{}{day}", hit["nodeId"].as_str().unwrap()), &key).json();
+        assert_eq!(page_of(&node, &day), url);
+        let ids = format!("/api/v1/nodes?ids={}{}", hit["nodeId"].as_str().unwrap(), day.replace('?', "&"));
+        assert_eq!(page_of(&server.get(&ids, &key).json()["nodes"][0], &day), url);
+    }
+}
+
+#[test]
 fn visitors_who_may_not_search_read_and_try_sample_searches() {
     let server = start_with_closed_search();
     assert_eq!(request(&server, "/browse").status, 200);

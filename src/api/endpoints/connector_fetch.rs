@@ -12,11 +12,11 @@ use uuid::Uuid;
 
 use super::connector_search::title;
 use super::node::NodeReply;
-use super::node_id::node_url;
 use crate::api::as_of::{AS_OF_NAME, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
+use crate::api::page_links::PageLinks;
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
@@ -35,7 +35,7 @@ pub(in crate::api) struct ConnectorDocument<'s> {
     title: String,
     /// The provision as Markdown, with its notes and its source. At most the first 50,000 characters.
     text: String,
-    url: String,
+    url: &'s str,
     metadata: ConnectorMetadata<'s>,
 }
 
@@ -64,16 +64,17 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let asked = RequestedDay::named_or_today(call, day_of(&wanted)?);
+    let pages = PageLinks::of(call, &asked);
     let work = PreparedWork::heavy(move |_| {
-        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
+        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked, &pages)?;
         let whole = node.as_markdown(&corpus, &asked.law)?;
-        Reply::json(&document(&node, whole, &base_url))
+        Reply::json(&document(&node, whole))
     });
     // Only the lookup shows whether the citation names a provision.
     Ok(PreparedWork { charge: ChargeTiming::AfterWork, ..work })
 }
 
-fn document<'s>(node: &'s NodeReply<'s>, whole: String, base_url: &str) -> ConnectorDocument<'s> {
+fn document<'s>(node: &'s NodeReply<'s>, whole: String) -> ConnectorDocument<'s> {
     let total_chars = whole.chars().count();
     let text = match whole.char_indices().nth(TEXT_CHARS_MAX) {
         None => whole,
@@ -86,7 +87,7 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String, base_url: &str) -> Conne
         id: node.id,
         title: title(&node.citation, &node.heading, node.status, [node.effective_from, node.effective_to]),
         text,
-        url: node_url(base_url, node.id),
+        url: &node.url,
         metadata: ConnectorMetadata {
             citation: &node.citation,
             code_body: node.code_body.as_deref(),

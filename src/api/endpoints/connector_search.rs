@@ -9,10 +9,10 @@ use hornbook_search::{CancelCheck, HydratedHit, Mode, QUERY_CHARS_MAX, SearchReq
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::node_id::node_url;
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::page_links::PageLinks;
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
@@ -41,8 +41,9 @@ struct ConnectorResult {
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let query = call.get(&QUERY).to_owned();
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
-    let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
-    let day = Some(RequestedDay::named_or_today(call, None).day);
+    let corpus = Arc::clone(call.corpus);
+    let asked = RequestedDay::named_or_today(call, None);
+    let (day, pages) = (Some(asked.day), PageLinks::of(call, &asked));
     let depth = call.deep.depth_of(call.corpus.engine(), None, &query, Mode::Hybrid)?;
     Ok(PreparedWork::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
@@ -55,7 +56,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
         let result = |HydratedHit { id, citation, heading, shown, .. }: &HydratedHit<'_>| ConnectorResult {
             id: *id,
             title: title(citation, heading, shown.status, [shown.from, shown.to]),
-            url: node_url(&base_url, *id),
+            url: pages.page_of(*id),
         };
         let results = shown.iter().map(|shown| result(&shown.provision)).collect();
         let stages = found.stages.named().collect();

@@ -19,6 +19,7 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::page_links::PageLinks;
 use crate::api::parameters::{BoundedDegrees, Param};
 use crate::api::reply::{Format, Reply};
 use crate::api::reply_text::ReplyText;
@@ -105,6 +106,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     }
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
+    let pages = PageLinks::of(call, &asked);
     let with_texts = call.caller.scopes.has_any_of(TEXT_SCOPES);
     let form = if with_texts { format!("texts{}", format_version(Format::Json)) } else { "ids".to_owned() };
     // Contains no comma, because commas separate the tags in `If-None-Match`.
@@ -124,7 +126,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
             lat: point.lat,
             lon: point.lon,
             citation_quality: layer.entry().citation_quality.as_str().into(),
-            provisions: if with_texts { provisions(&corpus, &zones, &asked)? } else { Vec::new() },
+            provisions: if with_texts { provisions(&corpus, &zones, &asked, &pages)? } else { Vec::new() },
             zones,
         })
     });
@@ -150,6 +152,7 @@ fn provisions<'s>(
     corpus: &'s Corpus,
     zones: &[ZoneAtPointReply<'_>],
     asked: &RequestedDay,
+    pages: &PageLinks,
 ) -> Result<Vec<NodeReply<'s>>, ApiError> {
     let mut cited: Vec<NodeId> = Vec::new();
     for id in zones.iter().filter_map(|zone| zone.node_id) {
@@ -161,7 +164,7 @@ fn provisions<'s>(
         let node = corpus.snapshot().ordinal(id);
         let node =
             node.ok_or_else(|| ApiError::internal(format!("a zone cites {id}, which is not in the snapshot")))?;
-        NodeReply::of(corpus, node, asked)
+        NodeReply::of(corpus, node, asked, pages)
     };
     cited.into_iter().map(provision).collect()
 }

@@ -22,6 +22,7 @@ use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::page_links::PageLinks;
 use crate::api::reply::{Format, Reply};
 use crate::api::reply_text::ReplyText;
 
@@ -31,6 +32,8 @@ use crate::api::reply_text::ReplyText;
 pub struct NodeReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     pub id: NodeId,
+    /// The web page on which people read it; cite it.
+    pub url: String,
     /// Quote it word for word.
     pub citation: String,
     pub heading: String,
@@ -137,7 +140,7 @@ pub struct Provenance<'s> {
 /// written, so it cannot be a hash of the output.
 pub(super) const fn format_version(format: Format) -> u32 {
     match format {
-        Format::Json => 4,
+        Format::Json => 5,
         Format::Markdown | Format::Text => 3,
     }
 }
@@ -146,6 +149,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
     let asked = RequestedDay::of(call);
+    let pages = PageLinks::of(call, &asked);
     let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);
     let currency = EditionFreshness::of(call.corpus, node, &asked.law.shown(node), asked.day)?;
     // The text, the snapshot, the format, and what depends on the day determine everything in the answer.
@@ -154,7 +158,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let version = format!("{hash}-{}-{}{}-{day}", call.corpus.id(), format.name(), format_version(format));
     let corpus = Arc::clone(call.corpus);
     let work = move || {
-        let reply = NodeReply::of(&corpus, node, &asked)?;
+        let reply = NodeReply::of(&corpus, node, &asked, &pages)?;
         match format {
             Format::Json => Reply::json_with_capacity(&reply, reply.text.len() + METADATA_BYTES),
             Format::Markdown => Ok(Reply::of(format, reply.as_markdown(&corpus, &asked.law)?.into())),
@@ -165,7 +169,12 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
 }
 
 impl<'s> NodeReply<'s> {
-    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal, asked: &RequestedDay) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(
+        corpus: &'s Corpus,
+        node: NodeOrdinal,
+        asked: &RequestedDay,
+        pages: &PageLinks,
+    ) -> Result<Self, ApiError> {
         let snapshot = corpus.snapshot();
         let law = &*asked.law;
         let record = snapshot.nodes.get(node)?;
@@ -181,8 +190,10 @@ impl<'s> NodeReply<'s> {
         let link = |node: Option<NodeOrdinal>| node.map(|node| corpus.link(law, node)).transpose();
         let tag = |tag: &u16| catalogue_tag(corpus, *tag);
         let wording = record.wording(shown.place);
+        let id = corpus.node_id(node)?;
         Ok(Self {
-            id: corpus.node_id(node)?,
+            id,
+            url: pages.page_of(id),
             text: snapshot.texts.get_verified(wording.text, &wording.text_sha256)?.into(),
             breadcrumb,
             jurisdiction: body.map(|body| Cow::Borrowed(&body.jurisdiction)),

@@ -112,9 +112,10 @@ impl NodeReply<'_> {
 
 impl ForModel for NodeReply<'_> {
     fn for_model(&self) -> ModelText {
-        let Self { id, citation, heading, .. } = self;
+        let Self { id, url, citation, heading, .. } = self;
         let standing = self.standing();
-        let mut out = format!("# {citation} {heading}\n{}\nStatus: {standing}\n", self.breadcrumb.join(" > "));
+        let around = self.breadcrumb.join(" > ");
+        let mut out = format!("# {citation} {heading}\n{around}\nPage: {url}\nStatus: {standing}\n");
         if let Some(remark) = &self.validity_remark {
             let _ = writeln!(out, "The publisher says: {remark}");
         }
@@ -186,6 +187,7 @@ mod tests {
         let said = |words: &str| Some(words.to_owned());
         NodeReply {
             id: NodeId(Uuid::from_u128(1)),
+            url: "https://law.example/law/1".into(),
             citation: "Test Code § 9.1".into(),
             heading: "Lamps".into(),
             text: "(a) As follows:\nLamp\tWatts\nRed|blue\t40".into(),
@@ -254,7 +256,7 @@ mod tests {
         let now = written.each_ref().map(|(format, written)| {
             (format.name(), format_version(*format), hex::encode(&Sha256::digest(written)[..8]))
         });
-        let then = [("json", 4, "e901fffdd4362233"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
+        let then = [("json", 5, "ec0cf46e74a65961"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }

@@ -24,6 +24,7 @@ use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::{ApiError, Violation};
 use crate::api::model_text::{ForModel, ModelText, Standing};
 use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::page_links::PageLinks;
 use crate::api::parameters::{BoundedText, Param, choice};
 use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
@@ -96,6 +97,8 @@ pub struct NotHere {
 pub struct SearchResultItem<'s> {
     #[schemars(with = "uuid::Uuid")]
     pub node_id: NodeId,
+    /// The web page on which people read it; cite it.
+    pub url: String,
     /// Quote it word for word.
     pub citation: ReplyText<'s>,
     pub heading: ReplyText<'s>,
@@ -241,17 +244,23 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let (mode, facets, exact) = (call.get(&MODE), call.get(&FACETS), call.get(&EXACT));
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
+    let pages = PageLinks::of(call, &asked);
     let depth = call.deep.depth_of(call.corpus.engine(), call.get(&DEPTH), &query, mode)?;
     Ok(PreparedWork::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = CancelCheck::when(&is_cancelled);
         let wanted = SearchRequest { mode, depth, page, limit, facets, exact, ..SearchRequest::new(&query) };
         let request = SearchRequest { filter: &filter, day: Some(asked.day), cancel_check: abandoned, ..wanted };
-        run(&corpus, &request, &asked)
+        run(&corpus, &request, &asked, &pages)
     }))
 }
 
-fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Result<Reply, ApiError> {
+fn run(
+    corpus: &Corpus,
+    request: &SearchRequest<'_>,
+    asked: &RequestedDay,
+    pages: &PageLinks,
+) -> Result<Reply, ApiError> {
     let begun = Instant::now();
     let mut response = corpus.engine().search(request)?;
     request.cancel_check.check()?;
@@ -267,7 +276,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Re
     let mut editions = EditionNotices::default();
     for (hit, shown) in response.hits.iter().zip(&shown) {
         let freshness = editions.add(corpus, hit.node, &hit.shown, asked)?;
-        results.push(item(hit, shown, freshness.through)?);
+        results.push(item(hit, shown, freshness.through, pages)?);
     }
     notices.extend(editions.into_vec());
     let reply = SearchReply {
@@ -304,13 +313,19 @@ fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<V
     Ok(not_here)
 }
 
-fn item<'s>(hit: &Hit, shown: &'s ShownHit<'s>, through: Option<Day>) -> Result<SearchResultItem<'s>, ApiError> {
+fn item<'s>(
+    hit: &Hit,
+    shown: &'s ShownHit<'s>,
+    through: Option<Day>,
+    pages: &PageLinks,
+) -> Result<SearchResultItem<'s>, ApiError> {
     let provision = &shown.provision;
     let body = provision.code_body.ok_or_else(|| {
         ApiError::internal(format!("{} belongs to no code body; run 'hornbook verify'", provision.citation))
     })?;
     Ok(SearchResultItem {
         node_id: provision.id,
+        url: pages.page_of(provision.id),
         citation: provision.citation.into(),
         heading: ReplyText::from(&*provision.heading),
         jurisdiction: Cow::Borrowed(&body.jurisdiction),
@@ -356,7 +371,7 @@ mod tests {
         let id = |number| Uuid::from_u128(number).to_string();
         let hit = |number| {
             json!({
-                "nodeId": id(number), "citation": "1 U.S.C. § 1", "heading": "Words", "jurisdiction": "US",
+                "nodeId": id(number), "url": "https://law.example/law/1", "citation": "1 U.S.C. § 1", "heading": "Words", "jurisdiction": "US",
                 "codeBody": "United States Code", "codeBodyId": id(9), "snippet": "In \"this\"", "highlights": [],
                 "status": "in force", "currentThrough": "2024-01-31", "score": 1.0,
             })

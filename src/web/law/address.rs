@@ -3,9 +3,8 @@
 use std::fmt::Display;
 
 use crate::api::as_of::AS_OF_NAME;
+use crate::api::page_links::LAW_PATH;
 use crate::percent;
-
-const LAW_PATH: &str = "/law/";
 
 /// The path of a node's page.
 pub(in crate::web) fn path(id: impl Display) -> String {
