@@ -310,6 +310,7 @@ await test("where searching needs an account: samples, the way in, and back to t
   await page.locator("main button").click();
   await page.locator(".hit").first().waitFor();
   assert.equal(page.url(), search, "the search that was refused");
+  await page.context().clearCookies();
   await close(page);
 });
 
