@@ -51,6 +51,7 @@ pub mod source_files;
 mod source_hash;
 pub mod spool;
 mod stage_clock;
+mod sunset;
 mod territory;
 mod usage;
 pub mod validity_counts;

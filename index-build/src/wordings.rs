@@ -16,6 +16,7 @@ use crate::effect::{self, Effect};
 use crate::import::slug::slug;
 use crate::order::SortKey;
 use crate::pattern::Pattern;
+use crate::sunset::sunset;
 
 /// One of several nodes whose keys are equal.
 #[derive(Debug)]
@@ -162,7 +163,7 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
 pub(crate) fn time_of(wording: &Content) -> Effect {
     let own = wording.effect.clone();
     let Some(text) = wording.text_of_law() else { return own };
-    let sunset = effect::sunset(text);
+    let sunset = sunset(text);
     let is_known = own.uncertain || sunset.to.is_none() || sunset.to == own.to;
     let own = if is_known { own } else { own.and(sunset) };
     match wording.container.as_deref() {

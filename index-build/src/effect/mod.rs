@@ -6,15 +6,11 @@
 //! sources. A remark that is not fully understood gives no date. It makes the validity of the
 //! wording uncertain and is kept in the publisher's words.
 
-mod sunset;
-
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
 use crate::values::is_date;
-
-pub(crate) use sunset::{ContainerSunset, sunset};
 
 /// The remark of a wording that is law except while temporary amendments are in force. Its source names no day.
 pub(crate) const PERMANENT: &str = "Permanent wording";
@@ -318,7 +314,7 @@ pub(crate) fn within_heading(heading: &str) -> Effect {
     form.captures(heading).and_then(|found| read(&found[1])).unwrap_or_default()
 }
 
-const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4})|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4})";
+pub(crate) const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4})|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4})";
 
 /// The first date in words such as `Effective July 1, 2027` or `eff. Sept. 1, 2027`, as `2027-07-01`.
 pub(crate) fn date_in(words: &str) -> Option<String> {

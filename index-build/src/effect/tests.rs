@@ -198,55 +198,6 @@ fn a_text_is_certain_until_a_part_of_it_ends() {
 }
 
 #[test]
-fn a_sunset_sentence_gives_the_last_day() {
-    for (text, to, then) in [
-        ("(a) One.\n(g) This section is repealed effective June 30, 2025.", "2025-06-30", Status::Repealed),
-        ("(2) This section is repealed January 1, 2017.", "2017-01-01", Status::Repealed),
-        ("C. This section shall expire on July 1, 2023.", "2023-07-01", Status::Expired),
-        ("(3)This section expires July 1, 2029.", "2029-07-01", Status::Expired),
-        ("(g) This section shall sunset as of December 31, 2023.", "2023-12-31", Status::Expired),
-        ("(f) Termination.—This section shall terminate on September 30, 2026.", "2026-09-30", Status::Expired),
-        ("(h) This section shall cease to be effective after December 31, 2027.", "2028-01-01", Status::Expired),
-        ("This section shall expire 3 years from June 19, 2012.", "2015-06-19", Status::Expired),
-    ] {
-        let found = sunset(text);
-        assert_eq!((found.to.as_deref(), found.then), (Some(to), Some(then)), "{text}");
-    }
-    for law in [
-        "This section is repealed effective June 30, 2025, unless it is extended.",
-        "The permit under this section shall expire on July 1, 2023.",
-        "This section shall expire upon the effective date of final regulations.",
-        "This section shall expire 3 years after it takes effect.",
-        "It provides: “This section expires July 1, 2029.”",
-        "This chapter is repealed effective June 30, 2025.",
-    ] {
-        assert_eq!(sunset(law), Effect::default(), "{law}");
-    }
-}
-
-#[test]
-fn a_sunset_sentence_may_end_a_container() {
-    let until =
-        "This chapter shall remain in effect until July 1, 2016, when it shall terminate and be of no further force.";
-    for (text, level, to) in [
-        ("This subchapter shall expire on September 30, 2014.", "subchapter", "2014-09-30"),
-        ("(b) This chapter is repealed effective July 1, 2023.", "chapter", "2023-07-01"),
-        (until, "chapter", "2016-07-01"),
-    ] {
-        let found = ContainerSunset::in_text(text).unwrap();
-        assert_eq!((found.level.as_str(), found.effect.to.as_deref()), (level, Some(to)), "{text}");
-    }
-    for law in [
-        "This subchapter shall expire on September 30, 2001, if the Bonds are not sold.",
-        "This subtitle shall automatically expire on the 181st day after its effective date.",
-        "This section shall expire on July 1, 2023.",
-        "This act expires June 30, 2016.",
-    ] {
-        assert_eq!(ContainerSunset::in_text(law), None, "{law}");
-    }
-}
-
-#[test]
 fn an_order_may_end_by_its_heading() {
     let order = "Executive Order No. 22-7 Expires by it own terms on December 31, 2027 unless extended by the Governor. (No. 06-20)";
     assert!(within_heading(order).uncertain);

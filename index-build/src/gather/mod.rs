@@ -18,7 +18,7 @@ use indexmap::map::Entry;
 
 use crate::account::{CREDIT_LABELS, SourceWords};
 use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
-use crate::effect::{self, ContainerSunset, Effect};
+use crate::effect::{self, Effect};
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
 use crate::naming::NameParts;
@@ -26,6 +26,7 @@ use crate::order::SortKey;
 use crate::plan_fit::PlanFitStats;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
+use crate::sunset::ContainerSunset;
 use crate::wordings;
 
 /// Reason for leaving out the words of a container.

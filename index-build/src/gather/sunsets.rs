@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use hornbook_corpus::outline::{DEPTH_MAX, Status};
 
 use super::Gatherer;
-use crate::effect::{ContainerSunset, Effect};
+use crate::effect::Effect;
 use crate::report::{WarningKind, Warnings};
 use crate::spool::SpoolError;
+use crate::sunset::ContainerSunset;
 
 impl Gatherer {
     /// Ends the containers that provisions in them end: `This chapter shall expire on July 1, 2024.` A code may number an
