@@ -50,8 +50,12 @@ fn ending(text: &str, kinds: &'static str) -> Option<(String, Effect)> {
         None => date,
     };
     let to = if found.name("after").is_some() { date.as_deref().and_then(day_after) } else { date };
+    let Some(to) = to else {
+        return Some((found["kind"].to_owned(), Effect::unknown(&found["sentence"])));
+    };
     let then = if found.name("repealed").is_some() { Status::Repealed } else { Status::Expired };
-    let effect = Effect { to, then: Some(then), remark: Some(found["sentence"].to_owned()), ..Effect::default() };
+    let effect =
+        Effect { to: Some(to), then: Some(then), remark: Some(found["sentence"].to_owned()), ..Effect::default() };
     Some((found["kind"].to_owned(), effect))
 }
 
@@ -81,6 +85,7 @@ mod tests {
             let found = sunset(text);
             assert_eq!((found.to.as_deref(), found.then), (Some(to), Some(then)), "{text}");
         }
+        assert!(sunset("This section expires February 31, 2029.").uncertain);
         for law in [
             "This section is repealed effective June 30, 2025, unless it is extended.",
             "The permit under this section shall expire on July 1, 2023.",

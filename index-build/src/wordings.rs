@@ -164,7 +164,7 @@ pub(crate) fn time_of(wording: &Content) -> Effect {
     let own = wording.effect.clone();
     let Some(text) = wording.text_of_law() else { return own };
     let sunset = sunset(text);
-    let is_known = own.uncertain || sunset.to.is_none() || sunset.to == own.to;
+    let is_known = own.uncertain || !sunset.has_limits() || (sunset.to.is_some() && sunset.to == own.to);
     let own = if is_known { own } else { own.and(sunset) };
     match wording.container.as_deref() {
         Some(container) => own.within(container),

@@ -1,5 +1,5 @@
-//! Keeps the vectors that a build has computed, in a file beside its destination. Embedding takes hours, and the build
-//! after an interrupted one continues from this file.
+//! Stores the vectors computed so far in a file beside the destination of a build. Embedding takes hours: after an
+//! interruption, the next build continues from this file.
 //!
 //! A record is one batch of passages. Batches are the same in every build of the same law, so a continued
 //! build gives exactly the snapshot that an uninterrupted one gives. A process killed while it writes leaves part of a

@@ -46,7 +46,7 @@ impl Gatherer {
     /// Adds an end to what is stated for a container. A heading that gives the same day, or that is uncertain, stays.
     fn end_container(&mut self, container: u32, effect: Effect) {
         let stated = &mut self.nodes[container as usize].effect;
-        if stated.as_ref().is_none_or(|stated| !stated.uncertain && stated.to != effect.to) {
+        if stated.as_ref().is_none_or(|stated| !stated.uncertain && (effect.uncertain || stated.to != effect.to)) {
             let earlier = stated.take().map(|stated| *stated).unwrap_or_default();
             *stated = Some(Box::new(earlier.and(effect)));
             self.has_effects = true;
