@@ -26,11 +26,18 @@ if [ -z "$program" ]; then
 fi
 program=$(realpath "$program")
 
-command -v chromium > /dev/null || {
+# One script at a time: those of this folder also run side by side.
+install_browser() {
+    command -v chromium > /dev/null && return
     # A fresh machine knows no packages before the first update.
     apt-get update --quiet
     apt-get install --yes --no-install-recommends chromium fonts-liberation
 }
+mkdir -p target
+{
+    flock 9
+    install_browser
+} 9> target/browser-install.lock
 
 # The packages that a folder lists, in exactly the versions of its lock file; scripts find them from $place.
 install_packages() {
@@ -51,6 +58,8 @@ install_packages() {
 start_server() {
     local name=$1
     shift
+    # There before the server is: on a busy machine it opens them after they are first read.
+    touch "$place/$name.out" "$place/$name.err"
     env HORNBOOK_DATA_DIR="$place/$name" HORNBOOK_SERVER_LISTEN=127.0.0.1:0 HORNBOOK_LEDGER_DURABILITY=window \
         HORNBOOK_SERVER_OPEN_PER_MINUTE=0 "$@" nice -n -15 "$program" > "$place/$name.out" 2> "$place/$name.err" &
     servers+=($!)
