@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use bytemuck::{Pod, Zeroable};
 
 use crate::damage::Damage;
-use crate::ids::NodeOrdinal;
+use crate::ids::{NodeOrdinal, is_source_key};
 use crate::nodes::{NodeRecord, NodesError, Wording};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 use crate::texts::Span;
 
 pub const FILE_NAME: &str = "cards.bin";
-const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 3 };
+const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 4 };
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
@@ -26,15 +26,16 @@ struct CardEntry {
     text_length: u32,
     citation_length: u32,
     heading_length: u32,
-    wordings: u32,
+    wordings: u16,
+    key_length: u16,
     source: u16,
     has_own_date: u16,
-    /// CRC-32 of the fields above, the citation and the heading.
+    /// CRC-32 of the fields above, the citation, the heading and the source key.
     sum: u32,
 }
 
 impl CardEntry {
-    /// The checksum that this entry must have if `names` are its citation and heading.
+    /// The checksum that this entry must have if `names` are its citation, heading and source key.
     fn sum_with(&self, names: &[u8]) -> u32 {
         const SUMMED_BYTES: usize = std::mem::offset_of!(CardEntry, sum);
         let mut hasher = crc32fast::Hasher::new();
@@ -60,9 +61,10 @@ impl CardWriter {
     }
 
     pub fn push(&mut self, record: &NodeRecord) -> Result<(), SectionFileError> {
-        let NodeRecord { citation, wordings, .. } = record;
+        let NodeRecord { citation, wordings, source_key, .. } = record;
+        let key = if is_source_key(source_key) { source_key } else { "" };
         let Wording { heading, text, text_sha256, .. } = record.wording(0);
-        let names = [citation.as_bytes(), heading.as_bytes()].concat();
+        let names = [citation.as_bytes(), heading.as_bytes(), key.as_bytes()].concat();
         self.out.write(&names)?;
         let mut entry = CardEntry {
             text_offset: text.offset,
@@ -71,7 +73,8 @@ impl CardWriter {
             text_length: text.length,
             citation_length: citation.len() as u32,
             heading_length: heading.len() as u32,
-            wordings: wordings.len() as u32 - 1,
+            wordings: u16::try_from(wordings.len() - 1).unwrap_or(u16::MAX),
+            key_length: key.len() as u16,
             source: record.source,
             has_own_date: u16::from(record.current_through.is_some()),
             sum: 0,
@@ -93,12 +96,14 @@ impl CardWriter {
 pub struct Card<'s> {
     pub citation: &'s str,
     pub heading: &'s str,
+    /// Empty if the record has a key that [`is_source_key`] refuses.
+    pub source_key: &'s str,
     /// The text of its first wording.
     pub text: Span,
     /// The first bytes of the SHA-256 of that text, to check whether a copy is still the same.
     pub text_sha256_start: [u8; 8],
     /// The number of other wordings of the record.
-    pub wordings: u32,
+    pub wordings: u16,
     /// Its source, as an index into the catalogue's sources.
     pub source: u16,
     /// Whether the record has its own `current_through` date, which replaces that of its source.
@@ -156,14 +161,16 @@ impl Cards {
     fn read(&self, entry: &CardEntry) -> Option<Card<'_>> {
         let start = usize::try_from(entry.names_offset).ok()?;
         let middle = start.checked_add(entry.citation_length as usize)?;
-        let end = middle.checked_add(entry.heading_length as usize)?;
+        let key = middle.checked_add(entry.heading_length as usize)?;
+        let end = key.checked_add(usize::from(entry.key_length))?;
         if entry.sum_with(self.names.get(start..end)?) != entry.sum {
             return None;
         }
         let words = |from, to| std::str::from_utf8(self.names.get(from..to)?).ok();
         Some(Card {
             citation: words(start, middle)?,
-            heading: words(middle, end)?,
+            heading: words(middle, key)?,
+            source_key: words(key, end)?,
             text: Span { offset: entry.text_offset, length: entry.text_length },
             text_sha256_start: entry.text_sha256_start,
             wordings: entry.wordings,
@@ -210,6 +217,7 @@ mod tests {
                 let card = cards.get(node).unwrap();
                 let first = record.wording(0);
                 prop_assert_eq!((card.citation, card.heading), (record.citation.as_str(), first.heading.as_str()));
+                prop_assert_eq!(card.source_key, &record.source_key);
                 prop_assert_eq!((card.text, card.wordings as usize), (first.text, record.wordings.len() - 1));
                 prop_assert!(first.text_sha256.starts_with(&card.text_sha256_start));
             }

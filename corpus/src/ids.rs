@@ -20,6 +20,15 @@ pub struct NodeId(pub Uuid);
 #[serde(transparent)]
 pub struct CodeBodyId(pub Uuid);
 
+/// Maximum length of a source key, in bytes.
+const SOURCE_KEY_LEN_MAX: usize = 300;
+
+/// Whether a text consists of parts of lower-case letters, digits, `.`, `-`, `_` and `~`, separated by slashes.
+pub fn is_source_key(key: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'_' | b'~');
+    key.len() <= SOURCE_KEY_LEN_MAX && key.split('/').all(|part| !part.is_empty() && part.bytes().all(plain))
+}
+
 impl NodeId {
     pub fn from_source_key(key: &str) -> Self {
         Self(Uuid::new_v5(&NAMESPACE, format!("node:{key}").as_bytes()))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hornbook_base::regular_file;
 use hornbook_corpus::embed::Embedder;
-use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::ids::{ShortCode, is_source_key};
 use hornbook_corpus::jurisdictions::GovernmentLevel;
 use hornbook_corpus::provision_url::ProvisionUrl;
 use hornbook_corpus::vectors::SpaceName;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::import::Importer;
 use crate::import::zoning::ZoningOptions;
-use crate::values::{is_date, is_source_key};
+use crate::values::is_date;
 
 /// A plan with every county and city of the country is smaller than this.
 const PLAN_BYTES_MAX: u64 = 64 << 20;

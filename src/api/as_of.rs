@@ -7,6 +7,7 @@ use hornbook_corpus::day::Day;
 use hornbook_search::LawOnDay;
 
 use super::operation::CheckedCall;
+use super::page_links::PageLinks;
 use super::parameters::Param;
 
 /// Name of the parameter. URLs of web pages use it too.
@@ -21,6 +22,8 @@ pub(super) struct RequestedDay {
     /// Whether the call gave the day. If it did not, the day is today.
     pub(super) is_named: bool,
     pub(super) law: Arc<LawOnDay>,
+    /// The pages that show the law of this day.
+    pub(super) pages: PageLinks,
 }
 
 impl RequestedDay {
@@ -31,7 +34,8 @@ impl RequestedDay {
 
     pub(super) fn named_or_today<C>(call: &CheckedCall<'_, C>, named: Option<Day>) -> Self {
         let day = named.unwrap_or_else(|| today(call.now));
-        Self { day, is_named: named.is_some(), law: call.corpus.engine().law_on(Some(day)) }
+        let law = call.corpus.engine().law_on(Some(day));
+        Self { day, is_named: named.is_some(), law, pages: PageLinks::new(call.link_base, named) }
     }
 }
 

@@ -272,6 +272,8 @@ impl Service {
         let body = &call.arguments.body;
         let idempotency_key = call.idempotency_key.as_ref().ok().copied().flatten().map(|key| key.as_str());
         let base_url = self.base_url();
+        let is_for_page = matches!(call.asker, CallerIdentity::Visitor(_) | CallerIdentity::Person(_));
+        let link_base = if is_for_page && format == Format::Json { "" } else { base_url };
         let (cards, deep) = (self.cards.as_ref(), &self.deep);
         let call = CheckedCall {
             caller,
@@ -281,6 +283,7 @@ impl Service {
             body,
             idempotency_key,
             base_url,
+            link_base,
             cards,
             deep,
             now,

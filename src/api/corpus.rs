@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ApiError;
 use super::map_cache::MapCache;
+use super::page_links::PageLinks;
 use super::reply_text::ReplyText;
 
 /// One snapshot with its search engine.
@@ -59,6 +60,8 @@ impl DayCache {
 pub struct NodeLink<'s> {
     #[schemars(with = "uuid::Uuid")]
     pub id: NodeId,
+    /// The web page on which people read it.
+    pub url: String,
     pub citation: ReplyText<'s>,
     pub heading: ReplyText<'s>,
     #[schemars(with = "String")]
@@ -122,11 +125,12 @@ impl Corpus {
         id.ok_or_else(|| ApiError::internal(format!("the outline has no id for node {node}; run 'hornbook verify'")))
     }
 
-    pub fn link(&self, law: &LawOnDay, node: NodeOrdinal) -> Result<NodeLink<'_>, ApiError> {
+    pub(crate) fn link(&self, law: &LawOnDay, pages: &PageLinks, node: NodeOrdinal) -> Result<NodeLink<'_>, ApiError> {
         let citation = self.snapshot().cards.get(node)?.citation;
         let ShownWording { status, from, to, .. } = law.shown(node);
         Ok(NodeLink {
             id: self.node_id(node)?,
+            url: pages.page_of(self, node)?,
             citation: citation.into(),
             heading: self.engine.heading_on(law, node)?.into(),
             status,

@@ -163,6 +163,8 @@ pub(super) struct CheckedCall<'a, C> {
     pub(super) deep: &'a DeepSearch,
     /// The base URL that clients use, without a slash at its end.
     pub(super) base_url: &'a str,
+    /// What links to pages begin with: the base URL, or nothing within the site.
+    pub(super) link_base: &'a str,
     pub(super) now: Now,
     /// The format in which the caller wants the answer.
     pub(super) format: Format,

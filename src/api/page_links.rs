@@ -1,32 +1,81 @@
 //! The addresses of the web pages on which people read what an answer contains.
+//!
+//! The page of a node has its source key as its path, such as `/us/usc/t17/s107`. A key that begins like
+//! another path of the server, and one that a path cannot contain, has its page at `/law/ID`, which
+//! redirects to the readable path everywhere else.
 
 use hornbook_corpus::day::Day;
-use hornbook_corpus::ids::NodeId;
+use hornbook_corpus::ids::{NodeId, NodeOrdinal, is_source_key};
 
-use super::as_of::{AS_OF_NAME, RequestedDay};
-use super::operation::CheckedCall;
+use super::as_of::AS_OF_NAME;
+use super::corpus::Corpus;
+use super::error::ApiError;
 
-/// The beginning of the path of every page of a provision or container.
+/// The beginning of the path of a page that is found by the id of its node.
 pub(crate) const LAW_PATH: &str = "/law/";
+
+/// The first parts of all other paths of the server.
+const RESERVED: [&str; 22] = [
+    ".well-known",
+    "api",
+    "assets",
+    "billing",
+    "browse",
+    "cite",
+    "coverage",
+    "docs",
+    "formation",
+    "healthz",
+    "law",
+    "llms.txt",
+    "operator",
+    "readyz",
+    "robots.txt",
+    "search",
+    "settings",
+    "sitemap",
+    "sitemap.xml",
+    "suggest",
+    "zoning",
+    "zoning-parts",
+];
+
+/// The path of a node's page.
+pub(crate) fn page_path(corpus: &Corpus, node: NodeOrdinal) -> Result<String, ApiError> {
+    let key = corpus.snapshot().cards.get(node)?.source_key;
+    if is_readable(key) { Ok(format!("/{key}")) } else { Ok(format!("{LAW_PATH}{}", corpus.node_id(node)?)) }
+}
+
+/// The node whose page has this path, without the slash at its beginning.
+pub(crate) fn node_at(corpus: &Corpus, path: &str) -> Option<NodeOrdinal> {
+    let node = if is_readable(path) { NodeId::from_source_key(path) } else { return None };
+    corpus.snapshot().ordinal(node)
+}
+
+fn is_readable(key: &str) -> bool {
+    let first = key.split('/').next().unwrap_or_default();
+    is_source_key(key) && !RESERVED.contains(&first)
+}
 
 /// Makes the addresses of the pages for the answers of one call.
 #[derive(Clone, Debug)]
-pub(super) struct PageLinks {
+pub(crate) struct PageLinks {
+    /// Empty for links within the site.
     base_url: String,
     /// The day that the call named: the page then shows the same wording.
     named_day: Option<Day>,
 }
 
 impl PageLinks {
-    pub(super) fn of<C>(call: &CheckedCall<'_, C>, asked: &RequestedDay) -> Self {
-        Self { base_url: call.base_url.to_owned(), named_day: asked.is_named.then_some(asked.day) }
+    pub(crate) fn new(base_url: &str, named_day: Option<Day>) -> Self {
+        Self { base_url: base_url.to_owned(), named_day }
     }
 
-    pub(super) fn page_of(&self, node: NodeId) -> String {
-        let page = format!("{}{LAW_PATH}{node}", self.base_url);
-        match self.named_day {
+    pub(crate) fn page_of(&self, corpus: &Corpus, node: NodeOrdinal) -> Result<String, ApiError> {
+        let page = format!("{}{}", self.base_url, page_path(corpus, node)?);
+        Ok(match self.named_day {
             Some(day) => format!("{page}?{AS_OF_NAME}={day}"),
             None => page,
-        }
+        })
     }
 }

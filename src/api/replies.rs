@@ -10,6 +10,6 @@ pub use super::endpoints::gis_zones::{CategoryReply, SourceReply, TilesReply, Zo
 pub use super::endpoints::node::{NodeReply, NoteReply, Provenance, WordingReply};
 pub use super::endpoints::purchase::PurchaseReply;
 pub use super::endpoints::references::{NodeReferences, ReferenceList, ReferencesReply};
-pub use super::endpoints::resolve::ResolveReply;
+pub use super::endpoints::resolve::{LinkedCandidate, ResolveReply};
 pub use super::endpoints::search::{FacetsReply, JurisdictionCount, NotHere, SearchReply, SearchResultItem, TagCount};
 pub use super::endpoints::suggest::{SuggestReply, SuggestionReply};

@@ -132,12 +132,12 @@ async fn browsed(
 }
 
 fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
-    let Child { link: NodeLink { id, citation, heading, status, effective_from, effective_to, .. }, child_count } =
+    let Child { link: NodeLink { id, url, citation, heading, status, effective_from, effective_to, .. }, child_count } =
         child;
     let level = (*child_count > 0).then(|| fragment_path(body, Some(&id.to_string()), 1, day));
     html! {
         li data-level=[level] {
-            a href=(address::path_on(id, day)) {
+            a href=(url) {
                 @if *child_count == 0 || !heading_has_number(citation, heading) { span.citation { (UntrustedText(citation)) } " " }
                 span.heading { (short_heading(heading)) }
                 @if *child_count > 0 { " " span.count { (child_count) } }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use ::http::StatusCode;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 
-use super::law::address::path;
 use super::page_context::OpenPage;
 use super::response::{self, CachePolicy};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::page_links::page_path;
 use crate::mount::MountResponse;
 
 /// Nodes per sitemap. The protocol allows 50,000 addresses.
@@ -54,19 +54,17 @@ pub(super) async fn of_body(opened: OpenPage<'_>, name: &str) -> Result<MountRes
     }
     let range = OrdinalRange { start, end: nodes.end.min(start + NODES_PER_MAP) };
     let (corpus, base_url) = (Arc::clone(&opened.corpus), opened.shell.service.base_url().to_owned());
-    let xml = opened.shell.service.heavy(move || Ok(urls(&corpus, range, &base_url))).await?;
+    let xml = opened.shell.service.heavy(move || urls(&corpus, range, &base_url)).await?;
     Ok(opened.answer(response::text(StatusCode::OK, XML, xml.into(), CachePolicy::Revalidate)))
 }
 
-fn urls(corpus: &Corpus, range: OrdinalRange, base_url: &str) -> String {
+fn urls(corpus: &Corpus, range: OrdinalRange, base_url: &str) -> Result<String, ApiError> {
     let outline = &corpus.snapshot().outline;
     let mut xml = begun("urlset");
     for node in (range.start..range.end).map(NodeOrdinal).filter(|node| outline.is_provision(*node)) {
-        if let Some(id) = outline.id(node) {
-            let _ = write!(xml, "<url><loc>{base_url}{}</loc></url>", path(id));
-        }
+        let _ = write!(xml, "<url><loc>{base_url}{}</loc></url>", page_path(corpus, node)?);
     }
-    xml + "</urlset>\n"
+    Ok(xml + "</urlset>\n")
 }
 
 fn begun(root: &str) -> String {

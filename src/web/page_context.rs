@@ -25,6 +25,7 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::Operation;
 use crate::api::operations::OPERATIONS;
+use crate::api::page_links::PageLinks;
 use crate::api::parameters::Arguments;
 use crate::api::reply::{Body, Format, Pages};
 use crate::api::service::Service;
@@ -195,6 +196,11 @@ impl OpenPage<'_> {
         let named = self.named_day().and_then(|day| day.parse().ok());
         let day = named.unwrap_or_else(|| today(self.shell.service.now()));
         self.corpus.engine().law_on(Some(day))
+    }
+
+    /// Links within the site, for the day of the page.
+    pub(super) fn links(&self) -> PageLinks {
+        PageLinks::new("", self.named_day().and_then(|day| day.parse().ok()))
     }
 
     /// Calls an operation and requires a complete reply.

@@ -13,7 +13,9 @@ use super::docs;
 use super::errors;
 use super::indexing;
 use super::law;
+use super::law::address::LawAddress;
 use super::page_context::{OpenPage, PageContext};
+use super::response;
 use super::search;
 use super::visitor::Visitor;
 use super::zoning;
@@ -46,9 +48,9 @@ impl PublicPages {
             ["browse"] => contents::all(opened).await,
             ["browse", body] => contents::of_body(opened, body).await,
             ["browse", body, "level"] => contents::level_fragment(opened, body).await,
-            ["law", "cite", citation @ ..] if !citation.is_empty() => {
-                law::by_citation(opened, &citation.join("/")).await
-            }
+            ["search"] => Ok(moved_to(opened, "/", "/search")),
+            ["cite", citation @ ..] if !citation.is_empty() => law::by_citation(opened, &citation.join("/")).await,
+            ["law", "cite", ..] => Ok(moved_to(opened, "/cite", "/law/cite")),
             ["docs"] | ["docs", ""] => docs::answer(opened, &self.docs).await,
             ["coverage"] => coverage::answer(opened).await,
             ["zoning"] => zoning::all(opened).await,
@@ -56,18 +58,31 @@ impl PublicPages {
             ["robots.txt"] => Ok(indexing::robots(opened)),
             ["sitemap.xml"] => Ok(indexing::index(opened)),
             ["sitemap", name] => indexing::of_body(opened, name).await,
-            ["law", id, "references"] => law::references::answer(opened, id).await,
-            ["law", id] => law::by_id(opened, id).await,
-            _ => Ok(errors::not_found(&opened.visitor, opened.request.id)),
+            names => match LawAddress::of(&opened.corpus, opened.request.path) {
+                Some(address) => law::at(opened, address).await,
+                None if names.first() == Some(&"law") => Err(law::no_provision()),
+                None => Ok(errors::not_found(&opened.visitor, opened.request.id)),
+            },
         }
     }
+}
+
+/// Redirects to the same path below another beginning, with the same parameters.
+fn moved_to(opened: OpenPage<'_>, beginning: &str, old: &str) -> MountResponse {
+    let rest = opened.request.path.strip_prefix(old).unwrap_or_default();
+    let query = opened.request.query.map(|query| format!("?{query}")).unwrap_or_default();
+    let target = format!("{beginning}{rest}{query}");
+    opened.answer(response::moved(&target))
 }
 
 impl Mount for PublicPages {
     fn matches_path(&self, path: &str) -> bool {
         let first = path.split('/').nth(1);
-        matches!(first, Some("" | "suggest" | "law" | "browse" | "coverage" | "docs" | "zoning"))
-            || (self.shell.is_indexed && matches!(first, Some("robots.txt" | "sitemap.xml" | "sitemap")))
+        match first {
+            Some("" | "browse" | "cite" | "coverage" | "docs" | "law" | "search" | "suggest" | "zoning") => true,
+            Some("robots.txt" | "sitemap.xml" | "sitemap") => self.shell.is_indexed,
+            _ => LawAddress::of(&self.shell.service.corpus(), path).is_some(),
+        }
     }
 
     fn methods(&self, _path: &str) -> Methods {

@@ -73,7 +73,16 @@ pub(super) fn not_modified(version: &str, keep: CachePolicy) -> Response<Bytes> 
 
 /// Redirects to another page of this site. The path must be encoded.
 pub(super) fn redirect(path: &str) -> Response<Bytes> {
-    let mut response = page(StatusCode::SEE_OTHER, String::new(), CachePolicy::NoStore);
+    redirect_as(StatusCode::SEE_OTHER, path)
+}
+
+/// Redirects to the address that a page has now, for good.
+pub(super) fn moved(path: &str) -> Response<Bytes> {
+    redirect_as(StatusCode::PERMANENT_REDIRECT, path)
+}
+
+fn redirect_as(status: StatusCode, path: &str) -> Response<Bytes> {
+    let mut response = page(status, String::new(), CachePolicy::NoStore);
     response.headers_mut().remove(CONTENT_TYPE);
     if let Ok(path) = HeaderValue::from_str(path) {
         response.headers_mut().insert(LOCATION, path);

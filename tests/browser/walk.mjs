@@ -29,15 +29,15 @@ async function cutOff(page) {
 /** The pages by name. */
 async function places() {
   const page = await visitor(open);
-  await page.goto("/law/cite/" + encodeURIComponent("Arden Rev. Stat. § 24-2-201"));
+  await page.goto("/cite/" + encodeURIComponent("Arden Rev. Stat. § 24-2-201"));
   const provision = new URL(page.url()).pathname;
   await page.goto("/browse");
   const body = await page.locator("main .links a").first().getAttribute("href");
   await page.goto(body);
   const container = await page.locator("main .links a").first().getAttribute("href");
-  await page.goto("/law/cite/" + encodeURIComponent("Arden Rev. Stat. § 18-2-207"));
+  await page.goto("/cite/" + encodeURIComponent("Arden Rev. Stat. § 18-2-207"));
   const citing = new URL(page.url()).pathname;
-  await page.goto("/law/cite/" + encodeURIComponent("Arden Rev. Stat. § 18-2-202"));
+  await page.goto("/cite/" + encodeURIComponent("Arden Rev. Stat. § 18-2-202"));
   const cited = new URL(page.url()).pathname;
   await close(page);
   return {
@@ -326,7 +326,7 @@ await test("machines read of a provision what it is", async () => {
   assert.match(await text(page, "/robots.txt"), /Sitemap: /);
   const sitemap = await text(page, "/sitemap.xml");
   const part = new URL(sitemap.match(/<loc>([^<]+)<\/loc>/)[1]).pathname;
-  assert.ok((await text(page, part)).includes("/law/"));
+  assert.ok((await text(page, part)).includes("/xa/ars/t24/c2/s24-2-201<"));
   await close(page);
 });
 

@@ -81,7 +81,7 @@ fn failed_pages_are_free_and_pages_report_their_total_cost() {
     for (path, expected) in [
         ("/zoning/XA-PORT-ARDEN?page=x", 422),
         ("/zoning/XA-NOWHERE", 404),
-        ("/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2099-9-999", 404),
+        ("/cite/Arden%20Rev.%20Stat.%20%C2%A7%2099-9-999", 404),
         ("/law/225f16f2-705a-51ad-94cb-52d662dc230d", 404),
         ("/?q=deposit&page=0", 422),
         ("/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201&as=words&mode=x", 422),
@@ -110,8 +110,7 @@ fn reading_without_credits_is_refused_if_it_costs() {
     );
     let mut browser = Browser::approved(&server, "jane");
     let account = browser.account();
-    let paths =
-        ["/browse", "/?q=deposit", "/zoning/XA-PORT-ARDEN", "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201"];
+    let paths = ["/browse", "/?q=deposit", "/zoning/XA-PORT-ARDEN", "/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201"];
     for path in paths {
         let page = browser.get(path);
         assert_eq!(page.status, 402, "{path}");

@@ -8,6 +8,7 @@ use hornbook::api::operations::OPERATIONS;
 use hornbook_base::clock::{ManualClock, UnixDay};
 use serde_json::{Value, json};
 
+use crate::pages::page_path;
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 use crate::{mcp, pages};
 
@@ -260,7 +261,7 @@ fn contents_say_how_current_they_are_and_neighbours_that_they_are_not_in_force()
     let coverage = pages::request(&served.server, "/coverage?asOf=2020-01-01").text();
     assert!(coverage.contains("<input type=\"date\" name=\"asOf\" value=\"2020-01-01\">"), "{coverage}");
     // Before the first wording, the neighbour's page says so beside its link.
-    let next = pages::request(&served.server, &format!("/law/{}?asOf=2020-01-01", text(&node["next"]["id"]))).text();
+    let next = pages::request(&served.server, page_path(text(&node["next"]["url"]))).text();
     let neighbours = &next[next.find("aria-label=\"Before and after\"").unwrap()..];
     assert!(neighbours[..neighbours.find("</nav>").unwrap()].contains(text(&node["status"])), "{}", node["status"]);
 }
@@ -268,28 +269,30 @@ fn contents_say_how_current_they_are_and_neighbours_that_they_are_not_in_force()
 #[test]
 fn pages_and_their_links_keep_as_of() {
     let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
-    let page = |query: &str| pages::request(&served.server, &format!("/law/{}{query}", served.id)).text();
+    let address = page_path(text(&served.node("2026-07-02")["url"])).replace("?asOf=2026-07-02", "");
+    assert_eq!(address, "/xa/ars/t24/c2/s24-2-201");
+    let page = |query: &str| pages::request(&served.server, &format!("{address}{query}")).text();
     let today = page("");
     assert!(today.contains("more than two months") && !today.contains("The law as of"), "{today}");
     let later = page("?asOf=2026-07-02");
     assert!(later.contains("more than one month") && later.contains("The law as of"), "{later}");
     assert!(later.contains("Status") || later.contains("This wording is in effect from"), "{later}");
-    for link in later.split("href=\"/law/").skip(1).map(|rest| rest.split('"').next().unwrap()) {
-        let leads_to_itself = link == served.id;
+    for link in later.split("href=\"/xa/").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        let leads_to_itself = address.ends_with(link);
         assert!(leads_to_itself || link.contains("asOf=2026-07-02"), "{link}");
     }
     // A citation redirects to the law of that day too, from either place.
     let cited = encoded(DEPOSITS);
-    for path in [format!("/law/cite/{cited}?asOf=2026-07-02"), format!("/?q={cited}&asOf=2026-07-02")] {
+    for path in [format!("/cite/{cited}?asOf=2026-07-02"), format!("/?q={cited}&asOf=2026-07-02")] {
         let led = pages::request(&served.server, &path);
-        assert_eq!(led.header("location"), format!("/law/{}?asOf=2026-07-02", served.id), "{path}");
+        assert_eq!(led.header("location"), format!("{address}?asOf=2026-07-02"), "{path}");
     }
-    let new_law = format!("/law/cite/{}?asOf=2021-09-30", encoded("Arden Rev. Stat. § 24-3-115"));
+    let new_law = format!("/cite/{}?asOf=2021-09-30", encoded("Arden Rev. Stat. § 24-3-115"));
     let new_law = pages::request(&served.server, &new_law).header("location").to_owned();
     assert!(pages::request(&served.server, &new_law).text().contains("Not yet in force."), "{new_law}");
     let early = page("?asOf=2020-01-01");
     assert!(early.contains("This wording was not in effect on that day."), "{early}");
-    let markdown = pages::request(&served.server, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();
+    let markdown = pages::request(&served.server, &format!("{address}.md?asOf=2020-01-01")).text();
     assert!(markdown.contains("**Status: uncertain, from 2023-10-01, until 2026-07-01**"), "{markdown}");
     let results = pages::request(&served.server, "/?q=security%20deposit&asOf=2030-01-01").text();
     assert!(results.contains("current through <time datetime=\"2026-01-01\">") && results.contains("asOf=2030-01-01"));

@@ -12,8 +12,11 @@ use hornbook::web::files::AssetFiles;
 use hornbook::web::page_context::{PageContext, PageSettings};
 use hornbook::web::public_pages::PublicPages;
 use hornbook::web::zoning::map_parts::MapParts;
+use hornbook_corpus::ids::NodeId;
 use hornbook_index_build::build::Destination;
+use serde_json::{Value, json};
 
+use crate::operations::NODE;
 use crate::sample::build_plan;
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
@@ -59,9 +62,14 @@ pub(crate) fn request(server: &TestServer, path: &str) -> TestResponse {
 
 /// The page of a provision of the sample corpus.
 fn provision(server: &TestServer) -> String {
-    let answered = request(server, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201");
+    let answered = request(server, "/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201");
     assert_eq!(answered.status, 303);
     answered.header("location").to_owned()
+}
+
+/// The path of a page in an answer of the API.
+pub(crate) fn page_path(url: &str) -> &str {
+    url.strip_prefix("https://law.example").unwrap_or_else(|| panic!("{url} is not of this service"))
 }
 
 pub(crate) fn is_page(answered: &TestResponse, path: &str) {
@@ -102,7 +110,7 @@ fn every_page_has_the_policy_and_sets_no_cookie() {
         ("/zoning-parts/XA-MILLBROOK/old/zones", 404),
         (provision.as_str(), 200),
         (&format!("{provision}/references?direction=in"), 200),
-        ("/law/cite/nothing", 404),
+        ("/cite/nothing", 404),
         ("/law/17", 404),
         ("/browse/17", 404),
         ("/nowhere", 404),
@@ -136,6 +144,67 @@ fn programs_get_the_error_object_and_browsers_a_page() {
 }
 
 #[test]
+fn a_page_has_one_address_that_people_can_read_and_all_others_lead_there() {
+    let server = open();
+    let page = "/xa/ars/t24/c2/s24-2-201";
+    let id = NodeId::from_source_key(&page[1..]);
+    let moved = |path: &str| {
+        let answered = request(&server, path);
+        assert_eq!(answered.status, 308, "{path}");
+        answered.header("location").to_owned()
+    };
+    assert_eq!(moved(&format!("/law/{id}")), page);
+    assert_eq!(moved(&format!("/law/{id}?asOf=2026-07-02")), format!("{page}?asOf=2026-07-02"));
+    for view in [".md", ".txt", "/references"] {
+        assert_eq!(moved(&format!("/law/{id}{view}")), format!("{page}{view}"));
+        assert_eq!(request(&server, &format!("{page}{view}")).status, 200, "{view}");
+    }
+    assert_eq!(moved("/XA/ARS/T24/C2/S24-2-201"), page);
+    assert_eq!(moved(&format!("{page}/")), page);
+    assert_eq!(moved("/law/cite/Arden%20%C2%A7%201?asOf=2026-01-01"), "/cite/Arden%20%C2%A7%201?asOf=2026-01-01");
+    assert_eq!(moved("/search?q=security+deposit&jurisdiction=XA"), "/?q=security+deposit&jurisdiction=XA");
+    assert_eq!(moved("/search"), "/");
+    let text = request(&server, page).text();
+    let canonical = format!("<link rel=\"canonical\" href=\"https://law.example{page}\">");
+    assert!(text.contains(&canonical) && !text.contains("href=\"/law/"), "{text}");
+    for path in ["/xa", "/xa/ars/t24/c2/s24-2-999", "/xa/ars/t24/c2/s24-2-201.pdf", "/us/usc/t17/s107"] {
+        server.get_with(path, &[]).expect_error(404, "not_found");
+        assert!(request(&server, path).text().contains("<h1>Not found</h1>"), "{path}");
+    }
+}
+
+#[test]
+fn a_source_key_that_begins_like_another_path_is_served_by_id() {
+    let data = tempfile::tempdir().unwrap();
+    let sources = data.path().join("sources");
+    fs::create_dir(&sources).unwrap();
+    let mut plan = "name = \"Keys\"\n".to_owned();
+    let keys = ["api/v1", "cite/code", "law/code", "settings/code", "zoning-parts/a", "xa/code"];
+    for key in keys {
+        plan += &format!(
+            "[[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"VT\"\ncode_body = \"Code of {key}\"\n\
+             key = \"{key}\"\ncitation = \"Code of {key} § {{number}}\"\npublisher = \"Test\"\nurl = \"https://example.org\"\n\
+             edition = \"1\"\nretrieved = \"2026-01-01\"\nlicense = \"CC0\"\n"
+        );
+    }
+    fs::write(sources.join("plan.toml"), plan).unwrap();
+    let line = json!({ "key": "s1", "level": "section", "number": "1", "heading": "Lamps", "text": "Lamps burn." });
+    fs::write(sources.join("law.jsonl"), line.to_string()).unwrap();
+    build_into(&sources, data.path());
+    let server = open();
+    server.service.reload_snapshot(data.path()).unwrap();
+    let api_key = server.create_full_key();
+    for key in keys {
+        let id = NodeId::from_source_key(&format!("{key}/s1"));
+        let expected = if key == "xa/code" { format!("/{key}/s1") } else { format!("/law/{id}") };
+        let node = server.get(&format!("/api/v1/node/{id}"), &api_key).json();
+        assert_eq!(page_path(node["url"].as_str().unwrap()), expected);
+        let page = request(&server, &expected);
+        assert!(page.status == 200 && page.text().contains("Lamps burn."), "{expected}");
+    }
+}
+
+#[test]
 fn stylesheet_and_scripts_are_immutable() {
     let server = open();
     let text = request(&server, "/").text();
@@ -158,22 +227,20 @@ fn page_and_api_agree() {
     let page = request(&server, "/?q=notice+to+the+tenant").text();
     let mut at = 0;
     for hit in found["results"].as_array().unwrap() {
-        let link = format!("<a href=\"/law/{}\">", hit["nodeId"].as_str().unwrap());
+        let link = format!("<a href=\"{}\">", page_path(hit["url"].as_str().unwrap()));
         at += page[at..].find(&link).unwrap_or_else(|| panic!("{link} is not in its place"));
     }
     assert!(page.contains("<mark>"));
     let path = provision(&server);
-    let node = server.get(&path.replace("/law/", "/api/v1/node/"), &key).json();
+    let api = format!("/api/v1/node/{}", NodeId::from_source_key(&path[1..]));
+    let node = server.get(&api, &key).json();
     let page = request(&server, &path).text();
     for name in ["citation", "heading"] {
         assert!(page.contains(node[name].as_str().unwrap()), "{name}");
     }
     assert!(page.contains(node["provenance"]["contentHash"].as_str().unwrap()));
     let (markdown, text) = (request(&server, &format!("{path}.md")), request(&server, &format!("{path}.txt")));
-    assert_eq!(
-        markdown.text(),
-        server.get(&format!("{}?format=md", path.replace("/law/", "/api/v1/node/")), &key).text()
-    );
+    assert_eq!(markdown.text(), server.get(&format!("{api}?format=md"), &key).text());
     assert_eq!(text.header("content-type"), "text/plain; charset=utf-8");
 }
 
@@ -202,7 +269,7 @@ fn a_citation_leads_to_its_provision_and_its_subdivision() {
     );
     let page = request(&server, &path).text();
     assert!(page.contains("id=\"b\""), "{page}");
-    let several = request(&server, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%C2%A7%2024-2-201%20to%2024-2-203").text();
+    let several = request(&server, "/cite/Arden%20Rev.%20Stat.%20%C2%A7%C2%A7%2024-2-201%20to%2024-2-203").text();
     assert!(several.contains("</span></a></li>") && !several.contains("by its id"), "{several}");
     let unknown = request(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+99-9-999");
     assert_eq!(unknown.status, 200);
@@ -256,9 +323,9 @@ fn filters_are_kept_across_result_pages() {
 fn answers_name_the_page_that_people_open() {
     let server = open();
     let key = server.create_full_key();
-    let page_of = |answer: &serde_json::Value, day: &str| {
-        let url = answer["url"].as_str().unwrap();
-        let path = url.strip_prefix("https://law.example").unwrap();
+    let page_of = |answer: &Value, day: &str| {
+        let url = answer["url"].as_str().unwrap_or_else(|| panic!("no url in {answer}"));
+        let path = page_path(url);
         assert!(path.ends_with(day) && path.contains("asOf") != day.is_empty(), "{url}");
         let page = request(&server, path);
         assert_eq!(page.status, 200, "{url}");
@@ -274,6 +341,22 @@ fn answers_name_the_page_that_people_open() {
         assert_eq!(page_of(&node, &day), url);
         let ids = format!("/api/v1/nodes?ids={}{}", hit["nodeId"].as_str().unwrap(), day.replace('?', "&"));
         assert_eq!(page_of(&server.get(&ids, &key).json()["nodes"][0], &day), url);
+        for link in [&node["parent"], &node["path"][0]] {
+            page_of(link, &day);
+        }
+        let and_day = day.replace('?', "&");
+        let resolved =
+            server.get(&format!("/api/v1/resolve?citation=Arden+Rev.+Stat.+%C2%A7+24-2-201{and_day}"), &key).json();
+        page_of(&resolved["answers"][0]["candidates"][0], &day);
+        let body = node["codeBodyId"].as_str().unwrap();
+        let browsed = server.get(&format!("/api/v1/browse?codeBodyId={body}{and_day}"), &key).json();
+        page_of(&browsed["nodes"][0], &day);
+        let cited_by = server.get(&format!("/api/v1/node/{}/references?direction=in{and_day}", *NODE), &key).json();
+        page_of(&cited_by["nodes"][0], &day);
+        let cited = server.get(&format!("/api/v1/node/{}{day}", *NODE), &key).json();
+        page_of(&cited["references"]["in"]["nodes"][0], &day);
+        let suggested = server.get(&format!("/api/v1/suggest?q=secur{and_day}"), &key).json();
+        page_of(&suggested["suggestions"][0], &day);
     }
 }
 
@@ -316,13 +399,9 @@ fn visitors_cannot_read_if_reading_needs_an_account() {
         },
         |_| (),
     );
-    for path in [
-        "/browse",
-        "/coverage",
-        "/zoning",
-        "/zoning/XA-MILLBROOK",
-        "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201",
-    ] {
+    for path in
+        ["/browse", "/coverage", "/zoning", "/zoning/XA-MILLBROOK", "/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201"]
+    {
         let refused = request(&server, path);
         assert_eq!(refused.status, 401, "{path}");
         is_page(&refused, path);
@@ -385,7 +464,7 @@ fn sitemaps_have_every_provision_once() {
 }
 
 /// Builds law from lines in the native format, and serves it on a server whose pages are open.
-fn serving(lines: &[serde_json::Value]) -> (TestServer, tempfile::TempDir) {
+fn serving(lines: &[Value]) -> (TestServer, tempfile::TempDir) {
     let data = tempfile::tempdir().unwrap();
     let plan = "name = \"Test\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"Bast\"\nlevel = \"state\"\n\
                 [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XB\"\ncode_body = \"Code\"\n\
@@ -403,29 +482,27 @@ fn serving(lines: &[serde_json::Value]) -> (TestServer, tempfile::TempDir) {
 
 /// The page that a citation redirects to.
 fn page_of_citation(server: &TestServer, citation: &str) -> String {
-    let found = request(server, &format!("/law/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
+    let found = request(server, &format!("/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
     assert_eq!(found.status, 303, "{citation}: {}", found.text());
     request(server, found.header("location")).text()
 }
 
 #[test]
 fn status_banners_precede_the_text() {
-    let section = |number: &str, more: serde_json::Value| {
-        let mut line = serde_json::json!({ "key": format!("s{number}"), "level": "section", "number": number,
+    let section = |number: &str, more: Value| {
+        let mut line = json!({ "key": format!("s{number}"), "level": "section", "number": number,
             "heading": format!("Heading {number}"), "citation": format!("Code § {number}"), "text": "The law begins here." });
         line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         line
     };
-    let other = serde_json::json!([{ "label": "Effective July 1, 2031", "effectiveFrom": "2031-07-01", "text": "The law of later." }]);
+    let other =
+        json!([{ "label": "Effective July 1, 2031", "effectiveFrom": "2031-07-01", "text": "The law of later." }]);
     let (server, _data) = serving(&[
-        section("1", serde_json::json!({ "status": "repealed" })),
-        section("2", serde_json::json!({ "effectiveFrom": "2030-01-01" })),
-        section("3", serde_json::json!({ "wordings": other })),
-        section("4", serde_json::json!({})),
-        section(
-            "5",
-            serde_json::json!({ "effectiveFrom": "1975-07-01", "notes": [{ "topic": "Historical Notes", "text": "" }] }),
-        ),
+        section("1", json!({ "status": "repealed" })),
+        section("2", json!({ "effectiveFrom": "2030-01-01" })),
+        section("3", json!({ "wordings": other })),
+        section("4", json!({})),
+        section("5", json!({ "effectiveFrom": "1975-07-01", "notes": [{ "topic": "Historical Notes", "text": "" }] })),
     ]);
     for (citation, said) in [
         ("Code § 1", "No longer in force: repealed."),
@@ -457,7 +534,7 @@ fn long_provisions_have_contents_and_lazy_parts() {
     let text: Vec<String> = (0..100_u8).map(|place| format!("({}) {paragraph}", label_letters(place))).collect();
     let text = text.join("\n");
     assert!(text.len() > 280_000);
-    let line = serde_json::json!({ "key": "s1", "level": "section", "number": "1", "heading": "Records", "citation": "Code § 1", "text": text });
+    let line = json!({ "key": "s1", "level": "section", "number": "1", "heading": "Records", "citation": "Code § 1", "text": text });
     let (server, _data) = serving(&[line]);
     let page = page_of_citation(&server, "Code § 1");
     let (contents, behind) = page.split_once("class=\"contents\"").unwrap().1.split_once("</details>").unwrap();
@@ -484,10 +561,10 @@ fn hostile_text_is_escaped() {
     let hostile = "(a) </script><script>alert(1)</script> <!-- & <style>\n(b) \u{1b}[31mred\u{1b}[0m \u{202e}desrever\u{2066} \" onmouseover=\"x";
     let long = "H".repeat(1 << 20);
     let lines = [
-        serde_json::json!({ "key": "t1", "level": "title", "number": "1", "heading": "<h1>Title</h1>", "citation": "<i>T</i> 1" }),
-        serde_json::json!({ "key": "t1/s1", "parent": "t1", "level": "section", "number": "1", "heading": "</script><svg onload=alert(1)>",
+        json!({ "key": "t1", "level": "title", "number": "1", "heading": "<h1>Title</h1>", "citation": "<i>T</i> 1" }),
+        json!({ "key": "t1/s1", "parent": "t1", "level": "section", "number": "1", "heading": "</script><svg onload=alert(1)>",
             "citation": "Code § 1", "text": hostile, "notes": [{ "topic": "<b>", "text": "<iframe>" }], "tags": [] }),
-        serde_json::json!({ "key": "t1/s2", "parent": "t1", "level": "section", "number": "2", "heading": long, "citation": "Code § 2", "text": "hostile words of a long heading" }),
+        json!({ "key": "t1/s2", "parent": "t1", "level": "section", "number": "2", "heading": long, "citation": "Code § 2", "text": "hostile words of a long heading" }),
     ];
     let sources = data.path().join("sources");
     fs::create_dir(&sources).unwrap();
@@ -505,8 +582,8 @@ fn hostile_text_is_escaped() {
     for hit in found["results"].as_array().unwrap() {
         let id = hit["nodeId"].as_str().unwrap();
         let node = server.get(&format!("/api/v1/node/{id}"), &key).json();
-        paths.push(format!("/law/{id}"));
-        paths.push(format!("/law/{}", node["parent"]["id"].as_str().unwrap()));
+        paths.push(page_path(node["url"].as_str().unwrap()).to_owned());
+        paths.push(page_path(node["parent"]["url"].as_str().unwrap()).to_owned());
     }
     assert!(paths.len() > 6, "{found:#}");
     for path in &paths {
@@ -531,8 +608,8 @@ fn hostile_text_is_escaped() {
             assert!(!text.contains(never), "{path} has {never:?}");
         }
     }
-    let first = paths.iter().filter(|path| path.starts_with("/law/")).map(|path| request(&server, path).text());
-    let shown = first.into_iter().find(|text| text.contains("desrever")).expect("the hostile provision is found");
+    let mut read = paths.iter().skip(4).map(|path| request(&server, path).text());
+    let shown = read.find(|text| text.contains("desrever")).expect("the hostile provision is found");
     assert!(shown.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
 }
 

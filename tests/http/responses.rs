@@ -416,7 +416,7 @@ fn queries_are_completed_and_misspellings_corrected() {
     assert_eq!(suggestions.len(), 3);
     let days = ["effectiveFrom", "effectiveTo", "currentThrough"];
     let always = fields(&suggestions[0]).into_iter().filter(|field| !days.contains(field));
-    assert_eq!(always.collect::<Vec<_>>(), ["citation", "count", "isGuess", "kind", "nodeId", "status", "text"]);
+    assert_eq!(always.collect::<Vec<_>>(), ["citation", "count", "isGuess", "kind", "nodeId", "status", "text", "url"]);
     assert!(suggestions[0]["text"].as_str().unwrap().to_lowercase().starts_with("secur"), "{body:#}");
     let node = client.json(&format!("/api/v1/node/{}", suggestions[0]["nodeId"].as_str().unwrap()));
     assert_eq!(node["citation"], suggestions[0]["citation"]);

@@ -4,6 +4,7 @@
 //! fields. Unknown fields are refused, so that a misspelled field is not silently lost. A line with
 //! mistakes does not stop the reading: the mistakes of all lines are reported together.
 
+use hornbook_corpus::ids::is_source_key;
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
@@ -16,7 +17,7 @@ use crate::import::target::{ImportTarget, LINE_BYTES_MAX};
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind};
 use crate::source_files::{SourceFile, parse_lines};
-use crate::values::{is_date, is_source_key};
+use crate::values::is_date;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

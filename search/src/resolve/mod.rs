@@ -69,10 +69,11 @@ impl AnswerKind {
     }
 }
 
-/// The answer to one citation.
+/// The answer to one citation. `Node` is what it says of each node that the citation may name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CitationAnswer {
+#[schemars(rename = "CitationAnswer")]
+pub struct CitationAnswer<Node = CitedNode> {
     pub answer: AnswerKind,
     /// The canonical form, with the subdivision; null if the text could not be read. If several codes
     /// share the name, all possible citations.
@@ -89,9 +90,31 @@ pub struct CitationAnswer {
     pub node_id: Option<NodeId>,
     /// Everything that the citation names, in code order; at most 100 nodes. If a place within a part
     /// or chapter is not in the corpus, the part or chapter itself.
-    pub candidates: Vec<CitedNode>,
+    pub candidates: Vec<Node>,
     /// An explanation for people, with the next step to take.
     pub message: String,
+}
+
+impl CitationAnswer {
+    /// The same answer with something else about each node.
+    pub fn try_map<Node, E>(
+        self,
+        of_node: impl FnMut(CitedNode) -> Result<Node, E>,
+    ) -> Result<CitationAnswer<Node>, E> {
+        let Self { answer, citation, code_body, jurisdiction, subdivision, notes, node_id, candidates, message } = self;
+        let candidates = candidates.into_iter().map(of_node).collect::<Result<_, E>>()?;
+        Ok(CitationAnswer {
+            answer,
+            citation,
+            code_body,
+            jurisdiction,
+            subdivision,
+            notes,
+            node_id,
+            candidates,
+            message,
+        })
+    }
 }
 
 /// A node that a citation may name.

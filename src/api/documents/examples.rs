@@ -79,10 +79,10 @@ fn of_provision(corpus: &Corpus, node: NodeOrdinal) -> Vec<(&'static str, String
     let (before, behind) = corpus.neighbours(node);
     let named = [("node", Some(node)), ("other_node", behind.or(before))];
     values.extend(named.into_iter().filter_map(|(name, node)| Some((name, id(node?)?))));
-    if let Ok(link) = corpus.link(&corpus.engine().law_on(None), node) {
-        let typed = link.heading.chars().take(link.heading.chars().count() * 2 / 3).collect::<String>();
-        values.push(("citation", link.citation.to_string()));
-        values.push(("words", link.heading.to_lowercase()));
+    if let Ok(card) = corpus.snapshot().cards.get(node) {
+        let typed = card.heading.chars().take(card.heading.chars().count() * 2 / 3).collect::<String>();
+        values.push(("citation", card.citation.to_owned()));
+        values.push(("words", card.heading.to_lowercase()));
         values.push(("typed", typed.trim().to_lowercase()));
     }
     if let Some(body) = corpus.snapshot().code_body_of(node) {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal};
-use hornbook_search::LawOnDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +88,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     Ok(PreparedWork::new(weight, move |cancellation| {
         let shown = |node| {
             cancellation.check()?;
-            child(&corpus, &asked.law, node)
+            child(&corpus, &asked, node)
         };
         let notices = EditionNotices::of(&corpus, children.iter().copied(), &asked)?;
         let nodes = children.into_iter().map(shown).collect::<Result<_, _>>()?;
@@ -107,7 +106,7 @@ fn one_page(mut children: impl Iterator<Item = NodeOrdinal>, page: u32, limit: u
     (shown, total)
 }
 
-fn child<'s>(corpus: &'s Corpus, law: &LawOnDay, node: NodeOrdinal) -> Result<Child<'s>, ApiError> {
+fn child<'s>(corpus: &'s Corpus, asked: &RequestedDay, node: NodeOrdinal) -> Result<Child<'s>, ApiError> {
     let child_count = corpus.snapshot().outline.children(node).count();
-    Ok(Child { link: corpus.link(law, node)?, child_count })
+    Ok(Child { link: corpus.link(&asked.law, &asked.pages, node)?, child_count })
 }

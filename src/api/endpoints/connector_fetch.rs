@@ -16,7 +16,7 @@ use crate::api::as_of::{AS_OF_NAME, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
-use crate::api::page_links::PageLinks;
+use crate::api::page_links::node_at;
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
@@ -64,9 +64,8 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let asked = RequestedDay::named_or_today(call, day_of(&wanted)?);
-    let pages = PageLinks::of(call, &asked);
     let work = PreparedWork::heavy(move |_| {
-        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked, &pages)?;
+        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
         let whole = node.as_markdown(&corpus, &asked.law)?;
         Reply::json(&document(&node, whole))
     });
@@ -119,10 +118,12 @@ fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<NodeOrdinal, Ap
     if wanted.contains("://") {
         let below = wanted.strip_prefix(base_url).and_then(|rest| rest.strip_prefix('/'));
         let below = below.or_else(|| wanted.strip_prefix("hornbook://"));
-        let path = below.map(|rest| rest.split(['?', '#']).next().unwrap_or(rest));
-        let id = path.and_then(|path| path.split('/').find_map(known));
-        let id = id.ok_or_else(|| ApiError::not_found(format!("only URLs below {base_url} are supported")))?;
-        return corpus.node(id);
+        let below = below.ok_or_else(|| ApiError::not_found(format!("only URLs below {base_url} are supported")))?;
+        let path = below.split(['?', '#']).next().unwrap_or(below);
+        if let Some(id) = path.split('/').find_map(known) {
+            return corpus.node(id);
+        }
+        return node_at(corpus, path).ok_or_else(|| ApiError::not_found("there is no provision at this address"));
     }
     let answers = corpus.engine().resolve(wanted)?;
     let Some(answer) = answers.first() else { return Err(ApiError::not_found("no provision has this id or citation")) };

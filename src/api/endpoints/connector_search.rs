@@ -5,14 +5,13 @@ use std::sync::Arc;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
-use hornbook_search::{CancelCheck, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
+use hornbook_search::{CancelCheck, Hit, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, PreparedWork};
-use crate::api::page_links::PageLinks;
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
@@ -43,7 +42,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::named_or_today(call, None);
-    let (day, pages) = (Some(asked.day), PageLinks::of(call, &asked));
+    let day = Some(asked.day);
     let depth = call.deep.depth_of(call.corpus.engine(), None, &query, Mode::Hybrid)?;
     Ok(PreparedWork::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
@@ -53,12 +52,16 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
         let mut found = corpus.engine().search(&request)?;
         cancellation.check()?;
         let shown = corpus.engine().show(&mut found)?;
-        let result = |HydratedHit { id, citation, heading, shown, .. }: &HydratedHit<'_>| ConnectorResult {
-            id: *id,
-            title: title(citation, heading, shown.status, [shown.from, shown.to]),
-            url: pages.page_of(*id),
+        let result = |hit: &Hit, provision: &HydratedHit<'_>| {
+            let HydratedHit { id, citation, heading, shown, .. } = provision;
+            Ok(ConnectorResult {
+                id: *id,
+                title: title(citation, heading, shown.status, [shown.from, shown.to]),
+                url: asked.pages.page_of(&corpus, hit.node)?,
+            })
         };
-        let results = shown.iter().map(|shown| result(&shown.provision)).collect();
+        let hits = found.hits.iter().zip(&shown);
+        let results = hits.map(|(hit, shown)| result(hit, &shown.provision)).collect::<Result<_, ApiError>>()?;
         let stages = found.stages.named().collect();
         Ok(Reply { stages, ..Reply::json(&ConnectorResults { results })? })
     }))

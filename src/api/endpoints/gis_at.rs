@@ -19,7 +19,6 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
-use crate::api::page_links::PageLinks;
 use crate::api::parameters::{BoundedDegrees, Param};
 use crate::api::reply::{Format, Reply};
 use crate::api::reply_text::ReplyText;
@@ -61,6 +60,8 @@ pub struct ZoneAtPointReply<'s> {
     pub citation: Option<ReplyText<'s>>,
     #[schemars(with = "Option<uuid::Uuid>")]
     pub node_id: Option<NodeId>,
+    /// The web page of that node.
+    pub url: Option<String>,
     /// `linked` or `placeholder`.
     pub citation_status: ReplyText<'s>,
     /// Whether the point is exactly on the zone's edge.
@@ -106,9 +107,8 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     }
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
-    let pages = PageLinks::of(call, &asked);
     let with_texts = call.caller.scopes.has_any_of(TEXT_SCOPES);
-    let form = if with_texts { format!("texts{}", format_version(Format::Json)) } else { "ids".to_owned() };
+    let form = if with_texts { format!("texts{}", format_version(Format::Json)) } else { "ids2".to_owned() };
     // Contains no comma, because commas separate the tags in `If-None-Match`.
     let version = match with_texts {
         // The texts depend on the day.
@@ -119,32 +119,39 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         let layer = corpus.snapshot().zoning.layer(&short_code);
         let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))?;
         let places = layer.places().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
-        let zones: Vec<ZoneAtPointReply<'_>> = places.at(point).map(|found| zone(&found)).collect();
+        let zones: Vec<ZoneAtPointReply<'_>> =
+            places.at(point).map(|found| zone(&corpus, &asked, &found)).collect::<Result<_, _>>()?;
         cancellation.check()?;
         Reply::json(&PointReply {
             short_code: Cow::Borrowed(&short_code),
             lat: point.lat,
             lon: point.lon,
             citation_quality: layer.entry().citation_quality.as_str().into(),
-            provisions: if with_texts { provisions(&corpus, &zones, &asked, &pages)? } else { Vec::new() },
+            provisions: if with_texts { provisions(&corpus, &zones, &asked)? } else { Vec::new() },
             zones,
         })
     });
     Ok(PreparedWork { version: Some(version), ..work })
 }
 
-fn zone<'s>(found: &FeatureAtPoint<'s>) -> ZoneAtPointReply<'s> {
+fn zone<'s>(
+    corpus: &Corpus,
+    asked: &RequestedDay,
+    found: &FeatureAtPoint<'s>,
+) -> Result<ZoneAtPointReply<'s>, ApiError> {
     let FeatureZone { zone_code, zone_name, category, citation, node_id, citation_status } = &found.feature.zone;
-    ZoneAtPointReply {
+    let page = |id: NodeId| asked.pages.page_of(corpus, corpus.node(id)?);
+    Ok(ZoneAtPointReply {
         feature_id: Cow::Borrowed(&found.feature.id),
         zone_code: zone_code.into(),
         zone_name: zone_name.as_deref().map(ReplyText::from),
         category: category.as_deref().map(ReplyText::from),
         citation: citation.as_deref().map(ReplyText::from),
         node_id: *node_id,
+        url: node_id.map(page).transpose()?,
         citation_status: citation_status.into(),
         on_boundary: found.is_on_boundary,
-    }
+    })
 }
 
 /// The provisions that the zones cite, each once, in the order of the zones.
@@ -152,7 +159,6 @@ fn provisions<'s>(
     corpus: &'s Corpus,
     zones: &[ZoneAtPointReply<'_>],
     asked: &RequestedDay,
-    pages: &PageLinks,
 ) -> Result<Vec<NodeReply<'s>>, ApiError> {
     let mut cited: Vec<NodeId> = Vec::new();
     for id in zones.iter().filter_map(|zone| zone.node_id) {
@@ -164,7 +170,7 @@ fn provisions<'s>(
         let node = corpus.snapshot().ordinal(id);
         let node =
             node.ok_or_else(|| ApiError::internal(format!("a zone cites {id}, which is not in the snapshot")))?;
-        NodeReply::of(corpus, node, asked, pages)
+        NodeReply::of(corpus, node, asked)
     };
     cited.into_iter().map(provision).collect()
 }

@@ -11,7 +11,6 @@ use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, ShortCode};
 use hornbook_corpus::nodes::{NodeRecord, Wording};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::provision_url::ProvisionUrl;
-use hornbook_search::LawOnDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +21,6 @@ use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, PreparedWork};
-use crate::api::page_links::PageLinks;
 use crate::api::reply::{Format, Reply};
 use crate::api::reply_text::ReplyText;
 
@@ -140,7 +138,7 @@ pub struct Provenance<'s> {
 /// written, so it cannot be a hash of the output.
 pub(super) const fn format_version(format: Format) -> u32 {
     match format {
-        Format::Json => 5,
+        Format::Json => 6,
         Format::Markdown | Format::Text => 3,
     }
 }
@@ -149,7 +147,6 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
     let asked = RequestedDay::of(call);
-    let pages = PageLinks::of(call, &asked);
     let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);
     let currency = EditionFreshness::of(call.corpus, node, &asked.law.shown(node), asked.day)?;
     // The text, the snapshot, the format, and what depends on the day determine everything in the answer.
@@ -158,7 +155,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let version = format!("{hash}-{}-{}{}-{day}", call.corpus.id(), format.name(), format_version(format));
     let corpus = Arc::clone(call.corpus);
     let work = move || {
-        let reply = NodeReply::of(&corpus, node, &asked, &pages)?;
+        let reply = NodeReply::of(&corpus, node, &asked)?;
         match format {
             Format::Json => Reply::json_with_capacity(&reply, reply.text.len() + METADATA_BYTES),
             Format::Markdown => Ok(Reply::of(format, reply.as_markdown(&corpus, &asked.law)?.into())),
@@ -169,12 +166,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
 }
 
 impl<'s> NodeReply<'s> {
-    pub(in crate::api) fn of(
-        corpus: &'s Corpus,
-        node: NodeOrdinal,
-        asked: &RequestedDay,
-        pages: &PageLinks,
-    ) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal, asked: &RequestedDay) -> Result<Self, ApiError> {
         let snapshot = corpus.snapshot();
         let law = &*asked.law;
         let record = snapshot.nodes.get(node)?;
@@ -182,18 +174,16 @@ impl<'s> NodeReply<'s> {
         let currency = EditionFreshness::of(corpus, node, &shown, asked.day)?;
         let body = snapshot.code_body_of(node);
         let ancestors: Vec<NodeOrdinal> = snapshot.outline.ancestors(node).collect();
-        let path: Vec<NodeLink<'_>> =
-            ancestors.into_iter().rev().map(|above| corpus.link(law, above)).collect::<Result<_, _>>()?;
+        let link = |node| corpus.link(law, &asked.pages, node);
+        let path: Vec<NodeLink<'_>> = ancestors.into_iter().rev().map(link).collect::<Result<_, _>>()?;
         let mut breadcrumb: Vec<String> = body.map(|body| body.name.clone()).into_iter().collect();
         breadcrumb.extend(path.iter().map(|above| above.heading.to_string()));
         let (previous, next) = corpus.neighbours(node);
-        let link = |node: Option<NodeOrdinal>| node.map(|node| corpus.link(law, node)).transpose();
         let tag = |tag: &u16| catalogue_tag(corpus, *tag);
         let wording = record.wording(shown.place);
-        let id = corpus.node_id(node)?;
         Ok(Self {
-            id,
-            url: pages.page_of(id),
+            id: corpus.node_id(node)?,
+            url: asked.pages.page_of(corpus, node)?,
             text: snapshot.texts.get_verified(wording.text, &wording.text_sha256)?.into(),
             breadcrumb,
             jurisdiction: body.map(|body| Cow::Borrowed(&body.jurisdiction)),
@@ -202,8 +192,8 @@ impl<'s> NodeReply<'s> {
             status: shown.status,
             parent: path.last().cloned(),
             path,
-            previous: link(previous)?,
-            next: link(next)?,
+            previous: previous.map(link).transpose()?,
+            next: next.map(link).transpose()?,
             child_count: snapshot.outline.children(node).count(),
             tags: record.tags.iter().filter_map(tag).collect(),
             notes: notes(corpus, wording)?,
@@ -213,9 +203,9 @@ impl<'s> NodeReply<'s> {
             validity_remark: wording.remark.clone(),
             notice: currency.notice(),
             is_outdated: currency.knowledge == EditionCertainty::LongPast,
-            successors: successors(corpus, law, node, shown.status)?,
+            successors: successors(corpus, asked, node, shown.status)?,
             wordings: other_wordings(corpus, &record, shown.place)?,
-            references: NodeReferences::of(corpus, law, node)?,
+            references: NodeReferences::of(corpus, asked, node)?,
             provenance: provenance(corpus, node, &record, wording, currency.through)?,
             heading: wording.heading.clone(),
             citation: record.citation,
@@ -270,7 +260,7 @@ fn other_wordings<'s>(
 /// this one refers to.
 fn successors<'s>(
     corpus: &'s Corpus,
-    law: &LawOnDay,
+    asked: &RequestedDay,
     node: NodeOrdinal,
     status: Status,
 ) -> Result<Vec<NodeLink<'s>>, ApiError> {
@@ -287,7 +277,8 @@ fn successors<'s>(
         // is used.
         found.truncate(if found.len() == 1 { 1 } else { 0 });
     }
-    found.into_iter().filter(|&other| other != node).map(|other| corpus.link(law, other)).collect()
+    let others = found.into_iter().filter(|&other| other != node);
+    others.map(|other| corpus.link(&asked.law, &asked.pages, other)).collect()
 }
 
 fn provenance<'s>(

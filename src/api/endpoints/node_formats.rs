@@ -177,6 +177,7 @@ mod tests {
         let dated = |date: &str| Some(date.parse().unwrap());
         let link = || NodeLink {
             id: NodeId(Uuid::from_u128(2)),
+            url: "https://law.example/test/t9".into(),
             citation: "Title 9".into(),
             heading: "Lights".into(),
             status: Status::InForce,
@@ -187,7 +188,7 @@ mod tests {
         let said = |words: &str| Some(words.to_owned());
         NodeReply {
             id: NodeId(Uuid::from_u128(1)),
-            url: "https://law.example/law/1".into(),
+            url: "https://law.example/test/s9.1".into(),
             citation: "Test Code § 9.1".into(),
             heading: "Lamps".into(),
             text: "(a) As follows:\nLamp\tWatts\nRed|blue\t40".into(),
@@ -256,7 +257,7 @@ mod tests {
         let now = written.each_ref().map(|(format, written)| {
             (format.name(), format_version(*format), hex::encode(&Sha256::digest(written)[..8]))
         });
-        let then = [("json", 5, "ec0cf46e74a65961"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
+        let then = [("json", 6, "ad4291bb0e956abd"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }

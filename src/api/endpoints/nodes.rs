@@ -10,7 +10,6 @@ use super::node::NodeReply;
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, PreparedWork};
-use crate::api::page_links::PageLinks;
 use crate::api::parameters::{Ids, Param};
 use crate::api::reply::Reply;
 
@@ -42,11 +41,10 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let units = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
-    let pages = PageLinks::of(call, &asked);
     let work = PreparedWork::heavy(move |cancellation| {
         let node = |node: &NodeOrdinal| {
             cancellation.check()?;
-            NodeReply::of(&corpus, *node, &asked, &pages)
+            NodeReply::of(&corpus, *node, &asked)
         };
         let nodes = found.iter().map(node).collect::<Result<_, _>>()?;
         Reply::json(&NodesReply { nodes, missing })

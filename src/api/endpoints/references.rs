@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
-use hornbook_search::LawOnDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,22 +68,23 @@ pub struct ReferenceList<'s> {
 }
 
 impl<'s> NodeReferences<'s> {
-    pub(in crate::api) fn of(corpus: &'s Corpus, law: &LawOnDay, node: NodeOrdinal) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(corpus: &'s Corpus, asked: &RequestedDay, node: NodeOrdinal) -> Result<Self, ApiError> {
         let references = &corpus.snapshot().references;
         Ok(Self {
-            out: list(corpus, law, references.outgoing(node))?,
-            r#in: list(corpus, law, references.incoming(node))?,
+            out: list(corpus, asked, references.outgoing(node))?,
+            r#in: list(corpus, asked, references.incoming(node))?,
         })
     }
 }
 
 fn list<'s>(
     corpus: &'s Corpus,
-    law: &LawOnDay,
+    asked: &RequestedDay,
     nodes: impl ExactSizeIterator<Item = NodeOrdinal>,
 ) -> Result<ReferenceList<'s>, ApiError> {
     let total = nodes.len();
-    let nodes = nodes.take(REFERENCES_IN_NODE_MAX).map(|node| corpus.link(law, node)).collect::<Result<_, _>>()?;
+    let nodes = nodes.take(REFERENCES_IN_NODE_MAX);
+    let nodes = nodes.map(|node| corpus.link(&asked.law, &asked.pages, node)).collect::<Result<_, _>>()?;
     Ok(ReferenceList { total, nodes })
 }
 
@@ -148,7 +148,8 @@ impl ReferencesPage<'_> {
         let total = nodes.len();
         let nodes: Vec<NodeOrdinal> = nodes.skip(paging.skipped()).take(paging.limit as usize).collect();
         let notices = EditionNotices::of(corpus, nodes.iter().copied(), asked)?;
-        let nodes = nodes.into_iter().map(|node| corpus.link(&asked.law, node)).collect::<Result<_, _>>()?;
+        let link = |node| corpus.link(&asked.law, &asked.pages, node);
+        let nodes = nodes.into_iter().map(link).collect::<Result<_, _>>()?;
         let (page, page_size) = (paging.page, paging.limit);
         let reply = ReferencesReply { id, direction: direction.name().into(), page, page_size, total, nodes, notices };
         Ok(Reply { pages: Some(paging.pages(total)), ..Reply::json(&reply)? })

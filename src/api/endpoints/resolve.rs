@@ -22,10 +22,20 @@ pub(in crate::api) const CITATION: Param<BoundedText<QUERY_CHARS_MAX>> =
 #[schemars(rename = "Resolution")]
 pub struct ResolveReply {
     /// One answer for each citation, in order.
-    pub answers: Vec<CitationAnswer>,
+    pub answers: Vec<CitationAnswer<LinkedCandidate>>,
     /// What the editions do not know about the requested day, by code body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+}
+
+/// A node that a citation may name, with its page.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CitedNode")]
+pub struct LinkedCandidate {
+    #[serde(flatten)]
+    pub cited: CitedNode,
+    /// The web page on which people read it.
+    pub url: String,
 }
 
 impl ForModel for ResolveReply {
@@ -35,7 +45,7 @@ impl ForModel for ResolveReply {
         for CitationAnswer { answer, citation, candidates, message, .. } in &self.answers {
             let citation = citation.as_deref().unwrap_or("?");
             let _ = writeln!(shown.text, "{citation}: {}. {message}", answer.as_str());
-            for cited in candidates {
+            for LinkedCandidate { cited, .. } in candidates {
                 let CitedNode { node_id, citation, heading, .. } = cited;
                 let standing = Standing {
                     status: cited.status,
@@ -60,6 +70,11 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         let candidates = answers.iter().flat_map(|answer| &answer.candidates);
         let nodes = candidates.filter_map(|cited| corpus.snapshot().ordinal(cited.node_id));
         let notices = EditionNotices::of(&corpus, nodes, &asked)?;
+        let linked = |cited: CitedNode| -> Result<LinkedCandidate, ApiError> {
+            let url = asked.pages.page_of(&corpus, corpus.node(cited.node_id)?)?;
+            Ok(LinkedCandidate { cited, url })
+        };
+        let answers = answers.into_iter().map(|answer| answer.try_map(linked)).collect::<Result<_, _>>()?;
         Reply::json(&ResolveReply { answers, notices })
     }))
 }

@@ -24,7 +24,6 @@ use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::{ApiError, Violation};
 use crate::api::model_text::{ForModel, ModelText, Standing};
 use crate::api::operation::{LawCall, PreparedWork};
-use crate::api::page_links::PageLinks;
 use crate::api::parameters::{BoundedText, Param, choice};
 use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
@@ -244,23 +243,17 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let (mode, facets, exact) = (call.get(&MODE), call.get(&FACETS), call.get(&EXACT));
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
-    let pages = PageLinks::of(call, &asked);
     let depth = call.deep.depth_of(call.corpus.engine(), call.get(&DEPTH), &query, mode)?;
     Ok(PreparedWork::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = CancelCheck::when(&is_cancelled);
         let wanted = SearchRequest { mode, depth, page, limit, facets, exact, ..SearchRequest::new(&query) };
         let request = SearchRequest { filter: &filter, day: Some(asked.day), cancel_check: abandoned, ..wanted };
-        run(&corpus, &request, &asked, &pages)
+        run(&corpus, &request, &asked)
     }))
 }
 
-fn run(
-    corpus: &Corpus,
-    request: &SearchRequest<'_>,
-    asked: &RequestedDay,
-    pages: &PageLinks,
-) -> Result<Reply, ApiError> {
+fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Result<Reply, ApiError> {
     let begun = Instant::now();
     let mut response = corpus.engine().search(request)?;
     request.cancel_check.check()?;
@@ -276,7 +269,7 @@ fn run(
     let mut editions = EditionNotices::default();
     for (hit, shown) in response.hits.iter().zip(&shown) {
         let freshness = editions.add(corpus, hit.node, &hit.shown, asked)?;
-        results.push(item(hit, shown, freshness.through, pages)?);
+        results.push(item(corpus, hit, shown, freshness.through, asked)?);
     }
     notices.extend(editions.into_vec());
     let reply = SearchReply {
@@ -314,10 +307,11 @@ fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<V
 }
 
 fn item<'s>(
+    corpus: &Corpus,
     hit: &Hit,
     shown: &'s ShownHit<'s>,
     through: Option<Day>,
-    pages: &PageLinks,
+    asked: &RequestedDay,
 ) -> Result<SearchResultItem<'s>, ApiError> {
     let provision = &shown.provision;
     let body = provision.code_body.ok_or_else(|| {
@@ -325,7 +319,7 @@ fn item<'s>(
     })?;
     Ok(SearchResultItem {
         node_id: provision.id,
-        url: pages.page_of(provision.id),
+        url: asked.pages.page_of(corpus, hit.node)?,
         citation: provision.citation.into(),
         heading: ReplyText::from(&*provision.heading),
         jurisdiction: Cow::Borrowed(&body.jurisdiction),

@@ -50,6 +50,8 @@ pub struct SuggestionReply {
     /// A node with this heading or citation: the first one in force.
     #[schemars(with = "uuid::Uuid")]
     pub node_id: NodeId,
+    /// The web page of that node.
+    pub url: String,
     pub citation: String,
     #[schemars(with = "String")]
     pub status: Status,
@@ -70,7 +72,7 @@ pub struct SuggestionReply {
 }
 
 impl SuggestionReply {
-    fn of(suggestion: Suggestion, current_through: Option<Day>) -> Self {
+    fn of(suggestion: Suggestion, url: String, current_through: Option<Day>) -> Self {
         let Suggestion {
             kind,
             text,
@@ -84,7 +86,19 @@ impl SuggestionReply {
             node: _,
         } = suggestion;
         let kind = kind.into();
-        Self { kind, text, node_id, citation, status, effective_from, effective_to, current_through, count, is_guess }
+        Self {
+            kind,
+            text,
+            node_id,
+            url,
+            citation,
+            status,
+            effective_from,
+            effective_to,
+            current_through,
+            count,
+            is_guess,
+        }
     }
 }
 
@@ -109,7 +123,8 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         for suggestion in found {
             let shown = asked.law.shown(suggestion.node);
             let freshness = editions.add(&corpus, suggestion.node, &shown, &asked)?;
-            suggestions.push(SuggestionReply::of(suggestion, freshness.through));
+            let url = asked.pages.page_of(&corpus, suggestion.node)?;
+            suggestions.push(SuggestionReply::of(suggestion, url, freshness.through));
         }
         Reply::json(&SuggestReply { suggestions, did_you_mean, notices: editions.into_vec() })
     }))

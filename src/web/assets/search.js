@@ -31,7 +31,7 @@
       item.id = "suggestion-" + at;
       item.setAttribute("role", "option");
       item.setAttribute("aria-selected", "false");
-      item.dataset.path = "/law/" + one.nodeId;
+      item.dataset.path = one.url;
       if (one.kind === "citation") {
         item.append(part("kind", "Opens"), part("citation", one.text));
       } else {

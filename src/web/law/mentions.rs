@@ -10,10 +10,10 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
 use hornbook_search::LawOnDay;
 
-use super::address::path_on;
 use super::dated_provision::DatedProvision;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
+use crate::api::page_links::PageLinks;
 
 /// Maximum number of links in a text, and of previews.
 const MENTIONS_MAX: usize = 2_000;
@@ -54,7 +54,12 @@ pub(super) struct Preview {
 }
 
 impl CitationLinks {
-    pub(super) fn of(corpus: &Corpus, law: &LawOnDay, provision: &DatedProvision<'_>) -> Result<Self, ApiError> {
+    pub(super) fn of(
+        corpus: &Corpus,
+        law: &LawOnDay,
+        pages: &PageLinks,
+        provision: &DatedProvision<'_>,
+    ) -> Result<Self, ApiError> {
         let mut mentions = Self::default();
         if provision.references.out.total == 0 {
             return Ok(mentions);
@@ -63,8 +68,8 @@ impl CitationLinks {
             corpus.engine().mentions(&provision.citation, &provision.text, MENTIONS_MAX)?
         {
             let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", anchor_name(&subdivision)) };
-            let address = path_on(corpus.node_id(node)?, provision.named_day.as_deref());
-            let preview = mentions.preview(corpus, law, node)?;
+            let address = pages.page_of(corpus, node)?;
+            let preview = mentions.preview(corpus, law, pages, node)?;
             let standing = standing(&law.shown(node));
             mentions.places.push(CitationLink { bytes, address, anchor, standing, preview });
         }
@@ -72,12 +77,18 @@ impl CitationLinks {
     }
 
     /// The index of a provision's preview, which is created at the first mention.
-    fn preview(&mut self, corpus: &Corpus, law: &LawOnDay, node: NodeOrdinal) -> Result<Option<usize>, ApiError> {
+    fn preview(
+        &mut self,
+        corpus: &Corpus,
+        law: &LawOnDay,
+        pages: &PageLinks,
+        node: NodeOrdinal,
+    ) -> Result<Option<usize>, ApiError> {
         let known = self.previews.iter().position(|preview| preview.node == node);
         if known.is_some() || self.previews.len() == PREVIEWS_MAX {
             return Ok(known);
         }
-        let NodeLink { citation, heading, status, effective_from, effective_to, .. } = corpus.link(law, node)?;
+        let NodeLink { citation, heading, status, effective_from, effective_to, .. } = corpus.link(law, pages, node)?;
         let record: NodeRecord = corpus.snapshot().nodes.get(node)?;
         let text = corpus.snapshot().texts.get(record.wording(law.shown(node).place).text)?;
         let (citation, heading) = (citation.to_string(), heading.chars().take(BEGINNING_CHARS).collect());

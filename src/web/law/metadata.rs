@@ -5,7 +5,7 @@ use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::address::{is_web, path, path_on};
+use super::address::{View, is_web, without_day};
 use super::dated_provision::DatedProvision;
 use crate::web::frame::data_block;
 use crate::web::untrusted_text::attribute_text;
@@ -14,18 +14,17 @@ use crate::web::untrusted_text::attribute_text;
 const DESCRIPTION_CHARS: usize = 200;
 
 pub(super) fn head(provision: &DatedProvision<'_>, base_url: &str, is_indexed: bool) -> Markup {
-    let address = format!("{base_url}{}", path(provision.id));
+    let address = format!("{base_url}{}", provision.path());
     let title = attribute_text(&shortened(&format!("{} {}", provision.citation, provision.heading)));
     let beginning = provision.text.split('\n').find(|line| !line.trim().is_empty()).unwrap_or(&provision.heading);
     let description = attribute_text(&shortened(beginning));
-    let day = provision.named_day.as_deref();
     html! {
         link rel="canonical" href=(address);
         @if !is_indexed { meta name="robots" content="noindex"; }
-        @if let Some(previous) = &provision.previous { link rel="prev" href=(path_on(previous.id, day)); }
-        @if let Some(next) = &provision.next { link rel="next" href=(path_on(next.id, day)); }
-        link rel="alternate" type="text/markdown" href=(path_on(format!("{}.md", provision.id), day));
-        link rel="alternate" type="text/plain" href=(path_on(format!("{}.txt", provision.id), day));
+        @if let Some(previous) = &provision.previous { link rel="prev" href=(previous.url); }
+        @if let Some(next) = &provision.next { link rel="next" href=(next.url); }
+        link rel="alternate" type="text/markdown" href=(provision.path_of(View::Markdown));
+        link rel="alternate" type="text/plain" href=(provision.path_of(View::Text));
         meta name="description" content=(description);
         meta property="og:type" content="article";
         meta property="og:site_name" content="Hornbook";
@@ -43,7 +42,7 @@ fn legislation(provision: &DatedProvision<'_>, base_url: &str, address: &str) ->
         _ => Some("https://schema.org/NotInForce"),
     };
     let part_of = provision.path.last().map(|above| {
-        let address = format!("{base_url}{}", path(above.id));
+        let address = format!("{base_url}{}", without_day(&above.url));
         json!({ "@type": "Legislation", "name": attribute_text(&above.heading), "legislationIdentifier": attribute_text(&above.citation), "url": address })
     });
     let part_of = part_of

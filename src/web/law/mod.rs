@@ -13,7 +13,7 @@ mod lines;
 mod mentions;
 mod metadata;
 mod page;
-pub(super) mod references;
+mod references;
 mod text;
 
 use std::sync::Arc;
@@ -26,27 +26,44 @@ use super::frame::{Page, SiteSection};
 use super::page_context::{CallResult, OpenPage, OperationCall, OperationReply};
 use super::response::{self, CachePolicy};
 use super::untrusted_text::attribute_text;
-use crate::api::error::{ApiError, ErrorCode};
+use crate::api::error::ApiError;
 use crate::api::replies::ResolveReply;
 use crate::api::reply::Format;
 use crate::mount::MountResponse;
+use address::{LawAddress, View};
 use cited::target_path;
 use dated_provision::DatedProvision;
 use mentions::CitationLinks;
 use page::ProvisionPage;
 
-/// The page of a node, or its text in another format.
-pub(super) async fn by_id(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
-    let (id, format) = match id.rsplit_once('.') {
-        Some((id, "md")) => (id, Format::Markdown),
-        Some((id, "txt")) => (id, Format::Text),
-        _ => (id, Format::Json),
-    };
+/// The page of a provision or container, its text in another format, or its references.
+pub(super) async fn at(opened: OpenPage<'_>, address: LawAddress) -> Result<MountResponse, ApiError> {
+    let corpus = Arc::clone(&opened.corpus);
+    let (written, query) = (opened.request.path, opened.request.query);
+    let path = address.path(&corpus)?;
+    if path != written {
+        let moved = response::moved(&query.map_or_else(|| path.clone(), |query| format!("{path}?{query}")));
+        return Ok(opened.answer(moved));
+    }
+    let id = corpus.node_id(address.node)?.to_string();
+    match address.view {
+        View::Page => in_format(opened, &id, Format::Json).await,
+        View::Markdown => in_format(opened, &id, Format::Markdown).await,
+        View::Text => in_format(opened, &id, Format::Text).await,
+        View::References => references::answer(opened, &id).await,
+    }
+}
+
+pub(super) fn no_provision() -> ApiError {
+    ApiError::not_found("there is no provision at this address")
+}
+
+async fn in_format(mut opened: OpenPage<'_>, id: &str, format: Format) -> Result<MountResponse, ApiError> {
     let mark = format!("~{}{}", opened.visitor.page_variant(), VERSION.as_str());
     let known = known_versions(&opened, &mark);
     let ask =
         OperationCall { of: &[("id", id)], format, known_versions: Some(&known), ..OperationCall::read("node", &[]) };
-    let news = match opened.ask(ask).await.map_err(not_found_for_people)? {
+    let news = match opened.ask(ask).await? {
         CallResult::Unchanged(version) => {
             return Ok(opened.answer(response::not_modified(&(version + &mark), CachePolicy::Revalidate)));
         }
@@ -63,14 +80,6 @@ pub(super) async fn by_id(mut opened: OpenPage<'_>, id: &str) -> Result<MountRes
         Format::Json => response::page(StatusCode::OK, html(&mut opened, &news).await?, CachePolicy::Revalidate),
     };
     Ok(opened.answer(response::with_version(answered, &version)))
-}
-
-/// Rewords the 404 message for people, because "node" and "id" are terms of the API.
-fn not_found_for_people(error: ApiError) -> ApiError {
-    match error.code {
-        ErrorCode::NotFound => ApiError::not_found("there is no provision at this address"),
-        _ => error,
-    }
 }
 
 /// The cached versions that the browser sent, without the suffix that pages append to the
@@ -92,7 +101,7 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
         }
         _ => None,
     };
-    let mentions = CitationLinks::of(&corpus, &law, &provision)?;
+    let mentions = CitationLinks::of(&corpus, &law, &opened.links(), &provision)?;
     let layouts = provision.layouts(&corpus, &law)?;
     let setting = ProvisionPage { provision: &provision, mentions, layouts, contents, base_url };
     let title = attribute_text(&format!("{} {}", provision.citation, provision.heading));
@@ -116,15 +125,14 @@ pub(super) async fn resolve(opened: &mut OpenPage<'_>, citation: &str) -> Result
 /// Redirects to the provision that a citation refers to, or lists the candidates.
 pub(super) async fn by_citation(mut opened: OpenPage<'_>, citation: &str) -> Result<MountResponse, ApiError> {
     let resolved = resolve(&mut opened, citation).await?;
-    let named_day = opened.named_day();
     if let [only] = resolved.answers.as_slice()
-        && let Some(path) = target_path(only, named_day.as_deref())
+        && let Some(path) = target_path(only)
     {
         return Ok(opened.answer(response::redirect(&path)));
     }
     let is_found = resolved.answers.iter().any(|answer| !answer.candidates.is_empty());
     let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
-    let page = Page::new("Citation", SiteSection::Search, page::candidates(citation, &resolved, named_day.as_deref()));
+    let page = Page::new("Citation", SiteSection::Search, page::candidates(citation, &resolved));
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::page(status, html, CachePolicy::NoStore)))
 }

@@ -4,13 +4,13 @@ use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 
-use super::address::{day_parameter, is_web, path, path_on};
+use super::address::{View, day_parameter, is_web};
 use super::citations;
 use super::cited::message_for_people;
 use super::dated_provision::DatedProvision;
 use super::mentions::CitationLinks;
 use super::text::LawText;
-use crate::api::replies::{NodeLink, NodeReply, NoteReply, ReferenceList, ResolveReply, WordingReply};
+use crate::api::replies::{LinkedCandidate, NodeLink, NodeReply, NoteReply, ReferenceList, ResolveReply, WordingReply};
 use crate::web::formatting::{currency_of, day_form, days_of, status_of};
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 
@@ -131,8 +131,7 @@ impl<'p> ProvisionPage<'p> {
     }
 
     fn tools(&self) -> Markup {
-        let id = self.provision.id;
-        let address = format!("{}{}", self.base_url, path(id));
+        let address = format!("{}{}", self.base_url, self.provision.path());
         let day = self.provision.named_day.as_deref();
         html! {
             div.tools {
@@ -148,9 +147,9 @@ impl<'p> ProvisionPage<'p> {
                         }
                     }
                 }
-                a href=(path_on(format!("{id}.md"), day)) { "Markdown" }
-                a href=(path_on(format!("{id}.txt"), day)) { "Text" }
-                (day_form(&path(id), day))
+                a href=(self.provision.path_of(View::Markdown)) { "Markdown" }
+                a href=(self.provision.path_of(View::Text)) { "Text" }
+                (day_form(self.provision.path(), day))
                 button type="button" data-print hidden { "Print" }
             }
         }
@@ -214,7 +213,7 @@ fn crumbs(provision: &DatedProvision<'_>) -> Markup {
                 @if let (Some(body), Some(id)) = (&provision.code_body, provision.code_body_id) {
                     li { a href={ "/browse/" (id) } { (UntrustedText(body)) } }
                 }
-                @for above in &provision.path { li { a href=(path_on(above.id, provision.named_day.as_deref())) { (short_heading(&above.heading)) } } }
+                @for above in &provision.path { li { a href=(above.url) { (short_heading(&above.heading)) } } }
             }
         }
     }
@@ -231,7 +230,7 @@ fn status_banners(provision: &DatedProvision<'_>) -> Markup {
         && from.as_deref() <= provision.provenance.retrieved_at.as_deref();
     html! {
         @if let Some(day) = &provision.named_day {
-            p.banner.mild role="note" { "The law as of " time datetime=(day) { (day) } ". " a href=(path(provision.id)) { "The law of today" } }
+            p.banner.mild role="note" { "The law as of " time datetime=(day) { (day) } ". " a href=(provision.path()) { "The law of today" } }
         }
         (not_in_force(provision))
         @if effective_from.is_some() || effective_to.is_some() {
@@ -277,7 +276,7 @@ fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
             status => {
                 p.banner role="note" {
                     strong { "No longer in force: " (status.as_str()) "." } " It is kept here for reference."
-                    @for successor in successors { " Now " (entry(successor, provision.named_day.as_deref())) "." }
+                    @for successor in successors { " Now " (entry(successor)) "." }
                 }
             }
         }
@@ -297,7 +296,7 @@ fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
 
 fn neighbours(provision: &DatedProvision<'_>) -> Markup {
     let neighbour = |link: &NodeLink<'_>, rel: &str, word: &str| {
-        html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) (status_of(link.status, link.effective_from, link.effective_to)) } } }
+        html! { a rel=(rel) href=(link.url) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) (status_of(link.status, link.effective_from, link.effective_to)) } } }
     };
     html! {
         nav.neighbours aria-label="Before and after" {
@@ -323,9 +322,9 @@ fn list(provision: &DatedProvision<'_>, list: &ReferenceList<'_>, direction: &st
         @if list.total > 0 {
             section aria-labelledby=(direction) {
                 h2 id=(direction) { (title) " " span.count { (list.total) } }
-                ul.links { @for link in &list.nodes { li { (entry(link, provision.named_day.as_deref())) } } }
+                ul.links { @for link in &list.nodes { li { (entry(link)) } } }
                 @if list.total > list.nodes.len() {
-                    p { a href={ (path(provision.id)) "/references?direction=" (direction) (day_parameter('&', provision.named_day.as_deref())) } { "All " (list.total) } }
+                    p { a href={ (provision.path()) (View::References.suffix()) "?direction=" (direction) (day_parameter('&', provision.named_day.as_deref())) } { "All " (list.total) } }
                 }
             }
         }
@@ -333,9 +332,9 @@ fn list(provision: &DatedProvision<'_>, list: &ReferenceList<'_>, direction: &st
 }
 
 /// A list entry with citation and heading, and the status if it is not "in force".
-pub(super) fn entry(link: &NodeLink<'_>, named_day: Option<&str>) -> Markup {
+pub(super) fn entry(link: &NodeLink<'_>) -> Markup {
     html! {
-        a href=(path_on(link.id, named_day)) {
+        a href=(link.url) {
             span.citation { (UntrustedText(&link.citation)) } " " span.heading { (short_heading(&link.heading)) }
             (status_of(link.status, link.effective_from, link.effective_to))
         }
@@ -343,10 +342,10 @@ pub(super) fn entry(link: &NodeLink<'_>, named_day: Option<&str>) -> Markup {
 }
 
 /// The candidates for a citation that does not refer to exactly one page.
-pub(super) fn candidates(citation: &str, reply: &ResolveReply, named_day: Option<&str>) -> Markup {
+pub(super) fn candidates(citation: &str, reply: &ResolveReply) -> Markup {
     let answers = &reply.answers;
     let candidates = answers.iter().flat_map(|answer| &answer.candidates);
-    let through = candidates.map(|candidate| candidate.current_through);
+    let through = candidates.map(|candidate| candidate.cited.current_through);
     html! {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
             h1 { "Provisions for " q { (UntrustedText(citation)) } }
@@ -356,8 +355,8 @@ pub(super) fn candidates(citation: &str, reply: &ResolveReply, named_day: Option
         @for answer in answers {
             p { (UntrustedText(message_for_people(answer))) "." }
             ul.links {
-                @for candidate in &answer.candidates {
-                    li { a href=(path_on(candidate.node_id, named_day)) {
+                @for LinkedCandidate { cited: candidate, url } in &answer.candidates {
+                    li { a href=(url) {
                         span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
                         (status_of(candidate.status, candidate.effective_from, candidate.effective_to))
                     } }

@@ -3,7 +3,7 @@
 use ::http::StatusCode;
 use maud::html;
 
-use super::address::{day_parameter, path_on};
+use super::address::day_parameter;
 use super::page::entry;
 use crate::api::error::ApiError;
 use crate::api::replies::{NodeReply, ReferencesReply};
@@ -18,7 +18,7 @@ use crate::web::untrusted_text::{UntrustedText, counted};
 /// References per page.
 const PAGE_SIZE: &str = "100";
 
-pub(in crate::web) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
+pub(super) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result<MountResponse, ApiError> {
     let direction = opened.parameter("direction").unwrap_or("out").to_owned();
     let page = opened.parameter("page").unwrap_or("1").to_owned();
     let query = [("direction", direction.as_str()), ("limit", PAGE_SIZE), ("page", &page)];
@@ -28,13 +28,13 @@ pub(in crate::web) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result
     let cited: NodeReply<'_> = cited.read()?;
     let (is_in, day) = (&*references.direction == "in", opened.named_day());
     let main = html! {
-        nav.crumbs aria-label="Place in the code" { ol { li { a href=(path_on(id, day.as_deref())) { (UntrustedText(&cited.citation)) " " (UntrustedText(&cited.heading)) } } } }
+        nav.crumbs aria-label="Place in the code" { ol { li { a href=(cited.url) { (UntrustedText(&cited.citation)) " " (UntrustedText(&cited.heading)) } } } }
         h1 { @if is_in { "Cited by" } @else { "Cites" } " " span.count { (counted(references.total)) } }
         @if references.nodes.is_empty() {
             p { @if is_in { "No provision of this snapshot cites it." } @else { "It cites no provision of this snapshot." } }
         }
         (currency_of(references.nodes.iter().map(|link| link.current_through), &references.notices))
-        ul.links { @for link in &references.nodes { li { (entry(link, day.as_deref())) } } }
+        ul.links { @for link in &references.nodes { li { (entry(link)) } } }
         @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}{}&page=", references.direction, day_parameter('&', day.as_deref())))) }
     };
     let title = if is_in { "Cited by" } else { "Cites" };

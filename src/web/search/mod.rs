@@ -37,9 +37,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         true => law::resolve(&mut opened, &query.text).await?.answers.into_iter().next(),
         false => None,
     };
-    if let Some(path) =
-        cited.as_ref().and_then(|cited| target_path(cited, query.day.as_deref())).filter(|_| !query.is_text_search)
-    {
+    if let Some(path) = cited.as_ref().and_then(target_path).filter(|_| !query.is_text_search) {
         return Ok(opened.answer(response::redirect(&path)));
     }
     let parameters = query.parameters();

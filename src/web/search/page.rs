@@ -11,11 +11,10 @@ use super::query::{PAGE_SIZE, SAMPLES, SearchPageQuery};
 use super::snippet::parts;
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::replies::{FacetsReply, SearchReply, SearchResultItem};
+use crate::api::replies::{FacetsReply, LinkedCandidate, SearchReply, SearchResultItem};
 use crate::api::reply::Pages;
 use crate::api::visitors::VisitorAction;
 use crate::web::formatting::{credits, status_of};
-use crate::web::law::address;
 use crate::web::law::cited::message_for_people;
 use crate::web::page_context::OpenPage;
 use crate::web::page_error::{SIGN_IN, SIGN_UP};
@@ -193,7 +192,7 @@ pub(super) struct Results<'r> {
     pub(super) found: &'r SearchReply<'r>,
     pub(super) pages: Option<Pages>,
     /// The answer for the query, if it is a citation.
-    pub(super) cited: Option<&'r CitationAnswer>,
+    pub(super) cited: Option<&'r CitationAnswer<LinkedCandidate>>,
     /// The query with corrected spelling.
     pub(super) meant: Option<String>,
 }
@@ -203,7 +202,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
     html! {
         h1.unseen { "Results for " (UntrustedText(&query.text)) }
         (choices.form(false))
-        @if let Some(cited) = cited { (citation(cited, query.day.as_deref())) }
+        @if let Some(cited) = cited { (citation(cited)) }
         @if let Some(corrected) = &found.corrected_query {
             p.meant role="status" {
                 "Searched for " strong { (UntrustedText(corrected)) } " instead; search exactly for "
@@ -234,7 +233,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         p.also { "Ranked with a sentence encoder, since this reads like a question; " a href=(query.with("depth", Some("fast"))) { "rank without it" } "." }
                     }
                     @for notice in &found.notices { p.also role="note" { (UntrustedText(notice)) } }
-                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit, query.day.as_deref())) } } }
+                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
                 }
                 @if let Some(facets) = &found.facets { (filters(query, facets)) }
@@ -261,14 +260,14 @@ fn first_place(pages: Option<Pages>) -> u32 {
 }
 
 /// A citation that does not refer to exactly one page.
-fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
+fn citation(cited: &CitationAnswer<LinkedCandidate>) -> Markup {
     html! {
         div.banner.mild role="status" {
             p { (UntrustedText(message_for_people(cited))) "." }
             @if !cited.candidates.is_empty() {
                 ul.links {
-                    @for candidate in cited.candidates.iter().take(FACETS_MAX) {
-                        li { a href=(address::path_on(candidate.node_id, day)) {
+                    @for LinkedCandidate { cited: candidate, url } in cited.candidates.iter().take(FACETS_MAX) {
+                        li { a href=(url) {
                             span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
                             (status_of(candidate.status, candidate.effective_from, candidate.effective_to))
                         } }
@@ -279,10 +278,10 @@ fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
     }
 }
 
-fn shown(hit: &SearchResultItem<'_>, day: Option<&str>) -> Markup {
+fn shown(hit: &SearchResultItem<'_>) -> Markup {
     html! {
         article.hit {
-            h2 { a href=(address::path_on(hit.node_id, day)) {
+            h2 { a href=(hit.url) {
                 span.citation { (UntrustedText(&hit.citation)) } " " span.heading { (short_heading(&hit.heading)) }
             } }
             p.snippet {

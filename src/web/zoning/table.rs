@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::address::path;
 use super::layer_text::{category_of, why_pending};
+use crate::api::page_links::LAW_PATH;
 use crate::api::replies::{ZoneReply, ZonesReply};
 use crate::api::reply::Pages;
 use crate::percent;
-use crate::web::law::address;
 use crate::web::pager;
 use crate::web::untrusted_text::{UntrustedText, counted};
 
@@ -51,7 +51,7 @@ fn row(layer: &ZonesReply<'_>, place: usize, zone: &ZoneReply<'_>, is_chosen: bo
 pub(super) fn defined_in(zone: &ZoneReply<'_>) -> Markup {
     html! {
         @if let (Some(id), Some(citation)) = (zone.node_id, &zone.citation) {
-            a href=(address::path(id)) { (UntrustedText(citation)) }
+            a href={ (LAW_PATH) (id) } { (UntrustedText(citation)) }
         } @else {
             span.gone { "pending" } " " (why_pending(zone))
             @if let Some(citation) = &zone.citation { ": " (UntrustedText(citation)) }

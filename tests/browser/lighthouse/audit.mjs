@@ -16,7 +16,7 @@ const [base, linkFile] = process.argv.slice(2);
 
 /** Where a citation leads. */
 async function cited(citation) {
-  const answer = await fetch(`${base}/law/cite/${encodeURIComponent(citation)}`, { redirect: "manual" });
+  const answer = await fetch(`${base}/cite/${encodeURIComponent(citation)}`, { redirect: "manual" });
   return new URL(answer.headers.get("location"), base).pathname;
 }
 
