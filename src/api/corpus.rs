@@ -24,8 +24,9 @@ use super::reply_text::ReplyText;
 /// One snapshot with its search engine.
 pub struct Corpus {
     engine: Engine,
-    /// The answer of `coverage` for today.
+    /// The answers of `coverage` for today, with and without the jurisdictions that have no law.
     pub(super) coverage: DayCache,
+    pub(super) coverage_of_law: DayCache,
     /// The answer of `code-bodies`, which depends only on the snapshot.
     pub(super) code_bodies: OnceLock<Bytes>,
     pub(super) maps: MapCache,
@@ -85,6 +86,7 @@ impl Corpus {
         Ok(Self {
             engine: Engine::new(snapshot)?,
             coverage: DayCache::default(),
+            coverage_of_law: DayCache::default(),
             code_bodies: OnceLock::new(),
             maps: MapCache::new(),
         })

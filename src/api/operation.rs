@@ -102,6 +102,28 @@ pub struct Tool {
     pub name: &'static str,
     /// Its former name.
     pub older_name: Option<&'static str>,
+    /// Values of parameters that a model does not give: models read less than programs.
+    pub defaults: &'static [(&'static str, &'static str)],
+    pub answer: ToolAnswer,
+}
+
+/// The parts of a result that have the answer of a tool. Law is only in one of them: clients cut long results, and some
+/// show a model both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ToolAnswer {
+    /// The text for models and the JSON.
+    Both,
+    /// The text for models, or the JSON if the call asks for it.
+    Law,
+    /// The JSON as text, as research connectors read it.
+    JsonText,
+}
+
+impl Tool {
+    /// The value of a parameter that a call does not give.
+    pub fn default_of(&self, parameter: &str) -> Option<&'static str> {
+        self.defaults.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
+    }
 }
 
 /// Who may call an operation, and which handler handles the call.

@@ -7,6 +7,7 @@ use hornbook_accounts::scope::{Scope, ScopeSet};
 use super::as_of::AS_OF;
 use super::deep_search::DEPTH;
 use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SCORE, STATUSES, SUBTREE, TAGS};
+use super::endpoints::include::INCLUDE;
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
     browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
@@ -17,7 +18,7 @@ use super::error::ErrorCode;
 use super::model_text::written_for_model;
 use super::operation::{
     Access, BodySpec, CHECKOUT_PATH, Cost, CostUnit, Handler, KeyHolder, LawReader, Metering, Method, Operation, Route,
-    Tool,
+    Tool, ToolAnswer,
 };
 use super::reply::{FORMAT, Format};
 use crate::formation::intake::Intake;
@@ -39,7 +40,21 @@ const fn route(path: &'static str, example: &'static str) -> Option<Route> {
 }
 
 const fn tool(name: &'static str, older_name: &'static str) -> Option<Tool> {
-    Some(Tool { name, older_name: Some(older_name) })
+    Some(Tool { name, older_name: Some(older_name), defaults: &[], answer: ToolAnswer::Both })
+}
+
+/// A tool whose answers are law.
+const fn law_tool(
+    name: &'static str,
+    older_name: &'static str,
+    defaults: &'static [(&'static str, &'static str)],
+) -> Option<Tool> {
+    Some(Tool { name, older_name: Some(older_name), defaults, answer: ToolAnswer::Law })
+}
+
+/// A tool for research connectors, which expect this name.
+const fn connector(name: &'static str, defaults: &'static [(&'static str, &'static str)]) -> Option<Tool> {
+    Some(Tool { name, older_name: None, defaults, answer: ToolAnswer::JsonText })
 }
 
 pub static OPERATIONS: &[Operation] = &[
@@ -50,7 +65,7 @@ pub static OPERATIONS: &[Operation] = &[
             "If `q` names a jurisdiction or a code (\"in DC\"), only its law is searched or its law ranks higher, as `understood` reports; `exact=true` turns this off.",
         ),
         route: route("/api/v1/search", "/api/v1/search?q={words}&jurisdiction={jurisdiction}"),
-        tool: tool("law.search", "search_law"),
+        tool: law_tool("law.search", "search_law", &[("limit", "8")]),
         parameters: &[
             search::Q.rule,
             PAGE.rule,
@@ -80,8 +95,8 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "One provision or container: full text, citation, ancestors, provenance",
         details: None,
         route: route("/api/v1/node/{id}", "/api/v1/node/{node}"),
-        tool: tool("law.get_node", "get_law_node"),
-        parameters: &[node_id::ID.rule, FORMAT.rule, AS_OF.rule],
+        tool: law_tool("law.get_node", "get_law_node", &[("include", "law")]),
+        parameters: &[node_id::ID.rule, INCLUDE.rule, FORMAT.rule, AS_OF.rule],
         body: None,
         formats: &Format::ALL,
         errors: NOT_FOUND,
@@ -254,8 +269,13 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "All jurisdictions with the number of provisions of each; call it before searching",
         details: None,
         route: route("/api/v1/coverage", "/api/v1/coverage"),
-        tool: tool("law.list_coverage", "list_coverage"),
-        parameters: &[AS_OF.rule],
+        tool: Some(Tool {
+            name: "law.list_coverage",
+            older_name: Some("list_coverage"),
+            defaults: &[("placeholders", "false")],
+            answer: ToolAnswer::Both,
+        }),
+        parameters: &[coverage::PLACEHOLDERS.rule, AS_OF.rule],
         body: None,
         formats: JSON,
         errors: &[],
@@ -272,8 +292,13 @@ pub static OPERATIONS: &[Operation] = &[
              reports the balance in its headers as well.",
         ),
         route: route("/api/v1/me", "/api/v1/me"),
-        tool: Some(Tool { name: "account.status", older_name: None }),
-        parameters: &[],
+        tool: Some(Tool {
+            name: "account.status",
+            older_name: None,
+            defaults: &[("ledger", "false")],
+            answer: ToolAnswer::Both,
+        }),
+        parameters: &[me::LEDGER.rule],
         body: None,
         formats: JSON,
         errors: &[],
@@ -398,7 +423,7 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "Search provisions for research; ids, titles and addresses only",
         details: None,
         route: None,
-        tool: Some(Tool { name: "search", older_name: None }),
+        tool: connector("search", &[]),
         parameters: &[connector_search::QUERY.rule],
         body: None,
         formats: JSON,
@@ -413,8 +438,8 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "The text of a search result; also by citation or by an address of this service",
         details: None,
         route: None,
-        tool: Some(Tool { name: "fetch", older_name: None }),
-        parameters: &[connector_fetch::ID.rule],
+        tool: connector("fetch", &[("include", "law")]),
+        parameters: &[connector_fetch::ID.rule, INCLUDE.rule],
         body: None,
         formats: JSON,
         errors: NOT_FOUND,

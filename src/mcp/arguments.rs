@@ -18,6 +18,9 @@ pub(super) fn of(operation: &Operation, given: JsonObject, faults: Vec<Violation
         return Arguments { body: given, faults, ..Arguments::default() };
     }
     let mut arguments = Arguments { query_count: given.len(), faults, ..Arguments::default() };
+    let defaults = operation.tool.map_or(&[] as &[_], |tool| tool.defaults);
+    let left = defaults.iter().filter(|(name, _)| given.get(*name).is_none_or(Value::is_null));
+    arguments.query.extend(left.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     for (name, value) in given {
         let rules = operation.parameters.iter();
         let Some(rule) = rules.clone().find(|rule| rule.name == name && name != NOT_FOR_TOOLS) else {
@@ -105,10 +108,15 @@ mod tests {
         assert!(point.query.contains(&pair("lat", "44.5")) && point.query.contains(&pair("lon", "-124")));
         assert_eq!(arguments("nodes", json!({ "ids": ["a", "b"] })).query, [pair("ids", "a,b")]);
         for one in [json!("VA"), json!(["VA"])] {
-            assert_eq!(arguments("search", json!({ "jurisdiction": one })).query, [pair("jurisdiction", "VA")]);
+            let given = arguments("search", json!({ "limit": 9, "jurisdiction": one }));
+            assert_eq!(given.query, [pair("jurisdiction", "VA"), pair("limit", "9")]);
         }
         let several = json!({ "jurisdiction": ["VA", "US"], "minScore": 0.5 });
-        assert_eq!(arguments("search", several).query, [pair("jurisdiction", "VA,US"), pair("minScore", "0.5")]);
+        let models_read_less = pair("limit", "8");
+        assert_eq!(
+            arguments("search", several).query,
+            [models_read_less, pair("jurisdiction", "VA,US"), pair("minScore", "0.5")]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::jsonrpc::RpcError;
 use super::text_parts::{self, CharWindow, TextPart};
 use super::texts;
-use super::tools;
+use super::tools::{self, ResultView};
 use super::version::ProtocolVersion;
 use crate::api::call::{Answer, Failure, Outcome};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
@@ -147,13 +147,13 @@ pub(super) struct ResultContext<'c> {
 pub(super) fn of_tool(
     operation: &Operation,
     outcome: Outcome,
-    window: CharWindow,
+    wanted: (CharWindow, ResultView),
     context: &ResultContext<'_>,
 ) -> Answered {
     match outcome {
         Outcome::Answered(answer) => {
             let (body, bill) = into_parts(answer);
-            match written(operation, &body, window, context.version) {
+            match written(operation, &body, wanted, context.version) {
                 Ok(result) => Answered { result: Ok(result), bill },
                 Err(error) => {
                     Answered { bill: CallMetadata { unread: bill.unread, ..bill }, ..failed(error.into(), context) }
@@ -185,22 +185,28 @@ pub(super) fn unexpected() -> ApiError {
 fn written(
     operation: &Operation,
     body: &[u8],
-    window: CharWindow,
+    (window, view): (CharWindow, ResultView),
     version: ProtocolVersion,
 ) -> Result<String, ApiError> {
     let not_json = |why: String| ApiError::internal(format!("the answer of {} is not JSON: {why}", operation.name));
     let body = str::from_utf8(body).map_err(|error| not_json(error.to_string()))?;
     let cut = bounded(operation, body, window).map_err(|error| not_json(error.to_string()))?;
     let (body, part) = cut.as_ref().map_or((body, None), |(cut, part)| (cut.as_str(), *part));
-    let ModelText { text, links } =
-        texts::of_answer(operation, body, part).map_err(|error| not_json(error.to_string()))?;
+    let ModelText { text, links } = match view {
+        ResultView::Json => texts::where_the_json_is(),
+        ResultView::Text | ResultView::Both => {
+            texts::of_answer(operation, body, part).map_err(|error| not_json(error.to_string()))?
+        }
+    };
     let mut content = vec![json!({ "type": "text", "text": text })];
-    if version.has_links() {
+    if version.has_links() && view == ResultView::Both {
         content.extend(links.iter().map(texts::resource_link));
     }
     let mut result = ResultWriter::new(version);
     result.value("content", &content);
-    result.member("structuredContent", body);
+    if view != ResultView::Text {
+        result.member("structuredContent", body);
+    }
     result.member("isError", "false");
     Ok(result.end())
 }

@@ -37,7 +37,7 @@ pub(super) fn input(operation: &Operation) -> Value {
     let parameters = || operation.parameters.iter().filter(|parameter| parameter.name != NOT_FOR_TOOLS);
     let required = parameters().filter(|parameter| parameter.need == Need::Required).map(|parameter| parameter.name);
     let properties: Map<String, Value> =
-        parameters().map(|parameter| (parameter.name.to_owned(), argument(parameter))).collect();
+        parameters().map(|parameter| (parameter.name.to_owned(), argument(operation, parameter))).collect();
     let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
     let required: Vec<&str> = required.collect();
     if !required.is_empty() {
@@ -46,9 +46,13 @@ pub(super) fn input(operation: &Operation) -> Value {
     schema
 }
 
-fn argument(parameter: &Parameter) -> Value {
+fn argument(operation: &Operation, parameter: &Parameter) -> Value {
     let mut schema = type_of(parameter.kind);
-    if let Need::Default(default) = parameter.need {
+    let default = match parameter.need {
+        Need::Default(default) => Some(default),
+        Need::Required | Need::Optional => None,
+    };
+    if let Some(default) = operation.tool.and_then(|tool| tool.default_of(parameter.name)).or(default) {
         schema["default"] = match parameter.kind {
             ParameterKind::Integer { .. } | ParameterKind::Number { .. } | ParameterKind::Boolean => {
                 default.parse().unwrap_or(Value::Null)

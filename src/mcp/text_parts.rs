@@ -33,9 +33,6 @@ pub(super) fn schemas() -> [(&'static str, Value); 2] {
     ]
 }
 
-/// The members that describe a part.
-pub(super) const PART_MEMBERS: [&str; 3] = ["offset", "nextOffset", "totalChars"];
-
 /// The characters from `offset` on, at most `max_chars` of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CharWindow {

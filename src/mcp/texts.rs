@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::text_parts::TextPart;
 use crate::api::model_text::{ModelLink, ModelText};
-use crate::api::operation::Operation;
+use crate::api::operation::{Operation, ToolAnswer};
 
 /// Maximum length of the JSON that is shown for an answer without a text.
 const JSON_SHOWN_MAX: usize = 16 << 10;
@@ -14,7 +14,7 @@ pub(super) const NODE_URI: &str = "hornbook://node/";
 
 /// The text of an operation's answer. `part` is the part of a long provision that the answer contains.
 pub(super) fn of_answer(operation: &Operation, body: &str, part: Option<TextPart>) -> serde_json::Result<ModelText> {
-    let Some(written) = operation.model_text else { return Ok(as_json(body)) };
+    let Some(written) = operation.model_text else { return Ok(as_json(operation, body)) };
     let mut shown = written(body)?;
     if let Some(part) = part {
         shown.text += &part_line(part);
@@ -22,13 +22,23 @@ pub(super) fn of_answer(operation: &Operation, body: &str, part: Option<TextPart
     Ok(shown)
 }
 
-/// The JSON itself. Research connectors read it from the text.
-fn as_json(body: &str) -> ModelText {
+/// The JSON itself. Research connectors read it from the text, and have it nowhere else.
+fn as_json(operation: &Operation, body: &str) -> ModelText {
+    let is_only_text = operation.tool.is_some_and(|tool| tool.answer == ToolAnswer::JsonText);
     let text = match body.len() {
-        ..=JSON_SHOWN_MAX => body.to_owned(),
-        length => format!("The answer has {length} bytes of JSON; all of it is in structuredContent."),
+        length if length > JSON_SHOWN_MAX && !is_only_text => {
+            format!("The answer has {length} bytes of JSON; all of it is in structuredContent.")
+        }
+        _ => body.to_owned(),
     };
     ModelText { text, links: Vec::new() }
+}
+
+/// The text beside an answer that a program asked for as JSON.
+pub(super) fn where_the_json_is() -> ModelText {
+    let text =
+        "The answer is in structuredContent, because the call has view=full; without it, this is the law as text.";
+    ModelText { text: text.to_owned(), links: Vec::new() }
 }
 
 fn part_line(part: TextPart) -> String {

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::schemas;
 use super::text_parts;
-use crate::api::operation::{Metering, Operation, Tool};
+use crate::api::error::Violation;
+use crate::api::json::JsonObject;
+use crate::api::operation::{Metering, Operation, Tool, ToolAnswer};
 use crate::api::operations::OPERATIONS;
 
 /// The form of the names that `tools/list` shows. Calls may always use either form.
@@ -38,6 +40,36 @@ pub(super) fn is_sliced(operation: &Operation) -> bool {
     operation.name == SPLIT_OPERATION
 }
 
+/// Which parts of a result have the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ResultView {
+    Text,
+    Json,
+    Both,
+}
+
+/// The argument with which a program asks for JSON in place of text.
+const VIEW: &str = "view";
+
+const VIEWS: [&str; 2] = ["concise", "full"];
+
+/// Takes the view out of a tool's arguments. An invalid value becomes a fault.
+pub(super) fn view(operation: &Operation, arguments: &mut JsonObject, faults: &mut Vec<Violation>) -> ResultView {
+    match operation.tool.map(|tool| tool.answer) {
+        None | Some(ToolAnswer::Both) => ResultView::Both,
+        Some(ToolAnswer::JsonText) => ResultView::Text,
+        Some(ToolAnswer::Law) => match arguments.remove(VIEW) {
+            None | Some(Value::Null) => ResultView::Text,
+            Some(Value::String(view)) if view == VIEWS[0] => ResultView::Text,
+            Some(Value::String(view)) if view == VIEWS[1] => ResultView::Json,
+            Some(_) => {
+                faults.push(Violation::new(VIEW, format!("{VIEW} must be one of {}", VIEWS.join(", "))));
+                ResultView::Text
+            }
+        },
+    }
+}
+
 /// The name without a dot: the older name, if there is one.
 fn snake(tool: Tool) -> String {
     tool.older_name.map_or_else(|| tool.name.replace('.', "_"), str::to_owned)
@@ -55,27 +87,33 @@ pub(super) fn described(operation: &Operation, tool: Tool, names: ToolNameStyle)
     {
         properties.extend(text_parts::schemas().map(|(name, schema)| (name.to_owned(), schema)));
     }
+    let answer = operation.tool.map(|tool| tool.answer);
+    if answer == Some(ToolAnswer::Law)
+        && let Some(Value::Object(properties)) = input.get_mut("properties")
+    {
+        let view = json!({
+            "type": "string", "enum": VIEWS, "default": VIEWS[0], "description": "full: JSON for programs in place of text",
+        });
+        properties.insert(VIEW.to_owned(), view);
+    }
     // A call with a body stores something. No call deletes anything.
     let is_read = operation.body.is_none();
-    let mut output = schemas::output(operation);
-    if is_sliced(operation)
-        && let Some(Value::Object(properties)) = output.get_mut("properties")
-    {
-        let number = || json!({ "type": ["integer", "null"] });
-        properties.extend(text_parts::PART_MEMBERS.map(|name| (name.to_owned(), number())));
-    }
     let mut annotations = json!({ "readOnlyHint": is_read, "idempotentHint": is_read, "openWorldHint": false });
     if !is_read {
         annotations["destructiveHint"] = json!(false);
     }
-    json!({
+    let mut described = json!({
         "name": name,
         "title": title(tool.name),
         "description": description(operation),
         "inputSchema": input,
-        "outputSchema": output,
         "annotations": annotations,
-    })
+    });
+    // A tool with such a schema must always answer with JSON.
+    if tool.answer == ToolAnswer::Both {
+        described["outputSchema"] = schemas::output(operation);
+    }
+    described
 }
 
 /// Turns `law.get_node` into `Law: get node`.
@@ -153,7 +191,8 @@ mod tests {
             let text = described["description"].as_str().unwrap();
             assert!(text.contains("Free.") || text.contains("Costs "), "{text}");
             assert_eq!(described["inputSchema"]["type"], "object", "{}", tool.name);
-            assert_eq!(described["outputSchema"]["type"], "object", "{}", tool.name);
+            let promised = (tool.answer == ToolAnswer::Both).then_some("object");
+            assert_eq!(described["outputSchema"]["type"].as_str(), promised, "{}", tool.name);
         }
     }
 

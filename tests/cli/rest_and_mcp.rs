@@ -68,10 +68,10 @@ fn call(address: &str, way: CallProtocol, key: &str, retry: Option<&str>) -> std
     let (status, body) = exchange(address, &request(way, key, retry))?;
     let answer = match way {
         CallProtocol::Rest => body,
-        CallProtocol::Mcp => body["result"]["structuredContent"].clone(),
+        CallProtocol::Mcp => body["result"].clone(),
     };
-    match answer["error"].as_str() {
-        None if status == 200 && answer["results"].is_array() => Ok(true),
+    match answer["error"].as_str().or_else(|| answer["structuredContent"]["error"].as_str()) {
+        None if status == 200 && (answer["results"].is_array() || answer["isError"] == false) => Ok(true),
         Some("overloaded" | "ledger_unavailable") => Ok(false),
         other => panic!("answered with {status} {other:?}: {answer}"),
     }

@@ -111,7 +111,7 @@ fn invalid_filters_are_refused_with_name_and_limit() {
 fn tool_filters_give_the_same_results_as_rest() {
     let server = open();
     let ask = |filters: Value| {
-        let mut arguments = json!({ "q": "permit", "mode": "keyword", "limit": 100 });
+        let mut arguments = json!({ "q": "permit", "mode": "keyword", "limit": 100, "view": "full" });
         arguments.as_object_mut().unwrap().extend(filters.as_object().unwrap().clone());
         let answered = call(&server, "law.search", arguments, Some(&server.create_full_key()));
         answered.json()["result"]["structuredContent"].clone()

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hornbook::api::operation::Operation;
+use hornbook::api::operation::{Operation, ToolAnswer};
 use hornbook::api::operations::OPERATIONS;
 use hornbook::api::service::Service;
 use hornbook::http::Mounts;
@@ -102,6 +102,26 @@ pub(crate) fn tool_result(server: &TestServer, tool: &str, arguments: Value, key
     result
 }
 
+/// Arguments with which a tool answers as REST does by default: with everything, as JSON.
+pub(crate) fn as_rest(operation: &Operation, mut arguments: Value) -> Value {
+    let tool = operation.tool.unwrap();
+    if tool.answer == ToolAnswer::Law {
+        arguments["view"] = json!("full");
+    }
+    for (name, _) in tool.defaults {
+        if arguments.get(*name).is_some() {
+            continue;
+        }
+        arguments[*name] = match *name {
+            "limit" => json!(20),
+            "include" => json!(["law", "notes", "credits", "references", "wordings"]),
+            "placeholders" | "ledger" => json!(true),
+            name => panic!("the REST default of {name} is needed here"),
+        };
+    }
+    arguments
+}
+
 /// Valid arguments for the tool of an operation.
 pub(crate) fn arguments(operation: &Operation) -> Value {
     if let Some(body) = operation.body {
@@ -140,7 +160,7 @@ fn every_version_lists_the_tools_and_calls_them() {
             &server,
             version,
             "tools/call",
-            json!({ "name": "law.search", "arguments": { "q": "deposit" } }),
+            json!({ "name": "law.browse", "arguments": { "codeBodyId": ENGINE.snapshot().catalogue.code_bodies[0].id } }),
             Some(&key),
         );
         let found = result(&found);
@@ -187,6 +207,13 @@ fn tool_results_match_their_output_schemas() {
         let listed = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
         let result = tool_result(&server, name, arguments(operation), &key);
         let schema = &listed["outputSchema"];
+        let has_json = result.get("structuredContent").is_some();
+        assert_eq!(schema.is_object(), has_json, "{name}: a schema promises JSON");
+        assert_eq!(operation.tool.unwrap().answer == ToolAnswer::Both, has_json, "{name}");
+        if !has_json {
+            assert_eq!(result["content"].as_array().unwrap().len(), 1, "{name}: law is in one place");
+            continue;
+        }
         for required in schema["anyOf"][0]["required"].as_array().unwrap() {
             assert!(result["structuredContent"].get(required.as_str().unwrap()).is_some(), "{name}: {required}");
         }
@@ -377,6 +404,92 @@ fn batches_can_be_retried_and_conflicting_idempotency_keys_are_refused() {
 }
 
 #[test]
+fn models_read_the_law_first_and_little_else() {
+    let server = open();
+    let key = server.create_full_key();
+    let text = |tool: &str, arguments: Value| {
+        let result = tool_result(&server, tool, arguments, &key);
+        assert_eq!((result.get("structuredContent"), result["content"].as_array().unwrap().len()), (None, 1));
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let whole = server.get(&format!("/api/v1/node/{}", *NODE), &key).json();
+    assert!(whole.get("leftOut").is_none(), "{whole:#}");
+    let law = text("law.get_node", json!({ "id": *NODE }));
+    assert!(law.contains(whole["text"].as_str().unwrap()) && law.contains(whole["url"].as_str().unwrap()), "{law}");
+    assert!(law.contains("Not shown: ") && law.contains("references; include="), "{law}");
+    let cited = whole["references"]["out"]["nodes"][0]["citation"].as_str().unwrap();
+    let more = text("law.get_node", json!({ "id": *NODE, "include": ["references", "credits", "notes"] }));
+    assert!(more.contains(&format!("Cites 3: {cited} (id ")) && !more.contains("Not shown: "), "{more}");
+    // What is left out is absent, never empty.
+    let little = server.get(&format!("/api/v1/node/{}?include=law", *NODE), &key);
+    let json = little.json();
+    for name in ["references", "notes", "sourceCredit", "parallelCitations", "formerCitations"] {
+        assert!(json.get(name).is_none() && whole.get(name).is_some(), "{name}");
+    }
+    assert_eq!((&json["text"], &json["leftOut"][0]), (&whole["text"], whole_parts(&whole).first().unwrap()));
+    assert_ne!(little.header("etag"), server.get(&format!("/api/v1/node/{}", *NODE), &key).header("etag"));
+    let one = server.get(&format!("/api/v1/node/{}?include=references", *NODE), &key).json();
+    assert_eq!((&one["references"], one.get("notes")), (&whole["references"], None));
+    // Tokens are counted as four bytes.
+    let outline = &ENGINE.snapshot().outline;
+    let provisions =
+        (0..outline.len()).map(hornbook_corpus::ids::NodeOrdinal).filter(|node| outline.is_provision(*node));
+    let mut tokens: Vec<usize> = provisions
+        .step_by(7)
+        .map(|node| text("law.get_node", json!({ "id": outline.id(node).unwrap() })).len() / 4)
+        .collect();
+    tokens.sort_unstable();
+    assert!(tokens[tokens.len() / 2] < 900, "{tokens:?}");
+    let found = text("law.search", json!({ "q": "security deposit of a tenant" }));
+    assert!(found.starts_with("8 of ") && found.len() / 4 < 1_500, "{} tokens", found.len() / 4);
+    let full = tool_result(&server, "law.search", json!({ "q": "deposit", "view": "full" }), &key);
+    assert_eq!(full["structuredContent"]["results"].as_array().unwrap().len(), 8);
+    let beside = full["content"][0]["text"].as_str().unwrap();
+    assert!(!beside.contains("deposit") && full["content"].as_array().unwrap().len() == 1, "{beside}");
+    let wrong = result(&call(&server, "law.search", json!({ "q": "deposit", "view": "brief" }), Some(&key)));
+    assert_eq!(wrong["structuredContent"]["details"][0]["parameter"], "view");
+}
+
+/// The parts of a node that `include` names, and that this node has.
+fn whole_parts(node: &Value) -> Vec<Value> {
+    let filled = |name: &str| node[name].as_array().is_some_and(|list| !list.is_empty());
+    let credits = !node["sourceCredit"].is_null() || filled("formerCitations") || filled("parallelCitations");
+    let parts =
+        [("notes", filled("notes")), ("credits", credits), ("references", true), ("wordings", filled("wordings"))];
+    parts.into_iter().filter(|(_, exists)| *exists).map(|(name, _)| json!(name)).collect()
+}
+
+#[test]
+fn what_a_model_reads_first_is_short_and_names_the_law_that_is_here() {
+    let server = open();
+    let key = server.create_full_key();
+    for (version, method) in [(CURRENT_VERSION, "server/discover"), ("2025-11-25", "initialize")] {
+        let params =
+            json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let answered = result(&ask(&server, version, method, params, None));
+        let instructions = answered["instructions"].as_str().unwrap();
+        assert!(instructions.len() < 2_048, "{} bytes", instructions.len());
+        assert!(instructions.contains("Arden Revised Statutes (XA)") && instructions.contains("https://law.example/"));
+    }
+    let coverage = |arguments: Value| {
+        let listed = tool_result(&server, "law.list_coverage", arguments, &key)["structuredContent"].clone();
+        let is_placeholder = |one: &Value| one["placeholder"] == true && one["gisCitationQuality"].is_null();
+        let placeholders = listed["jurisdictions"].as_array().unwrap().iter().filter(|one| is_placeholder(one)).count();
+        (placeholders, listed)
+    };
+    let (none, held) = coverage(json!({}));
+    let (others, all) = coverage(json!({ "placeholders": true }));
+    let count = |of: &Value| of["jurisdictions"].as_array().unwrap().len();
+    assert!(none == 0 && others > 0 && count(&all) == count(&held) + others, "{none} {others}");
+    assert_eq!(all, server.get("/api/v1/coverage", &key).json());
+    assert_eq!(held["totalJurisdictions"], all["totalJurisdictions"]);
+    let account =
+        |arguments: Value| tool_result(&server, "account.status", arguments, &key)["structuredContent"].clone();
+    assert!(account(json!({})).get("ledger").is_none());
+    assert!(account(json!({ "ledger": true }))["ledger"].is_array());
+}
+
+#[test]
 fn long_provisions_come_in_parts_that_together_are_the_whole() {
     let server = open();
     let key = server.create_full_key();
@@ -393,11 +506,17 @@ fn long_provisions_come_in_parts_that_together_are_the_whole() {
     assert!(whole_text.chars().count() > 1000, "the sample has a provision for this test");
     let (mut read, mut offset) = (String::new(), json!(0));
     while !offset.is_null() {
-        let part = tool_result(&server, "law.get_node", json!({ "id": id, "offset": offset, "maxChars": 1000 }), &key);
+        let mut asked = json!({ "id": id, "offset": offset, "maxChars": 1000 });
+        let as_text = tool_result(&server, "law.get_node", asked.clone(), &key);
+        asked["view"] = json!("full");
+        let part = tool_result(&server, "law.get_node", asked, &key);
         let node = &part["structuredContent"];
         read += node["text"].as_str().unwrap();
         assert_eq!(node["citation"], whole["citation"]);
-        assert!(part["content"][0]["text"].as_str().unwrap().contains(&format!("of {}", node["totalChars"])));
+        let as_text = as_text["content"][0]["text"].as_str().unwrap();
+        assert!(
+            as_text.contains(node["text"].as_str().unwrap()) && as_text.contains(&format!("of {}", node["totalChars"]))
+        );
         offset = node["nextOffset"].clone();
     }
     assert_eq!(read, whole_text);
@@ -413,19 +532,20 @@ fn connectors_find_and_fetch_by_id_citation_and_address() {
     let server = open();
     let key = server.create_full_key();
     let found = tool_result(&server, "search", json!({ "query": "security deposit" }), &key);
-    let results = found["structuredContent"]["results"].as_array().unwrap();
-    let text: Value = serde_json::from_str(found["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!(text, found["structuredContent"], "connectors read the JSON from the text");
+    let json =
+        |result: &Value| -> Value { serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap() };
+    let found = json(&found);
+    let results = found["results"].as_array().unwrap();
     let first = &results[0];
     let url = first["url"].as_str().unwrap();
     let page = url.strip_prefix("https://law.example/").unwrap();
     assert_eq!(first["id"], NodeId::from_source_key(page).to_string(), "{url}");
     assert!(!first["title"].as_str().unwrap().is_empty(), "{first}");
     let old = format!("https://law.example/law/{}", first["id"].as_str().unwrap());
-    let by_id = tool_result(&server, "fetch", json!({ "id": first["id"] }), &key)["structuredContent"].clone();
+    let by_id = json(&tool_result(&server, "fetch", json!({ "id": first["id"] }), &key));
     let citation = by_id["metadata"]["citation"].clone();
     for id in [json!(url), json!(old), citation, json!(format!("hornbook://node/{}", first["id"].as_str().unwrap()))] {
-        assert_eq!(tool_result(&server, "fetch", json!({ "id": id }), &key)["structuredContent"], by_id, "{id}");
+        assert_eq!(json(&tool_result(&server, "fetch", json!({ "id": id }), &key)), by_id, "{id}");
     }
     assert!(by_id["text"].as_str().unwrap().len() > 50);
     assert_eq!((&by_id["id"], &by_id["title"], &by_id["url"]), (&first["id"], &first["title"], &first["url"]));

@@ -11,6 +11,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::connector_search::title;
+use super::include::{INCLUDE, Included};
 use super::node::NodeReply;
 use crate::api::as_of::{AS_OF_NAME, RequestedDay};
 use crate::api::corpus::Corpus;
@@ -33,7 +34,7 @@ pub(in crate::api) struct ConnectorDocument<'s> {
     id: NodeId,
     /// Citation and heading, with status and days as in a search result.
     title: String,
-    /// The provision as Markdown, with its notes and its source. At most the first 50,000 characters.
+    /// The provision as Markdown, with its source and what `include` names. At most the first 50,000 characters.
     text: String,
     url: &'s str,
     metadata: ConnectorMetadata<'s>,
@@ -64,8 +65,9 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let asked = RequestedDay::named_or_today(call, day_of(&wanted)?);
+    let included = Included::of(call.get(&INCLUDE));
     let work = PreparedWork::heavy(move |_| {
-        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
+        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked, included)?;
         let whole = node.as_markdown(&corpus, &asked.law)?;
         Reply::json(&document(&node, whole))
     });

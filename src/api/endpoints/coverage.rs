@@ -18,8 +18,12 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::parameters::Param;
 use crate::api::reply::{Body, Format, Reply};
 use crate::api::reply_text::ReplyText;
+
+pub(in crate::api) const PLACEHOLDERS: Param<bool> =
+    Param::with_default("placeholders", "true", "false: only jurisdictions that have law or a zoning layer");
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
@@ -32,6 +36,7 @@ pub struct CoverageReply<'s> {
     /// The day for which provisions in force are counted.
     #[schemars(with = "String")]
     pub as_of: Day,
+    /// Those with law and, unless `placeholders=false`, all others.
     pub jurisdictions: Vec<JurisdictionReply<'s>>,
 }
 
@@ -93,35 +98,53 @@ impl ForModel for CoverageReply<'_> {
                 }
             }
         }
+        let unlisted = total_jurisdictions.saturating_sub(jurisdictions.len());
+        if unlisted > 0 {
+            let _ = writeln!(text, "The other {unlisted} have no law yet; placeholders=true lists them.");
+        }
         ModelText::of(text)
     }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
-    Ok(PreparedWork::light(move || match corpus.coverage.get(asked.day) {
-        Some(written) => Ok(Reply::of(Format::Json, written)),
-        None => write(&corpus, &asked),
+    let with_placeholders = call.get(&PLACEHOLDERS);
+    Ok(PreparedWork::light(move || {
+        let kept = if with_placeholders { &corpus.coverage } else { &corpus.coverage_of_law };
+        if let Some(written) = kept.get(asked.day) {
+            return Ok(Reply::of(Format::Json, written));
+        }
+        let reply = write(&corpus, &asked, with_placeholders)?;
+        if let (Body::Bytes(bytes), false) = (&reply.body, asked.is_named) {
+            kept.keep(asked.day, bytes);
+        }
+        Ok(reply)
     }))
 }
 
-fn write(corpus: &Corpus, asked: &RequestedDay) -> Result<Reply, ApiError> {
+fn write(corpus: &Corpus, asked: &RequestedDay, with_placeholders: bool) -> Result<Reply, ApiError> {
     let catalogue = corpus.catalogue();
     let parts = corpus.engine().parts()?;
-    let jurisdictions: Vec<JurisdictionReply<'_>> =
-        catalogue.jurisdictions.iter().map(|jurisdiction| entry(corpus, &asked.law, jurisdiction, parts)).collect();
-    let reply = Reply::json(&CoverageReply {
-        total_jurisdictions: jurisdictions.len(),
-        total_nodes: jurisdictions.iter().map(|jurisdiction| jurisdiction.node_count).sum(),
-        total_searchable_chunks: jurisdictions.iter().map(|jurisdiction| jurisdiction.searchable_chunks).sum(),
-        published_gis_layers: jurisdictions.iter().filter(|entry| entry.gis_citation_quality.is_some()).count(),
+    let jurisdictions = catalogue.jurisdictions.iter();
+    let mut jurisdictions: Vec<JurisdictionReply<'_>> =
+        jurisdictions.map(|jurisdiction| entry(corpus, &asked.law, jurisdiction, parts)).collect();
+    let (total_jurisdictions, total_nodes, total_searchable_chunks, published_gis_layers) = (
+        jurisdictions.len(),
+        jurisdictions.iter().map(|jurisdiction| jurisdiction.node_count).sum(),
+        jurisdictions.iter().map(|jurisdiction| jurisdiction.searchable_chunks).sum(),
+        jurisdictions.iter().filter(|entry| entry.gis_citation_quality.is_some()).count(),
+    );
+    if !with_placeholders {
+        jurisdictions.retain(|entry| !entry.placeholder || entry.gis_citation_quality.is_some());
+    }
+    Reply::json(&CoverageReply {
+        total_jurisdictions,
+        total_nodes,
+        total_searchable_chunks,
+        published_gis_layers,
         as_of: asked.day,
         jurisdictions,
-    })?;
-    if let (Body::Bytes(bytes), false) = (&reply.body, asked.is_named) {
-        corpus.coverage.keep(asked.day, bytes);
-    }
-    Ok(reply)
+    })
 }
 
 fn entry<'s>(

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
+use super::include::Included;
 use super::node::{NodeReply, format_version};
 use crate::api::as_of::RequestedDay;
 use crate::api::corpus::Corpus;
@@ -170,7 +171,7 @@ fn provisions<'s>(
         let node = corpus.snapshot().ordinal(id);
         let node =
             node.ok_or_else(|| ApiError::internal(format!("a zone cites {id}, which is not in the snapshot")))?;
-        NodeReply::of(corpus, node, asked)
+        NodeReply::of(corpus, node, asked, Included::ALL)
     };
     cited.into_iter().map(provision).collect()
 }

@@ -11,10 +11,14 @@ use serde::Serialize;
 
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::parameters::Param;
 use crate::api::reply::Reply;
 
 /// Number of ledger entries shown.
 const ENTRIES: usize = 20;
+
+pub(in crate::api) const LEDGER: Param<bool> =
+    Param::with_default("ledger", "true", "false: without the latest ledger entries");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -24,8 +28,9 @@ pub(in crate::api) struct AccountReply {
     credits_remaining: u64,
     research_allotment_remaining: u32,
     rate_limit: RateLimitReply,
-    /// The latest ledger entries, latest first.
-    ledger: Vec<EntryReply>,
+    /// The latest ledger entries, latest first. Absent if `ledger=false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<Vec<EntryReply>>,
     upgrade_options: [UpgradeOption; 3],
 }
 
@@ -65,15 +70,17 @@ struct UpgradeOption {
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (account, now) = (call.caller.account, call.now);
     let accounts = Arc::clone(call.accounts);
+    let with_ledger = call.get(&LEDGER);
     Ok(PreparedWork::heavy(move |_| {
         let view = accounts.account(account, now).map_err(|error| accounts_error(&error))?;
-        let entries = accounts.recent_entries(account, ENTRIES).map_err(|error| accounts_error(&error))?;
+        let entries = with_ledger.then(|| accounts.recent_entries(account, ENTRIES)).transpose();
+        let entries = entries.map_err(|error| accounts_error(&error))?;
         Reply::json(&AccountReply::of(&view, entries, &accounts.settings().tariff))
     }))
 }
 
 impl AccountReply {
-    fn of(view: &AccountView, entries: Vec<EntryView>, tariff: &Tariff) -> Self {
+    fn of(view: &AccountView, entries: Option<Vec<EntryView>>, tariff: &Tariff) -> Self {
         Self {
             tier: view.record.tier,
             credits_remaining: u64::try_from(view.remaining.wallet).unwrap_or(0),
@@ -82,7 +89,7 @@ impl AccountReply {
                 requests_per_minute: view.limits.per_minute,
                 requests_per_day: view.limits.per_day,
             },
-            ledger: entries.into_iter().map(EntryReply::from).collect(),
+            ledger: entries.map(|entries| entries.into_iter().map(EntryReply::from).collect()),
             upgrade_options: PackName::ALL.map(|pack| {
                 let terms = tariff.pack(pack);
                 UpgradeOption { pack, price_cents: terms.price_cents, credits: terms.credits.0 }

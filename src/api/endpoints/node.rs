@@ -14,6 +14,7 @@ use hornbook_corpus::provision_url::ProvisionUrl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::include::{INCLUDE, Included, IncludedPart};
 use super::node_id::ID;
 use super::references::NodeReferences;
 use crate::api::as_of::RequestedDay;
@@ -57,6 +58,7 @@ pub struct NodeReply<'s> {
     pub next: Option<NodeLink<'s>>,
     pub child_count: usize,
     pub tags: Vec<ReplyText<'s>>,
+    #[serde(default)]
     pub notes: Vec<NoteReply<'s>>,
     pub source_credit: Option<ReplyText<'s>>,
     /// The first day on which this wording is law, if the source states it.
@@ -75,9 +77,15 @@ pub struct NodeReply<'s> {
     pub successors: Vec<NodeLink<'s>>,
     /// The wordings for other days.
     pub wordings: Vec<WordingReply<'s>>,
+    #[serde(default)]
     pub former_citations: Vec<String>,
+    #[serde(default)]
     pub parallel_citations: Vec<String>,
+    #[serde(default)]
     pub references: NodeReferences<'s>,
+    /// What `include` left out, of what there is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<ReplyText<'s>>,
     pub provenance: Provenance<'s>,
 }
 
@@ -107,8 +115,11 @@ pub struct WordingReply<'s> {
     pub effective_from: Option<Day>,
     #[schemars(with = "Option<String>")]
     pub effective_to: Option<Day>,
+    /// Absent if `include` left it out, like its credit and notes.
+    #[serde(default)]
     pub text: ReplyText<'s>,
     pub source_credit: Option<ReplyText<'s>>,
+    #[serde(default)]
     pub notes: Vec<NoteReply<'s>>,
     /// The URL that this wording was read from, if the source names one.
     pub source_url: Option<String>,
@@ -152,11 +163,14 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     // The text, the snapshot, the format, and what depends on the day determine everything in the answer.
     let stretch = asked.law.stretch().unwrap_or_default();
     let day = format!("{stretch}{}", currency.knowledge.letter());
-    let version = format!("{hash}-{}-{}{}-{day}", call.corpus.id(), format.name(), format_version(format));
+    let included = Included::of(call.get(&INCLUDE));
+    let form = format!("{}{}{}", format.name(), format_version(format), included.mark());
+    let version = format!("{hash}-{}-{form}-{day}", call.corpus.id());
     let corpus = Arc::clone(call.corpus);
     let work = move || {
-        let reply = NodeReply::of(&corpus, node, &asked)?;
+        let reply = NodeReply::of(&corpus, node, &asked, included)?;
         match format {
+            Format::Json if included != Included::ALL => Reply::json(&reply.without(included)?),
             Format::Json => Reply::json_with_capacity(&reply, reply.text.len() + METADATA_BYTES),
             Format::Markdown => Ok(Reply::of(format, reply.as_markdown(&corpus, &asked.law)?.into())),
             Format::Text => Ok(Reply::of(format, reply.as_text().into())),
@@ -166,7 +180,12 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
 }
 
 impl<'s> NodeReply<'s> {
-    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal, asked: &RequestedDay) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(
+        corpus: &'s Corpus,
+        node: NodeOrdinal,
+        asked: &RequestedDay,
+        included: Included,
+    ) -> Result<Self, ApiError> {
         let snapshot = corpus.snapshot();
         let law = &*asked.law;
         let record = snapshot.nodes.get(node)?;
@@ -181,6 +200,18 @@ impl<'s> NodeReply<'s> {
         let (previous, next) = corpus.neighbours(node);
         let tag = |tag: &u16| catalogue_tag(corpus, *tag);
         let wording = record.wording(shown.place);
+        let has = |part| included.has(part);
+        let references = &snapshot.references;
+        let has_credits = wording.source_credit.is_some()
+            || !record.former_citations.is_empty()
+            || !record.parallel_citations.is_empty();
+        let has_references = references.outgoing(node).len() + references.incoming(node).len() > 0;
+        let existing = [
+            (IncludedPart::Notes, !wording.notes.is_empty()),
+            (IncludedPart::Credits, has_credits),
+            (IncludedPart::References, has_references),
+            (IncludedPart::Wordings, record.wordings.len() > 1),
+        ];
         Ok(Self {
             id: corpus.node_id(node)?,
             url: asked.pages.page_of(corpus, node)?,
@@ -196,24 +227,44 @@ impl<'s> NodeReply<'s> {
             next: next.map(link).transpose()?,
             child_count: snapshot.outline.children(node).count(),
             tags: record.tags.iter().filter_map(tag).collect(),
-            notes: notes(corpus, wording)?,
-            source_credit: credit(corpus, wording)?,
+            notes: if has(IncludedPart::Notes) { notes(corpus, wording)? } else { Vec::new() },
+            source_credit: if has(IncludedPart::Credits) { credit(corpus, wording)? } else { None },
             effective_from: shown.from,
             effective_to: shown.to,
             validity_remark: wording.remark.clone(),
             notice: currency.notice(),
             is_outdated: currency.knowledge == EditionCertainty::LongPast,
             successors: successors(corpus, asked, node, shown.status)?,
-            wordings: other_wordings(corpus, &record, shown.place)?,
-            references: NodeReferences::of(corpus, asked, node)?,
+            wordings: other_wordings(corpus, &record, shown.place, has(IncludedPart::Wordings))?,
+            references: match has(IncludedPart::References) {
+                true => NodeReferences::of(corpus, asked, node)?,
+                false => NodeReferences::default(),
+            },
+            left_out: included.left_out(&existing).into_iter().map(ReplyText::from).collect(),
             provenance: provenance(corpus, node, &record, wording, currency.through)?,
             heading: wording.heading.clone(),
             citation: record.citation,
             level: record.level,
             number: record.number,
-            former_citations: record.former_citations,
-            parallel_citations: record.parallel_citations,
+            former_citations: if has(IncludedPart::Credits) { record.former_citations } else { Vec::new() },
+            parallel_citations: if has(IncludedPart::Credits) { record.parallel_citations } else { Vec::new() },
         })
+    }
+
+    /// Its JSON without the members that the call did not want: an empty list would say that there is nothing.
+    fn without(&self, included: Included) -> Result<serde_json::Value, ApiError> {
+        let written = serde_json::to_value(self);
+        let mut json = written.map_err(|error| ApiError::internal(format!("write JSON: {error}")))?;
+        if let Some(members) = json.as_object_mut() {
+            included.members_left_out().for_each(|name| drop(members.remove(name)));
+        }
+        if !included.has(IncludedPart::Wordings) {
+            let wordings = json["wordings"].as_array_mut().into_iter().flatten();
+            for wording in wordings.filter_map(serde_json::Value::as_object_mut) {
+                ["text", "sourceCredit", "notes", "sourceUrl"].iter().for_each(|name| drop(wording.remove(*name)));
+            }
+        }
+        Ok(json)
     }
 }
 
@@ -237,6 +288,7 @@ fn other_wordings<'s>(
     corpus: &'s Corpus,
     record: &NodeRecord,
     shown: usize,
+    with_texts: bool,
 ) -> Result<Vec<WordingReply<'s>>, ApiError> {
     let texts = &corpus.snapshot().texts;
     let others = record.wordings.iter().enumerate().filter(|(place, _)| *place != shown);
@@ -247,9 +299,12 @@ fn other_wordings<'s>(
             status: wording.validity.status,
             effective_from: wording.validity.from,
             effective_to: wording.validity.to,
-            text: texts.get_verified(wording.text, &wording.text_sha256)?.into(),
-            source_credit: credit(corpus, wording)?,
-            notes: notes(corpus, wording)?,
+            text: match with_texts {
+                true => texts.get_verified(wording.text, &wording.text_sha256)?.into(),
+                false => ReplyText::default(),
+            },
+            source_credit: if with_texts { credit(corpus, wording)? } else { None },
+            notes: if with_texts { notes(corpus, wording)? } else { Vec::new() },
             source_url: wording.source_url.clone(),
         })
     });

@@ -6,6 +6,7 @@ use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
 use hornbook_search::LawOnDay;
 
+use super::include::IncludedPart;
 use super::law_markdown;
 use super::node::{NodeReply, NoteReply, Provenance, WordingReply};
 use crate::api::corpus::Corpus;
@@ -41,7 +42,7 @@ impl NodeReply<'_> {
         if let Some(credit) = &self.source_credit {
             out += &format!("\n{credit}\n");
         }
-        for (wording, part) in self.wordings.iter().zip(1..) {
+        for (wording, part) in self.wordings.iter().zip(1..).filter(|(wording, _)| self.has_text_of(wording)) {
             let WordingReply { label, text, source_credit, .. } = wording;
             out += &format!("\n## {label}\n\n*{}*\n\n{}\n", wording.days(), set(text, part));
             if let Some(credit) = source_credit {
@@ -51,7 +52,23 @@ impl NodeReply<'_> {
         for (NoteReply { topic, text }, part) in self.notes.iter().zip(1 + self.wordings.len()..) {
             out += &format!("\n## {topic}\n\n{}\n", set(text, part));
         }
+        if let Some(line) = self.left_out_line() {
+            out += &format!("\n*{line}*\n");
+        }
         out + &format!("\n---\n{}\n", self.source_line())
+    }
+
+    /// Whether the text of another wording was not left out.
+    fn has_text_of(&self, wording: &WordingReply<'_>) -> bool {
+        !wording.text.is_empty() || !self.left_out.iter().any(|part| &**part == IncludedPart::Wordings.name())
+    }
+
+    /// What there is besides, and how to get it.
+    fn left_out_line(&self) -> Option<String> {
+        let names: Vec<&str> = self.left_out.iter().map(|part| &**part).collect();
+        let (last, rest) = names.split_last()?;
+        let listed = if rest.is_empty() { (*last).to_owned() } else { format!("{} and {last}", rest.join(", ")) };
+        Some(format!("Not shown: {listed}; include={} adds them.", names.join(",")))
     }
 
     /// Only the law, with its citation, heading, status lines and source.
@@ -130,10 +147,26 @@ impl ForModel for NodeReply<'_> {
             let _ =
                 writeln!(out, "\nIt contains {} more; list them with law.browse and parent {id}.", self.child_count);
         }
+        let credits = self.source_credit.as_deref().map(|credit| format!("Source credit: {credit}"));
+        let former = joined("Formerly cited as", &self.former_citations);
+        let parallel = joined("Also cited as", &self.parallel_citations);
+        for line in [credits, former, parallel].into_iter().flatten() {
+            let _ = writeln!(out, "\n{line}");
+        }
         let others = self.wordings.iter().map(|wording| (&wording.label, &wording.text));
         let others = others.chain(self.notes.iter().map(|note| (&note.topic, &note.text)));
         for (name, text) in others.filter(|(_, text)| !text.is_empty()) {
             let _ = writeln!(out, "\n## {name}\n{text}");
+        }
+        for (list, what) in [(&self.references.out, "Cites"), (&self.references.r#in, "Cited by")] {
+            if list.total > 0 {
+                let cited = list.nodes.iter().map(|link| format!("{} (id {})", link.citation, link.id));
+                let more = if list.total > list.nodes.len() { "; law.references lists all" } else { "" };
+                let _ = writeln!(out, "\n{what} {}: {}{more}", list.total, cited.collect::<Vec<_>>().join("; "));
+            }
+        }
+        if let Some(line) = self.left_out_line() {
+            let _ = writeln!(out, "\n{line}");
         }
         let Provenance { source_url, official_url, publisher, current_through, .. } = &self.provenance;
         let through = current_through.map(|date| format!("current through {date}"));
@@ -146,6 +179,10 @@ impl ForModel for NodeReply<'_> {
         shown.link(*id, citation, heading);
         shown
     }
+}
+
+fn joined(what: &str, citations: &[String]) -> Option<String> {
+    (!citations.is_empty()).then(|| format!("{what}: {}", citations.join("; ")))
 }
 
 impl WordingReply<'_> {
@@ -226,6 +263,7 @@ mod tests {
             }],
             former_citations: vec!["Test Code § 8.1".into()],
             parallel_citations: Vec::new(),
+            left_out: Vec::new(),
             references: NodeReferences::default(),
             provenance: Provenance {
                 source_url: said("https://example.org"),

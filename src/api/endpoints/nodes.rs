@@ -6,6 +6,7 @@ use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::include::Included;
 use super::node::NodeReply;
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
@@ -44,7 +45,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let work = PreparedWork::heavy(move |cancellation| {
         let node = |node: &NodeOrdinal| {
             cancellation.check()?;
-            NodeReply::of(&corpus, *node, &asked)
+            NodeReply::of(&corpus, *node, &asked, Included::ALL)
         };
         let nodes = found.iter().map(node).collect::<Result<_, _>>()?;
         Reply::json(&NodesReply { nodes, missing })

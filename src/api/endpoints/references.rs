@@ -45,9 +45,8 @@ impl Direction {
 choice!(Direction, name);
 
 /// The references of a provision, in both directions.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(bound(deserialize = "'de: 's"))]
-#[cfg_attr(test, derive(Default))]
 #[schemars(rename = "NodeReferences")]
 pub struct NodeReferences<'s> {
     /// The provisions of this corpus that its text cites, in the order of mention.
@@ -56,9 +55,8 @@ pub struct NodeReferences<'s> {
     pub r#in: ReferenceList<'s>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(bound(deserialize = "'de: 's"))]
-#[cfg_attr(test, derive(Default))]
 #[schemars(rename = "ReferenceList")]
 pub struct ReferenceList<'s> {
     /// The number of references.
