@@ -9,6 +9,7 @@ use hornbook_accounts::changes::{DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::ids::{AccountId, OrderId};
 use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::tracking::HandoffView;
 use hornbook_accounts::{Accounts, Settings};
 use hornbook_base::clock::Now;
 
@@ -157,6 +158,19 @@ fn compare(accounts: &Accounts, model: &Model, owners: [AccountId; 2], now: Now,
         let is_live = now.wall < draft.opened.expires_at && !draft.is_swept;
         let leads_somewhere = draft.order.is_none_or(|order| model.orders.contains_key(&order));
         assert_eq!(seen, (is_live && leads_somewhere).then_some(draft.order), "{context}");
+        // The account that handed it over follows it, also when the link has expired; the other one never does.
+        let followed = accounts.handoff(owners[draft.owner], draft.opened.id, now.wall).unwrap();
+        let followed = followed.map(|view| match view {
+            HandoffView::InReview { expires_at, .. } => Err(expires_at),
+            HandoffView::Ordered(order) => Ok((order.order_id, order.state)),
+        });
+        let expected = match draft.order {
+            None => is_live.then_some(Err(draft.opened.expires_at)),
+            Some(id) => model.orders.get(&id).map(|order| Ok((id, order.stage))),
+        };
+        assert_eq!(followed, expected, "{context}");
+        let other = accounts.handoff(owners[1 - draft.owner], draft.opened.id, now.wall).unwrap();
+        assert!(other.is_none(), "{context}");
     }
     for (owner, formed) in owners.into_iter().zip(model.formed) {
         let allotment = accounts.account(owner, now).unwrap().remaining.allotment;

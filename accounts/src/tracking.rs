@@ -1,12 +1,15 @@
-//! The view of a formation order for the holder of its tracking token.
+//! What may be seen of a formation order: by the holder of its tracking token, and by the account that handed its
+//! intake over.
 
 use hornbook_base::clock::UnixMillis;
 
 use super::Accounts;
+use super::changes::OPEN_DRAFTS_MAX;
 use super::error::ChangeError;
-use super::ids::OrderId;
+use super::ids::{AccountId, DraftId, OrderId};
 use super::key::KeyDigest;
-use super::records::{OrderRecord, OrderStage};
+use super::records::{DraftRecord, OrderRecord, OrderStage, all_from_json};
+use super::state::Index;
 
 #[derive(Clone, Debug)]
 pub struct OrderView {
@@ -63,7 +66,37 @@ impl OrderView {
     }
 }
 
+/// An intake that an account handed over. Nothing in it is about people.
+#[derive(Clone, Debug)]
+pub enum HandoffView {
+    /// A person has not accepted it yet.
+    InReview {
+        created_at: UnixMillis,
+        expires_at: UnixMillis,
+    },
+    Ordered(OrderView),
+}
+
 impl Accounts {
+    /// What became of an intake. None for one that another account handed over, that expired, or whose order was discarded.
+    pub fn handoff(
+        &self,
+        account: AccountId,
+        id: DraftId,
+        now: UnixMillis,
+    ) -> Result<Option<HandoffView>, ChangeError> {
+        let open = self.shared.with_reading(|reading| {
+            let found = reading.newest_owned_by(Index::OpenDrafts, &account.to_string(), OPEN_DRAFTS_MAX)?;
+            all_from_json::<DraftRecord>(Index::OpenDrafts, &found)
+        })?;
+        if let Some(draft) = open.into_iter().find(|draft| draft.id == id && now < draft.expires_at) {
+            let DraftRecord { created_at, expires_at, .. } = draft;
+            return Ok(Some(HandoffView::InReview { created_at, expires_at }));
+        }
+        let ordered = self.order(OrderId(id.0))?.filter(|order| order.account == account);
+        Ok(ordered.map(|order| HandoffView::Ordered(OrderView::of(order))))
+    }
+
     /// The order of a tracking token. None for an unknown order and for a wrong token, so that
     /// guessing does not even reveal which orders exist.
     pub fn track_order(&self, id: OrderId, token: &str) -> Result<Option<OrderView>, ChangeError> {

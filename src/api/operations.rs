@@ -11,8 +11,8 @@ use super::endpoints::include::INCLUDE;
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
     browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
-    formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, gis_tile, gis_zones, me, node,
-    node_id, nodes, purchase, references, resolve, search, suggest,
+    formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, gis_tile, gis_zones, handoff_status,
+    me, node, node_id, nodes, purchase, references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::model_text::written_for_model;
@@ -381,6 +381,21 @@ pub static OPERATIONS: &[Operation] = &[
         reply: |generator| generator.subschema_for::<formation_status::OrderReply>(),
         model_text: None,
         access: metered(&[Scope::Formation], 1, CostUnit::Call, formation_status::prepare),
+    },
+    Operation {
+        name: "handoff-status",
+        summary: "What became of an intake that this account handed over: waiting for a person, or the stage of its order",
+        details: None,
+        route: None,
+        tool: tool("formation.status", "formation_status"),
+        parameters: &[handoff_status::HANDOFF_ID.rule],
+        body: None,
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: false,
+        reply: |generator| generator.subschema_for::<handoff_status::HandoffStatusReply>(),
+        model_text: Some(|json| written_for_model::<handoff_status::HandoffStatusReply>(json)),
+        access: metered(&[Scope::Formation], 0, CostUnit::Call, handoff_status::prepare),
     },
     Operation {
         name: "checkout",

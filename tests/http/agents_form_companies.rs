@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::formation::{self, intake};
 use crate::mcp::{tool_result, with_mcp};
+use crate::operations::UNKNOWN_NODE_ID;
 use crate::payments::{self, pay_url, start_with_cards_and};
 use crate::test_server::{TestServer, TestServerOptions};
 
@@ -20,8 +21,9 @@ fn tool(server: &TestServer, name: &str, arguments: Value, key: &str) -> Value {
     tool_result(server, name, arguments, key)["structuredContent"].clone()
 }
 
-/// Requirements, industry code, intake. Returns the path of the page that the agent gives to its person.
-fn review_path_from_agent(server: &TestServer, key: &str) -> String {
+/// Requirements, industry code, intake. Returns the path of the page that the agent gives to its person, and the id with
+/// which the agent follows the order.
+fn hand_over_as_agent(server: &TestServer, key: &str) -> (String, Value) {
     let required = tool(server, "formation.requirements", json!({ "state": "DE", "entityType": "llc" }), key);
     let facts = required["entityTypes"][0]["facts"]["required"].as_array().unwrap();
     assert!(
@@ -61,14 +63,44 @@ fn review_path_from_agent(server: &TestServer, key: &str) -> String {
     }
 
     let handed_over = tool(server, "formation.handoff", good, key);
-    handed_over["reviewUrl"].as_str().unwrap().replace("https://law.example", "")
+    let handoff_id = handed_over["handoffId"].clone();
+    let status = follow(server, key, &handoff_id);
+    assert_eq!((&status["state"], &status["expiresAt"]), (&json!("review"), &handed_over["expiresAt"]));
+    assert_eq!(status["stages"], json!([]));
+    let text = tool_result(server, "formation.status", json!({ "handoffId": handoff_id }), key);
+    assert!(text["content"][0]["text"].as_str().unwrap().starts_with("Nobody has accepted it yet."), "{text}");
+    (handed_over["reviewUrl"].as_str().unwrap().replace("https://law.example", ""), handoff_id)
+}
+
+/// What the agent sees of its order. It never contains anything about people or the company.
+fn follow(server: &TestServer, key: &str, handoff_id: &Value) -> Value {
+    let status = tool(server, "formation.status", json!({ "handoffId": handoff_id }), key);
+    let names: Vec<&String> = status.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["createdAt", "expiresAt", "handoffId", "stages", "state", "updatedAt"]);
+    status
 }
 
 /// Moves an order from setup to completion. The holder of the token checks the status on the way.
-fn advance_to_completed(server: &TestServer, account: AccountId, key: &str, id: OrderId, token: &str) {
+fn advance_to_completed(
+    server: &TestServer,
+    account: AccountId,
+    key: &str,
+    (id, handoff_id): (OrderId, &Value),
+    token: &str,
+) {
+    let other = server.create_key(server.create_account(0), &[Scope::Formation]);
+    for (handoff_id, key) in [(handoff_id, &*other), (&json!(UNKNOWN_NODE_ID), key)] {
+        let arguments = json!({ "handoffId": handoff_id });
+        let refused = crate::mcp::result(&crate::mcp::call(server, "formation.status", arguments, Some(key)));
+        assert_eq!(refused["structuredContent"]["error"], "not_found", "of another account, or of none");
+    }
     let status = || {
         let found = server.get(&format!("/api/v1/formation/status/{id}?token={token}"), key);
         assert_eq!(found.status, 200, "{}", found.text());
+        let followed = follow(server, key, handoff_id);
+        for name in ["state", "stages", "createdAt", "updatedAt"] {
+            assert_eq!(followed[name], found.json()[name], "{name}");
+        }
         found.json()["state"].as_str().unwrap().to_owned()
     };
     assert_eq!(status(), "setup");
@@ -92,10 +124,11 @@ fn an_agent_hands_over_a_person_accepts_and_the_operator_confirms_the_payment() 
     );
     let account = server.create_account(0);
     let key = server.create_key(account, &[Scope::Formation]);
-    let page = review_path_from_agent(&server, &key);
+    let (page, handoff_id) = hand_over_as_agent(&server, &key);
     let (id, token) = formation::order_shown_on(&formation::accept(&server, &page));
+    assert_eq!(follow(&server, &key, &handoff_id)["state"], "payment");
     server.accounts.pay_order(id, Some("wire 1".to_owned()), &server.test_act()).unwrap();
-    advance_to_completed(&server, account, &key, id, &token.unwrap());
+    advance_to_completed(&server, account, &key, (id, &handoff_id), &token.unwrap());
 }
 
 #[test]
@@ -106,10 +139,10 @@ fn an_agent_hands_over_a_person_accepts_and_pays_by_card() {
     let (server, stripe) = start_with_cards_and(Tariff::CONTRACT, mounts);
     let account = server.create_account(0);
     let key = server.create_key(account, &[Scope::Formation]);
-    let page = review_path_from_agent(&server, &key);
+    let (page, handoff_id) = hand_over_as_agent(&server, &key);
     let accepted = formation::accept(&server, &page);
     let (id, token) = formation::order_shown_on(&accepted);
     let session = stripe.session_at(&pay_url(&accepted));
     stripe.deliver(&stripe.paid(&session), server.address);
-    advance_to_completed(&server, account, &key, id, &token.unwrap());
+    advance_to_completed(&server, account, &key, (id, &handoff_id), &token.unwrap());
 }

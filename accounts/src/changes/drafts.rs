@@ -225,7 +225,8 @@ impl Accounts {
     ) -> Result<OrderRecord, ChangeError> {
         let DraftContent { entity_name, entity_type, jurisdiction, price_cents, intake, service_fee_cents: _ } =
             self.open_content(draft, token, entropy)?;
-        let id = OrderId(random_uuid(entropy)?);
+        // The account that handed the intake over follows the order with the id of the draft.
+        let id = OrderId(draft.id.0);
         let intake = self.shared.seal_key(entropy)?.seal(owner_of_order(&id), &to_json(&intake)?, entropy)?;
         let reached = |stage| StageReached { stage, at: act.at, actor: Some(act.actor.clone()) };
         Ok(OrderRecord {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hornbook_accounts::changes::DraftContent;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::{ChangeError, Refusal};
+use hornbook_accounts::ids::DraftId;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -24,6 +25,9 @@ use crate::formation::{naics, price};
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FormationHandoff")]
 pub(in crate::api) struct HandoffReply {
+    /// With this id the same account sees what becomes of the intake, with the tool formation.status.
+    #[schemars(with = "uuid::Uuid")]
+    handoff_id: DraftId,
     /// A page where the person who orders reviews the intake, accepts it and pays. Anyone who has the
     /// link can do this.
     review_url: String,
@@ -42,7 +46,7 @@ pub(in crate::api) const EXAMPLE: &str = r#"{"state": "DE", "entityType": "llc",
     "management": "members", "contact": {"name": "Ada Example", "email": "ada@example.com"}}"#;
 
 const NEXT: &str = "Give reviewUrl to the person who orders, and to nobody else. Nothing is ordered until they accept it there. The \
-                    page then shows an order id and a tracking token, with which the status of the order can be requested.";
+                    page then shows an order id and a tracking token for them. Follow the order with formation.status and handoffId.";
 
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;
@@ -62,6 +66,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
         let opened = accounts.open_draft(account, &content, retry.as_deref(), at, &mut SystemEntropy);
         let opened = opened.map_err(draft_error)?.ok_or_else(|| ApiError::from(&Refusal::OtherRequest))?;
         Reply::json(&HandoffReply {
+            handoff_id: opened.id,
             review_url: review_page + &opened.token.reveal(),
             expires_at: opened.expires_at.to_string(),
             price_cents: content.price_cents,

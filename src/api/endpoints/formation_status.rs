@@ -1,12 +1,13 @@
 //! `formation-status`: the status of a company-formation order, for the holder of its token.
 
+use std::fmt;
 use std::sync::Arc;
 
 use hornbook_accounts::ids::OrderId;
 use hornbook_accounts::records::OrderStage;
 use hornbook_accounts::tracking::{OrderView, StageStatus, StageView};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::me::accounts_error;
 use crate::api::error::ApiError;
@@ -37,16 +38,16 @@ pub(in crate::api) struct OrderReply {
     updated_at: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FormationStage")]
-struct StageReply {
+pub(super) struct StageReply {
     stage: OrderStage,
     status: StatusReply,
     /// When the stage was reached; null if it was not reached or was skipped.
     at: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "StageStatus")]
 enum StatusReply {
@@ -79,10 +80,26 @@ impl From<OrderView> for OrderReply {
             entity_name: order.entity_name,
             entity_type: order.entity_type,
             jurisdiction: order.jurisdiction,
-            stages: order.stages.into_iter().map(StageReply::from).collect(),
+            stages: stages(order.stages),
             created_at: order.created_at.to_string(),
             updated_at: order.updated_at.to_string(),
         }
+    }
+}
+
+pub(super) fn stages(views: Vec<StageView>) -> Vec<StageReply> {
+    views.into_iter().map(StageReply::from).collect()
+}
+
+impl fmt::Display for StageReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = match self.status {
+            StatusReply::Completed => "completed",
+            StatusReply::Current => "current",
+            StatusReply::Pending => "pending",
+        };
+        write!(f, "{}: {status}", self.stage.name())?;
+        self.at.as_ref().map_or(Ok(()), |at| write!(f, " ({at})"))
     }
 }
 

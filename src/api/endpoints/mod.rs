@@ -16,6 +16,7 @@ pub(super) mod gis;
 pub(super) mod gis_at;
 pub(super) mod gis_tile;
 pub(super) mod gis_zones;
+pub(super) mod handoff_status;
 pub(super) mod include;
 mod law_markdown;
 pub(super) mod me;

@@ -172,10 +172,12 @@ impl ForModel for SearchReply<'_> {
         };
         let before = u64::from(page - page.min(&1)) * u64::from(*page_size);
         for (hit, number) in results.iter().zip(before + 1..) {
-            let SearchResultItem { node_id, citation, heading, snippet, relation, .. } = hit;
+            let SearchResultItem { node_id, url, citation, heading, snippet, relation, .. } = hit;
             let (standing, related) = (hit.standing(), relation.map_or("", related));
-            let _ =
-                writeln!(shown.text, "\n{number}. {citation} {heading} ({standing}{related}, id {node_id})\n{snippet}");
+            let _ = writeln!(
+                shown.text,
+                "\n{number}. {citation} {heading} ({standing}{related}, id {node_id})\n{url}\n{snippet}"
+            );
             shown.link(*node_id, citation, heading);
         }
         shown
@@ -385,7 +387,9 @@ mod tests {
         let shown = text(&json!({}), 2);
         let second = Uuid::from_u128(2);
         assert!(shown.text.starts_with("2 of 4 provisions that match, page 2:"), "{}", shown.text);
-        let line = format!("\n4. 1 U.S.C. § 1 Words (in force, current through 2024-01-31, id {second})\nIn \"this\"");
+        let line = format!(
+            "\n4. 1 U.S.C. § 1 Words (in force, current through 2024-01-31, id {second})\nhttps://law.example/law/1\nIn \"this\""
+        );
         assert!(shown.text.contains(&line), "{}", shown.text);
         assert_eq!(shown.links.iter().map(|link| link.id).collect::<Vec<_>>()[1], NodeId(second));
         assert_eq!(shown.links.len(), 2);

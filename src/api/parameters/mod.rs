@@ -9,7 +9,7 @@ mod kind;
 
 use std::marker::PhantomData;
 
-use hornbook_accounts::ids::OrderId;
+use hornbook_accounts::ids::{DraftId, OrderId};
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use uuid::Uuid;
@@ -155,6 +155,7 @@ argument!([] bool, ParameterKind::Boolean, Boolean, bool, |value: &bool| *value)
 argument!([] NodeId, ParameterKind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] CodeBodyId, ParameterKind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] OrderId, ParameterKind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
+argument!([] DraftId, ParameterKind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] Day, ParameterKind::Date, Date, Self, |day: &Day| *day);
 argument!([const MOST: usize] Ids<MOST>, ParameterKind::Uuids { count_max: MOST }, Uuids, &'v [Uuid], |ids: &'v Vec<Uuid>| ids.as_slice());
 argument!([] ShortCode, ParameterKind::ShortCode, ShortCode, &'v Self, |code: &'v ShortCode| code);
