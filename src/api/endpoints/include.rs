@@ -1,5 +1,8 @@
 //! `include`: what an answer with a provision contains besides its law.
 
+use schemars::Schema;
+use serde_json::Value;
+
 use crate::api::parameters::{AnyOf, Choice, Param};
 
 pub(in crate::api) const INCLUDE: Param<Option<AnyOf<IncludedPart>>> =
@@ -52,6 +55,25 @@ impl Choice for IncludedPart {
 
     fn at(place: usize) -> Option<Self> {
         Self::ALL.get(place).copied()
+    }
+}
+
+/// The members of another wording that are left out with the wordings.
+pub(super) const WORDING_MEMBERS: [&str; 4] = ["text", "sourceCredit", "notes", "sourceUrl"];
+
+/// Makes the members that may be left out optional in the schema of a node.
+pub(super) fn optional_in_node(schema: &mut Schema) {
+    make_optional(schema, &IncludedPart::ALL.map(IncludedPart::members).concat());
+}
+
+/// The same for another wording of a node.
+pub(super) fn optional_in_wording(schema: &mut Schema) {
+    make_optional(schema, &WORDING_MEMBERS);
+}
+
+fn make_optional(schema: &mut Schema, names: &[&str]) {
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| !name.as_str().is_some_and(|name| names.contains(&name)));
     }
 }
 

@@ -14,7 +14,7 @@ use hornbook_corpus::provision_url::ProvisionUrl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::include::{INCLUDE, Included, IncludedPart};
+use super::include::{INCLUDE, Included, IncludedPart, WORDING_MEMBERS, optional_in_node, optional_in_wording};
 use super::node_id::ID;
 use super::references::NodeReferences;
 use crate::api::as_of::RequestedDay;
@@ -27,7 +27,7 @@ use crate::api::reply_text::ReplyText;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
-#[schemars(rename = "Node")]
+#[schemars(rename = "Node", transform = optional_in_node)]
 pub struct NodeReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     pub id: NodeId,
@@ -103,7 +103,7 @@ pub struct NoteReply<'s> {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
-#[schemars(rename = "Wording")]
+#[schemars(rename = "Wording", transform = optional_in_wording)]
 pub struct WordingReply<'s> {
     /// The publisher's words on when it is law, or its heading if there are none.
     pub label: String,
@@ -261,7 +261,7 @@ impl<'s> NodeReply<'s> {
         if !included.has(IncludedPart::Wordings) {
             let wordings = json["wordings"].as_array_mut().into_iter().flatten();
             for wording in wordings.filter_map(serde_json::Value::as_object_mut) {
-                ["text", "sourceCredit", "notes", "sourceUrl"].iter().for_each(|name| drop(wording.remove(*name)));
+                WORDING_MEMBERS.iter().for_each(|name| drop(wording.remove(*name)));
             }
         }
         Ok(json)

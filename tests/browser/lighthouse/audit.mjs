@@ -23,7 +23,7 @@ async function cited(citation) {
 const first = async (path, pattern) => (await (await fetch(base + path)).text()).match(pattern)[1];
 const provision = await cited("Arden Rev. Stat. § 24-2-201");
 const code = await first("/browse", /<a href="(\/browse\/[0-9a-f-]+)"/);
-const container = await first(code, /<a href="(\/law\/[0-9a-f-]+)"/);
+const container = await first(code, /<a href="(\/(?:xa|us)\/[^"]+)"/);
 const link = new URL(readFileSync(linkFile, "utf8").trim()).pathname;
 
 const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
