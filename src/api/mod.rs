@@ -33,6 +33,7 @@ pub mod integrity;
 pub mod json;
 mod map_cache;
 pub mod model_text;
+pub(crate) mod node_lookup;
 pub(crate) mod openapi;
 pub mod operation;
 pub mod operations;

@@ -8,7 +8,7 @@ use super::server::{Mcp, RequestSender};
 use super::text_parts::{self, CharWindow};
 use super::tools::{self, ToolNameStyle};
 use super::version::ProtocolVersion;
-use super::{arguments, completion, instructions, prompts, resources};
+use super::{arguments, completion, instructions, names, prompts, resources};
 use crate::api::error::shortened;
 use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
@@ -74,6 +74,7 @@ impl Mcp {
             true => text_parts::window(&mut given, &mut faults),
             false => CharWindow::default(),
         };
+        names::replace(&self.service, operation, &mut given, &mut faults);
         let arguments = arguments::of(operation, given, faults);
         let outcome = self.call(operation, arguments, Format::Json, params, sender).await;
         let checkout_url = self.service.checkout_url();

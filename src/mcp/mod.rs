@@ -4,7 +4,8 @@
 //! - `jsonrpc` reads and writes messages, `version` lists the versions, and `headers` finds the version
 //!   of a request and checks that its headers agree with its body.
 //! - `tools` are the rows of the operations table that have a tool name, `schemas` describes what they
-//!   take and return, and `arguments` turns a tool's arguments into those of a call.
+//!   take and return, `names` replaces names and citations by ids, and `arguments` turns a tool's
+//!   arguments into those of a call.
 //! - `results`, `texts` and `slices` turn the outcome of a call into a result.
 //! - `resources`, `prompts` and `completion` are the other features of the protocol.
 //! - `methods` answers a request from any transport, `instructions` is what a model reads first, and `server` is the server that all transports share.
@@ -24,6 +25,7 @@ mod instructions;
 mod jsonrpc;
 mod limit;
 mod methods;
+mod names;
 mod origin;
 mod prompts;
 mod resources;

@@ -27,6 +27,9 @@ const LIST_TTL_MS: u32 = 3_600_000;
 /// How long a client may cache a resource, in milliseconds. Resources change with the snapshot.
 const READ_TTL_MS: u32 = 300_000;
 
+/// The beginning of all paths of REST.
+const API_PATH: &str = "/api/v1/";
+
 /// How the server introduces itself.
 pub(super) fn server_info() -> Value {
     json!({ "name": "hornbook", "title": "Hornbook", "version": env!("CARGO_PKG_VERSION") })
@@ -266,7 +269,11 @@ fn text_of_error(object: &Value) -> String {
 /// The Error object, and its bill.
 pub(super) fn refused(failure: Failure, context: &ResultContext<'_>) -> (Value, CallMetadata) {
     let Failure { error, left } = failure;
-    let ApiError { code, message, details, retry_after_sec, internal } = error;
+    let ApiError { code, message, mut details, retry_after_sec, internal } = error;
+    let message = in_tools(message);
+    for detail in &mut details {
+        detail.message = in_tools(std::mem::take(&mut detail.message));
+    }
     let object = ErrorObject {
         error: code.code(),
         message: &message,
@@ -277,6 +284,19 @@ pub(super) fn refused(failure: Failure, context: &ResultContext<'_>) -> (Value, 
     };
     let left = left.map(|left| *left);
     (json!(object), CallMetadata { left, error: Some(code), retry_after_sec, internal, ..CallMetadata::default() })
+}
+
+/// A message with the names of tools in place of the paths of REST.
+fn in_tools(mut message: String) -> String {
+    if message.contains(API_PATH) {
+        for (operation, tool) in tools::all() {
+            // Paths with parameters are written nowhere in messages.
+            if let Some(route) = operation.route.filter(|route| !route.path.contains('{')) {
+                message = message.replace(route.path, tool.name);
+            }
+        }
+    }
+    message
 }
 
 /// A failure as a protocol error, for cases in which a result cannot contain it. Its code is the HTTP

@@ -7,6 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::arguments::NOT_FOR_TOOLS;
+use super::names::NamedThing;
 use crate::api::operation::Operation;
 use crate::api::parameters::{Need, Parameter, ParameterKind};
 
@@ -60,9 +61,10 @@ fn argument(operation: &Operation, parameter: &Parameter) -> Value {
             _ => json!(default),
         };
     }
-    if !parameter.meaning.is_empty() {
-        schema["description"] = json!(parameter.meaning);
-    }
+    schema["description"] = match NamedThing::of(parameter.name).filter(|_| operation.route.is_some()) {
+        Some(thing) => json!(format!("{} ({})", parameter.meaning, thing.forms())),
+        None => json!(parameter.meaning),
+    };
     schema
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::operations::{NODE, UNKNOWN_NODE_ID};
 use crate::sample::ENGINE;
-use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
+use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff, wait_until};
 
 const CURRENT_VERSION: &str = "2026-07-28";
 pub(crate) const OLDER_VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
@@ -399,6 +399,8 @@ fn batches_can_be_retried_and_conflicting_idempotency_keys_are_refused() {
     let alike = post(&server, &with_own(3, "once").to_string(), &headers);
     assert_eq!(alike.json()["error"], Value::Null, "{}", alike.text());
     let entries = || server.accounts.recent_entries(server.accounts.keys(None)[0].record.account, 100).unwrap().len();
+    // Entries are written after the answers.
+    wait_until("the entries of all calls", || entries() == 4);
     let before = entries();
     let differing = post(&server, &with_own(4, "other").to_string(), &headers).text();
     assert!(differing.contains("differs from _meta"), "{differing}");
@@ -459,6 +461,48 @@ fn whole_parts(node: &Value) -> Vec<Value> {
     let parts =
         [("notes", filled("notes")), ("credits", credits), ("references", true), ("wordings", filled("wordings"))];
     parts.into_iter().filter(|(_, exists)| *exists).map(|(name, _)| json!(name)).collect()
+}
+
+#[test]
+fn a_model_may_write_citations_addresses_and_names_in_place_of_ids() {
+    let server = open();
+    let key = server.create_full_key();
+    let node = |id: &str| tool_result(&server, "law.get_node", json!({ "id": id }), &key)["content"][0]["text"].clone();
+    let whole = server.get(&format!("/api/v1/node/{}", *NODE), &key).json();
+    let url = whole["url"].as_str().unwrap();
+    let by_id = node(&NODE);
+    for id in [url, url.strip_prefix("https://law.example").unwrap(), whole["citation"].as_str().unwrap()] {
+        assert_eq!(node(id), by_id, "{id}");
+    }
+    let json = |tool: &str, mut arguments: Value| {
+        if tool == "law.search" {
+            arguments["view"] = json!("full");
+        }
+        tool_result(&server, tool, arguments, &key)["structuredContent"].clone()
+    };
+    let body = &ENGINE.snapshot().catalogue.code_bodies[0];
+    let (by_name, by_code) = (json!({ "codeBodyId": body.name.to_uppercase() }), json!({ "codeBodyId": body.id }));
+    assert_eq!(json("law.browse", by_name)["nodes"], json("law.browse", by_code)["nodes"]);
+    let found = |jurisdiction: Value| {
+        json("law.search", json!({ "q": "deposit", "jurisdiction": jurisdiction }))["results"].clone()
+    };
+    let arden = found(json!("XA"));
+    assert!(!arden.as_array().unwrap().is_empty());
+    for name in [json!("arden"), json!(["State of Arden"]), json!(["xa"])] {
+        assert_eq!(found(name.clone()), arden, "{name}");
+    }
+    let state = |state: &str| json("formation.requirements", json!({ "state": state }));
+    assert_eq!(state("Virginia"), state("VA"));
+    for (tool, arguments, says) in [
+        ("law.get_node", json!({ "id": "Arden Rev. Stat. § 99-9-999" }), "Arden Rev. Stat. § 99-9-999"),
+        ("law.get_node", json!({ "id": "https://elsewhere.example/us" }), "only URLs below https://law.example"),
+        ("law.search", json!({ "q": "a", "jurisdiction": "Nowhere" }), "NOWHERE; law.list_coverage lists them"),
+        ("law.search", json!({ "q": "a", "codeBody": "The Code of Nowhere" }), "codeBody"),
+    ] {
+        let refused = result(&call(&server, tool, arguments, Some(&key)));
+        assert_eq!(refused["structuredContent"]["error"], "validation_error", "{refused}");
+        assert!(refused["content"][0]["text"].as_str().unwrap().contains(says), "{refused}");
+    }
 }
 
 #[test]

@@ -4,20 +4,18 @@
 use std::sync::Arc;
 
 use hornbook_corpus::day::Day;
-use hornbook_corpus::ids::{NodeId, NodeOrdinal};
+use hornbook_corpus::ids::NodeId;
 use hornbook_search::QUERY_CHARS_MAX;
 use schemars::JsonSchema;
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::connector_search::title;
 use super::include::{INCLUDE, Included};
 use super::node::NodeReply;
 use crate::api::as_of::{AS_OF_NAME, RequestedDay};
-use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::node_lookup;
 use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
-use crate::api::page_links::node_at;
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
@@ -67,7 +65,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     let asked = RequestedDay::named_or_today(call, day_of(&wanted)?);
     let included = Included::of(call.get(&INCLUDE));
     let work = PreparedWork::heavy(move |_| {
-        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked, included)?;
+        let node = NodeReply::of(&corpus, node_lookup::find(&corpus, &wanted, &base_url)?, &asked, included)?;
         let whole = node.as_markdown(&corpus, &asked.law)?;
         Reply::json(&document(&node, whole))
     });
@@ -110,27 +108,4 @@ fn day_of(wanted: &str) -> Result<Option<Day>, ApiError> {
     let invalid =
         |_| ApiError::invalid_parameter(ID.rule.name, "the day in this address is not a date such as 2026-01-31");
     day.map(|day| day.parse().map_err(invalid)).transpose()
-}
-
-fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<NodeOrdinal, ApiError> {
-    let known = |id: &str| Uuid::try_parse(id).ok().filter(|_| id.len() == 36).map(NodeId);
-    if let Some(id) = known(wanted) {
-        return corpus.node(id);
-    }
-    if wanted.contains("://") {
-        let below = wanted.strip_prefix(base_url).and_then(|rest| rest.strip_prefix('/'));
-        let below = below.or_else(|| wanted.strip_prefix("hornbook://"));
-        let below = below.ok_or_else(|| ApiError::not_found(format!("only URLs below {base_url} are supported")))?;
-        let path = below.split(['?', '#']).next().unwrap_or(below);
-        if let Some(id) = path.split('/').find_map(known) {
-            return corpus.node(id);
-        }
-        return node_at(corpus, path).ok_or_else(|| ApiError::not_found("there is no provision at this address"));
-    }
-    let answers = corpus.engine().resolve(wanted)?;
-    let Some(answer) = answers.first() else { return Err(ApiError::not_found("no provision has this id or citation")) };
-    match answer.node_id.and_then(|id| corpus.snapshot().ordinal(id)) {
-        Some(node) => Ok(node),
-        None => Err(ApiError::not_found(answer.message.clone())),
-    }
 }
