@@ -219,10 +219,12 @@ impl OpenPage<'_> {
                 let (visitors, map) = (&self.shell.visitors, self.map_name(of));
                 CallerIdentity::Visitor(visitors.admit_to_map(self.parameter("pass"), person.account, &map)?)
             }
-            // Actions that are free for visitors are also free for signed-in people, except
-            // searches.
-            Some(person) if wish == VisitorAction::Search || !self.shell.visitors.is_allowed(wish) => {
-                CallerIdentity::Person(person)
+            Some(person) if !self.shell.visitors.is_allowed(wish) => CallerIdentity::Person(person),
+            // As many as a visitor's are free; the account pays for those beyond.
+            Some(person) if wish == VisitorAction::Search => {
+                let now = self.shell.service.now().steady;
+                let free = self.shell.visitors.admit_visitor(wish, self.request.client, now);
+                free.map_or(CallerIdentity::Person(person), CallerIdentity::Visitor)
             }
             _ => {
                 let now = self.shell.service.now().steady;

@@ -1,10 +1,15 @@
 //! The pages of an account: keys, credits, the ledger and its export, browsers, leaving.
 
+use std::sync::Arc;
+
+use hornbook::api::service::Service;
+use hornbook::api::visitors::VisitorRates;
+use hornbook::http::Mounts;
 use hornbook_accounts::ids::Credits;
 use hornbook_accounts::records::AccountStatus;
 use hornbook_accounts::views::{EntryView, KeyView};
 
-use crate::browser::{Browser, PASSWORD, between, pages, start_with_account_pages};
+use crate::browser::{Browser, PASSWORD, between, pages, pages_for, start_with_account_pages};
 use crate::test_server::{TestServer, TestServerOptions};
 
 #[test]
@@ -66,6 +71,27 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
     // A person who waits for approval has the rights of a visitor: none here.
     let mut waiting = Browser::signed_up(&server, "john");
     assert_eq!(waiting.get("/?q=an+own+question").status, Browser::new(&server).get("/?q=an+own+question").status);
+}
+
+#[test]
+fn a_signed_in_person_searches_as_much_as_a_visitor_before_the_account_pays() {
+    fn mounts(service: &Arc<Service>) -> Mounts {
+        pages_for(service, VisitorRates { reads_per_minute: 60, searches_per_minute: 2, ..VisitorRates::default() })
+    }
+    let server = TestServer::start_with_options(
+        TestServerOptions { mounts, ..TestServerOptions::default_for(crate::test_server::generous_tariff()) },
+        |_| (),
+    );
+    let mut browser = Browser::approved(&server, "jane");
+    let costs: Vec<String> = (0..4)
+        .map(|n| {
+            let page = browser.get(&format!("/?q=deposit+{n}"));
+            assert_eq!(page.status, 200, "{}", page.text());
+            page.header("x-credits-cost").to_owned()
+        })
+        .collect();
+    assert_eq!(costs, ["", "", "1", "1"]);
+    assert_eq!(Browser::new(&server).get("/?q=deposit").status, 429, "a visitor from there waits");
 }
 
 /// A page is charged as a whole: one that fails costs nothing, even if some of its calls succeeded.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use hornbook::api::service::Service;
+use hornbook::api::visitors::VisitorRates;
 use hornbook::http::{Mounts, Proxies};
 use hornbook::web::formation::tracking::TrackingPage;
 use hornbook::web::page_context::{PageContext, PageSettings};
@@ -25,7 +26,12 @@ pub(crate) const SESSION_COOKIE: &str = "__Host-hornbook-session";
 
 /// The account pages, with sign-up that needs approval.
 pub(crate) fn pages(service: &Arc<Service>) -> Mounts {
-    let settings = PageSettings { sign_up: SignUpPolicy::Approval, ..PageSettings::default() };
+    pages_for(service, VisitorRates::default())
+}
+
+/// The same with these limits for people without an account.
+pub(crate) fn pages_for(service: &Arc<Service>, visitors: VisitorRates) -> Mounts {
+    let settings = PageSettings { visitors, sign_up: SignUpPolicy::Approval, ..PageSettings::default() };
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings));
     vec![
         Arc::new(AccountPages::new(Arc::clone(&shell))),
