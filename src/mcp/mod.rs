@@ -8,7 +8,8 @@
 //!   arguments into those of a call.
 //! - `results`, `texts` and `slices` turn the outcome of a call into a result.
 //! - `resources`, `prompts` and `completion` are the other features of the protocol.
-//! - `methods` answers a request from any transport, `instructions` is what a model reads first, and `server` is the server that all transports share.
+//! - `methods` answers a request from any transport, `instructions` is what a model reads first, and
+//!   `server` is the server that all transports share.
 //! - `origin` checks hosts and origins, and `limit` limits how often a client may send.
 //! - `mount` is the transport over HTTP, `stdio` the one over standard input and output, and `forward`
 //!   passes messages from `stdio` on to another server.

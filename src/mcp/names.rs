@@ -12,6 +12,11 @@ use crate::api::node_lookup::{find, node_id};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
 
+/// Names are looked up before the key is checked, so their work is bounded: more of them, and longer ones, are refused by
+/// the operation.
+const NAMES_MAX: usize = 16;
+const NAME_BYTES_MAX: usize = 600;
+
 /// The kind of thing that an argument names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NamedThing {
@@ -48,14 +53,16 @@ pub(super) fn replace(service: &Service, operation: &Operation, given: &mut Json
     let is_own_lookup = operation.route.is_none();
     for (argument, value) in given.iter_mut().filter(|_| operation.body.is_none() && !is_own_lookup) {
         let Some(thing) = NamedThing::of(argument) else { continue };
-        let texts: Vec<&mut String> = match value {
-            Value::String(text) => vec![text],
-            Value::Array(list) => list
-                .iter_mut()
-                .filter_map(|item| if let Value::String(text) = item { Some(text) } else { None })
-                .collect(),
-            _ => Vec::new(),
+        let texts = match value {
+            Value::String(_) => std::slice::from_mut(value),
+            // Only filters are lists.
+            Value::Array(list) if thing != NamedThing::Provision => &mut list[..],
+            _ => &mut [],
         };
+        let texts = texts.iter_mut().take(NAMES_MAX).filter_map(|item| match item {
+            Value::String(text) if text.len() <= NAME_BYTES_MAX => Some(text),
+            _ => None,
+        });
         let mut names_nothing = false;
         for text in texts {
             match id_of(&corpus, service.base_url(), thing, text) {
