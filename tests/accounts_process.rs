@@ -120,8 +120,11 @@ impl ProcessFixture {
         cookie(&answer)
     }
 
+    /// A server on which every search on a page is paid for.
     fn serve(&self, data: &Path) -> Server {
-        Server::start(self.command(data), Stdio::null())
+        let mut command = self.command(data);
+        command.env("HORNBOOK_WEB_SEARCHES_PER_MINUTE", "0");
+        Server::start(command, Stdio::null())
     }
 }
 

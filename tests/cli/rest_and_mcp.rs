@@ -33,15 +33,16 @@ impl CallProtocol {
     }
 }
 
+/// The same call in either protocol. The number of results is stated, because the defaults differ.
 fn request(way: CallProtocol, key: &str, retry: Option<&str>) -> String {
     let head = |line: &str| {
         format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n")
     };
     if way == CallProtocol::Rest {
         let retry = retry.map(|name| format!("Idempotency-Key: {name}\r\n")).unwrap_or_default();
-        return format!("{}{retry}\r\n", head("GET /api/v1/search?q=deposit"));
+        return format!("{}{retry}\r\n", head("GET /api/v1/search?q=deposit&limit=8"));
     }
-    let mut params = json!({ "name": "law.search", "arguments": { "q": "deposit" } });
+    let mut params = json!({ "name": "law.search", "arguments": { "q": "deposit", "limit": 8 } });
     if let Some(name) = retry {
         params["_meta"] = json!({ "hornbook/idempotencyKey": name });
     }

@@ -167,6 +167,9 @@ fn a_page_has_one_address_that_people_can_read_and_all_others_lead_there() {
     let text = request(&server, page).text();
     let canonical = format!("<link rel=\"canonical\" href=\"https://law.example{page}\">");
     assert!(text.contains(&canonical) && !text.contains("href=\"/law/"), "{text}");
+    // The citation box has the publisher and the year of this version.
+    let bluebook = text.split("<dt>Bluebook</dt>").nth(1).unwrap().split("</code>").next().unwrap();
+    assert!(bluebook.contains("24-2-201") && bluebook.ends_with(" 2026)"), "{bluebook}");
     for path in ["/xa", "/xa/ars/t24/c2/s24-2-999", "/xa/ars/t24/c2/s24-2-201.pdf", "/us/usc/t17/s107"] {
         server.get_with(path, &[]).expect_error(404, "not_found");
         assert!(request(&server, path).text().contains("<h1>Not found</h1>"), "{path}");
