@@ -7,11 +7,9 @@ use hornbook_corpus::day::Day;
 use hornbook_search::LawOnDay;
 
 use super::operation::CheckedCall;
+pub use super::page_links::AS_OF_NAME;
 use super::page_links::PageLinks;
 use super::parameters::Param;
-
-/// Name of the parameter. URLs of web pages use it too.
-pub const AS_OF_NAME: &str = "asOf";
 
 pub(super) const AS_OF: Param<Option<Day>> = Param::optional(AS_OF_NAME, "as of a day, 2026-01-31; default: today");
 

@@ -132,7 +132,7 @@ impl Corpus {
         let ShownWording { status, from, to, .. } = law.shown(node);
         Ok(NodeLink {
             id: self.node_id(node)?,
-            url: pages.page_of(self, node)?,
+            url: pages.page_of(self.snapshot(), node)?,
             citation: citation.into(),
             heading: self.engine.heading_on(law, node)?.into(),
             status,

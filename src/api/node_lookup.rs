@@ -22,9 +22,10 @@ pub(crate) fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<Node
         if let Some(id) = path.split('/').find_map(node_id) {
             return corpus.node(id);
         }
-        return node_at(corpus, path).ok_or_else(|| ApiError::not_found("there is no provision at this address"));
+        return node_at(corpus.snapshot(), path)
+            .ok_or_else(|| ApiError::not_found("there is no provision at this address"));
     }
-    if let Some(node) = node_at(corpus, wanted.trim_start_matches('/')) {
+    if let Some(node) = node_at(corpus.snapshot(), wanted.trim_start_matches('/')) {
         return Ok(node);
     }
     if wanted.chars().count() > QUERY_CHARS_MAX {

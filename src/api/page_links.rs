@@ -6,10 +6,12 @@
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, is_source_key};
+use hornbook_corpus::snapshot::Snapshot;
 
-use super::as_of::AS_OF_NAME;
-use super::corpus::Corpus;
 use super::error::ApiError;
+
+/// The parameter that names a day, in the addresses of pages and of the API.
+pub const AS_OF_NAME: &str = "asOf";
 
 /// The beginning of the path of a page that is found by the id of its node.
 pub(crate) const LAW_PATH: &str = "/law/";
@@ -41,15 +43,20 @@ const RESERVED: [&str; 22] = [
 ];
 
 /// The path of a node's page.
-pub(crate) fn page_path(corpus: &Corpus, node: NodeOrdinal) -> Result<String, ApiError> {
-    let key = corpus.snapshot().cards.get(node)?.source_key;
-    if is_readable(key) { Ok(format!("/{key}")) } else { Ok(format!("{LAW_PATH}{}", corpus.node_id(node)?)) }
+pub(crate) fn page_path(snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, ApiError> {
+    let key = snapshot.cards.get(node)?.source_key;
+    if is_readable(key) {
+        return Ok(format!("/{key}"));
+    }
+    let id = snapshot.outline.id(node);
+    let id = id.ok_or_else(|| ApiError::internal(format!("the outline has no id for node {node}")))?;
+    Ok(format!("{LAW_PATH}{id}"))
 }
 
 /// The node whose page has this path, without the slash at its beginning.
-pub(crate) fn node_at(corpus: &Corpus, path: &str) -> Option<NodeOrdinal> {
+pub(crate) fn node_at(snapshot: &Snapshot, path: &str) -> Option<NodeOrdinal> {
     let node = if is_readable(path) { NodeId::from_source_key(path) } else { return None };
-    corpus.snapshot().ordinal(node)
+    snapshot.ordinal(node)
 }
 
 fn is_readable(key: &str) -> bool {
@@ -71,8 +78,8 @@ impl PageLinks {
         Self { base_url: base_url.to_owned(), named_day }
     }
 
-    pub(crate) fn page_of(&self, corpus: &Corpus, node: NodeOrdinal) -> Result<String, ApiError> {
-        let page = format!("{}{}", self.base_url, page_path(corpus, node)?);
+    pub(crate) fn page_of(&self, snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, ApiError> {
+        let page = format!("{}{}", self.base_url, page_path(snapshot, node)?);
         Ok(match self.named_day {
             Some(day) => format!("{page}?{AS_OF_NAME}={day}"),
             None => page,

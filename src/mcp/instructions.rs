@@ -44,5 +44,5 @@ fn codes(corpus: &Corpus) -> String {
 fn example_link(corpus: &Corpus, base_url: &str) -> Option<String> {
     let outline = &corpus.snapshot().outline;
     let first = (0..outline.len()).map(NodeOrdinal).find(|node| outline.is_provision(*node))?;
-    PageLinks::new(base_url, None).page_of(corpus, first).ok()
+    PageLinks::new(base_url, None).page_of(corpus.snapshot(), first).ok()
 }

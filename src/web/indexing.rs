@@ -62,7 +62,7 @@ fn urls(corpus: &Corpus, range: OrdinalRange, base_url: &str) -> Result<String, 
     let outline = &corpus.snapshot().outline;
     let mut xml = begun("urlset");
     for node in (range.start..range.end).map(NodeOrdinal).filter(|node| outline.is_provision(*node)) {
-        let _ = write!(xml, "<url><loc>{base_url}{}</loc></url>", page_path(corpus, node)?);
+        let _ = write!(xml, "<url><loc>{base_url}{}</loc></url>", page_path(corpus.snapshot(), node)?);
     }
     Ok(xml + "</urlset>\n")
 }

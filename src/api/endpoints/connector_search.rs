@@ -57,7 +57,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
             Ok(ConnectorResult {
                 id: *id,
                 title: title(citation, heading, shown.status, [shown.from, shown.to]),
-                url: asked.pages.page_of(&corpus, hit.node)?,
+                url: asked.pages.page_of(corpus.snapshot(), hit.node)?,
             })
         };
         let hits = found.hits.iter().zip(&shown);

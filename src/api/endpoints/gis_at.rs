@@ -141,7 +141,7 @@ fn zone<'s>(
     found: &FeatureAtPoint<'s>,
 ) -> Result<ZoneAtPointReply<'s>, ApiError> {
     let FeatureZone { zone_code, zone_name, category, citation, node_id, citation_status } = &found.feature.zone;
-    let page = |id: NodeId| asked.pages.page_of(corpus, corpus.node(id)?);
+    let page = |id: NodeId| asked.pages.page_of(corpus.snapshot(), corpus.node(id)?);
     Ok(ZoneAtPointReply {
         feature_id: Cow::Borrowed(&found.feature.id),
         zone_code: zone_code.into(),

@@ -214,7 +214,7 @@ impl<'s> NodeReply<'s> {
         ];
         Ok(Self {
             id: corpus.node_id(node)?,
-            url: asked.pages.page_of(corpus, node)?,
+            url: asked.pages.page_of(corpus.snapshot(), node)?,
             text: snapshot.texts.get_verified(wording.text, &wording.text_sha256)?.into(),
             breadcrumb,
             jurisdiction: body.map(|body| Cow::Borrowed(&body.jurisdiction)),

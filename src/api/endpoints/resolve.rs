@@ -71,7 +71,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         let nodes = candidates.filter_map(|cited| corpus.snapshot().ordinal(cited.node_id));
         let notices = EditionNotices::of(&corpus, nodes, &asked)?;
         let linked = |cited: CitedNode| -> Result<LinkedCandidate, ApiError> {
-            let url = asked.pages.page_of(&corpus, corpus.node(cited.node_id)?)?;
+            let url = asked.pages.page_of(corpus.snapshot(), corpus.node(cited.node_id)?)?;
             Ok(LinkedCandidate { cited, url })
         };
         let answers = answers.into_iter().map(|answer| answer.try_map(linked)).collect::<Result<_, _>>()?;

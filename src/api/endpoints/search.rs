@@ -321,7 +321,7 @@ fn item<'s>(
     })?;
     Ok(SearchResultItem {
         node_id: provision.id,
-        url: asked.pages.page_of(corpus, hit.node)?,
+        url: asked.pages.page_of(corpus.snapshot(), hit.node)?,
         citation: provision.citation.into(),
         heading: ReplyText::from(&*provision.heading),
         jurisdiction: Cow::Borrowed(&body.jurisdiction),

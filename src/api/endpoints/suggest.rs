@@ -123,7 +123,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
         for suggestion in found {
             let shown = asked.law.shown(suggestion.node);
             let freshness = editions.add(&corpus, suggestion.node, &shown, &asked)?;
-            let url = asked.pages.page_of(&corpus, suggestion.node)?;
+            let url = asked.pages.page_of(corpus.snapshot(), suggestion.node)?;
             suggestions.push(SuggestionReply::of(suggestion, url, freshness.through));
         }
         Reply::json(&SuggestReply { suggestions, did_you_mean, notices: editions.into_vec() })

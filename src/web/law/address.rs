@@ -44,7 +44,7 @@ impl LawAddress {
     pub(in crate::web) fn of(corpus: &Corpus, path: &str) -> Option<Self> {
         let at = |page: &str| match page.strip_prefix(LAW_PATH) {
             Some(id) => corpus.snapshot().ordinal(id.parse::<NodeId>().ok()?),
-            None => node_at(corpus, page.strip_prefix('/')?),
+            None => node_at(corpus.snapshot(), page.strip_prefix('/')?),
         };
         let path = path.trim_end_matches('/').to_ascii_lowercase();
         View::ALL.into_iter().find_map(|view| Some(Self { node: at(path.strip_suffix(view.suffix())?)?, view }))
@@ -52,7 +52,7 @@ impl LawAddress {
 
     /// Its only path that does not redirect.
     pub(super) fn path(self, corpus: &Corpus) -> Result<String, ApiError> {
-        Ok(page_path(corpus, self.node)? + self.view.suffix())
+        Ok(page_path(corpus.snapshot(), self.node)? + self.view.suffix())
     }
 }
 

@@ -68,7 +68,7 @@ impl CitationLinks {
             corpus.engine().mentions(&provision.citation, &provision.text, MENTIONS_MAX)?
         {
             let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", anchor_name(&subdivision)) };
-            let address = pages.page_of(corpus, node)?;
+            let address = pages.page_of(corpus.snapshot(), node)?;
             let preview = mentions.preview(corpus, law, pages, node)?;
             let standing = standing(&law.shown(node));
             mentions.places.push(CitationLink { bytes, address, anchor, standing, preview });
