@@ -197,6 +197,8 @@ fn metrics_count_answers_stages_errors_and_connections() {
     }
     server.get("/api/v1/search", &key).expect_error(422, "validation_error");
     server.get_with("/nowhere", &[]).expect_error(404, "not_found");
+    // A permit is given back after the answer.
+    wait_until("all permits", || server.metric_value("hornbook_permits_free") > 1.5);
     for (metric, expected) in [
         ("hornbook_requests_total{operation=\"search\",status=\"200\"}", 3.0),
         ("hornbook_requests_total{operation=\"search\",status=\"422\"}", 1.0),
