@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::corpus::Corpus;
 use super::error::ApiError;
-use super::page_links::node_at;
+use super::page_links::{AS_OF_NAME, node_at};
 
 /// `base_url` is the address of this service.
 pub(crate) fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<NodeOrdinal, ApiError> {
@@ -25,18 +25,27 @@ pub(crate) fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<Node
         return node_at(corpus.snapshot(), path)
             .ok_or_else(|| ApiError::not_found("there is no provision at this address"));
     }
-    if let Some(node) = node_at(corpus.snapshot(), wanted.trim_start_matches('/')) {
+    let path = wanted.split(['?', '#']).next().unwrap_or(wanted);
+    if let Some(node) = node_at(corpus.snapshot(), path.trim_start_matches('/')) {
         return Ok(node);
     }
     if wanted.chars().count() > QUERY_CHARS_MAX {
         return Err(ApiError::not_found(format!("a citation has at most {QUERY_CHARS_MAX} characters")));
     }
     let answers = corpus.engine().resolve(wanted)?;
-    let Some(answer) = answers.first() else { return Err(ApiError::not_found("no provision has this id or citation")) };
+    let [answer] = answers.as_slice() else {
+        return Err(ApiError::not_found(format!("this is not one citation but {}; give one", answers.len())));
+    };
     match answer.node_id.and_then(|id| corpus.snapshot().ordinal(id)) {
         Some(node) => Ok(node),
         None => Err(ApiError::not_found(answer.message.clone())),
     }
+}
+
+/// The day that the address of a page names.
+pub(crate) fn day_of(wanted: &str) -> Option<&str> {
+    let (_, query) = wanted.split_once('?').filter(|(path, _)| path.contains('/'))?;
+    query.split(['&', '#']).find_map(|parameter| parameter.strip_prefix(AS_OF_NAME)?.strip_prefix('='))
 }
 
 /// An id as answers write it.

@@ -1,5 +1,4 @@
-//! What a client tells a model about this server before the first call: the law that is here, the form of links, and
-//! which tool to begin with.
+//! The server's instructions for models: which law is loaded, the form of links, and the tool to begin with.
 
 use hornbook_corpus::ids::NodeOrdinal;
 

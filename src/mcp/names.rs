@@ -5,10 +5,11 @@ use hornbook_corpus::catalogue::{CodeBody, Jurisdiction};
 use hornbook_corpus::ids::ShortCode;
 use serde_json::Value;
 
+use crate::api::as_of::AS_OF_NAME;
 use crate::api::corpus::Corpus;
 use crate::api::error::Violation;
 use crate::api::json::JsonObject;
-use crate::api::node_lookup::{find, node_id};
+use crate::api::node_lookup::{day_of, find, node_id};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
 
@@ -51,6 +52,7 @@ pub(super) fn replace(service: &Service, operation: &Operation, given: &mut Json
     let corpus = service.corpus();
     // `fetch` looks its own ids up, because an address may name a day.
     let is_own_lookup = operation.route.is_none();
+    let mut named_day = None;
     for (argument, value) in given.iter_mut().filter(|_| operation.body.is_none() && !is_own_lookup) {
         let Some(thing) = NamedThing::of(argument) else { continue };
         let texts = match value {
@@ -65,6 +67,9 @@ pub(super) fn replace(service: &Service, operation: &Operation, given: &mut Json
         });
         let mut names_nothing = false;
         for text in texts {
+            if thing == NamedThing::Provision {
+                named_day = day_of(text).map(str::to_owned).or(named_day);
+            }
             match id_of(&corpus, service.base_url(), thing, text) {
                 Ok(None) => {}
                 Ok(Some(id)) => *text = id,
@@ -77,6 +82,16 @@ pub(super) fn replace(service: &Service, operation: &Operation, given: &mut Json
         if names_nothing {
             // The fault says all there is to say about it.
             *value = Value::Null;
+        }
+    }
+    let Some(day) = named_day else { return };
+    // The address of a page shows the law of the day that it names.
+    match given.get(AS_OF_NAME) {
+        None | Some(Value::Null) => drop(given.insert(AS_OF_NAME.to_owned(), Value::String(day))),
+        Some(Value::String(asked)) if *asked == day => {}
+        Some(_) => {
+            let message = format!("{AS_OF_NAME} differs from the day in the address, {day}; name one day");
+            faults.push(Violation::new(AS_OF_NAME, message));
         }
     }
 }

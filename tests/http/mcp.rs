@@ -474,6 +474,16 @@ fn a_model_may_write_citations_addresses_and_names_in_place_of_ids() {
     for id in [url, url.strip_prefix("https://law.example").unwrap(), whole["citation"].as_str().unwrap()] {
         assert_eq!(node(id), by_id, "{id}");
     }
+    // The day in an address is the day of the answer, and no second citation is dropped in silence.
+    let early = "https://law.example/xa/ars/t24/c2/s24-2-201?asOf=2020-01-01";
+    let named = tool_result(
+        &server,
+        "law.get_node",
+        json!({ "id": NodeId::from_source_key("xa/ars/t24/c2/s24-2-201"), "asOf": "2020-01-01" }),
+        &key,
+    );
+    assert_eq!(node(early), named["content"][0]["text"]);
+    assert!(node(early).as_str().unwrap().contains("asOf=2020-01-01"));
     let json = |tool: &str, mut arguments: Value| {
         if tool == "law.search" {
             arguments["view"] = json!("full");
@@ -496,6 +506,8 @@ fn a_model_may_write_citations_addresses_and_names_in_place_of_ids() {
     for (tool, arguments, says) in [
         ("law.get_node", json!({ "id": "Arden Rev. Stat. § 99-9-999" }), "Arden Rev. Stat. § 99-9-999"),
         ("law.get_node", json!({ "id": "https://elsewhere.example/us" }), "only URLs below https://law.example"),
+        ("law.get_node", json!({ "id": early, "asOf": "2021-01-01" }), "differs from the day in the address"),
+        ("law.get_node", json!({ "id": "Arden Rev. Stat. §§ 24-2-201, 24-2-202" }), "not one citation but 2"),
         ("law.search", json!({ "q": "a", "jurisdiction": "Nowhere" }), "NOWHERE; law.list_coverage lists them"),
         ("law.search", json!({ "q": "a", "codeBody": "The Code of Nowhere" }), "codeBody"),
     ] {

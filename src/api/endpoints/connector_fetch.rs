@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::connector_search::title;
 use super::include::{INCLUDE, Included};
 use super::node::NodeReply;
-use crate::api::as_of::{AS_OF_NAME, RequestedDay};
+use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::node_lookup;
 use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
@@ -62,7 +62,7 @@ struct ConnectorMetadata<'s> {
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
-    let asked = RequestedDay::named_or_today(call, day_of(&wanted)?);
+    let asked = RequestedDay::named_or_today(call, day_of_address(&wanted)?);
     let included = Included::of(call.get(&INCLUDE));
     let work = PreparedWork::heavy(move |_| {
         let node = NodeReply::of(&corpus, node_lookup::find(&corpus, &wanted, &base_url)?, &asked, included)?;
@@ -71,6 +71,12 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     });
     // Only the lookup shows whether the citation names a provision.
     Ok(PreparedWork { charge: ChargeTiming::AfterWork, ..work })
+}
+
+fn day_of_address(wanted: &str) -> Result<Option<Day>, ApiError> {
+    let invalid =
+        |_| ApiError::invalid_parameter(ID.rule.name, "the day in this address is not a date such as 2026-01-31");
+    node_lookup::day_of(wanted).map(|day| day.parse().map_err(invalid)).transpose()
 }
 
 fn document<'s>(node: &'s NodeReply<'s>, whole: String) -> ConnectorDocument<'s> {
@@ -98,14 +104,4 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String) -> ConnectorDocument<'s>
             total_chars,
         },
     }
-}
-
-/// The day in the address of a page.
-fn day_of(wanted: &str) -> Result<Option<Day>, ApiError> {
-    let query = wanted.split_once("://").and_then(|(_, rest)| rest.split_once('?')).map(|(_, query)| query);
-    let parameters = query.into_iter().flat_map(|query| query.split(['&', '#']));
-    let day = parameters.filter_map(|parameter| parameter.strip_prefix(AS_OF_NAME)?.strip_prefix('=')).next();
-    let invalid =
-        |_| ApiError::invalid_parameter(ID.rule.name, "the day in this address is not a date such as 2026-01-31");
-    day.map(|day| day.parse().map_err(invalid)).transpose()
 }

@@ -21,14 +21,8 @@ pub(in crate::api) enum IncludedPart {
 impl IncludedPart {
     const ALL: [Self; 5] = [Self::Law, Self::Notes, Self::Credits, Self::References, Self::Wordings];
 
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Law => "law",
-            Self::Notes => "notes",
-            Self::Credits => "credits",
-            Self::References => "references",
-            Self::Wordings => "wordings",
-        }
+    pub(super) fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
     }
 
     /// The members of a node with this part, if the part is whole members.
@@ -43,15 +37,7 @@ impl IncludedPart {
 }
 
 impl Choice for IncludedPart {
-    const NAMES: &'static [&'static str] = &{
-        let mut names = [""; Self::ALL.len()];
-        let mut at = 0;
-        while at < names.len() {
-            names[at] = Self::ALL[at].name();
-            at += 1;
-        }
-        names
-    };
+    const NAMES: &'static [&'static str] = &["law", "notes", "credits", "references", "wordings"];
 
     fn at(place: usize) -> Option<Self> {
         Self::ALL.get(place).copied()
