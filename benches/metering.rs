@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::ids::{AccountId, Credits};
@@ -92,8 +93,14 @@ impl Bench<'_> {
         accounts.grant(account, Credits(1_000_000_000), "bench".to_owned(), &act).expect("credits");
         let make = |number| {
             let mut entropy = SeededEntropy(u64::from(account.0) << 32 | number as u64);
-            let wish =
-                NewKey { account, name: "k".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+            let wish = NewKey {
+                account,
+                name: "k".to_owned(),
+                kind: KeyKind::Test,
+                scopes: ScopeSet::ALL,
+                expires_at: None,
+                budget: Budget::default(),
+            };
             accounts.create_key(wish, &act, &mut entropy).expect("a key").secret.reveal()
         };
         (account, (0..keys).map(make).collect())

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hornbook::admin::socket::AdminSocket;
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey, NewPurchase, OpenedPurchase, PaymentReport};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::key::KeyKind;
@@ -43,7 +44,14 @@ fn revoke_and_disable_do_not_wait_for_slow_commands() {
     let act = ActContext { actor: "test".to_owned(), at: clock.now().wall };
     let account = accounts.create_account("Test".to_owned(), &act).unwrap().id;
     accounts.approve_account(account, &act).unwrap();
-    let wish = NewKey { account, name: "k".to_owned(), kind: KeyKind::Live, scopes: ScopeSet::ALL, expires_at: None };
+    let wish = NewKey {
+        account,
+        name: "k".to_owned(),
+        kind: KeyKind::Live,
+        scopes: ScopeSet::ALL,
+        expires_at: None,
+        budget: Budget::default(),
+    };
     let key = accounts.create_key(wish, &act, &mut SystemEntropy).unwrap();
     let secret = key.secret.reveal();
 
@@ -84,6 +92,23 @@ fn printed(data: &Path, words: &[&str]) -> String {
     let output = command.current_dir(data).env_clear().arg("--data").arg(data).args(words).output().unwrap();
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn an_operator_sets_and_lists_the_budgets_of_keys() {
+    let data = tempfile::tempdir().unwrap();
+    printed(data.path(), &["account", "create", "Jane", "--approve"]);
+    printed(data.path(), &["key", "create", "Jane", "--name", "agent", "--budget", "100", "--daily-budget", "5"]);
+    let listed = printed(data.path(), &["key", "list", "Jane"]);
+    assert!(listed.contains("100 credits in all, 5 credits a day"), "{listed}");
+    assert!(listed.contains("0 in all, 0 this month, 0 today"), "{listed}");
+    let changed = printed(data.path(), &["key", "budget", "key-1", "--monthly-budget", "7"]);
+    assert!(changed.contains("7 credits a month") && !changed.contains("in all, 5"), "{changed}");
+    let ended = printed(data.path(), &["key", "budget", "key-1"]);
+    assert!(!ended.contains("credits"), "{ended}");
+    let audit = printed(data.path(), &["audit"]);
+    assert!(audit.contains("key-1 of acct-1, 7 credits a month"), "{audit}");
+    assert!(audit.contains("key-1 of acct-1, without a budget"), "{audit}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 
 use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::NewKey;
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::error::{BadKey, Refusal};
@@ -38,6 +39,7 @@ fn refusals_follow_the_order_of_the_contract() {
         kind: KeyKind::Live,
         scopes: ScopeSet::of(&[Scope::Node]),
         expires_at: Some(now.wall.plus_millis(5000)),
+        budget: Budget::default(),
     };
     let narrow = accounts.create_key(wish, &act(now), &mut SeededEntropy(9)).unwrap();
     let secret = narrow.secret.reveal();

@@ -3,6 +3,7 @@
 
 mod support;
 
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey, NewOrder};
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::error::{BadKey, Refusal};
@@ -119,6 +120,7 @@ fn revoked_keys_are_refused_and_rotated_keys_overlap() {
         kind: KeyKind::Live,
         scopes: ScopeSet::of(&[Scope::Gis]),
         expires_at: None,
+        budget: Budget::default(),
     };
     let steering = NewKey { name: "a\u{1b}[2J".to_owned(), ..narrow.clone() };
     let refused = accounts.create_key(steering, &act(now), &mut SeededEntropy(1)).unwrap_err().to_string();

@@ -21,7 +21,7 @@ use hornbook_accounts::{Accounts, Durability};
 
 use support::disk::{DiskFault, EIO, ENOSPC, FaultOn, SimulatedDisk};
 use support::{
-    act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,
+    act, clock_at_noon, create_customer_with_budgets, failing_call, fast_settings, make_call, now_of, start_accounts,
     wait_until_healthy,
 };
 
@@ -54,7 +54,7 @@ fn check_fault(fault: DiskFault) {
     let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Strict, 50);
     let accounts = start_accounts(disk.medium(), settings, now);
-    let owner = create_customer(&accounts, CREDITS.into(), 2, now);
+    let owner = create_customer_with_budgets(&accounts, CREDITS.into(), 2, now);
     let paid = AtomicI64::new(0);
     disk.fail(Some(fault));
     std::thread::scope(|scope| {
@@ -136,7 +136,7 @@ fn refunds_after_restart_during(fault: DiskFault) -> usize {
     let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Strict, 50);
     let accounts = start_accounts(disk.medium(), settings, now);
-    let owner = create_customer(&accounts, 1000, 2, now);
+    let owner = create_customer_with_budgets(&accounts, 1000, 2, now);
     let reported = AnsweredCredits::default();
     disk.fail(Some(fault));
     std::thread::scope(|scope| {
@@ -193,7 +193,7 @@ fn a_delayed_refund_is_made_at_the_next_start() {
     let disk = SimulatedDisk::with_schema();
     let settings = fast_settings(Durability::Strict, 0);
     let accounts = start_accounts(disk.medium(), settings, now);
-    let owner = create_customer(&accounts, 100, 1, now);
+    let owner = create_customer_with_budgets(&accounts, 100, 1, now);
     let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
     let Ok(Reserved::Fresh(reservation)) = paced.check_rate(now).unwrap().reserve("search", Credits(5), None, now)
     else {
@@ -222,7 +222,7 @@ fn in_window_mode_a_failed_sync_never_overcharges() {
     let now = now_of(&clock_at_noon());
     let disk = SimulatedDisk::with_schema();
     let accounts = start_accounts(disk.medium(), fast_settings(Durability::Window, 0), now);
-    let owner = create_customer(&accounts, 100, 1, now);
+    let owner = create_customer_with_budgets(&accounts, 100, 1, now);
     for _ in 0..10 {
         make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     }
@@ -259,7 +259,7 @@ fn credits_of_a_correction_with_unknown_outcome_stay_held() {
     for after in 0..4 {
         let disk = SimulatedDisk::with_schema();
         let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
-        let owner = create_customer(&accounts, 100, 1, now);
+        let owner = create_customer_with_budgets(&accounts, 100, 1, now);
         let left = || accounts.account(owner.account, now).unwrap().remaining.wallet;
         disk.fail(Some(DiskFault {
             successes_before: after,
@@ -286,7 +286,7 @@ fn a_refund_during_an_outage_fails_fast_and_is_made_later() {
     let now = now_of(&clock_at_noon());
     let disk = SimulatedDisk::with_schema();
     let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = create_customer(&accounts, 100, 1, now);
+    let owner = create_customer_with_budgets(&accounts, 100, 1, now);
     let begin = || {
         let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
         match paced.check_rate(now).unwrap().reserve("search", Credits(5), None, now).unwrap() {
@@ -328,7 +328,7 @@ fn a_stalled_disk_causes_overload_refusals_and_no_wrong_charge() {
     let now = now_of(&clock_at_noon());
     let disk = SimulatedDisk::with_schema();
     let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = create_customer(&accounts, 100_000, 1, now);
+    let owner = create_customer_with_budgets(&accounts, 100_000, 1, now);
     disk.stall(true);
     let mut begun = Vec::new();
     let error = loop {
@@ -357,7 +357,7 @@ fn write_sample_history(data: &Path, clean: bool) -> VerifyReport {
     let now = now_of(&clock);
     let settings = fast_settings(Durability::Strict, 40);
     let accounts = Accounts::open(data, settings, now).unwrap();
-    let owners: Vec<_> = (0..4).map(|_| create_customer(&accounts, 500, 2, now)).collect();
+    let owners: Vec<_> = (0..4).map(|_| create_customer_with_budgets(&accounts, 500, 2, now)).collect();
     for round in 0..200 {
         let owner = &owners[round % 4];
         make_call(&accounts, &owner.keys[round % 2], 1 + (round % 2) as u32, None, now).unwrap();
@@ -446,7 +446,7 @@ fn an_older_or_missing_state_file_is_refused() {
     let now = now_of(&clock_at_noon());
     let settings = fast_settings(Durability::Strict, 40);
     let accounts = Accounts::open(data.path(), settings, now).unwrap();
-    let owner = create_customer(&accounts, 500, 1, now);
+    let owner = create_customer_with_budgets(&accounts, 500, 1, now);
     accounts.close();
     drop(accounts);
     let old = std::fs::read(data.path().join(STATE_FILE)).unwrap();

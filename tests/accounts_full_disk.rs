@@ -10,7 +10,7 @@ use hornbook_accounts::error::{LedgerError, Refusal};
 use hornbook_accounts::ids::Credits;
 use hornbook_accounts::{Accounts, Durability};
 
-use support::{act, clock_at_noon, create_customer, fast_settings, make_call, now_of, wait_until_healthy};
+use support::{act, clock_at_noon, create_customer_with_budgets, fast_settings, make_call, now_of, wait_until_healthy};
 
 #[test]
 fn a_full_disk_refuses_until_space_returns() {
@@ -62,7 +62,7 @@ fn fill_and_free(disk: &Path) {
     restore_onto(disk);
     let now = now_of(&clock_at_noon());
     let accounts = Accounts::open(&disk.join("data"), fast_settings(Durability::Strict, 0), now).unwrap();
-    let owner = create_customer(&accounts, 900_000, 1, now);
+    let owner = create_customer_with_budgets(&accounts, 900_000, 1, now);
     let ballast = disk.join("ballast");
     let full = std::fs::write(&ballast, vec![1; 16 << 20]).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);

@@ -10,10 +10,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::budget::{Budget, KEYS_IN_LINE_MAX};
+use hornbook_accounts::changes::NewChildKey;
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::error::Refusal;
 use hornbook_accounts::idempotency::Idempotency;
-use hornbook_accounts::ids::Credits;
+use hornbook_accounts::ids::{Credits, KeyId};
 use hornbook_accounts::records::OrderStage;
 use hornbook_accounts::scope::ScopeSet;
 use hornbook_accounts::tier::{PackName, Tier};
@@ -32,6 +34,10 @@ const UNITS: u32 = 15;
 const UNITS_AFTER_FORMATION: u32 = 40;
 const HORIZON_MILLIS: i64 = 600_000;
 const REPLAYS_MAX: u32 = 5;
+const KEYS_MAX: usize = 12;
+
+/// Tells a spent budget from a spent wallet; clients get 402 for both.
+const BUDGET_SPENT: u16 = 4020;
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the caller chooses how long to test")]
@@ -63,6 +69,7 @@ fn status(refusal: &Refusal) -> u16 {
     match refusal {
         Refusal::Key(_) => 401,
         Refusal::Credits { .. } => 402,
+        Refusal::Budget { .. } => BUDGET_SPENT,
         Refusal::Scope { .. } => 403,
         Refusal::OtherRequest | Refusal::TooManyReplays => 422,
         Refusal::TooFast(_) => 429,
@@ -79,11 +86,52 @@ struct ModelAccount {
     used: HashMap<i32, u32>,
 }
 
-#[derive(Default)]
 struct ModelKey {
+    owner: usize,
+    id: KeyId,
+    secret: String,
+    /// The key that created it.
+    parent: Option<usize>,
     minute: Vec<u64>,
     days: HashMap<i32, u32>,
     revoked: bool,
+    budget: Option<ModelBudget>,
+}
+
+impl ModelKey {
+    fn new(owner: usize, id: KeyId, secret: String, parent: Option<usize>) -> Self {
+        let (minute, days) = (Vec::new(), HashMap::new());
+        Self { owner, id, secret, parent, minute, days, revoked: false, budget: None }
+    }
+}
+
+#[derive(Default)]
+struct ModelBudget {
+    limits: Budget,
+    total: u64,
+    months: HashMap<i32, u64>,
+    days: HashMap<i32, u64>,
+}
+
+impl ModelBudget {
+    fn spent(&self, now: Now) -> [u64; 3] {
+        let spent = |of: &HashMap<i32, u64>, at| of.get(&at).copied().unwrap_or(0);
+        [self.total, spent(&self.months, now.wall.month().0), spent(&self.days, now.wall.day().0)]
+    }
+
+    fn allows(&self, cost: u32, now: Now) -> bool {
+        let limits = [self.limits.total, self.limits.per_month, self.limits.per_day];
+        limits
+            .into_iter()
+            .zip(self.spent(now))
+            .all(|(limit, spent)| limit.is_none_or(|limit| cost == 0 || spent + u64::from(cost) <= u64::from(limit)))
+    }
+
+    fn add(&mut self, cost: u32, now: Now) {
+        self.total += u64::from(cost);
+        *self.months.entry(now.wall.month().0).or_default() += u64::from(cost);
+        *self.days.entry(now.wall.day().0).or_default() += u64::from(cost);
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -127,6 +175,11 @@ impl ModelRun {
         settings.tariff.monthly_units_after_formation = UNITS_AFTER_FORMATION;
         let real = start_accounts(disk.medium(), settings, now_of(&clock));
         let owners: Vec<_> = (0..ACCOUNTS).map(|_| create_customer(&real, 0, KEYS_EACH, now_of(&clock))).collect();
+        let of_owner = |(owner, customer): (usize, &Customer)| {
+            let keys = customer.key_ids.iter().zip(&customer.keys);
+            keys.map(|(id, secret)| ModelKey::new(owner, *id, secret.clone(), None)).collect::<Vec<_>>()
+        };
+        let keys = owners.iter().enumerate().flat_map(of_owner).collect();
         Self {
             seed,
             random: SeededEntropy(seed),
@@ -136,7 +189,7 @@ impl ModelRun {
             accounts_under_test: Some(real),
             owners,
             accounts: (0..ACCOUNTS).map(|_| ModelAccount::default()).collect(),
-            keys: (0..ACCOUNTS * KEYS_EACH).map(|_| ModelKey::default()).collect(),
+            keys,
             ledgers: vec![Vec::new(); ACCOUNTS],
             retries: HashMap::new(),
             rolled_up: false,
@@ -164,6 +217,8 @@ impl ModelRun {
                 6 if self.random.below(4) == 0 => self.restart(),
                 7 if self.random.below(8) == 0 => self.roll_up(),
                 8..=13 => self.move_clock(),
+                14 => self.set_budget(),
+                15 => self.create_child(&context),
                 _ => self.call(&context),
             }
             self.compare(&context);
@@ -179,6 +234,53 @@ impl ModelRun {
         self.accounts[account].wallet += credits + from_allotment;
         let balance_after = self.accounts[account].wallet;
         self.ledgers[account].push(ModelEntry { kind, credits, from_allotment, balance_after });
+    }
+
+    fn key(&mut self) -> usize {
+        self.random.below(self.keys.len() as u64) as usize
+    }
+
+    /// The key, the key that created it, and so on.
+    fn line(&self, key: usize) -> Vec<usize> {
+        std::iter::successors(Some(key), |key| self.keys[*key].parent).collect()
+    }
+
+    fn is_live(&self, key: usize) -> bool {
+        self.line(key).into_iter().all(|key| !self.keys[key].revoked)
+    }
+
+    fn limits(&mut self) -> Budget {
+        let mut limit = |most: u64| (self.random.below(2) == 0).then(|| self.random.below(most) as u32);
+        Budget { total: limit(60), per_month: limit(40), per_day: limit(20) }
+    }
+
+    fn set_budget(&mut self) {
+        let (key, limits) = (self.key(), self.limits());
+        let changed = self.real().set_key_budget(self.keys[key].id, limits, &act(self.now())).unwrap();
+        assert_eq!(changed.budget.map(|budget| budget.limits), (!limits.is_unlimited()).then_some(limits));
+        let before = self.keys[key].budget.take();
+        if !limits.is_unlimited() {
+            self.keys[key].budget = Some(ModelBudget { limits, ..before.unwrap_or_default() });
+        }
+    }
+
+    fn create_child(&mut self, context: &str) {
+        let (creator, budget) = (self.key(), self.limits());
+        if self.keys.len() == KEYS_MAX {
+            return;
+        }
+        let wish = NewChildKey { name: "child".to_owned(), budget, ..NewChildKey::default() };
+        let mut entropy = SeededEntropy(self.random.draw());
+        let issued = self.real().create_child_key(self.keys[creator].id, wish, &act(self.now()), &mut entropy);
+        let is_possible = !self.keys[creator].revoked && self.line(creator).len() < KEYS_IN_LINE_MAX;
+        assert_eq!(issued.is_ok(), is_possible, "{context}: {issued:?}");
+        if let Ok(issued) = issued {
+            let (owner, secret) = (self.keys[creator].owner, issued.secret.reveal());
+            let mut key = ModelKey::new(owner, issued.record.id, secret, Some(creator));
+            let limits = budget;
+            key.budget = (!limits.is_unlimited()).then(|| ModelBudget { limits, ..ModelBudget::default() });
+            self.keys.push(key);
+        }
     }
 
     fn grant(&mut self) {
@@ -249,9 +351,8 @@ impl ModelRun {
     }
 
     fn revoke(&mut self) {
-        let key = self.random.below(self.keys.len() as u64) as usize;
-        let id = self.owners[key / KEYS_EACH].key_ids[key % KEYS_EACH];
-        self.real().revoke_key(id, &act(self.now())).unwrap();
+        let key = self.key();
+        self.real().revoke_key(self.keys[key].id, &act(self.now())).unwrap();
         self.keys[key].revoked = true;
     }
 
@@ -280,7 +381,7 @@ impl ModelRun {
     }
 
     fn call(&mut self, context: &str) {
-        let key = self.random.below(self.keys.len() as u64) as usize;
+        let key = self.key();
         let cost = [1, 1, 1, 5, 0][self.random.below(5) as usize];
         let retry = (self.random.below(4) == 0).then(|| (self.random.below(4), self.random.below(5) / 4));
         let ending = self.random.below(6);
@@ -291,9 +392,9 @@ impl ModelRun {
 
     /// The expected status, and the wallet and allotment in the headers.
     fn predict_call(&mut self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
-        let account = key / KEYS_EACH;
+        let account = self.keys[key].owner;
         let now = self.now();
-        if self.keys[key].revoked || self.accounts[account].is_disabled {
+        if !self.is_live(key) || self.accounts[account].is_disabled {
             return (401, 0, 0);
         }
         if !self.is_within_rate(key, now) {
@@ -319,6 +420,10 @@ impl ModelRun {
                 }
             };
         }
+        let line = self.line(key);
+        if line.iter().any(|key| self.keys[*key].budget.as_ref().is_some_and(|budget| !budget.allows(cost, now))) {
+            return (BUDGET_SPENT, 0, 0);
+        }
         let from_allotment = limit.saturating_sub(used).min(cost);
         if self.accounts[account].wallet < i64::from(cost - from_allotment) {
             return (402, 0, 0);
@@ -341,6 +446,11 @@ impl ModelRun {
             }
             return (500, 0, 0);
         }
+        for key in line {
+            if let Some(budget) = &mut self.keys[key].budget {
+                budget.add(cost, now);
+            }
+        }
         *self.accounts[account].used.entry(month).or_default() += from_allotment;
         let wallet = self.accounts[account].wallet as u64;
         let allotment = limit.saturating_sub(used + from_allotment);
@@ -353,9 +463,12 @@ impl ModelRun {
     }
 
     fn is_within_rate(&mut self, key: usize, now: Now) -> bool {
-        let tier = [Tier::Free, Tier::Starter, Tier::Pro, Tier::Bulk][self.accounts[key / KEYS_EACH].tier as usize];
+        let tier =
+            [Tier::Free, Tier::Starter, Tier::Pro, Tier::Bulk][self.accounts[self.keys[key].owner].tier as usize];
         let limits = self.settings.tariff.limits(tier);
-        let key = &mut self.keys[key];
+        // A key that another key created shares its limits.
+        let first = *self.line(key).last().unwrap();
+        let key = &mut self.keys[first];
         let recent = key.minute.iter().filter(|&&then| now.steady.0 - then < 60_000_000).count();
         let today = key.days.entry(now.wall.day().0).or_default();
         if recent >= limits.per_minute as usize || *today >= limits.per_day {
@@ -368,7 +481,7 @@ impl ModelRun {
 
     fn call_accounts(&self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
         let (accounts, now) = (self.real(), self.now());
-        let secret = &self.owners[key / KEYS_EACH].keys[key % KEYS_EACH];
+        let ModelKey { owner, secret, .. } = &self.keys[key];
         let retry = retry.map(|(name, request)| Idempotency::new(&name.to_string(), &request.to_string()));
         let result = (|| -> Result<_, Refusal> {
             let paced = accounts.authenticate(Some(secret), now)?.require(ScopeSet::ALL)?.check_rate(now)?;
@@ -395,7 +508,7 @@ impl ModelRun {
             let receipt = debit.settle_blocking()?;
             // In window mode the record of a retry becomes durable a little later. This change waits for it.
             if retry.is_some() {
-                accounts.approve_account(self.owners[key / KEYS_EACH].account, &act(now)).map(drop).unwrap_or(());
+                accounts.approve_account(self.owners[*owner].account, &act(now)).map(drop).unwrap_or(());
             }
             Ok((200, receipt.credits_remaining(), receipt.allotment_remaining()))
         })();
@@ -410,6 +523,11 @@ impl ModelRun {
             let limit = if account.formed { UNITS_AFTER_FORMATION } else { UNITS };
             let left = limit.saturating_sub(*account.used.get(&month).unwrap_or(&0));
             assert_eq!((view.remaining.wallet, view.remaining.allotment), (account.wallet, left), "{context}");
+        }
+        for key in &self.keys {
+            let found = self.real().key_budget(key.id, now.wall);
+            let found = found.map(|view| [view.spent_total, view.spent_in_month, view.spent_on_day]);
+            assert_eq!(found, key.budget.as_ref().map(|budget| budget.spent(now)), "{context}, {}", key.id);
         }
     }
 

@@ -6,6 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{
     AuthProof, EndSessions, LinkChoice, LinkView, NewKey, PENDING_MILLIS, PENDING_SIGN_UPS_MAX, SESSIONS_MAX, SignUp,
 };
@@ -196,6 +197,7 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
         kind: KeyKind::Live,
         scopes: ScopeSet::ALL,
         expires_at: None,
+        budget: Budget::default(),
     };
     let key = place.accounts().create_key(wish, &act, &mut SeededEntropy(77)).unwrap().record.id;
     place.accounts().revoke_key(key, &act).unwrap();

@@ -16,7 +16,9 @@ use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{Now, UnixMillis};
 
 use support::disk::{DiskEvent, SECTOR_BYTES, SimulatedDisk};
-use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
+use support::{
+    act, clock_at_noon, create_customer_with_budgets, failing_call, fast_settings, make_call, now_of, start_accounts,
+};
 
 /// `HORNBOOK_TEST_CUTS` sets another number.
 const CUTS: u64 = 20_000;
@@ -65,7 +67,7 @@ fn record(seed: u64) -> Workload {
     let settings = fast_settings(durability, 20);
     let disk = SimulatedDisk::with_schema();
     let accounts = start_accounts(disk.medium(), settings, base);
-    let owner = create_customer(&accounts, CREDITS, 1, base);
+    let owner = create_customer_with_budgets(&accounts, CREDITS, 1, base);
     let begin = disk.bytes();
     disk.record();
     std::thread::scope(|scope| {

@@ -8,17 +8,19 @@
 
 use std::sync::Arc;
 
-use hornbook_base::clock::Now;
+use hornbook_base::clock::{Now, UnixMillis};
 
 use super::Accounts;
-use super::balance::{Hold, MonthlyUnits, Remaining};
+use super::balance::{MonthlyUnits, Remaining};
+use super::budget::BudgetLeft;
 use super::changes::{CREDITS_MAX, SignedIn};
-use super::directory::{KeyState, lock};
+use super::directory::KeyState;
 use super::error::{BadKey, LedgerError, Refusal};
 use super::idempotency::{Claim, Claimed, Idempotency, ReplaySlot};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
-use super::job::{EntrySlot, Post, PostKind, PostedEntry};
+use super::job::{CallHold, EntrySlot, Post, PostKind, PostedEntry};
 use super::key::PlainKey;
+use super::line_budgets;
 use super::queue::Queued;
 use super::rate_limit::RateRemaining;
 use super::reply::{ReplyReceiver, reply_channel};
@@ -98,7 +100,7 @@ impl Scoped {
     pub fn check_rate(self, now: Now) -> Result<RateChecked, Refusal> {
         let Caller { shared, key } = self.0;
         let limits = shared.settings.tariff.limits(key.account.standing().tier);
-        let left = lock(&key.pace).take(limits, now).map_err(Refusal::TooFast)?;
+        let left = key.rate_limiter().take(limits, now).map_err(Refusal::TooFast)?;
         Ok(RateChecked { shared, key, left })
     }
 }
@@ -127,9 +129,23 @@ impl RateChecked {
         self.key.account.id
     }
 
+    pub fn key(&self) -> KeyId {
+        self.key.id
+    }
+
     /// All scopes of the key.
     pub fn scopes(&self) -> ScopeSet {
         self.key.scopes
+    }
+
+    /// The price of the call. Refused like the call itself if the account or a budget does not allow it.
+    pub fn price(self, cost: Credits, now: Now) -> Result<CallPrice, Refusal> {
+        let Self { shared, key, left } = self;
+        let units = shared.monthly_units(&key, now);
+        let (hold, remaining) = hold(&key, cost, units, now.wall)?;
+        let budget = line_budgets::nearest(&key, now.wall);
+        hold.release(&key);
+        Ok(CallPrice { left, remaining, budget, cost })
     }
 
     /// Holds the cost on the account, so that no other call can spend it.
@@ -143,24 +159,51 @@ impl RateChecked {
         let Self { shared, key, left } = self;
         assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than a ledger entry can store");
         shared.queue.check_open()?;
-        let month = now.wall.month().0;
-        let limit = shared.settings.tariff.monthly_units(key.account.standing().company_formed);
-        let units = MonthlyUnits { month, limit };
+        let units = shared.monthly_units(&key, now);
         let claim = match idempotency {
             None => None,
             Some(idempotency) => {
                 let horizon_millis = shared.settings.retry_horizon_millis();
                 match Claim::take(&shared.retries, horizon_millis, key.id, idempotency, now.wall)? {
                     Claimed::First(claim) => Some(claim),
-                    Claimed::Replay(replaying) => return Ok(Reserved::Replay(Replay { replaying, key, units, left })),
+                    Claimed::Replay(replaying) => {
+                        return Ok(Reserved::Replay(Replay { replaying, key, units, left, at: now.wall }));
+                    }
                 }
             }
         };
-        let held = key.account.balance.hold(cost.0, units);
-        let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;
-        let call = AdmittedCall { operation, cost, hold, units, remaining, left, now, key, shared };
+        let (hold, remaining) = hold(&key, cost, units, now.wall)?;
+        let budget = line_budgets::nearest(&key, now.wall);
+        let call = AdmittedCall { operation, cost, hold, units, remaining, left, budget, now, key, shared };
         Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
     }
+}
+
+impl SharedAccounts {
+    fn monthly_units(&self, key: &KeyState, now: Now) -> MonthlyUnits {
+        let limit = self.settings.tariff.monthly_units(key.account.standing().company_formed);
+        MonthlyUnits { month: now.wall.month().0, limit }
+    }
+}
+
+/// Holds the cost of a call on the budgets of its key and on its account, on all of them or on none.
+fn hold(key: &KeyState, cost: Credits, units: MonthlyUnits, at: UnixMillis) -> Result<(CallHold, Remaining), Refusal> {
+    let budgets = line_budgets::hold(key, cost.0, at).map_err(|spent| Refusal::Budget { cost, spent })?;
+    let held = key.account.balance.hold(cost.0, units);
+    let (balance, remaining) = held.map_err(|remaining| {
+        line_budgets::release(key, budgets, cost.0, at);
+        Refusal::Credits { cost, remaining }
+    })?;
+    Ok((CallHold { balance, budgets, cost: cost.0, at }, remaining))
+}
+
+/// What a call would cost and leave. It was not made, and nothing was charged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallPrice {
+    pub left: RateRemaining,
+    pub remaining: Remaining,
+    pub budget: Option<BudgetLeft>,
+    pub cost: Credits,
 }
 
 /// A call that was charged before and is answered again. If dropped before it begins, it does not count.
@@ -169,6 +212,7 @@ pub struct Replay {
     key: Arc<KeyState>,
     units: MonthlyUnits,
     left: RateRemaining,
+    at: UnixMillis,
 }
 
 impl Replay {
@@ -185,9 +229,10 @@ pub struct BegunReplay(Replay);
 impl BegunReplay {
     /// The work succeeded: returns the receipt of the first call, with the current balance.
     pub fn settle(self) -> MeteringReceipt {
-        let Replay { replaying, key, units, left } = self.0;
+        let Replay { replaying, key, units, left, at } = self.0;
         let (charged, entry) = (replaying.charged.cost, replaying.charged.entry);
-        MeteringReceipt { left, remaining: key.account.balance.remaining(units), charged, entry, replayed: true }
+        let (remaining, budget) = (key.account.balance.remaining(units), line_budgets::nearest(&key, at));
+        MeteringReceipt { left, remaining, budget, charged, entry, replayed: true }
     }
 
     /// The work failed: this replay does not count.
@@ -201,10 +246,12 @@ struct AdmittedCall {
     key: Arc<KeyState>,
     operation: &'static str,
     cost: Credits,
-    hold: Hold,
+    hold: CallHold,
     units: MonthlyUnits,
     remaining: Remaining,
     left: RateRemaining,
+    /// The budget that is nearest to its end, with this call's hold subtracted.
+    budget: Option<BudgetLeft>,
     now: Now,
 }
 
@@ -212,7 +259,6 @@ impl AdmittedCall {
     fn post(&self, kind: PostKind, placed: &EntrySlot) -> Post {
         Post {
             kind,
-            account: Arc::clone(&self.key.account),
             key: Arc::clone(&self.key),
             operation: self.operation,
             cost: self.cost,
@@ -226,7 +272,8 @@ impl AdmittedCall {
     }
 
     fn receipt(&self, remaining: Remaining, entry: Option<EntryNumber>) -> MeteringReceipt {
-        MeteringReceipt { left: self.left, remaining, charged: self.cost, entry, replayed: false }
+        let Self { left, budget, cost: charged, .. } = *self;
+        MeteringReceipt { left, remaining, budget, charged, entry, replayed: false }
     }
 }
 
@@ -259,7 +306,7 @@ impl Reservation {
             Ok(Some(ticket)) => Debit::Awaited(ticket),
             Ok(None) => Debit::Answered(call.receipt(call.remaining, None)),
             Err(error) => {
-                call.key.account.balance.release(call.hold);
+                call.hold.release(&call.key);
                 return Err(error);
             }
         };
@@ -270,7 +317,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
-            call.key.account.balance.release(call.hold);
+            call.hold.release(&call.key);
         }
     }
 }
@@ -381,6 +428,7 @@ fn receipt_of(
 pub struct MeteringReceipt {
     left: RateRemaining,
     remaining: Remaining,
+    budget: Option<BudgetLeft>,
     charged: Credits,
     entry: Option<EntryNumber>,
     replayed: bool,
@@ -388,7 +436,7 @@ pub struct MeteringReceipt {
 
 impl MeteringReceipt {
     pub fn credits_remaining(&self) -> u64 {
-        u64::try_from(self.remaining.wallet).unwrap_or(0)
+        self.remaining.credits()
     }
 
     pub fn allotment_remaining(&self) -> u32 {
@@ -398,6 +446,11 @@ impl MeteringReceipt {
     /// The calls that the key has left.
     pub fn left(&self) -> RateRemaining {
         self.left
+    }
+
+    /// The budget of the key, or of a key above it, that is nearest to its end.
+    pub fn budget(&self) -> Option<BudgetLeft> {
+        self.budget
     }
 
     pub fn charged(&self) -> Credits {

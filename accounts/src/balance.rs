@@ -25,6 +25,13 @@ pub struct Remaining {
     pub allotment: u32,
 }
 
+impl Remaining {
+    /// The credits of the wallet that can be spent.
+    pub fn credits(self) -> u64 {
+        u64::try_from(self.wallet).unwrap_or(0)
+    }
+}
+
 /// The month of a call, and the number of free units in that month.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MonthlyUnits {

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hornbook_base::clock::UnixMillis;
 
 use super::balance::AccountBalance;
-use super::ids::{AccountId, KeyId};
+use super::budget::{KEYS_IN_LINE_MAX, KeySpending, SpendingWindow};
+use super::ids::{AccountId, EntryNumber, KeyId};
 use super::key::{KeyDigest, PlainKey};
 use super::ledger::load::LedgerState;
 use super::people::people_index::{PeopleIndex, StoredPeople};
@@ -76,10 +77,13 @@ impl AccountState {
 pub(crate) struct KeyState {
     pub(crate) id: KeyId,
     pub(crate) account: Arc<AccountState>,
+    /// The key that created this one.
+    parent: Option<Arc<KeyState>>,
+    pub(crate) spending: KeySpending,
     pub(crate) digest: KeyDigest,
     /// The first moment at which the key no longer works; `i64::MIN` if it is revoked.
     ends_at: AtomicI64,
-    pub(crate) pace: Mutex<KeyRateLimiter>,
+    pace: Mutex<KeyRateLimiter>,
     last_used: AtomicI64,
     last_used_stored: AtomicI64,
     /// Apart from the fields that every call reads: names and dates would push them out of the CPU cache.
@@ -91,10 +95,18 @@ pub(crate) struct KeyState {
 const LAST_USED_EVERY_MILLIS: i64 = 30_000;
 
 impl KeyState {
-    pub(crate) fn new(record: KeyRecord, account: Arc<AccountState>, counter: &CounterRecord) -> Self {
+    fn new(
+        record: KeyRecord,
+        account: Arc<AccountState>,
+        parent: Option<Arc<Self>>,
+        counter: &CounterRecord,
+        spending: KeySpending,
+    ) -> Self {
         Self {
             id: record.id,
             account,
+            parent,
+            spending,
             digest: record.digest,
             ends_at: AtomicI64::new(end_of(&record)),
             last_used: AtomicI64::new(counter.last_used.0),
@@ -105,8 +117,39 @@ impl KeyState {
         }
     }
 
+    /// Whether the key works. It ends with the key that created it.
     pub(crate) fn is_live(&self, now: UnixMillis) -> bool {
-        now.0 < self.ends_at.load(Ordering::Acquire)
+        self.line().all(|key| now.0 < key.ends_at.load(Ordering::Acquire))
+    }
+
+    /// The key, the key that created it, and so on.
+    pub(crate) fn line(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |key| key.parent.as_deref()).take(KEYS_IN_LINE_MAX)
+    }
+
+    /// The keys of the line whose budgets count a debit.
+    pub(crate) fn counted_by(&self, debit: EntryNumber) -> impl Iterator<Item = KeyId> {
+        let counts = move |key: &&Self| key.spending.budget().is_some_and(|budget| debit > budget.since);
+        self.line().filter(counts).map(|key| key.id)
+    }
+
+    /// The key whose rate limits apply. A key gets no further calls by creating keys.
+    pub(crate) fn rate_limited(&self) -> &Self {
+        self.line().last().unwrap_or(self)
+    }
+
+    /// Returns whether calls were counted since the last call of this method.
+    pub(crate) fn take_dirty(&self) -> bool {
+        lock(&self.pace).take_dirty()
+    }
+
+    pub(crate) fn mark_dirty(&self) {
+        lock(&self.pace).mark_dirty();
+    }
+
+    /// The rate limiter that this key shares with the key that created it.
+    pub(crate) fn rate_limiter(&self) -> MutexGuard<'_, KeyRateLimiter> {
+        lock(&self.rate_limited().pace)
     }
 
     pub(crate) fn used(&self, at: UnixMillis) {
@@ -179,10 +222,14 @@ impl Directory {
         }
         for record in stored.keys {
             match self.keys.get(&record.id) {
-                Some(state) => state.replace(record),
+                Some(state) => {
+                    state.spending.replace(record.budget, posted.spending_of(record.id));
+                    state.replace(record);
+                }
                 None => {
                     let counter = counters.get(&record.id).cloned().unwrap_or_default();
-                    self.add_key(record, &counter);
+                    let spending = KeySpending::new(record.budget, posted.spending_of(record.id));
+                    self.add_key(record, &counter, spending);
                 }
             }
         }
@@ -192,10 +239,18 @@ impl Directory {
         self.accounts.insert(state.id, Arc::new(state));
     }
 
-    pub(crate) fn add_key(&mut self, record: KeyRecord, counter: &CounterRecord) {
-        // A key without its account cannot be used; the ledger check reports it.
+    /// Adds a key that has not been used yet. A key that replaces another has its spending.
+    pub(crate) fn add_new_key(&mut self, record: KeyRecord, spent: impl IntoIterator<Item = (SpendingWindow, u64)>) {
+        let spending = KeySpending::new(record.budget, spent);
+        self.add_key(record, &CounterRecord::default(), spending);
+    }
+
+    fn add_key(&mut self, record: KeyRecord, counter: &CounterRecord, spending: KeySpending) {
+        // A key without its account or its parent cannot be used; the ledger check reports it.
         let Some(account) = self.accounts.get(&record.account) else { return };
-        let state = Arc::new(KeyState::new(record, Arc::clone(account), counter));
+        let parent = record.parent.map(|parent| self.keys.get(&parent).cloned());
+        let Some(parent) = parent.map_or(Some(None), |found| found.map(Some)) else { return };
+        let state = Arc::new(KeyState::new(record, Arc::clone(account), parent, counter, spending));
         self.by_digest.insert(state.digest.bucket(), Arc::clone(&state));
         self.keys.insert(state.id, state);
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::balance::Remaining;
+use super::budget::BudgetSpent;
 use super::ids::Credits;
 use super::rate_limit::RateLimitExceeded;
 use super::scope::ScopeSet;
@@ -51,6 +52,11 @@ pub enum Refusal {
     Credits {
         cost: Credits,
         remaining: Remaining,
+    },
+    /// The budget of the key does not allow the call.
+    Budget {
+        cost: Credits,
+        spent: BudgetSpent,
     },
     /// The same idempotency key was used for another request.
     OtherRequest,

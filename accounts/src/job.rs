@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hornbook_base::clock::UnixMillis;
 
 use super::balance::{Hold, MonthlyUnits};
-use super::directory::{AccountState, Directory, KeyState};
+use super::directory::{Directory, KeyState};
 use super::error::{ChangeError, LedgerError};
 use super::idempotency::Claim;
 use super::ids::{Credits, EntryNumber};
 use super::ledger::poster::LedgerTransaction;
+use super::line_budgets::{self, BudgetHold};
 use super::reply::ReplySender;
 
 pub(crate) enum WriterJob {
@@ -30,12 +31,11 @@ impl WriterJob {
 /// A debit, or the refund of a debit.
 pub(crate) struct Post {
     pub(crate) kind: PostKind,
-    pub(crate) account: Arc<AccountState>,
     pub(crate) key: Arc<KeyState>,
     pub(crate) operation: &'static str,
     pub(crate) cost: Credits,
     pub(crate) at: UnixMillis,
-    pub(crate) hold: Hold,
+    pub(crate) hold: CallHold,
     pub(crate) units: MonthlyUnits,
     /// The entry number of the debit, once it has one. Its refund reads it here.
     pub(crate) placed: EntrySlot,
@@ -44,6 +44,35 @@ pub(crate) struct Post {
     /// the record.
     pub(crate) claim: Option<Arc<Claim>>,
     pub(crate) promise: Option<ReplySender<Result<PostedEntry, LedgerError>>>,
+}
+
+/// The credits that a call holds: on its account, and on the budgets of its key and of the keys above it.
+#[derive(Clone, Copy)]
+pub(crate) struct CallHold {
+    pub(crate) balance: Hold,
+    pub(crate) budgets: BudgetHold,
+    pub(crate) cost: u32,
+    pub(crate) at: UnixMillis,
+}
+
+impl CallHold {
+    /// Drops the hold of a call that made no debit.
+    pub(crate) fn release(self, key: &KeyState) {
+        key.account.balance.release(self.balance);
+        line_budgets::release(key, self.budgets, self.cost, self.at);
+    }
+
+    /// Settles the hold of a debit that is in the ledger.
+    pub(crate) fn settle(self, key: &KeyState) {
+        key.account.balance.settle(self.balance);
+        line_budgets::settle(key, self.budgets, self.cost, self.at);
+    }
+
+    /// Returns the credits of a debit whose refund is in the ledger.
+    pub(crate) fn return_posted(self, key: &KeyState, debit: EntryNumber) {
+        key.account.balance.return_posted(self.balance);
+        line_budgets::give_back(key, debit, self.cost, self.at);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -52,7 +52,7 @@ impl Accounts {
     /// with their debits.
     pub(super) fn store_counters(&self) -> Result<(), ChangeError> {
         let directory = self.shared.directory();
-        let dirty: Vec<_> = directory.keys().filter(|key| lock(&key.pace).take_dirty()).cloned().collect();
+        let dirty: Vec<_> = directory.keys().filter(|key| key.take_dirty()).cloned().collect();
         drop(directory);
         if dirty.is_empty() {
             return Ok(());
@@ -65,7 +65,7 @@ impl Accounts {
         });
         if result.is_err() {
             for key in stored {
-                lock(&key.pace).mark_dirty();
+                key.mark_dirty();
             }
         }
         result
@@ -89,7 +89,7 @@ impl Directory {
         for (at, key) in recent.into_iter().filter(|(at, _)| *at <= now.wall) {
             let Some(key) = self.key(key) else { continue };
             let ago_micros = now.wall.0.abs_diff(at.0) * 1000;
-            lock(&key.pace).restore_call(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
+            key.rate_limiter().restore_call(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use super::job::Post;
 use super::ledger::entry::{Draft, Entry, EntryKind, Reference};
 use super::ledger::load::{LedgerState, block_entries};
 use super::ledger::poster::LedgerTransaction;
+use super::stored_budgets::StoredBudgets;
 use crate::state::codec::{Decoder, Malformed, RecordEncoder};
 use crate::state::{State, StateError, StateStorage, StateTable};
 
@@ -34,8 +35,9 @@ pub(crate) struct OwedRefund {
 impl OwedRefund {
     /// None for a debit that never got a number: no refund can be owed for it.
     pub(crate) fn of(post: &Post) -> Option<Self> {
-        let Post { account, key, at, cost, .. } = post;
-        post.placed.get().map(|entry| Self { entry, account: account.id, key: key.id, at: *at, cost: *cost })
+        let Post { key, at, cost, .. } = post;
+        let account = key.account.id;
+        post.placed.get().map(|entry| Self { entry, account, key: key.id, at: *at, cost: *cost })
     }
 
     fn is_for(&self, entry: &Entry) -> bool {
@@ -107,9 +109,13 @@ pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError
     let given_back: HashSet<EntryNumber> = due.iter().map(|entry| entry.number).collect();
     let records = idempotency::read_all(&reading)?;
     let posted = LedgerState::load(&reading)?;
+    let budgets = StoredBudgets::read(&reading)?;
     drop(reading);
     let mut poster = LedgerTransaction::new(state.write()?, &posted);
     for entry in due {
+        for key in entry.draft.key.into_iter().flat_map(|key| budgets.counted_by(key, entry.number)) {
+            poster.subtract_spending(key, entry.draft.charged(), entry.draft.at);
+        }
         poster.append(entry.draft.refunded(entry.number));
     }
     for (key, _) in records.iter().filter(|(_, record)| given_back.contains(&record.entry)) {

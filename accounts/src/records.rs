@@ -6,6 +6,7 @@ use hornbook_base::clock::{UnixDay, UnixMillis};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use super::budget::KeyBudget;
 use super::ids::{AccountId, CheckoutId, Credits, DraftId, EntryNumber, KeyId, OrderId, PurchaseId};
 use super::key::{KeyDigest, KeyKind};
 use super::rate_limit::DayCount;
@@ -63,6 +64,11 @@ pub struct KeyRecord {
     pub expires_at: Option<UnixMillis>,
     pub revoked_at: Option<UnixMillis>,
     pub replaces: Option<KeyId>,
+    /// The key that created this one. It bounds what this one may spend, and both end together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<KeyId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<KeyBudget>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -54,6 +54,11 @@ impl ScopeSet {
     pub const fn has_any_of(self, wanted: Self) -> bool {
         self.0 & wanted.0 != 0
     }
+
+    /// Whether each scope of this set is in the other.
+    pub const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
 }
 
 impl fmt::Display for ScopeSet {
@@ -105,6 +110,8 @@ mod tests {
         assert_eq!(set.to_string(), "search,node");
         assert!(set.has_any_of(ScopeSet::of(&[Scope::Gis, Scope::Node])));
         assert!(!set.has_any_of(ScopeSet::of(&[Scope::Gis])));
+        assert!(set.is_within(ScopeSet::ALL) && set.is_within(set));
+        assert!(!set.is_within(ScopeSet::of(&[Scope::Search, Scope::Gis])));
         assert!("".parse::<ScopeSet>().unwrap_err().contains("search,node,browse,gis,formation"));
         assert_eq!(serde_json::to_string(&set).unwrap(), r#"["search","node"]"#);
     }

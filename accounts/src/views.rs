@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use hornbook_base::clock::{Now, UnixMillis};
 use serde::de::DeserializeOwned;
@@ -9,11 +10,13 @@ use serde::{Serialize, Serializer};
 
 use super::Accounts;
 use super::balance::{MonthlyUnits, Remaining};
+use super::budget::{BudgetLeft, BudgetView};
 use super::error::ChangeError;
 use super::ids::{AccountId, CheckoutId, EntryNumber, KeyId, OrderId};
 use super::ledger::entry::{Entry, EntryKind, OperationCode};
 use super::ledger::load::{entries_after, entries_from, newest_entries, read_operations};
 use super::ledger::verify::{VerifyError, VerifyReport, verify_state};
+use super::line_budgets;
 use super::rate_limit::RateLimits;
 use super::records::{
     AccountRecord, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, all_from_json, read_all_json, read_json,
@@ -92,6 +95,34 @@ impl Accounts {
             .collect();
         keys.sort_unstable_by_key(|key| key.record.id);
         keys
+    }
+
+    /// The budget of a key and what is spent of it, calls in progress included; none if it has no budget.
+    pub fn key_budget(&self, id: KeyId, now: UnixMillis) -> Option<BudgetView> {
+        self.shared.directory().key(id)?.spending.view(now)
+    }
+
+    /// The keys that a key created, and the keys that they created, oldest first.
+    pub fn keys_below(&self, id: KeyId) -> Vec<KeyRecord> {
+        let directory = self.shared.directory();
+        let below = directory.keys().filter(|key| key.line().skip(1).any(|above| above.id == id));
+        let below: Vec<_> = below.cloned().collect();
+        drop(directory);
+        let mut records: Vec<KeyRecord> = below.into_iter().map(|key| key.record()).collect();
+        records.sort_unstable_by_key(|record| record.id);
+        records
+    }
+
+    /// What is left of the budget of a key, or of a key above it, that is nearest to its end.
+    pub fn budget_left(&self, id: KeyId, now: UnixMillis) -> Option<BudgetLeft> {
+        let directory = self.shared.directory();
+        let key = Arc::clone(directory.key(id)?);
+        drop(directory);
+        line_budgets::nearest(&key, now)
+    }
+
+    pub(crate) fn key_count(&self, account: AccountId) -> usize {
+        self.shared.directory().keys().filter(|key| key.account.id == account).count()
     }
 
     pub fn key_record(&self, id: KeyId) -> Result<KeyRecord, ChangeError> {

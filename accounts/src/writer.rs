@@ -166,7 +166,7 @@ impl Writer {
                     PostKind::Refund => outage.refunds.push(post),
                     // It was never part of a commit.
                     PostKind::Debit => {
-                        post.account.balance.release(post.hold);
+                        post.hold.release(&post.key);
                         answer(&mut post, outage.error);
                     }
                 },
@@ -306,7 +306,7 @@ impl Outage {
     /// The balances were reset to the balances of the file, with these holds still in place.
     fn end(self, happened: bool) {
         for UncertainDebit { post, is_awaited } in self.debits {
-            post.account.balance.release(post.hold);
+            post.hold.release(&post.key);
             // A refund that comes later has nothing to do: the debit never happened, or it was
             // already refunded.
             if !happened || is_awaited {
@@ -350,29 +350,35 @@ fn open(store: &Option<State>) -> Result<&State, StateError> {
 /// Appends one debit or refund to the ledger. None for the refund of a debit that was never appended.
 fn append_post(poster: &mut LedgerTransaction<'_>, post: &Post) -> Result<Option<PostedEntry>, StateError> {
     let operation = Some(poster.operation(post.operation));
-    let (cost, from_allotment) = (i64::from(post.cost.0), i64::from(post.hold.from_allotment));
+    let (cost, from_allotment) = (i64::from(post.cost.0), i64::from(post.hold.balance.from_allotment));
     let mut draft = Draft {
         at: post.at,
         kind: EntryKind::Usage,
-        account: post.account.id,
+        account: post.key.account.id,
         key: Some(post.key.id),
         operation,
         credits: -cost,
         from_allotment,
-        month: Month(post.hold.month),
+        month: Month(post.hold.balance.month),
         reference: Reference::None,
         note: None,
     };
     if post.kind == PostKind::Refund {
         let Some(debit) = post.placed.get() else { return Ok(None) };
         draft = draft.refunded(debit);
+        for key in post.key.counted_by(debit) {
+            poster.subtract_spending(key, post.cost.0, post.at);
+        }
     }
     let entry = poster.append(draft);
-    let used = poster.allotment_used(post.account.id, Month(post.units.month));
+    let used = poster.allotment_used(post.key.account.id, Month(post.units.month));
     let allotment = post.units.limit.saturating_sub(used);
     let posting = PostedEntry { number: entry.number, wallet: entry.balance_after, allotment };
     if post.kind == PostKind::Debit {
         post.placed.set(Some(entry.number));
+        for key in post.key.counted_by(entry.number) {
+            poster.add_spending(key, post.cost.0, post.at);
+        }
     }
     match (post.kind, &post.claim) {
         (PostKind::Debit, Some(claim)) => claim.store(poster, &claim.record_of(posting.number, post.cost))?,
@@ -387,10 +393,13 @@ fn write_counters(poster: &mut LedgerTransaction<'_>, posts: &[Post]) -> Result<
     let mut keys = BTreeMap::new();
     for post in posts.iter().filter(|post| post.kind == PostKind::Debit) {
         post.key.used(post.at);
-        keys.insert(post.key.id, &post.key);
+        // A key that another key created counts its calls there.
+        for key in [&*post.key, post.key.rate_limited()] {
+            keys.insert(key.id, key);
+        }
     }
     let records = keys.into_iter().map(|(id, key)| {
-        lock(&key.pace).take_dirty();
+        key.take_dirty();
         (id.to_key(), key.counter().to_bytes())
     });
     poster.writing.put_all(StateTable::Counters, records)
@@ -398,8 +407,12 @@ fn write_counters(poster: &mut LedgerTransaction<'_>, posts: &[Post]) -> Result<
 
 fn settle(mut post: Post, posting: Option<PostedEntry>) {
     match (post.kind, posting) {
-        (PostKind::Debit, _) => post.account.balance.settle(post.hold),
-        (PostKind::Refund, Some(_)) => post.account.balance.return_posted(post.hold),
+        (PostKind::Debit, _) => post.hold.settle(&post.key),
+        (PostKind::Refund, Some(_)) => {
+            if let Some(debit) = post.placed.get() {
+                post.hold.return_posted(&post.key, debit);
+            }
+        }
         (PostKind::Refund, None) => {}
     }
     // Before the answer: a caller that has the answer may send the request again and must find the record.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::formation;
 use hornbook_accounts::ids::{CheckoutId, OrderId, PurchaseId};
 use hornbook_accounts::people::PersonRole;
@@ -26,7 +27,7 @@ pub enum AdminCommand {
     /// Create, approve, disable, list and show accounts
     #[command(subcommand)]
     Account(AccountCommand),
-    /// Create, rotate, revoke and list API keys
+    /// Create, rotate, revoke and list API keys, and set their budgets
     #[command(subcommand)]
     Key(KeyCommand),
     /// Give credits to an account
@@ -167,6 +168,28 @@ pub enum AccountCommand {
     },
 }
 
+/// The limits of a key's budget.
+#[derive(Clone, Copy, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BudgetOptions {
+    /// The credits that the key may spend in all [default: no limit]
+    #[arg(long, value_name = "CREDITS")]
+    budget: Option<u32>,
+    /// The credits that it may spend in a month (UTC) [default: no limit]
+    #[arg(long, value_name = "CREDITS")]
+    monthly_budget: Option<u32>,
+    /// The credits that it may spend on a day (UTC) [default: no limit]
+    #[arg(long, value_name = "CREDITS")]
+    daily_budget: Option<u32>,
+}
+
+impl From<BudgetOptions> for Budget {
+    fn from(options: BudgetOptions) -> Self {
+        let BudgetOptions { budget, monthly_budget, daily_budget } = options;
+        Self { total: budget, per_month: monthly_budget, per_day: daily_budget }
+    }
+}
+
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyCommand {
@@ -183,6 +206,9 @@ pub enum KeyCommand {
         /// Days until the key expires [default: it does not expire]
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
         expires_in_days: Option<u32>,
+        #[command(flatten)]
+        #[serde(default)]
+        budget: BudgetOptions,
         /// Create a key that begins with hb_test_
         #[arg(long)]
         test: bool,
@@ -195,7 +221,17 @@ pub enum KeyCommand {
         #[arg(long, default_value_t = 86_400)]
         overlap_sec: u64,
     },
-    /// Revoke a key; it stops working at once
+    /// Set what a key may spend; without a limit, its budget ends
+    ///
+    /// What the key has spent under its budget so far still counts. The calls of keys that it created
+    /// count too. `key list` shows budgets and what is spent of them.
+    Budget {
+        /// The key: its id, or its prefix, such as hb_live_ab12
+        key: KeyRef,
+        #[command(flatten)]
+        budget: BudgetOptions,
+    },
+    /// Revoke a key; it stops working at once, and so do the keys that it created
     Revoke {
         /// The key: its id, or its prefix, such as hb_live_ab12
         key: KeyRef,

@@ -113,7 +113,7 @@ impl CommandContext<'_> {
             AccountCommand::Show { account } => {
                 let account = self.account_id(&account)?;
                 let mut shown = self.account_json(&self.accounts.account(account, self.now)?);
-                shown["keys"] = self.accounts.keys(Some(account)).iter().map(key_json).collect();
+                shown["keys"] = self.accounts.keys(Some(account)).iter().map(|key| self.key_json(key)).collect();
                 shown["ledger"] = self.entries(account, 10)?;
                 return Ok(shown);
             }
@@ -124,27 +124,63 @@ impl CommandContext<'_> {
     fn key(&mut self, command: KeyCommand) -> Result<Value, AdminError> {
         let act = self.act();
         match command {
-            KeyCommand::Create { account, name, scopes, expires_in_days, test } => {
+            KeyCommand::Create { account, name, scopes, expires_in_days, budget, test } => {
                 let account = self.account_id(&account)?;
                 let kind = if test { KeyKind::Test } else { KeyKind::Live };
                 let expires_at = expires_in_days.map(|days| act.at.plus_millis(i64::from(days) * MILLIS_PER_DAY));
-                let wish = NewKey { account, name, kind, scopes, expires_at };
-                Ok(issued_json(&self.accounts.create_key(wish, &act, self.entropy)?))
+                let wish = NewKey { account, name, kind, scopes, expires_at, budget: budget.into() };
+                let issued = self.accounts.create_key(wish, &act, self.entropy)?;
+                Ok(self.issued_json(&issued))
             }
             KeyCommand::Rotate { key, overlap_sec } => {
                 let overlap = overlap_sec.saturating_mul(1000);
                 let key = self.key_id(&key)?;
-                Ok(issued_json(&self.accounts.rotate_key(key, overlap, &act, self.entropy)?))
+                let issued = self.accounts.rotate_key(key, overlap, &act, self.entropy)?;
+                Ok(self.issued_json(&issued))
             }
             KeyCommand::Revoke { key } => {
                 let key = self.key_id(&key)?;
-                Ok(key_record_json(&self.accounts.revoke_key(key, &act)?))
+                Ok(self.key_record_json(&self.accounts.revoke_key(key, &act)?))
+            }
+            KeyCommand::Budget { key, budget } => {
+                let key = self.key_id(&key)?;
+                Ok(self.key_record_json(&self.accounts.set_key_budget(key, budget.into(), &act)?))
             }
             KeyCommand::List { account } => {
                 let account = account.map(|account| self.account_id(&account)).transpose()?;
-                Ok(self.accounts.keys(account).iter().map(key_json).collect())
+                Ok(self.accounts.keys(account).iter().map(|key| self.key_json(key)).collect())
             }
         }
+    }
+
+    fn issued_json(&self, issued: &IssuedKey) -> Value {
+        let mut shown = self.key_record_json(&issued.record);
+        // The only place where the text of a key leaves the program.
+        shown["key"] = json!(issued.secret.reveal());
+        shown
+    }
+
+    fn key_json(&self, view: &KeyView) -> Value {
+        let mut shown = self.key_record_json(&view.record);
+        shown["lastUsed"] = time(view.last_used);
+        shown
+    }
+
+    fn key_record_json(&self, record: &KeyRecord) -> Value {
+        let budget = self.accounts.key_budget(record.id, self.now.wall);
+        json!({
+            "id": record.id,
+            "account": record.account,
+            "name": record.name,
+            "prefix": record.prefix,
+            "scopes": record.scopes.to_string(),
+            "createdAt": record.created_at.to_string(),
+            "createdBy": record.parent,
+            "expiresAt": time(record.expires_at),
+            "revokedAt": time(record.revoked_at),
+            "budget": budget.map(|budget| budget.limits.to_string()),
+            "spent": budget.map(|budget| budget.spent_in_words()),
+        })
     }
 
     fn purchase(&self, command: PurchaseCommand) -> Result<Value, AdminError> {
@@ -372,32 +408,6 @@ fn account_json(view: &AccountView) -> Value {
         "allotmentRemaining": view.remaining.allotment,
         "companyFormed": record.company_formed,
         "createdAt": record.created_at.to_string(),
-    })
-}
-
-fn issued_json(issued: &IssuedKey) -> Value {
-    let mut shown = key_record_json(&issued.record);
-    // The only place where the text of a key leaves the program.
-    shown["key"] = json!(issued.secret.reveal());
-    shown
-}
-
-fn key_json(view: &KeyView) -> Value {
-    let mut shown = key_record_json(&view.record);
-    shown["lastUsed"] = time(view.last_used);
-    shown
-}
-
-fn key_record_json(record: &KeyRecord) -> Value {
-    json!({
-        "id": record.id,
-        "account": record.account,
-        "name": record.name,
-        "prefix": record.prefix,
-        "scopes": record.scopes.to_string(),
-        "createdAt": record.created_at.to_string(),
-        "expiresAt": time(record.expires_at),
-        "revokedAt": time(record.revoked_at),
     })
 }
 

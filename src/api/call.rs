@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use hornbook_accounts::admission::{MeteringReceipt, PendingDebit, RateChecked, Reserved};
+use hornbook_accounts::admission::{CallPrice, MeteringReceipt, PendingDebit, RateChecked, Reserved};
 use hornbook_accounts::blocking;
 use hornbook_accounts::changes::SignedIn;
 use hornbook_accounts::error::Refusal;
@@ -22,6 +22,7 @@ use hornbook_base::clock::Now;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
+use super::call_terms::CallTerms;
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode, Violation, catch_panic};
 use super::idempotency_key::IdempotencyKey;
@@ -52,6 +53,7 @@ pub struct Call<'c> {
     pub idempotency_key: Result<Option<IdempotencyKey<'c>>, Violation>,
     /// The versions of the answer that the caller already has, as listed in `If-None-Match`.
     pub known_versions: Option<&'c str>,
+    pub terms: CallTerms,
     pub progress: &'c Progress,
 }
 
@@ -138,6 +140,8 @@ pub enum Outcome {
         version: String,
         left: Option<RateRemaining>,
     },
+    /// Only the price was asked. This is free.
+    Priced(CallPrice),
     Failed(Failure),
 }
 
@@ -220,7 +224,7 @@ impl Service {
         let left = Some(paced.left());
         let failed = |error| Failure { error, left: left.map(Box::new) };
 
-        let holder = KeyHolder { account: paced.account(), scopes: paced.scopes() };
+        let holder = KeyHolder { account: paced.account(), key: paced.key(), scopes: paced.scopes() };
         let mut prepared = self.prepare(call, handler, caller(holder), now).map_err(failed)?;
         let version = prepared.version.take();
         if let Some(version) = version.as_deref().filter(|version| is_known(version, call.known_versions)) {
@@ -229,6 +233,11 @@ impl Service {
         let unread = self.unread.of(paced.account()).reserve();
         let unread = unread.ok_or_else(|| failed(ApiError::too_much_unread("this account")))?;
         let cost = Credits(metering.cost.credits.saturating_mul(prepared.units));
+        call.terms.check_cost(cost).map_err(failed)?;
+        if call.terms.is_dry_run {
+            let price = paced.price(cost, now).map_err(|refusal| failed(ApiError::from(&refusal)))?;
+            return Ok(Outcome::Priced(price));
+        }
         let payment = Payment { service: self, call, paced, cost, now };
         let done = match prepared.charge {
             ChargeTiming::BeforeWork => payment.before(prepared).await,

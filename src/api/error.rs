@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use hornbook_accounts::budget::{BudgetSpent, SpendingWindow};
 use hornbook_accounts::error::{BadKey, LedgerError, Refusal};
 use hornbook_accounts::idempotency::REPLAYS_MAX;
 use hornbook_accounts::rate_limit::{RateLimitExceeded, RateWindow};
@@ -46,6 +47,8 @@ error_codes! {
     BadRequest, 400, "bad_request", "The request is not well-formed HTTP.";
     InvalidApiKey, 401, "invalid_api_key", "The key is missing or invalid.";
     InsufficientCredits, 402, "insufficient_credits", "No credits remain; `upgradeUrl` says where to buy some.";
+    BudgetExceeded, 402, "budget_exceeded", "The budget of the key, or of the key that created it, does not allow the call.";
+    MaxCostExceeded, 402, "max_cost_exceeded", "The call costs more than its `maxCost`; nothing was charged.";
     InsufficientScope, 403, "insufficient_scope", "The key has none of the scopes that the call needs.";
     NotFound, 404, "not_found", "There is no such path, node, layer or order.";
     MethodNotAllowed, 405, "method_not_allowed", "The path does not allow this method; `Allow` lists the methods that it allows.";
@@ -179,6 +182,7 @@ impl From<&Refusal> for ApiError {
             Refusal::Scope { .. } => ErrorCode::InsufficientScope,
             Refusal::TooFast(_) => ErrorCode::RateLimited,
             Refusal::Credits { .. } => ErrorCode::InsufficientCredits,
+            Refusal::Budget { .. } => ErrorCode::BudgetExceeded,
             Refusal::OtherRequest | Refusal::TooManyReplays => ErrorCode::ValidationError,
             Refusal::SameRequestInProgress => ErrorCode::Overloaded,
             Refusal::Ledger(error) => return Self::from(*error),
@@ -222,6 +226,16 @@ fn message(refusal: &Refusal) -> String {
             remaining.wallet.max(0),
             remaining.allotment
         ),
+        Refusal::Budget { cost, spent: BudgetSpent { is_own, window, limit, left, .. } } => {
+            let whose = if *is_own { "the budget of this key" } else { "the budget of the key that created this one" };
+            let renewal = match window {
+                SpendingWindow::Total => "ask its owner for more",
+                SpendingWindow::Month(_) => "wait for the 1st of the month, or ask its owner for more",
+                SpendingWindow::Day(_) => "wait until midnight UTC, or ask its owner for more",
+            };
+            let window = window.name();
+            format!("the call costs {cost} credits, and {whose} has {left} of {limit} left {window}; {renewal}")
+        }
         Refusal::OtherRequest => {
             "this Idempotency-Key was used for another request; use a new one for a new request".to_owned()
         }

@@ -35,7 +35,7 @@ impl HeaderKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeaderScope {
     Every,
-    /// A 200 for a metered call.
+    /// A 200 for a metered call, or a 204 with its price.
     Paid,
     /// A response of any status to a metered call that was counted against the key's rate limit.
     RateLimited,
@@ -96,6 +96,9 @@ header_table! {
     CREDITS_REMAINING "X-Credits-Remaining" Integer Paid "Credits left in the wallet after the call.";
     RESEARCH_ALLOTMENT_REMAINING "X-Research-Allotment-Remaining" Integer Paid "Free units left this month.";
     CREDITS_COST "X-Credits-Cost" Integer Paid "What the call cost; 0 for a retry that was not charged again.";
+    BUDGET_REMAINING "X-Budget-Remaining" Integer Paid
+        "Credits left in the budget of the key, or of the key that created it, whichever is less; absent without a budget.";
+    BUDGET_NOTICE "X-Budget-Notice" Text Paid "From 80 % of a budget on: how much of it is spent.";
     IDEMPOTENCY_REPLAYED "Idempotency-Replayed" Text Paid
         "`true` if an earlier call with the same `Idempotency-Key` paid for this one.";
     RATE_LIMIT_LIMIT "X-RateLimit-Limit" Integer RateLimited "Calls per minute that the key's tier allows.";

@@ -20,6 +20,7 @@
 
 pub mod as_of;
 pub mod call;
+pub mod call_terms;
 pub mod cards;
 pub mod corpus;
 pub mod deep_search;

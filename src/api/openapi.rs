@@ -5,6 +5,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use super::call_terms::TERMS;
 use super::error::{ErrorCode, ErrorObject};
 use super::headers::{HEADERS, Header, HeaderScope};
 use super::operation::{Cost, Metering, Operation, Route};
@@ -106,6 +107,9 @@ fn values(choice: &Value) -> Option<(Vec<Value>, Option<&str>)> {
 fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, error: &Value) -> Value {
     let mut responses = Map::new();
     responses.insert("200".to_owned(), answer(operation, generator));
+    if operation.metering().is_some() {
+        responses.insert("204".to_owned(), priced(operation));
+    }
     if operation.has_version {
         responses.insert("304".to_owned(), unchanged(operation));
     }
@@ -114,7 +118,7 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
     }
     let security = if operation.metering().is_some() { json!([{ "bearer": [] }]) } else { json!([]) };
     let parameters: Vec<Value> =
-        operation.parameters.iter().map(parameter).chain(header_parameters(operation)).collect();
+        operation.parameters.iter().map(parameter).chain(common_parameters(operation)).collect();
     let mut described = json!({
         "operationId": operation.name,
         "tags": [operation.tag()],
@@ -149,15 +153,17 @@ fn description(operation: &Operation) -> String {
     [Some(access.as_str()), operation.details].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// The request headers that an operation reads, in addition to those of HTTP itself.
-fn header_parameters(operation: &Operation) -> impl Iterator<Item = Value> {
+/// The parameters that operations have in common: the terms of a call, and request headers.
+fn common_parameters(operation: &Operation) -> impl Iterator<Item = Value> {
     let of = |name: &str| json!({ "$ref": format!("#/components/parameters/{name}") });
-    let idempotency = operation.metering().is_some().then(|| of("Idempotency-Key"));
-    idempotency.into_iter().chain(operation.has_version.then(|| of("If-None-Match")))
+    let is_metered = operation.metering().is_some();
+    let terms = TERMS.iter().filter(move |_| is_metered).map(move |term| of(term.name));
+    let idempotency = is_metered.then(|| of("Idempotency-Key"));
+    terms.chain(idempotency).chain(operation.has_version.then(|| of("If-None-Match")))
 }
 
 fn parameter_components() -> Value {
-    json!({
+    let mut components = json!({
         "Idempotency-Key": {
             "name": "Idempotency-Key",
             "in": "header",
@@ -174,6 +180,17 @@ fn parameter_components() -> Value {
                             still current, the answer is a free 304 without a body.",
             "schema": { "type": "string" },
         },
+    });
+    for term in TERMS {
+        components[term.name] = parameter(term);
+    }
+    components
+}
+
+fn priced(operation: &Operation) -> Value {
+    json!({
+        "description": "The price of the call, with `dryRun=true`. The call was not made.",
+        "headers": headers(operation, 204),
     })
 }
 
@@ -216,7 +233,7 @@ fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
     let is_metered = operation.metering().is_some();
     let is_sent = |header: &&Header| match header.on {
         HeaderScope::Every => true,
-        HeaderScope::Paid => is_metered && status == 200,
+        HeaderScope::Paid => is_metered && matches!(status, 200 | 204),
         HeaderScope::RateLimited => is_metered && !matches!(status, 400 | 401 | 403 | 413 | 414 | 431),
         HeaderScope::Versioned => operation.has_version && matches!(status, 200 | 304),
         HeaderScope::Paged => operation.is_paged() && status == 200,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hornbook_accounts::Accounts;
-use hornbook_accounts::ids::AccountId;
+use hornbook_accounts::ids::{AccountId, KeyId};
 use hornbook_accounts::scope::ScopeSet;
 use hornbook_base::clock::Now;
 use hornbook_search::Depth;
@@ -198,6 +198,7 @@ pub(super) struct OpenCaller;
 /// The holder of the key of a metered call.
 pub(super) struct KeyHolder {
     pub(super) account: AccountId,
+    pub(super) key: KeyId,
     /// All scopes of the key.
     pub(super) scopes: ScopeSet,
 }
@@ -374,6 +375,8 @@ const OPEN_ERRORS: &[ErrorCode] = &[ErrorCode::RateLimited];
 const METERED_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidApiKey,
     ErrorCode::InsufficientCredits,
+    ErrorCode::BudgetExceeded,
+    ErrorCode::MaxCostExceeded,
     ErrorCode::InsufficientScope,
     ErrorCode::RateLimited,
     ErrorCode::LedgerUnavailable,

@@ -12,7 +12,7 @@ use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
     browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
     formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, gis_tile, gis_zones, handoff_status,
-    me, node, node_id, nodes, purchase, references, resolve, search, suggest,
+    keys, me, node, node_id, nodes, purchase, references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::model_text::written_for_model;
@@ -24,6 +24,8 @@ use super::reply::{FORMAT, Format};
 use crate::formation::intake::Intake;
 
 const JSON: &[Format] = &[Format::Json];
+
+const KEYS_PATH: &str = "/api/v1/keys";
 
 const NOT_FOUND: &[ErrorCode] = &[ErrorCode::NotFound];
 
@@ -432,6 +434,60 @@ pub static OPERATIONS: &[Operation] = &[
         reply: |generator| generator.subschema_for::<purchase::PurchaseReply>(),
         model_text: None,
         access: metered(&Scope::ALL, 0, CostUnit::Call, purchase::prepare),
+    },
+    Operation {
+        name: "keys",
+        summary: "The keys that this key created, with their budgets",
+        details: None,
+        route: route(KEYS_PATH, "/api/v1/keys"),
+        tool: None,
+        parameters: &[],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<keys::KeysReply>(),
+        model_text: None,
+        access: metered(&Scope::ALL, 0, CostUnit::Call, keys::prepare_list),
+    },
+    Operation {
+        name: "key-create",
+        summary: "Create a key for a program or agent, with a budget",
+        details: Some(
+            "The key has at most the scopes and the time of the key that creates it, shares its rate limits, and ends with \
+             it. What it spends also counts for the budget of that key. Its text is in the answer and shown only there.",
+        ),
+        route: Some(Route { method: Method::Post, path: KEYS_PATH, example: "/api/v1/keys" }),
+        tool: None,
+        parameters: &[],
+        body: Some(BodySpec {
+            schema: |generator| generator.subschema_for::<keys::NewKeyRequest>(),
+            example: r#"{"name": "my agent", "budget": {"perDay": 100}}"#,
+        }),
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<keys::KeyReply>(),
+        model_text: None,
+        access: metered(&Scope::ALL, 0, CostUnit::Call, keys::prepare_create),
+    },
+    Operation {
+        name: "key-revoke",
+        summary: "Revoke a key that this key created, and the keys that it created",
+        details: None,
+        route: Some(Route { method: Method::Post, path: "/api/v1/keys/revoke", example: "/api/v1/keys/revoke" }),
+        tool: None,
+        parameters: &[],
+        body: Some(BodySpec {
+            schema: |generator| generator.subschema_for::<keys::RevokeRequest>(),
+            example: r#"{"id": "KEY_ID"}"#,
+        }),
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: false,
+        reply: |generator| generator.subschema_for::<keys::KeyReply>(),
+        model_text: None,
+        access: metered(&Scope::ALL, 0, CostUnit::Call, keys::prepare_revoke),
     },
     Operation {
         name: "connector-search",

@@ -11,6 +11,7 @@ use hornbook::api::service::{Service, ServiceParts};
 use hornbook::client::ServerAddress;
 use hornbook::mcp::{Backend, Forward, Local, MCP_PATH, Mcp, serve};
 use hornbook::tls_client::Trust;
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::key::KeyKind;
@@ -148,6 +149,13 @@ fn key_of_a_new_account(accounts: &Accounts, clock: &dyn Clock) -> Result<String
     let account = accounts.create_account("standard input".to_owned(), &act)?.id;
     accounts.approve_account(account, &act)?;
     let scopes = ScopeSet::of(&Scope::ALL);
-    let wish = NewKey { account, name: "local".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    let wish = NewKey {
+        account,
+        name: "local".to_owned(),
+        kind: KeyKind::Test,
+        scopes,
+        expires_at: None,
+        budget: Budget::default(),
+    };
     Ok(accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal())
 }

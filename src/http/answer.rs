@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hornbook_accounts::admission::CallPrice;
 use hornbook_accounts::rate_limit::RateRemaining;
 use hornbook_corpus::zoning::catalogue::StoredEncoding;
 use http_body_util::Full;
@@ -139,12 +140,22 @@ fn not_modified(version: &str, asked: &HeaderMap) -> HttpReply {
     response
 }
 
+/// The price of a call that was not made.
+pub(super) fn priced(price: &CallPrice) -> HttpReply {
+    let mut response = Response::new(Full::new(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let head = response.headers_mut();
+    headers::priced(head, price);
+    set_standard(head, CACHE_CONTROL, "no-store");
+    response
+}
+
 pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> HttpReply {
     let Failure { error, left } = failure;
     let object = ErrorObject {
         error: error.code.code(),
         message: &error.message,
-        upgrade_url: upgrade_url.filter(|_| error.code == ErrorCode::InsufficientCredits),
+        upgrade_url: upgrade_url.filter(|_| error.code.status() == 402),
         retry_after_sec: error.retry_after_sec,
         details: &error.details,
         request_id: (error.code == ErrorCode::Internal).then_some(id),

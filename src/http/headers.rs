@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use hornbook_accounts::admission::MeteringReceipt;
+use hornbook_accounts::admission::{CallPrice, MeteringReceipt};
+use hornbook_accounts::budget::BudgetLeft;
 use hornbook_accounts::rate_limit::{RateLimits, RateRemaining};
 use hornbook_base::decimal;
 use hyper::HeaderMap;
@@ -10,8 +11,9 @@ use hyper::header::{HeaderName, HeaderValue};
 
 use super::request_parts;
 use crate::api::headers::{
-    CREDITS_COST, CREDITS_REMAINING, HEADERS, Header, IDEMPOTENCY_REPLAYED, LINK, RATE_LIMIT, RATE_LIMIT_LIMIT,
-    RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
+    BUDGET_NOTICE, BUDGET_REMAINING, CREDITS_COST, CREDITS_REMAINING, HEADERS, Header, IDEMPOTENCY_REPLAYED, LINK,
+    RATE_LIMIT, RATE_LIMIT_LIMIT, RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET,
+    RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
 };
 use crate::api::reply::Pages;
 use crate::percent;
@@ -67,11 +69,30 @@ pub(super) fn set_number(head: &mut HeaderMap, header: Header, number: impl Into
 pub(super) fn paid(head: &mut HeaderMap, receipt: &MeteringReceipt) {
     set_number(head, CREDITS_REMAINING, receipt.credits_remaining());
     set_number(head, RESEARCH_ALLOTMENT_REMAINING, receipt.allotment_remaining());
+    budget(head, receipt.budget());
     set_number(head, CREDITS_COST, if receipt.is_replay() { 0 } else { receipt.charged().0 });
     if receipt.is_replay() {
         set_fixed(head, IDEMPOTENCY_REPLAYED, "true");
     }
     pace(head, &receipt.left());
+}
+
+/// What a call would cost, and what it would leave.
+pub(super) fn priced(head: &mut HeaderMap, price: &CallPrice) {
+    set_number(head, CREDITS_REMAINING, price.remaining.credits());
+    set_number(head, RESEARCH_ALLOTMENT_REMAINING, price.remaining.allotment);
+    budget(head, price.budget);
+    set_number(head, CREDITS_COST, price.cost.0);
+    pace(head, &price.left);
+}
+
+/// What is left of the budget that is nearest to its end.
+fn budget(head: &mut HeaderMap, budget: Option<BudgetLeft>) {
+    let Some(nearest) = budget else { return };
+    set_number(head, BUDGET_REMAINING, nearest.left);
+    if let Some(notice) = nearest.notice() {
+        set(head, BUDGET_NOTICE, &notice);
+    }
 }
 
 /// How many calls are left. `X-RateLimit-Remaining` and `X-RateLimit-Reset` describe the limit that is nearer.

@@ -65,6 +65,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::api::call::{Call, CallerIdentity, Failure, Outcome, Progress};
+use crate::api::call_terms::CallTerms;
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
@@ -415,6 +416,7 @@ impl App {
                 }
             }
         }
+        let terms = CallTerms::take(operation, &mut checked.arguments);
         let (headers, address) = (checked.headers, (checked.path, asked.head.uri.query()));
         let call = Call {
             corpus: Arc::clone(corpus),
@@ -424,6 +426,7 @@ impl App {
             format: accept::format(headers, operation.formats),
             idempotency_key: idempotency_key(headers),
             known_versions: request_parts::header_text(headers, "if-none-match"),
+            terms,
             progress: asked.progress,
         };
         match self.service.call(call).await {
@@ -432,6 +435,7 @@ impl App {
                 answer::answered(answer, headers, is_metered, address)
             }
             Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),
+            Outcome::Priced(price) => answer::priced(&price),
             Outcome::Failed(failure) => answer::failed(&failure, id, Some(self.service.checkout_url().as_str())),
         }
     }

@@ -108,7 +108,7 @@ pub(super) async fn read(
             return Answered { result: Ok(contents(uri, format, &text, keep, version)), bill };
         }
         Outcome::Failed(failure) => failure,
-        Outcome::Unchanged { .. } => unexpected().into(),
+        Outcome::Unchanged { .. } | Outcome::Priced(_) => unexpected().into(),
     };
     let checkout_url = mcp.service.checkout_url();
     let context = ResultContext { version, request_id: sender.request_id, checkout_url: &checkout_url };

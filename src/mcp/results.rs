@@ -164,6 +164,7 @@ pub(super) fn of_tool(
             }
         }
         Outcome::Failed(failure) => failed(failure, context),
+        Outcome::Priced(_) => failed(unexpected().into(), context),
         // Tool calls list no known versions, so this is an error.
         Outcome::Unchanged { left, .. } => {
             Answered { bill: CallMetadata { left, ..CallMetadata::default() }, ..failed(unexpected().into(), context) }
@@ -182,7 +183,7 @@ pub(super) fn into_parts(answer: Answer) -> (Vec<u8>, CallMetadata) {
 }
 
 pub(super) fn unexpected() -> ApiError {
-    ApiError::internal("a call without known versions was answered as unchanged")
+    ApiError::internal("a call was answered as unchanged or with its price, which was not asked")
 }
 
 fn written(
@@ -277,7 +278,7 @@ pub(super) fn refused(failure: Failure, context: &ResultContext<'_>) -> (Value, 
     let object = ErrorObject {
         error: code.code(),
         message: &message,
-        upgrade_url: (code == ErrorCode::InsufficientCredits).then_some(context.checkout_url),
+        upgrade_url: (code.status() == 402).then_some(context.checkout_url),
         retry_after_sec,
         details: &details,
         request_id: (code == ErrorCode::Internal).then_some(context.request_id),

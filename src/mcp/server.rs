@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::jsonrpc::RpcError;
 use super::tools::ToolNameStyle;
 use crate::api::call::{Call, CallerIdentity, Outcome, Progress};
+use crate::api::call_terms::CallTerms;
 use crate::api::error::Violation;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::json::JsonObject;
@@ -17,6 +18,7 @@ use crate::api::service::Service;
 
 /// The member of a request's `_meta` that means the same as the header `Idempotency-Key`.
 const META_IDEMPOTENCY_KEY: &str = "hornbook/idempotencyKey";
+const META_MAX_COST: &str = "hornbook/maxCost";
 
 /// Tools, prompts and resources in addition to those of the service, for tests of the protocol that
 /// expect certain names.
@@ -68,11 +70,12 @@ impl Mcp {
     pub(super) async fn call(
         &self,
         operation: &'static Operation,
-        arguments: Arguments,
+        mut arguments: Arguments,
         format: Format,
         params: &JsonObject,
         sender: RequestSender<'_>,
     ) -> Outcome {
+        let terms = terms(params, &mut arguments.faults);
         let call = Call {
             corpus: self.service.corpus(),
             operation,
@@ -81,10 +84,24 @@ impl Mcp {
             format: Some(format),
             idempotency_key: idempotency_key(params, &sender),
             known_versions: None,
+            terms,
             progress: sender.progress,
         };
         self.service.call(call).await
     }
+}
+
+/// The terms in the request's `_meta`. A tool call has only a highest cost: its list of tools states the prices.
+fn terms(params: &JsonObject, faults: &mut Vec<Violation>) -> CallTerms {
+    let Some(given) = params.get("_meta").and_then(|meta| meta.get(META_MAX_COST)) else {
+        return CallTerms::default();
+    };
+    let max_cost = given.as_u64().and_then(|most| u32::try_from(most).ok());
+    if max_cost.is_none() {
+        let message = format!("_meta[\"{META_MAX_COST}\"] must be a whole number of credits");
+        faults.push(Violation::new("maxCost", message));
+    }
+    CallTerms { max_cost, ..CallTerms::default() }
 }
 
 /// The key in the request's `_meta`, or else the one from the transport. Two different keys are an error.

@@ -21,6 +21,7 @@ use super::visitor::Visitor;
 use super::work_queues::WorkQueues;
 use crate::api::as_of::{AS_OF_NAME, today};
 use crate::api::call::{Answer, Call, CallerIdentity, Outcome, Progress};
+use crate::api::call_terms::CallTerms;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::Operation;
@@ -252,6 +253,7 @@ impl OpenPage<'_> {
             format: Some(format),
             idempotency_key: Ok(None),
             known_versions,
+            terms: CallTerms::default(),
             progress: &progress,
         };
         let outcome = self.shell.service.call(call).await;
@@ -259,6 +261,7 @@ impl OpenPage<'_> {
         match outcome {
             Outcome::Answered(answer) => self.record_answer(answer).map(CallResult::News),
             Outcome::Unchanged { version, .. } => Ok(CallResult::Unchanged(version)),
+            Outcome::Priced(_) => Err(ApiError::internal("a page asked for the price of a call")),
             Outcome::Failed(failure) => Err(failure.error),
         }
     }

@@ -10,6 +10,7 @@ use hornbook::api::documents::{ApiDocument, DocumentContext, Examples};
 use hornbook::api::headers::HEADERS;
 use hornbook::api::operation::{Method, Operation};
 use hornbook::web::docs;
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::tier::Tariff;
 use serde_json::Value;
 
@@ -44,7 +45,8 @@ fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing(
         assert_eq!(described["operationId"], operation.name);
         let tags = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]);
         assert!(tags.into_iter().any(|tag| *tag == described["tags"][0]), "{} has no known tag", operation.name);
-        let by_header = usize::from(operation.metering().is_some()) + usize::from(operation.has_version);
+        // maxCost, dryRun and Idempotency-Key; If-None-Match.
+        let by_header = 3 * usize::from(operation.metering().is_some()) + usize::from(operation.has_version);
         assert_eq!(described["parameters"].as_array().unwrap().len(), operation.parameters.len() + by_header);
         assert_eq!(described["responses"].get("304").is_some(), operation.has_version, "{}", operation.name);
         for error in operation.all_errors() {
@@ -205,7 +207,10 @@ fn ask(server: &TestServer, operation: &Operation, path: &str, headers: &[(&str,
 fn response_headers_match_the_openapi_document() {
     let server = TestServer::start(generous_tariff());
     let key = server.create_full_key();
+    let budget = Budget { total: Some(1_000), ..Budget::default() };
+    let spent = Budget { total: Some(0), ..Budget::default() };
     let document = server.get_with("/api/v1/openapi.json", &[]).json();
+    let id = server.accounts.keys(None)[0].record.id;
     let of_http =
         ["cache-control", "connection", "content-length", "content-type", "date", "vary", "x-content-type-options"];
     let authorization = format!("Bearer {key}");
@@ -213,6 +218,7 @@ fn response_headers_match_the_openapi_document() {
     let mut seen = HashSet::new();
     for operation in routed_operations() {
         let path = crate::operations::valid_path(&server, operation);
+        server.accounts.set_key_budget(id, budget, &server.test_act()).unwrap();
         let paid = ask(&server, operation, &path, &with_key);
         let retry = [("Authorization", format!("Bearer {key}")), ("Idempotency-Key", operation.name.to_owned())];
         let retry: Vec<(&str, &str)> = retry.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -221,6 +227,12 @@ fn response_headers_match_the_openapi_document() {
         let known: Vec<(&str, &str)> = known.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let unknown = format!("{path}{}x=1", if path.contains('?') { '&' } else { '?' });
         let mut answers = vec![ask(&server, operation, &path, &retry), ask(&server, operation, &unknown, &with_key)];
+        let price = format!("{path}{}dryRun=true", if path.contains('?') { '&' } else { '?' });
+        let is_metered = operation.metering().is_some();
+        answers.extend(is_metered.then(|| ask(&server, operation, &price, &with_key)));
+        server.accounts.set_key_budget(id, spent, &server.test_act()).unwrap();
+        answers.extend(is_metered.then(|| ask(&server, operation, &path, &with_key)));
+        server.accounts.set_key_budget(id, budget, &server.test_act()).unwrap();
         answers.extend(operation.has_version.then(|| ask(&server, operation, &path, &known)));
         answers.extend(operation.metering().is_some().then(|| ask(&server, operation, &path, &[])));
         answers.push(paid);
@@ -258,7 +270,7 @@ fn every_example_of_the_docs_page_runs() {
     for example in page.split("curl ").skip(1).map(|rest| rest.split("</code>").next().unwrap()) {
         let address = example.split("'https://law.example").nth(1).unwrap().split('\'').next().unwrap();
         let address = address.replace("&amp;", "&");
-        if address.contains("ORDER_ID") {
+        if address.contains("ORDER_ID") || example.contains("KEY_ID") {
             continue;
         }
         let headers = [("Authorization", format!("Bearer {key}"))];
@@ -276,8 +288,8 @@ fn every_example_of_the_docs_page_runs() {
     }
     assert_eq!(
         ran,
-        routed_operations().count(),
-        "one example per operation, plus the first one, minus that with ORDER_ID"
+        routed_operations().count() - 1,
+        "one example per operation, plus the first one, minus those with ORDER_ID and KEY_ID"
     );
 }
 

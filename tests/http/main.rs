@@ -6,6 +6,7 @@ mod agents_form_companies;
 mod as_of;
 mod bad_input;
 mod browser;
+mod budgets;
 mod charging;
 mod compression;
 mod documents;

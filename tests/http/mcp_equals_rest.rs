@@ -47,7 +47,7 @@ fn without_varying_members(mut body: Value) -> Value {
     body
 }
 
-fn structured(answered: &TestResponse) -> Value {
+pub(crate) fn structured(answered: &TestResponse) -> Value {
     answered.json()["result"]["structuredContent"].clone()
 }
 

@@ -6,9 +6,11 @@ use std::sync::LazyLock;
 use hornbook::api::operation::{Cost, Metering, Operation};
 use hornbook::api::operations::OPERATIONS;
 use hornbook::api::parameters::{Location, Need, ParameterKind};
-use hornbook_accounts::changes::NewOrder;
+use hornbook_accounts::changes::{NewChildKey, NewOrder};
 use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::ids::KeyId;
 use hornbook_accounts::scope::{Scope, ScopeSet};
+use serde_json::json;
 
 use crate::sample::ENGINE;
 use crate::test_server::{TestResponse, TestServer, generous_tariff};
@@ -43,7 +45,8 @@ pub(crate) fn valid_path(server: &TestServer, operation: &Operation) -> String {
         "formation-lookup-naics" => format!("{path}?q=dog%20grooming%20van"),
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
         "formation-status" => order_status_path(server, path),
-        "code-bodies" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" => path.to_owned(),
+        "code-bodies" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" | "keys" | "key-create"
+        | "key-revoke" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
@@ -66,13 +69,26 @@ pub(crate) fn routed_operations() -> impl Iterator<Item = &'static Operation> {
 
 /// Calls an operation at a path, with its example body if it takes one.
 pub(crate) fn ask(server: &TestServer, operation: &Operation, path: &str, key: Option<&str>) -> TestResponse {
+    let body = operation.body.map(|body| match (operation.name, key) {
+        ("key-revoke", Some(key)) => json!({ "id": key_created_by(server, key) }).to_string(),
+        _ => body.example.to_owned(),
+    });
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
-    let (method, body) = match operation.body {
+    let (method, body) = match body {
         None => ("GET", String::new()),
-        Some(body) => ("POST", format!("Content-Length: {}\r\n\r\n{}", body.example.len(), body.example)),
+        Some(body) => ("POST", format!("Content-Length: {}\r\n\r\n{body}", body.len())),
     };
     let body = if body.is_empty() { "\r\n".to_owned() } else { body };
     server.send_raw(&format!("{method} {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n{key}{body}"))
+}
+
+/// The id of a new key that a key creates; that of another key if it is no key.
+fn key_created_by(server: &TestServer, key: &str) -> KeyId {
+    let keys = server.accounts.keys(None);
+    let Some(creator) = keys.iter().find(|known| key.starts_with(&known.record.prefix)) else { return KeyId(1) };
+    let wish = NewChildKey { name: "below".to_owned(), ..NewChildKey::default() };
+    let created = server.accounts.create_child_key(creator.record.id, wish, &server.test_act(), &mut SystemEntropy);
+    created.unwrap().record.id
 }
 
 fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
@@ -152,6 +168,9 @@ const SCOPES_OF_OPERATIONS: &[(&str, &[Scope])] = &[
     ("gis-zones", &[Scope::Gis]),
     ("gis-tile", &[Scope::Gis]),
     ("purchase", &Scope::ALL),
+    ("keys", &Scope::ALL),
+    ("key-create", &Scope::ALL),
+    ("key-revoke", &Scope::ALL),
 ];
 
 #[test]

@@ -15,6 +15,7 @@ use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::service::{Service, ServiceParts};
 use hornbook::http::{HttpSettings, Mounts, Observers, Proxies, Server, Timeouts};
 use hornbook::log::{Log, LogFormat, RequestLogging};
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::ids::{AccountId, Credits};
@@ -261,7 +262,14 @@ impl TestServer {
 
     pub(crate) fn create_key(&self, account: AccountId, scopes: &[Scope]) -> String {
         let scopes = ScopeSet::of(scopes);
-        let wish = NewKey { account, name: "test".to_owned(), kind: KeyKind::Live, scopes, expires_at: None };
+        let wish = NewKey {
+            account,
+            name: "test".to_owned(),
+            kind: KeyKind::Live,
+            scopes,
+            expires_at: None,
+            budget: Budget::default(),
+        };
         self.accounts.create_key(wish, &self.test_act(), &mut SystemEntropy).unwrap().secret.reveal()
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod drafts;
 use std::sync::Arc;
 
 use hornbook_accounts::admission::{MeteringReceipt, Reserved};
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::error::{LedgerError, Refusal};
@@ -60,11 +61,27 @@ pub(crate) fn create_customer(accounts: &Accounts, credits: u32, keys: usize, no
     let mut customer = Customer { account, keys: Vec::new(), key_ids: Vec::new() };
     for number in 0..keys {
         let mut entropy = SeededEntropy(u64::from(account.0) << 32 | number as u64);
-        let wish =
-            NewKey { account, name: "key".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+        let wish = NewKey {
+            account,
+            name: "key".to_owned(),
+            kind: KeyKind::Test,
+            scopes: ScopeSet::ALL,
+            expires_at: None,
+            budget: Budget::default(),
+        };
         let issued = accounts.create_key(wish, &act, &mut entropy).unwrap();
         customer.keys.push(issued.secret.reveal());
         customer.key_ids.push(issued.record.id);
+    }
+    customer
+}
+
+/// The same with a budget for each key that no test spends, so that the ledger's check compares their spending.
+pub(crate) fn create_customer_with_budgets(accounts: &Accounts, credits: u32, keys: usize, now: Now) -> Customer {
+    let customer = create_customer(accounts, credits, keys, now);
+    for id in &customer.key_ids {
+        let limits = Budget { total: Some(u32::MAX), ..Budget::default() };
+        accounts.set_key_budget(*id, limits, &act(now)).unwrap();
     }
     customer
 }

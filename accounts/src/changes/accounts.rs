@@ -4,11 +4,12 @@ use hornbook_base::clock::UnixMillis;
 
 use super::act::{ActContext, audit, check_amount, check_text, note};
 use super::credits::correction;
-use super::keys::{IssuedKey, NewKey, new_key};
+use super::keys::{IssuedKey, KeyOrigin, NewKey, new_key};
 use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
 use super::sessions::end_sessions_of;
 use crate::Accounts;
 use crate::balance::AccountBalance;
+use crate::budget::Budget;
 use crate::directory::{AccountState, Directory};
 use crate::entropy::Entropy;
 use crate::error::ChangeError;
@@ -17,7 +18,7 @@ use crate::job::AfterCommit;
 use crate::key::{KeyKind, PlainKey};
 use crate::ledger::entry::{EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
-use crate::records::{AccountRecord, AccountStatus, CounterRecord, LAST_IDS_KEY, put_json};
+use crate::records::{AccountRecord, AccountStatus, LAST_IDS_KEY, put_json};
 use crate::scope::ScopeSet;
 use crate::state::StateTable;
 use crate::tier::Tier;
@@ -73,13 +74,13 @@ impl Accounts {
             let mut owner = new_account(poster, DEMO_NAME.to_owned(), act.at)?;
             let credits = approve(poster, &mut owner, grant, &act)?;
             let (account, name, kind, scopes) = (owner.id, DEMO_NAME.to_owned(), KeyKind::Test, ScopeSet::ALL);
-            let wish = NewKey { account, name, kind, scopes, expires_at: None };
-            let key = new_key(poster, &wish, digest, prefix, act.at, None)?;
+            let wish = NewKey { account, name, kind, scopes, expires_at: None, budget: Budget::default() };
+            let key = new_key(poster, &wish, digest, prefix, act.at, KeyOrigin::default())?;
             audit(poster, &act, "demo account create", format!("{account}, {}", key.id))?;
             let added = key.clone();
             let after = move |directory: &mut Directory| {
                 directory.add_account(AccountState::new(owner, AccountBalance::new(credits, [])));
-                directory.add_key(added, &CounterRecord::default());
+                directory.add_new_key(added, []);
             };
             let after: AfterCommit = Box::new(after);
             Ok((Some(key), after))

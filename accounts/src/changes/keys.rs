@@ -1,19 +1,25 @@
-//! Creates, rotates and revokes API keys. A rotated key has the scopes of the old one; scopes are never widened.
+//! Creates, rotates and revokes API keys, and sets their budgets. A rotated key has the scopes of the old one; scopes
+//! are never widened.
 
 use hornbook_base::clock::UnixMillis;
 
 use super::act::{ActContext, audit, check_text};
 use super::run::{account, last_ids};
 use crate::Accounts;
+use crate::budget::{Budget, KEYS_IN_LINE_MAX, KeyBudget};
 use crate::directory::Directory;
 use crate::entropy::Entropy;
 use crate::error::ChangeError;
-use crate::ids::{AccountId, KeyId};
+use crate::ids::{AccountId, EntryNumber, KeyId};
+use crate::job::AfterCommit;
 use crate::key::{KeyDigest, KeyKind, PlainKey};
 use crate::ledger::poster::LedgerTransaction;
-use crate::records::{CounterRecord, KeyRecord, LAST_IDS_KEY, get_json, put_json};
+use crate::records::{KeyRecord, LAST_IDS_KEY, get_json, put_json};
 use crate::scope::ScopeSet;
 use crate::state::StateTable;
+
+/// The maximum number of keys of an account, ended ones included, from which its keys create no further ones.
+const KEYS_MAX: usize = 1_000;
 
 /// A new key, as handed to its owner. Its text exists only here.
 #[derive(Debug)]
@@ -30,6 +36,16 @@ pub struct NewKey {
     pub kind: KeyKind,
     pub scopes: ScopeSet,
     pub expires_at: Option<UnixMillis>,
+    pub budget: Budget,
+}
+
+/// The properties of a key that another key creates. What is absent is as for the key that creates it.
+#[derive(Clone, Debug, Default)]
+pub struct NewChildKey {
+    pub name: String,
+    pub scopes: Option<ScopeSet>,
+    pub expires_at: Option<UnixMillis>,
+    pub budget: Budget,
 }
 
 impl Accounts {
@@ -42,23 +58,89 @@ impl Accounts {
         check_text("name", &wish.name)?;
         let secret = PlainKey::generate(wish.kind, entropy).map_err(ChangeError::Entropy)?;
         let (digest, prefix, act) = (secret.digest(), secret.shown_prefix(), act.clone());
-        if wish.expires_at.is_some_and(|expires_at| expires_at <= act.at) {
-            return Err(ChangeError::Refused(
-                "the expiry time of the key is in the past; choose a later one".to_owned(),
-            ));
-        }
+        check_expiry(wish.expires_at, act.at)?;
         let record = self.change(move |poster| {
             account(poster, wish.account)?;
-            let record = new_key(poster, &wish, digest, prefix, act.at, None)?;
+            let record = new_key(poster, &wish, digest, prefix, act.at, KeyOrigin::default())?;
             audit(poster, &act, "key create", format!("{} of {}, {}", record.id, record.account, record.scopes))?;
-            let added = record.clone();
-            let after = move |directory: &mut Directory| directory.add_key(added, &CounterRecord::default());
-            Ok((record, Box::new(after)))
+            Ok((record.clone(), add_after(record)))
         })?;
         Ok(IssuedKey { record, secret })
     }
 
-    /// Creates a key with the scopes of the old one, which keeps working for `overlap_millis`.
+    /// Creates a key for a key. The new key has at most its scopes and its time, and its budget bounds both.
+    pub fn create_child_key(
+        &self,
+        parent: KeyId,
+        wish: NewChildKey,
+        act: &ActContext,
+        entropy: &mut dyn Entropy,
+    ) -> Result<IssuedKey, ChangeError> {
+        check_text("name", &wish.name)?;
+        check_expiry(wish.expires_at, act.at)?;
+        let KeyRecord { kind, account, .. } = self.key_record(parent)?;
+        if self.key_count(account) >= KEYS_MAX {
+            let message = format!("this account has had {KEYS_MAX} keys, which is the maximum; ask the operator");
+            return Err(ChangeError::Refused(message));
+        }
+        let secret = PlainKey::generate(kind, entropy).map_err(ChangeError::Entropy)?;
+        let (digest, prefix, act) = (secret.digest(), secret.shown_prefix(), act.clone());
+        let record = self.change(move |poster| {
+            let creator = key(poster, parent)?;
+            refuse_web_key(&creator)?;
+            check_line(poster, &creator, act.at)?;
+            let scopes = wish.scopes.unwrap_or(creator.scopes);
+            if !scopes.is_within(creator.scopes) {
+                let message = format!("a key cannot create one that may do more; its scopes are {}", creator.scopes);
+                return Err(ChangeError::Refused(message));
+            }
+            // None is the latest.
+            let ends = [wish.expires_at, creator.expires_at];
+            let wish = NewKey {
+                account: creator.account,
+                name: wish.name,
+                kind,
+                scopes,
+                expires_at: ends.into_iter().flatten().min(),
+                budget: wish.budget,
+            };
+            let origin = KeyOrigin { parent: Some(parent), ..KeyOrigin::default() };
+            let record = new_key(poster, &wish, digest, prefix, act.at, origin)?;
+            let on = format!("{} of {}, {}, by {parent}", record.id, record.account, record.scopes);
+            audit(poster, &act, "key create", on)?;
+            Ok((record.clone(), add_after(record)))
+        })?;
+        Ok(IssuedKey { record, secret })
+    }
+
+    /// Sets what a key may spend. What it has spent under its budget so far still counts; a budget without limits
+    /// forgets it.
+    pub fn set_key_budget(&self, id: KeyId, limits: Budget, act: &ActContext) -> Result<KeyRecord, ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let mut record = key(poster, id)?;
+            refuse_web_key(&record)?;
+            let since = record.budget.map_or(EntryNumber(poster.head().entries), |budget| budget.since);
+            record.budget = (!limits.is_unlimited()).then_some(KeyBudget { limits, since });
+            if record.budget.is_none() {
+                poster.forget_spending(id);
+            }
+            audit(poster, &act, "key budget", format!("{id} of {}, {limits}", record.account))?;
+            put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &record)?;
+            let spending = if record.budget.is_some() { poster.spending_of(id) } else { Vec::new() };
+            let changed = record.clone();
+            let after = move |directory: &mut Directory| {
+                if let Some(state) = directory.key(id) {
+                    state.spending.replace(changed.budget, spending);
+                    state.replace(changed);
+                }
+            };
+            Ok((record, Box::new(after)))
+        })
+    }
+
+    /// Creates a key with the scopes of the old one, which keeps working for `overlap_millis`. A key with a budget
+    /// stops at once, so that the budget is not there twice.
     pub fn rotate_key(
         &self,
         id: KeyId,
@@ -73,27 +155,27 @@ impl Accounts {
         let record = self.change(move |poster| {
             let mut old = key(poster, id)?;
             refuse_web_key(&old)?;
-            if old.revoked_at.is_some() || old.expires_at.is_some_and(|expires_at| expires_at <= at) {
-                return Err(ChangeError::Refused(format!(
-                    "{id} no longer works; create a new key instead of rotating it"
-                )));
-            }
+            check_is_live(&old, at)?;
             let wish = NewKey {
                 account: old.account,
                 name: old.name.clone(),
                 kind: old.kind,
                 scopes: old.scopes,
                 expires_at: old.expires_at,
+                budget: Budget::default(),
             };
-            let record = new_key(poster, &wish, digest, prefix, at, Some(id))?;
+            let origin = KeyOrigin { replaces: Some(id), parent: old.parent, budget: old.budget };
+            let record = new_key(poster, &wish, digest, prefix, at, origin)?;
+            poster.copy_spending(id, record.id);
+            let ends_at = if old.budget.is_some() { at } else { ends_at };
             audit(poster, &act, "key rotate", format!("{id} of {}, replaced by {}", record.account, record.id))?;
             // The overlap never extends the life of the old key.
             old.expires_at = Some(old.expires_at.map_or(ends_at, |expires_at| expires_at.min(ends_at)));
             put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &old)?;
-            let added = record.clone();
+            let (added, spending) = (record.clone(), poster.spending_of(record.id));
             let after = move |directory: &mut Directory| {
                 replace_key(directory, old);
-                directory.add_key(added, &CounterRecord::default());
+                directory.add_new_key(added, spending);
             };
             Ok((record, Box::new(after)))
         })?;
@@ -116,14 +198,25 @@ impl Accounts {
     }
 }
 
+/// The keys that a new key comes from.
+#[derive(Clone, Copy, Default)]
+pub(super) struct KeyOrigin {
+    replaces: Option<KeyId>,
+    parent: Option<KeyId>,
+    /// The budget of the replaced key, which goes on.
+    budget: Option<KeyBudget>,
+}
+
 pub(super) fn new_key(
     poster: &mut LedgerTransaction<'_>,
     wish: &NewKey,
     digest: KeyDigest,
     prefix: String,
     at: UnixMillis,
-    replaces: Option<KeyId>,
+    origin: KeyOrigin,
 ) -> Result<KeyRecord, ChangeError> {
+    let since = EntryNumber(poster.head().entries);
+    let new_budget = (!wish.budget.is_unlimited()).then_some(KeyBudget { limits: wish.budget, since });
     let mut ids = last_ids(poster)?;
     ids.key += 1;
     let record = KeyRecord {
@@ -137,7 +230,9 @@ pub(super) fn new_key(
         created_at: at,
         expires_at: wish.expires_at,
         revoked_at: None,
-        replaces,
+        replaces: origin.replaces,
+        parent: origin.parent,
+        budget: origin.budget.or(new_budget),
     };
     put_json(&mut poster.writing, StateTable::Meta, LAST_IDS_KEY, &ids)?;
     put_json(&mut poster.writing, StateTable::Keys, &record.id.to_key(), &record)?;
@@ -157,6 +252,44 @@ fn refuse_web_key(key: &KeyRecord) -> Result<(), ChangeError> {
     Err(ChangeError::Refused(format!(
         "{id} is the internal key of the web pages of {account} and has no text; disable the account instead"
     )))
+}
+
+fn check_expiry(expires_at: Option<UnixMillis>, now: UnixMillis) -> Result<(), ChangeError> {
+    if expires_at.is_some_and(|expires_at| expires_at <= now) {
+        let message = "the expiry time of the key is in the past; choose a later one".to_owned();
+        return Err(ChangeError::Refused(message));
+    }
+    Ok(())
+}
+
+fn check_is_live(key: &KeyRecord, now: UnixMillis) -> Result<(), ChangeError> {
+    if key.revoked_at.is_some() || key.expires_at.is_some_and(|expires_at| expires_at <= now) {
+        let message = format!("{} no longer works; create a new key", key.id);
+        return Err(ChangeError::Refused(message));
+    }
+    Ok(())
+}
+
+/// Refuses a key that would be too far below the key of a person, or below a key that no longer works.
+fn check_line(poster: &LedgerTransaction<'_>, creator: &KeyRecord, now: UnixMillis) -> Result<(), ChangeError> {
+    check_is_live(creator, now)?;
+    let mut above = creator.parent;
+    for _ in 2..KEYS_IN_LINE_MAX {
+        let Some(id) = above else { return Ok(()) };
+        let next = key(poster, id)?;
+        check_is_live(&next, now)?;
+        above = next.parent;
+    }
+    if above.is_none() {
+        return Ok(());
+    }
+    let levels = KEYS_IN_LINE_MAX - 1;
+    let message = format!("{} is {levels} levels below the key of a person and cannot create another", creator.id);
+    Err(ChangeError::Refused(message))
+}
+
+fn add_after(record: KeyRecord) -> AfterCommit {
+    Box::new(move |directory| directory.add_new_key(record, []))
 }
 
 fn replace_key(directory: &mut Directory, record: KeyRecord) {

@@ -25,7 +25,7 @@ mod undecryptable;
 pub(super) use act::audit;
 pub use act::{ActContext, CREDITS_MAX};
 pub use drafts::{Acceptance, DraftContent, DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID_ORDERS_MAX};
-pub use keys::{IssuedKey, NewKey};
+pub use keys::{IssuedKey, NewChildKey, NewKey};
 pub use links::{LINK_MILLIS, LinkChoice, LinkView};
 pub use orders::NewOrder;
 pub use people::{DELETED_NAME, SignUp};

@@ -4,7 +4,7 @@ use hornbook_base::clock::UnixMillis;
 
 use super::accounts::{approve, new_account};
 use super::act::{ActContext, audit};
-use super::keys::{NewKey, new_key};
+use super::keys::{KeyOrigin, NewKey, new_key};
 use super::orders::orders_under_way;
 use super::proof::{AuthProof, person_of, person_of_proof};
 use super::run::{account, put_account, remove_stored_person};
@@ -13,6 +13,7 @@ use super::sign_ups;
 use crate::Accounts;
 use crate::balance::AccountBalance;
 use crate::blocking;
+use crate::budget::Budget;
 use crate::directory::{AccountState, Directory};
 use crate::entropy::Entropy;
 use crate::error::ChangeError;
@@ -21,7 +22,7 @@ use crate::job::AfterCommit;
 use crate::key::{KeyDigest, KeyKind};
 use crate::ledger::poster::LedgerTransaction;
 use crate::people::{Login, Password, PersonRecord, PersonRole, StoredPassword};
-use crate::records::{AccountStatus, CounterRecord, KeyRecord, owned_json, put_json};
+use crate::records::{AccountStatus, KeyRecord, owned_json, put_json};
 use crate::scope::ScopeSet;
 use crate::state::{Index, StateError, StateTable};
 
@@ -215,8 +216,8 @@ pub(super) fn new_person(
         return Err(ChangeError::Refused(format!("the name {login} is taken; choose another")));
     }
     let (name, scopes) = (WEB_PREFIX.to_owned(), ScopeSet::ALL);
-    let wish = NewKey { account: id, name, kind: KeyKind::Web, scopes, expires_at: None };
-    let key = new_key(poster, &wish, no_key, WEB_PREFIX.to_owned(), act.at, None)?;
+    let wish = NewKey { account: id, name, kind: KeyKind::Web, scopes, expires_at: None, budget: Budget::default() };
+    let key = new_key(poster, &wish, no_key, WEB_PREFIX.to_owned(), act.at, KeyOrigin::default())?;
     let (passwords, password_changed_at, web_key) = (1, act.at, key.id);
     let person = PersonRecord { account: id, login, role, password, passwords, password_changed_at, web_key };
     poster.writing.put(StateTable::Logins, person.login.as_str().as_bytes(), &id.to_key())?;
@@ -226,7 +227,7 @@ pub(super) fn new_person(
 }
 
 pub(super) fn add_person(directory: &mut Directory, person: PersonRecord, key: KeyRecord) {
-    directory.add_key(key, &CounterRecord::default());
+    directory.add_new_key(key, []);
     directory.register.put_person(person);
 }
 

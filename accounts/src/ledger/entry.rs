@@ -85,6 +85,11 @@ impl Draft {
         }
     }
 
+    /// The credits that a usage cost.
+    pub(crate) fn charged(&self) -> u32 {
+        u32::try_from(-self.credits).unwrap_or(0)
+    }
+
     /// The credits that the wallet gained.
     pub(crate) fn to_wallet(&self) -> i64 {
         self.credits + self.from_allotment

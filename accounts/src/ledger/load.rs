@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hornbook_base::clock::{Month, UnixMillis};
+use hornbook_base::clock::{Month, UnixDay, UnixMillis};
 
+use crate::budget::SpendingWindow;
 use crate::ids::{AccountId, EntryNumber, KeyId};
 pub(crate) use crate::state::check::HEAD_KEY;
 use crate::state::codec::{Decoder, Malformed, RecordEncoder};
@@ -92,6 +93,8 @@ pub(crate) struct LedgerState {
     pub(crate) tail: TailBlock,
     pub(crate) wallets: HashMap<AccountId, Wallet>,
     pub(crate) allotments: BTreeMap<(AccountId, Month), u32>,
+    /// What keys with a budget spent.
+    pub(crate) spending: BTreeMap<(KeyId, SpendingWindow), u64>,
     pub(crate) operations: HashMap<String, OperationCode>,
 }
 
@@ -103,6 +106,7 @@ impl LedgerState {
             tail: load_tail(reading, &head)?,
             wallets: read_wallets(reading)?,
             allotments: read_allotments(reading)?,
+            spending: read_spending(reading)?,
             operations,
             head,
         })
@@ -112,6 +116,12 @@ impl LedgerState {
     pub(crate) fn months(&self, account: AccountId) -> impl Iterator<Item = (i32, u32)> + '_ {
         let range = (account, Month(i32::MIN))..=(account, Month(i32::MAX));
         self.allotments.range(range).map(|((_, month), used)| (month.0, *used))
+    }
+
+    /// The posted spending of one key.
+    pub(crate) fn spending_of(&self, key: KeyId) -> impl Iterator<Item = (SpendingWindow, u64)> + '_ {
+        let last = *SpendingWindow::Day(UnixDay(i32::MAX)).of_kind().end();
+        self.spending.range((key, SpendingWindow::Total)..=(key, last)).map(|((_, window), spent)| (*window, *spent))
     }
 }
 
@@ -154,6 +164,43 @@ pub(crate) fn read_allotments(reading: &StateReader) -> Result<BTreeMap<(Account
         Ok(true)
     })?;
     Ok(allotments)
+}
+
+pub(crate) fn spending_key(key: KeyId, window: SpendingWindow) -> [u8; 9] {
+    let (kind, number) = match window {
+        SpendingWindow::Total => (0, 0),
+        SpendingWindow::Month(month) => (1, month.0),
+        SpendingWindow::Day(day) => (2, day.0),
+    };
+    let mut bytes = [0; 9];
+    bytes[..4].copy_from_slice(&key.to_key());
+    bytes[4] = kind;
+    bytes[5..].copy_from_slice(&((number as u32) ^ 1 << 31).to_be_bytes());
+    bytes
+}
+
+fn parse_spending_key(bytes: &[u8]) -> Option<(KeyId, SpendingWindow)> {
+    let [k1, k2, k3, k4, kind, n1, n2, n3, n4] = *bytes else { return None };
+    let key = KeyId(u32::from_be_bytes([k1, k2, k3, k4]));
+    let number = (u32::from_be_bytes([n1, n2, n3, n4]) ^ 1 << 31) as i32;
+    let window = match kind {
+        0 => SpendingWindow::Total,
+        1 => SpendingWindow::Month(Month(number)),
+        2 => SpendingWindow::Day(UnixDay(number)),
+        _ => return None,
+    };
+    Some((key, window))
+}
+
+pub(crate) fn read_spending(reading: &StateReader) -> Result<BTreeMap<(KeyId, SpendingWindow), u64>, StateError> {
+    let mut spending = BTreeMap::new();
+    reading.scan(StateTable::Spending, &[], &mut |key, payload| {
+        let row = parse_spending_key(key).zip(payload.try_into().ok());
+        let (at, spent) = row.ok_or_else(|| StateError::bad_record(StateTable::Spending.name(), key))?;
+        spending.insert(at, u64::from_le_bytes(spent));
+        Ok(true)
+    })?;
+    Ok(spending)
 }
 
 pub(crate) fn read_operations(reading: &StateReader) -> Result<BTreeMap<OperationCode, String>, StateError> {

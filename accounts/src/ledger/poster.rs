@@ -1,14 +1,15 @@
 //! Appends to the ledger, one transaction at a time. A poster that is dropped before its commit has
 //! posted nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hornbook_base::clock::Month;
+use hornbook_base::clock::{Month, UnixMillis};
 
 use super::block::TailBlock;
 use super::entry::{Draft, Entry, OperationCode};
-use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, allotment_key};
-use crate::ids::{AccountId, EntryNumber};
+use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, allotment_key, spending_key};
+use crate::budget::{SpendingWindow, WINDOWS_KEPT};
+use crate::ids::{AccountId, EntryNumber, KeyId};
 use crate::records::{AuditRecord, get_json, put_json};
 use crate::state::{StateError, StateTable, StateWriter};
 
@@ -28,6 +29,8 @@ pub(crate) struct Changes {
     tail: TailBlock,
     wallets: HashMap<AccountId, Wallet>,
     allotments: BTreeMap<(AccountId, Month), u32>,
+    /// None for spending that is no longer kept.
+    spending: BTreeMap<(KeyId, SpendingWindow), Option<u64>>,
     operations: HashMap<String, OperationCode>,
     /// The administrative acts that this transaction records.
     pub(crate) acts: Vec<AuditRecord>,
@@ -40,6 +43,7 @@ impl<'p> LedgerTransaction<'p> {
             tail: posted.tail.clone(),
             wallets: HashMap::new(),
             allotments: BTreeMap::new(),
+            spending: BTreeMap::new(),
             operations: HashMap::new(),
             acts: Vec::new(),
         };
@@ -99,6 +103,67 @@ impl<'p> LedgerTransaction<'p> {
         changed.or_else(|| self.posted.allotments.get(&(account, month))).copied().unwrap_or(0)
     }
 
+    fn spent(&self, key: KeyId, window: SpendingWindow) -> Option<u64> {
+        let changed = self.changes.spending.get(&(key, window)).copied();
+        changed.unwrap_or_else(|| self.posted.spending.get(&(key, window)).copied())
+    }
+
+    /// Adds a debit to what a key with a budget spent.
+    pub(crate) fn add_spending(&mut self, key: KeyId, credits: u32, at: UnixMillis) {
+        for window in SpendingWindow::all_at(at) {
+            let spent = self.spent(key, window);
+            if spent.is_none() {
+                self.forget_oldest_window(key, window);
+            }
+            self.changes.spending.insert((key, window), Some(spent.unwrap_or(0) + u64::from(credits)));
+        }
+    }
+
+    /// Subtracts a refunded debit from it.
+    pub(crate) fn subtract_spending(&mut self, key: KeyId, credits: u32, at: UnixMillis) {
+        for window in SpendingWindow::all_at(at) {
+            if let Some(spent) = self.spent(key, window) {
+                let left = spent.saturating_sub(u64::from(credits));
+                self.changes.spending.insert((key, window), Some(left));
+            }
+        }
+    }
+
+    /// Copies what a key spent to the key that replaces it.
+    pub(crate) fn copy_spending(&mut self, from: KeyId, to: KeyId) {
+        for (window, spent) in self.posted.spending_of(from) {
+            self.changes.spending.insert((to, window), Some(spent));
+        }
+    }
+
+    /// What a key spent, with the changes of this transaction.
+    pub(crate) fn spending_of(&self, key: KeyId) -> Vec<(SpendingWindow, u64)> {
+        let posted = self.posted.spending_of(key).map(|(window, _)| (key, window));
+        let changed = self.changes.spending.keys().copied().filter(|(changed, _)| *changed == key);
+        let windows: BTreeSet<_> = posted.chain(changed).collect();
+        windows.into_iter().filter_map(|(key, window)| Some((window, self.spent(key, window)?))).collect()
+    }
+
+    /// The budget of a key ends.
+    pub(crate) fn forget_spending(&mut self, key: KeyId) {
+        let windows = self.posted.spending_of(key).map(|(window, _)| ((key, window), None));
+        self.changes.spending.extend(windows);
+    }
+
+    /// Makes room for a new window of a key, so that it has few.
+    fn forget_oldest_window(&mut self, key: KeyId, new: SpendingWindow) {
+        let kind = new.of_kind();
+        let (first, last) = ((key, *kind.start()), (key, *kind.end()));
+        let kept = self.posted.spending.range(first..=last).map(|(at, _)| *at);
+        let kept = kept.filter(|at| self.changes.spending.get(at).is_none_or(Option::is_some));
+        let kept: Vec<_> = kept.collect();
+        if kept.len() >= WINDOWS_KEPT
+            && let Some(oldest) = kept.first()
+        {
+            self.changes.spending.insert(*oldest, None);
+        }
+    }
+
     pub(crate) fn operation(&mut self, name: &str) -> OperationCode {
         let known = self.changes.operations.get(name).or_else(|| self.posted.operations.get(name));
         if let Some(code) = known {
@@ -124,9 +189,24 @@ impl<'p> LedgerTransaction<'p> {
         if self.changes.head.entries > self.posted.head.entries {
             self.write_entries()?;
         }
+        self.write_spending()?;
         self.write_acts()?;
         self.writing.commit()?;
         Ok(self.changes)
+    }
+
+    fn write_spending(&mut self) -> Result<(), StateError> {
+        let (writing, changes) = (&mut self.writing, &self.changes);
+        if changes.spending.is_empty() {
+            return Ok(());
+        }
+        let kept = changes.spending.iter().filter_map(|((key, window), spent)| Some((*key, *window, (*spent)?)));
+        let records = kept.map(|(key, window, spent)| (spending_key(key, window), spent.to_le_bytes()));
+        writing.put_all(StateTable::Spending, records)?;
+        for ((key, window), _) in changes.spending.iter().filter(|(_, spent)| spent.is_none()) {
+            writing.remove(StateTable::Spending, &spending_key(*key, *window))?;
+        }
+        Ok(())
     }
 
     fn write_acts(&mut self) -> Result<(), StateError> {
@@ -169,6 +249,12 @@ impl LedgerState {
         self.tail = changes.tail;
         self.wallets.extend(changes.wallets);
         self.allotments.extend(changes.allotments);
+        for (at, spent) in changes.spending {
+            match spent {
+                Some(spent) => self.spending.insert(at, spent),
+                None => self.spending.remove(&at),
+            };
+        }
         self.operations.extend(changes.operations);
     }
 }

@@ -8,12 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::books::Books;
 use super::entry::{Draft, Entry, EntryKind, Reference};
-use super::load::{LedgerHead, block_entries, parse_block, read_allotments, read_operations, read_wallets};
+use super::load::{
+    LedgerHead, block_entries, parse_block, read_allotments, read_operations, read_spending, read_wallets,
+};
 use super::rollup::{ArchiveDigest, Archived, Checkpoint, SERVICE_ACCOUNT, each_row};
 use crate::Accounts;
-use crate::ids::{AccountId, EntryNumber, PurchaseId};
+use crate::budget::SpendingWindow;
+use crate::ids::{AccountId, EntryNumber, KeyId, PurchaseId};
 use crate::records::{AccountRecord, IdempotencyRecord, KeyRecord, PurchaseRecord, PurchaseStatus, read_all_json};
 use crate::state::{State, StateError, StateReader, StateTable};
+use crate::stored_budgets::StoredBudgets;
 
 /// The result of a successful verification, in numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -66,15 +70,18 @@ struct VerifyTotals {
     books: Books,
     purchases: HashMap<PurchaseId, Vec<Draft>>,
     refunded: HashSet<EntryNumber>,
+    budgets: StoredBudgets,
+    spending: BTreeMap<(KeyId, SpendingWindow), i64>,
 }
 
 fn verify(reading: &StateReader) -> Result<VerifyReport, VerifyError> {
     let checkpoint = Checkpoint::read(reading)?;
-    let mut walk = VerifyTotals::default();
+    let mut walk = VerifyTotals { budgets: StoredBudgets::read(reading)?, ..VerifyTotals::default() };
     walk_archive(reading, &checkpoint, &mut walk)?;
     (walk.number, walk.hash) = (checkpoint.through, checkpoint.hash);
     walk_entries(reading, &checkpoint, &mut walk)?;
     compare_sums(reading, &walk)?;
+    check_spending(reading, &checkpoint, &walk)?;
     check_purchases(reading, &walk)?;
     check_idempotency(reading, &walk)?;
     let (accounts, keys) = check_owners(reading, &walk)?;
@@ -181,6 +188,21 @@ impl VerifyTotals {
         }
     }
 
+    /// Adds a debit, or the refund of one, to the spending of the keys that count it.
+    fn add_spending(&mut self, entry: &Entry) {
+        let draft = &entry.draft;
+        let debit = match (draft.kind, draft.reference) {
+            (EntryKind::Usage, _) => entry.number,
+            (EntryKind::Refund, Reference::Entry(debit)) => debit,
+            _ => return,
+        };
+        for key in draft.key.into_iter().flat_map(|key| self.budgets.counted_by(key, debit)) {
+            for window in SpendingWindow::all_at(draft.at) {
+                *self.spending.entry((key, window)).or_default() -= draft.credits;
+            }
+        }
+    }
+
     fn live(&mut self, entry: &Entry, checkpoint: &Checkpoint) -> Result<(), VerifyError> {
         let (number, draft) = (entry.number, &entry.draft);
         ensure(number.0 == self.number + 1, || format!("entry {number} follows entry {}", self.number))?;
@@ -201,6 +223,7 @@ impl VerifyTotals {
         if let Reference::Entry(debit) = draft.reference {
             ensure(debit < number && self.refunded.insert(debit), || format!("entry {debit} was refunded twice"))?;
         }
+        self.add_spending(entry);
         self.post(draft);
         let balance = self.balances[&draft.account];
         ensure(balance == entry.balance_after, || {
@@ -258,6 +281,23 @@ fn compare_sums(reading: &StateReader, walk: &VerifyTotals) -> Result<(), Verify
     let differs = |at: &(AccountId, Month)| used.get(at).unwrap_or(&0) != walk.months.get(at).unwrap_or(&0);
     let wrong = used.keys().chain(walk.months.keys()).find(|at| differs(at));
     ensure(wrong.is_none(), || format!("the allotment used by {wrong:?} is not the sum of its entries"))
+}
+
+/// Checks what keys with a budget spent, unless some of the entries since then were rolled up: those no longer name
+/// their keys. Of the months and days only the latest are stored.
+fn check_spending(reading: &StateReader, checkpoint: &Checkpoint, walk: &VerifyTotals) -> Result<(), VerifyError> {
+    let stored = read_spending(reading)?;
+    for (key, budget) in walk.budgets.begun_after(EntryNumber(checkpoint.through)) {
+        let summed = |window| walk.spending.get(&(key, window)).copied().unwrap_or(0);
+        let in_all = stored.get(&(key, SpendingWindow::Total)).map_or(0, |spent| *spent as i64);
+        ensure(in_all == summed(SpendingWindow::Total), || {
+            format!("{key} is said to have spent {in_all} since entry {}, which its entries do not say", budget.since)
+        })?;
+        let of_key = stored.iter().filter(|((owner, _), _)| *owner == key);
+        let wrong = of_key.filter(|((_, window), spent)| **spent as i64 != summed(*window)).next();
+        ensure(wrong.is_none(), || format!("what {key} spent, {wrong:?}, is not the sum of its entries"))?;
+    }
+    Ok(())
 }
 
 fn check_purchases(reading: &StateReader, walk: &VerifyTotals) -> Result<(), VerifyError> {

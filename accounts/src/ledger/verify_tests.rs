@@ -10,6 +10,7 @@ use super::entry::{Draft, Entry, EntryKind, EntryNote, Reference};
 use super::load::{HEAD_KEY, LedgerHead, block_entries, parse_block};
 use super::verify::{VerifyError, VerifyReport, verify_state};
 use crate::admission::Reserved;
+use crate::budget::Budget;
 use crate::changes::{ActContext, NewKey};
 use crate::entropy::SeededEntropy;
 use crate::idempotency::Idempotency;
@@ -37,11 +38,22 @@ fn history(data: &Path) -> VerifyReport {
     accounts.approve_account(id, &act).unwrap();
     let bought = accounts.request_purchase(id, PackName::Pro, &act).unwrap();
     accounts.pay_purchase(bought.id, None, &act).unwrap();
-    let wish =
-        NewKey { account: id, name: "k".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+    let wish = NewKey {
+        account: id,
+        name: "k".to_owned(),
+        kind: KeyKind::Test,
+        scopes: ScopeSet::ALL,
+        expires_at: None,
+        budget: Budget::default(),
+    };
     let key = accounts.create_key(wish, &act, &mut SeededEntropy(1)).unwrap().secret.reveal();
+    let issued = accounts.keys(Some(id))[0].record.id;
     for call in 0..CALLS {
         clock.advance_millis(1000);
+        if call == CALLS - 100 {
+            let limits = Budget { total: Some(1000), ..Budget::default() };
+            accounts.set_key_budget(issued, limits, &act).unwrap();
+        }
         let now = clock.now();
         let caller = accounts.authenticate(Some(&key), now).unwrap().require(ScopeSet::ALL).unwrap();
         let retry = (call > CALLS - 3).then(|| Idempotency::new(&call.to_string(), "same"));
@@ -66,7 +78,7 @@ fn every_forgery_is_named() {
     let original = tempfile::tempdir().unwrap();
     let proof = history(original.path());
     assert!(proof.rolled_up > 0 && proof.entries > proof.rolled_up);
-    let forgeries: [(&str, Forge, &str); 15] = [
+    let forgeries: [(&str, Forge, &str); 17] = [
         ("nothing", |_| Ok(()), ""),
         ("a wallet", |w| change_record(w, StateTable::Wallets, 0, |bytes| bytes[0] += 1), "the wallet of acct-1 has"),
         ("no wallet", |w| remove_first(w, StateTable::Wallets, 1), "has entries and no wallet"),
@@ -74,6 +86,12 @@ fn every_forgery_is_named() {
             "the allotment",
             |w| change_record(w, StateTable::Allotments, 0, |bytes| bytes[0] += 1),
             "the allotment used by",
+        ),
+        ("what a key spent", |w| change_record(w, StateTable::Spending, 0, |bytes| bytes[0] += 1), "key-1 is said to"),
+        (
+            "what a key spent in a month",
+            |w| change_record(w, StateTable::Spending, 1, |bytes| bytes[0] += 1),
+            "what key-1 spent",
         ),
         ("the books", |w| change_head(w, |head| head.books.granted += 1), "the books are"),
         ("the head's hash", |w| change_head(w, |head| head.hash[0] ^= 1), "the head is at"),

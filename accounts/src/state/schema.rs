@@ -9,14 +9,14 @@ use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
 
 /// Increases with every change of the stored format.
-pub const SCHEMA_VERSION: u32 = 7;
+pub const SCHEMA_VERSION: u32 = 8;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
 pub(super) type MigrationStep = fn(&mut StateWriter) -> Result<(), StateError>;
 pub(super) const STEPS: [MigrationStep; SCHEMA_VERSION as usize - 1] =
-    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes];
+    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes, add_spending];
 
 /// Format 2 adds an audit log. Idempotency records lost two fields; the old ones are removed,
 /// because they would last only minutes.
@@ -85,6 +85,11 @@ fn add_indexes(writing: &mut StateWriter) -> Result<(), StateError> {
         }
     })?;
     writing.rebuild_indexes()
+}
+
+/// Format 8 adds what keys with a budget spent. No key of an earlier format has one.
+fn add_spending(writing: &mut StateWriter) -> Result<(), StateError> {
+    writing.create(StateTable::Spending)
 }
 
 /// Changes every record of a table.
@@ -178,7 +183,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads formats up to 7"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads formats up to 8"), "{message}");
     }
 
     const APPEND: MigrationStep = |writing| {

@@ -17,6 +17,8 @@ pub enum StateTable {
     Allotments,
     /// Key number -> calls per day, last use.
     Counters,
+    /// Key number, kind of window, window -> credits that a key with a budget spent.
+    Spending,
     /// First entry number -> block of ledger entries.
     Ledger,
     /// Step, day, account -> sums of usage entries that were rolled up.
@@ -58,13 +60,14 @@ pub enum StateTable {
 }
 
 impl StateTable {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
         Self::Wallets,
         Self::Allotments,
         Self::Counters,
+        Self::Spending,
         Self::Ledger,
         Self::ArchivedDays,
         Self::ArchivedEntries,
@@ -94,6 +97,7 @@ impl StateTable {
             Self::Wallets => "wallets",
             Self::Allotments => "allotments",
             Self::Counters => "counters",
+            Self::Spending => "spending",
             Self::Ledger => "ledger",
             Self::ArchivedDays => "archived_days",
             Self::ArchivedEntries => "archived_entries",

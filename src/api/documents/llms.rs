@@ -13,7 +13,8 @@ pub(super) fn text(setting: &DocumentContext<'_>) -> String {
          provenance, citations resolved, zoning at a point. Read-only JSON over HTTP, metered in credits.\n\n\
          Send calls to the paths below {base}, as GET unless the table says POST, with the header `Authorization: Bearer \
          KEY`. Keys in the query are refused. A parameter that is unknown or repeated is an error. Errors are free. After a lost connection, retry with the \
-         same `Idempotency-Key`: the call is charged once.\n\n\
+         same `Idempotency-Key`: the call is charged once. Every call with a key takes `maxCost=CREDITS` (402 above it) and \
+         `dryRun=true` (204 with the price in `X-Credits-Cost`); both are free.\n\n\
          ## How to cite safely\n\n\
          1. `coverage` lists the jurisdictions. One with `placeholder: true` has no law yet, so an empty search result \
          there means nothing.\n\

@@ -9,6 +9,7 @@ use hornbook_accounts::views::{AccountView, EntryView};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::budget::BudgetReply;
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::parameters::Param;
@@ -28,6 +29,13 @@ pub(in crate::api) struct AccountReply {
     credits_remaining: u64,
     research_allotment_remaining: u32,
     rate_limit: RateLimitReply,
+    /// The budget of the calling key, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetReply>,
+    /// What is left of the budget of the calling key, or of the key that created it, whichever is less. Absent without a
+    /// budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget_remaining: Option<u64>,
     /// The latest ledger entries, latest first. Absent if `ledger=false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<Vec<EntryReply>>,
@@ -68,14 +76,19 @@ struct UpgradeOption {
 }
 
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
-    let (account, now) = (call.caller.account, call.now);
+    let (account, key, now) = (call.caller.account, call.caller.key, call.now);
     let accounts = Arc::clone(call.accounts);
     let with_ledger = call.get(&LEDGER);
     Ok(PreparedWork::heavy(move |_| {
         let view = accounts.account(account, now).map_err(|error| accounts_error(&error))?;
         let entries = with_ledger.then(|| accounts.recent_entries(account, ENTRIES)).transpose();
         let entries = entries.map_err(|error| accounts_error(&error))?;
-        Reply::json(&AccountReply::of(&view, entries, &accounts.settings().tariff))
+        let reply = AccountReply {
+            budget: accounts.key_budget(key, now.wall).map(BudgetReply::from),
+            budget_remaining: accounts.budget_left(key, now.wall).map(|nearest| nearest.left),
+            ..AccountReply::of(&view, entries, &accounts.settings().tariff)
+        };
+        Reply::json(&reply)
     }))
 }
 
@@ -89,6 +102,8 @@ impl AccountReply {
                 requests_per_minute: view.limits.per_minute,
                 requests_per_day: view.limits.per_day,
             },
+            budget: None,
+            budget_remaining: None,
             ledger: entries.map(|entries| entries.into_iter().map(EntryReply::from).collect()),
             upgrade_options: PackName::ALL.map(|pack| {
                 let terms = tariff.pack(pack);

@@ -2,6 +2,7 @@
 //! operations share `paging` and `filters`.
 
 pub(super) mod browse;
+pub(super) mod budget;
 pub(super) mod checkout;
 pub(super) mod code_bodies;
 pub(super) mod connector_fetch;
@@ -18,6 +19,7 @@ pub(super) mod gis_tile;
 pub(super) mod gis_zones;
 pub(super) mod handoff_status;
 pub(super) mod include;
+pub(super) mod keys;
 mod law_markdown;
 pub(super) mod me;
 pub(super) mod node;

@@ -15,6 +15,7 @@ use hornbook_base::clock::MILLIS_PER_DAY;
 use maud::html;
 
 use super::buying::purchase;
+use super::keys::{self, budget_of};
 use super::shared::SettingsContext;
 use super::sign_in::signed_in;
 use crate::api::replies::PurchaseReply;
@@ -31,7 +32,8 @@ use crate::web::untrusted_text::grouped;
 use crate::web::visitor::Visitor;
 use crate::web::work_queues::PasswordAttempt;
 
-/// An account that has had this many keys, including revoked ones, cannot create more on its pages.
+/// An account that has had this many keys, including revoked ones and without those that keys created, cannot create
+/// more on its pages.
 const KEYS_MAX: usize = 200;
 
 /// A replaced key works for one more day.
@@ -64,6 +66,7 @@ pub(super) async fn create_key(
         kind: KeyKind::Live,
         scopes,
         expires_at: days.map(|days| seen.act.at.plus_millis(days * MILLIS_PER_DAY)),
+        budget: budget_of(form)?,
     };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let issued = shared.shell.desk.work(move || accounts.create_key(wish, &act, &mut SystemEntropy)).await?;
@@ -94,6 +97,15 @@ pub(super) async fn revoke_key(
     Ok(redirect("/settings#keys").into())
 }
 
+pub(super) async fn set_budget(
+    shared: &SettingsContext,
+    seen: &PageRequest<'_>,
+    form: &FormFields,
+) -> Result<MountResponse, PageError> {
+    let key = own_key(shared, seen, form)?;
+    keys::set_budget(shared, seen, form, key).await
+}
+
 fn check_may_have_keys(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<(), PageError> {
     let person = seen.person()?;
     if person.status != AccountStatus::Approved {
@@ -101,7 +113,8 @@ fn check_may_have_keys(shared: &SettingsContext, seen: &PageRequest<'_>) -> Resu
             "your account waits for approval; it can have keys once it is approved".to_owned(),
         ));
     }
-    let keys = shared.accounts().keys(Some(person.account)).len();
+    let keys = shared.accounts().keys(Some(person.account));
+    let keys = keys.iter().filter(|key| key.record.parent.is_none()).count();
     if keys < KEYS_MAX {
         return Ok(());
     }
@@ -136,7 +149,11 @@ fn shown_once(shared: &SettingsContext, seen: &PageRequest<'_>, issued: &IssuedK
             dt { "Scopes" } dd { (issued.record.scopes.names().collect::<Vec<_>>().join(", ")) }
         }
         @if let Some(replaced) = issued.record.replaces {
-            p { "It replaces the key " (replaced) ", which still works for a day." }
+            @if issued.record.budget.is_some() {
+                p { "It replaces the key " (replaced) ", which has stopped, and goes on with its budget." }
+            } @else {
+                p { "It replaces the key " (replaced) ", which still works for a day." }
+            }
         }
         h2 { "Use it" }
         pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) "/api/v1/search?q=security+deposit'" } }

@@ -4,6 +4,7 @@ use hornbook_accounts::tier::PackName;
 use serde_json::Value;
 
 use crate::api::call::{Call, CallerIdentity, Outcome, Progress};
+use crate::api::call_terms::CallTerms;
 use crate::api::error::ApiError;
 use crate::api::parameters::Arguments;
 use crate::api::replies::PurchaseReply;
@@ -28,6 +29,7 @@ pub(super) async fn purchase(
         format: Some(Format::Json),
         idempotency_key: Ok(None),
         known_versions: None,
+        terms: CallTerms::default(),
         progress: &progress,
     };
     let outcome = shell.service.call(call).await;
@@ -35,7 +37,7 @@ pub(super) async fn purchase(
     let answer = match outcome {
         Outcome::Answered(answer) => answer,
         Outcome::Failed(failure) => return Err(failure.error.into()),
-        Outcome::Unchanged { .. } => {
+        Outcome::Unchanged { .. } | Outcome::Priced(_) => {
             return Err(PageError::Failed("purchase answered that nothing changed".to_owned()));
         }
     };

@@ -8,6 +8,7 @@
 mod account_changes;
 mod buying;
 mod chart;
+mod keys;
 mod ledger;
 pub mod mount;
 pub(super) mod overview;

@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use ::http::StatusCode;
 use hornbook_accounts::changes::{SessionView, SignedIn};
-use hornbook_accounts::key::KeyKind;
 use hornbook_accounts::records::{AccountStatus, PurchaseRecord, PurchaseStatus};
-use hornbook_accounts::scope::Scope;
 use hornbook_accounts::tier::{PackName, Tariff};
-use hornbook_accounts::views::{AccountView, KeyView};
-use hornbook_base::clock::UnixMillis;
+use hornbook_accounts::views::AccountView;
 use maud::{Markup, html};
 
 use super::chart::{self, Usage, UsageSums};
-use super::shared::SettingsContext;
+use super::keys::{self, ShownKey};
+use super::shared::{SettingsContext, action};
 use super::sign_in::new_password_field;
 use crate::mount::MountResponse;
 use crate::web::formatting::{credits, day, day_and_time, dollars, signed};
@@ -32,7 +30,7 @@ const PURCHASES_SHOWN: usize = 20;
 
 struct Account {
     view: AccountView,
-    keys: Vec<KeyView>,
+    keys: Vec<ShownKey>,
     purchases: Vec<PurchaseRecord>,
     sessions: Vec<SessionView>,
     sums: UsageSums,
@@ -51,11 +49,9 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
     let (accounts, now, id) = (shared.accounts(), shared.shell.service.now(), person.account);
     let sums = Arc::clone(&shared.sums);
     let account = shared.shell.desk.statement_work(move || {
-        let mut keys = accounts.keys(Some(id));
-        keys.retain(|key| key.record.kind != KeyKind::Web);
         Ok(Account {
             view: accounts.account(id, now)?,
-            keys,
+            keys: keys::of(&accounts, id, now.wall),
             purchases: accounts.newest_purchases(id, PURCHASES_SHOWN)?,
             sessions: accounts.sessions(id, now.wall),
             sums: sums.of(&accounts, id, now.wall.day(), CHARTED_DAYS)?,
@@ -74,7 +70,7 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
             @if account.sums.is_cut { p.count { "Includes only the newest " (chart::ENTRIES_MAX) " entries since the last view." } }
             p { a href="/settings/ledger" { "Ledger" } " · " a href="/settings/ledger.csv" { "Export as CSV" } }
         }
-        (keys(seen, &account.keys, now.wall))
+        (keys::section(seen, &account.keys))
         (packs(seen, &tariff, &account.purchases))
         (password(seen))
         (browsers(seen, person, &account.sessions))
@@ -112,80 +108,6 @@ fn money(view: &AccountView) -> Markup {
                     @if all > 0 { meter min="0" max=(all) value=(left) aria-label="free units left" { (left) } }
                 }
             }
-        }
-    }
-}
-
-fn keys(seen: &PageRequest<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
-    let is_live = |key: &&KeyView| {
-        key.record.revoked_at.is_none() && key.record.expires_at.is_none_or(|expires_at| now < expires_at)
-    };
-    html! {
-        section aria-labelledby="keys" {
-            h2 #keys { "Keys for programs" }
-            @if keys.iter().any(|key| is_live(&key)) {
-                ul.rows {
-                    @for key in keys.iter().filter(is_live) {
-                        li {
-                            div {
-                                strong { (key.record.name) } " " code { (key.record.prefix) "…" }
-                                div.count {
-                                    "For " (key.record.scopes.names().collect::<Vec<_>>().join(", ")) br;
-                                    @match key.last_used { Some(at) => { "Last used " (day(at)) }, None => "Not used yet" }
-                                    @match key.record.expires_at { Some(at) => { ", expires " (day(at)) }, None => ", does not expire" }
-                                }
-                            }
-                            div.actions {
-                                (action(seen, "/settings/keys/rotate", "key", &key.record.id.to_string(), "Replace", &key.record.name))
-                                (action(seen, "/settings/keys/revoke", "key", &key.record.id.to_string(), "Revoke", &key.record.name))
-                            }
-                        }
-                    }
-                }
-            } @else { p { "You have no key yet. A program needs one to search and read the law here." } }
-            form.entry method="post" action="/settings/keys" {
-                (seen.token_field())
-                label for="key-name" { "Name of a new key" }
-                input #key-name type="text" name="name" required maxlength="100" placeholder="my program";
-                fieldset {
-                    legend { "What the key may be used for (its scopes)" }
-                    @for scope in Scope::ALL {
-                        label.tick { input type="checkbox" name="scopes" value=(scope.name()) checked; span { (scope.name()) span.count { " " (use_of(scope)) } } }
-                    }
-                }
-                label for="key-days" { "Days until it expires (empty: it does not)" }
-                input #key-days type="number" name="days" min="1" max="65535";
-                button type="submit" { "Create a key" }
-            }
-        }
-    }
-}
-
-/// What a scope allows a program to do.
-const fn use_of(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Search => "search the law",
-        Scope::Node => "read provisions",
-        Scope::Browse => "list contents",
-        Scope::Gis => "zoning maps",
-        Scope::Formation => "company formation",
-    }
-}
-
-/// A form with one button that makes one change.
-pub(in crate::web) fn action(
-    seen: &PageRequest<'_>,
-    path: &str,
-    field: &str,
-    value: &str,
-    word: &str,
-    what: &str,
-) -> Markup {
-    html! {
-        form method="post" action=(path) {
-            (seen.token_field())
-            input type="hidden" name=(field) value=(value);
-            button.quiet type="submit" { (word) span.unseen { " " (what) } }
         }
     }
 }

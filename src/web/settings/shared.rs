@@ -50,3 +50,14 @@ pub(super) fn page_with_form(
     set_form_cookie(&mut answer.response, &cookie);
     answer
 }
+
+/// A form with one button that makes one change.
+pub(super) fn action(seen: &PageRequest<'_>, path: &str, field: &str, value: &str, word: &str, what: &str) -> Markup {
+    html! {
+        form method="post" action=(path) {
+            (seen.token_field())
+            input type="hidden" name=(field) value=(value);
+            button.quiet type="submit" { (word) span.unseen { " " (what) } }
+        }
+    }
+}

@@ -19,6 +19,7 @@ use hornbook::log::{Log, LogFormat, RequestLogging};
 use hornbook::mcp::{Extras, Mcp, McpMount, RpcError};
 use hornbook_accounts::Accounts;
 use hornbook_accounts::blocking::forbid_on_this_thread;
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
@@ -97,6 +98,13 @@ fn key(accounts: &Accounts, clock: &dyn Clock) -> Result<String, ChangeError> {
     let account = accounts.create_account("conformance".to_owned(), &act)?.id;
     accounts.approve_account(account, &act)?;
     let scopes = ScopeSet::of(&Scope::ALL);
-    let wish = NewKey { account, name: "conformance".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    let wish = NewKey {
+        account,
+        name: "conformance".to_owned(),
+        kind: KeyKind::Test,
+        scopes,
+        expires_at: None,
+        budget: Budget::default(),
+    };
     Ok(accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal())
 }

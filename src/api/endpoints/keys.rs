@@ -1,0 +1,163 @@
+//! `keys`, `key-create` and `key-revoke`: the keys that a key creates for the programs that it starts.
+
+use std::sync::Arc;
+
+use hornbook_accounts::Accounts;
+use hornbook_accounts::budget::Budget;
+use hornbook_accounts::changes::{ActContext, NewChildKey};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::ids::KeyId;
+use hornbook_accounts::records::KeyRecord;
+use hornbook_accounts::scope::ScopeSet;
+use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::budget::{BudgetLimits, BudgetReply};
+use super::me::accounts_error;
+use crate::api::error::ApiError;
+use crate::api::json::JsonObject;
+use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::reply::Reply;
+
+/// The maximum number of days until a key expires.
+const DAYS_MAX: u32 = 36_500;
+
+/// A key to create.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "NewKey")]
+pub(in crate::api) struct NewKeyRequest {
+    /// A name to tell the keys apart.
+    #[schemars(length(min = 1, max = 200))]
+    name: String,
+    /// Scopes of the calling key, such as `["search", "node"]`; all of them if absent.
+    #[serde(default)]
+    scopes: Option<Vec<String>>,
+    /// The days until the key expires. It never outlasts the calling key.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = DAYS_MAX))]
+    expires_in_days: Option<u32>,
+    #[serde(default)]
+    budget: Option<BudgetLimits>,
+}
+
+/// The key to revoke.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "KeyToRevoke")]
+pub(in crate::api) struct RevokeRequest {
+    /// The id of a key from `GET /api/v1/keys`.
+    id: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Keys")]
+pub(in crate::api) struct KeysReply {
+    /// The keys that the calling key created, and those that they created, oldest first.
+    keys: Vec<KeyReply>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Key")]
+pub(in crate::api) struct KeyReply {
+    /// The id of the key, such as `key-17`.
+    id: String,
+    /// The text of the key. It is shown only when the key is created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    name: String,
+    /// The beginning of its text.
+    prefix: String,
+    #[schemars(with = "Vec<String>")]
+    scopes: ScopeSet,
+    /// The key that created it.
+    created_by: Option<String>,
+    created_at: String,
+    expires_at: Option<String>,
+    revoked_at: Option<String>,
+    /// Its budget, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetReply>,
+}
+
+impl KeyReply {
+    fn of(accounts: &Accounts, record: &KeyRecord, now: UnixMillis) -> Self {
+        Self {
+            id: record.id.to_string(),
+            key: None,
+            name: record.name.clone(),
+            prefix: record.prefix.clone(),
+            scopes: record.scopes,
+            created_by: record.parent.map(|parent| parent.to_string()),
+            created_at: record.created_at.to_string(),
+            expires_at: record.expires_at.map(|at| at.to_string()),
+            revoked_at: record.revoked_at.map(|at| at.to_string()),
+            budget: accounts.key_budget(record.id, now).map(BudgetReply::from),
+        }
+    }
+}
+
+pub(in crate::api) fn prepare_list(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+    let (accounts, key, now) = (Arc::clone(call.accounts), call.caller.key, call.now.wall);
+    Ok(PreparedWork::heavy(move |_| {
+        let keys = accounts.keys_below(key);
+        Reply::json(&KeysReply { keys: keys.iter().map(|record| KeyReply::of(&accounts, record, now)).collect() })
+    }))
+}
+
+pub(in crate::api) fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+    let wanted: NewKeyRequest = read(call.body, r#"{"name": "my agent", "budget": {"perDay": 100}}"#)?;
+    let scopes = wanted.scopes.map(|scopes| scopes.join(",").parse::<ScopeSet>()).transpose();
+    let days = wanted.expires_in_days.filter(|days| !(1..=DAYS_MAX).contains(days));
+    if days.is_some() {
+        let message = format!("expiresInDays must be a whole number from 1 to {DAYS_MAX}");
+        return Err(ApiError::invalid_parameter("expiresInDays", message));
+    }
+    let (accounts, parent, act) = (Arc::clone(call.accounts), call.caller.key, act(call));
+    let wish = NewChildKey {
+        name: wanted.name,
+        scopes: scopes.map_err(|message| ApiError::invalid_parameter("scopes", message))?,
+        expires_at: wanted.expires_in_days.map(|days| act.at.plus_millis(i64::from(days) * MILLIS_PER_DAY)),
+        budget: wanted.budget.map(Budget::from).unwrap_or_default(),
+    };
+    Ok(PreparedWork::external(move || {
+        let issued = accounts.create_child_key(parent, wish, &act, &mut SystemEntropy);
+        let issued = issued.map_err(|error| key_error(&error))?;
+        let key = Some(issued.secret.reveal());
+        Reply::json(&KeyReply { key, ..KeyReply::of(&accounts, &issued.record, act.at) })
+    }))
+}
+
+pub(in crate::api) fn prepare_revoke(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+    let RevokeRequest { id } = read(call.body, r#"{"id": "key-17"}"#)?;
+    let id: KeyId = id.parse().map_err(|message: String| ApiError::invalid_parameter("id", message))?;
+    let (accounts, key, act) = (Arc::clone(call.accounts), call.caller.key, act(call));
+    Ok(PreparedWork::external(move || {
+        if !accounts.keys_below(key).iter().any(|record| record.id == id) {
+            return Err(ApiError::not_found(format!("this key has created no key {id}; GET /api/v1/keys lists them")));
+        }
+        let revoked = accounts.revoke_key(id, &act).map_err(|error| key_error(&error))?;
+        Reply::json(&KeyReply::of(&accounts, &revoked, act.at))
+    }))
+}
+
+fn act(call: &MeteredCall<'_>) -> ActContext {
+    ActContext { actor: call.caller.key.to_string(), at: call.now.wall }
+}
+
+fn read<T: DeserializeOwned>(body: &JsonObject, example: &str) -> Result<T, ApiError> {
+    serde_json::from_value(Value::Object(body.clone()))
+        .map_err(|error| ApiError::invalid_parameter("body", format!("the body is not valid: {error}; send {example}")))
+}
+
+fn key_error(error: &ChangeError) -> ApiError {
+    match error {
+        ChangeError::Refused(message) => ApiError::invalid_parameter("body", message.clone()),
+        other => accounts_error(other),
+    }
+}
