@@ -102,6 +102,8 @@ pub struct Tool {
     pub name: &'static str,
     /// Its former name.
     pub older_name: Option<&'static str>,
+    /// When a model should use it, and when it should not.
+    pub use_for: &'static str,
     /// Values of parameters that a model does not give: models read less than programs.
     pub defaults: &'static [(&'static str, &'static str)],
     pub answer: ToolAnswer,

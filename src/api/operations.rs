@@ -41,22 +41,27 @@ const fn route(path: &'static str, example: &'static str) -> Option<Route> {
     Some(Route { method: Method::Get, path, example })
 }
 
-const fn tool(name: &'static str, older_name: &'static str) -> Option<Tool> {
-    Some(Tool { name, older_name: Some(older_name), defaults: &[], answer: ToolAnswer::Both })
+const fn tool(name: &'static str, older_name: &'static str, use_for: &'static str) -> Option<Tool> {
+    Some(Tool { name, older_name: Some(older_name), use_for, defaults: &[], answer: ToolAnswer::Both })
 }
 
 /// A tool whose answers are law.
 const fn law_tool(
     name: &'static str,
     older_name: &'static str,
+    use_for: &'static str,
     defaults: &'static [(&'static str, &'static str)],
 ) -> Option<Tool> {
-    Some(Tool { name, older_name: Some(older_name), defaults, answer: ToolAnswer::Law })
+    Some(Tool { name, older_name: Some(older_name), use_for, defaults, answer: ToolAnswer::Law })
 }
 
 /// A tool for research connectors, which expect this name.
-const fn connector(name: &'static str, defaults: &'static [(&'static str, &'static str)]) -> Option<Tool> {
-    Some(Tool { name, older_name: None, defaults, answer: ToolAnswer::JsonText })
+const fn connector(
+    name: &'static str,
+    use_for: &'static str,
+    defaults: &'static [(&'static str, &'static str)],
+) -> Option<Tool> {
+    Some(Tool { name, older_name: None, use_for, defaults, answer: ToolAnswer::JsonText })
 }
 
 pub static OPERATIONS: &[Operation] = &[
@@ -67,7 +72,12 @@ pub static OPERATIONS: &[Operation] = &[
             "If `q` names a jurisdiction or a code (\"in DC\"), only its law is searched or its law ranks higher, as `understood` reports; `exact=true` turns this off.",
         ),
         route: route("/api/v1/search", "/api/v1/search?q={words}&jurisdiction={jurisdiction}"),
-        tool: law_tool("law.search", "search_law", &[("limit", "8")]),
+        tool: law_tool(
+            "law.search",
+            "search_law",
+            "Use it for a question or words of any kind. If you have a citation, use law.resolve.",
+            &[("limit", "8")],
+        ),
         parameters: &[
             search::Q.rule,
             PAGE.rule,
@@ -97,7 +107,12 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "One provision or container: full text, citation, ancestors, provenance",
         details: None,
         route: route("/api/v1/node/{id}", "/api/v1/node/{node}"),
-        tool: law_tool("law.get_node", "get_law_node", &[("include", "law")]),
+        tool: law_tool(
+            "law.get_node",
+            "get_law_node",
+            "Use it to read law whose id, citation or address you have. To find law, use law.search.",
+            &[("include", "law")],
+        ),
         parameters: &[node_id::ID.rule, INCLUDE.rule, FORMAT.rule, AS_OF.rule],
         body: None,
         formats: &Format::ALL,
@@ -112,7 +127,11 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "The provisions that a provision cites, or that cite it",
         details: None,
         route: route("/api/v1/node/{id}/references", "/api/v1/node/{node}/references?direction=in"),
-        tool: tool("law.references", "law_references"),
+        tool: tool(
+            "law.references",
+            "law_references",
+            "Use it for what a provision cites, or who cites it; its id may be a citation. For its surroundings, use law.browse.",
+        ),
         parameters: &[node_id::ID.rule, references::DIRECTION.rule, PAGE.rule, LIMIT.rule, AS_OF.rule],
         body: None,
         formats: JSON,
@@ -142,7 +161,11 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "The provisions that a citation names, in any spelling; one answer for each citation of a list",
         details: None,
         route: route("/api/v1/resolve", "/api/v1/resolve?citation={citation}"),
-        tool: tool("law.resolve", "law_resolve"),
+        tool: tool(
+            "law.resolve",
+            "law_resolve",
+            "Use it to find or check citations, also many at once. To read one, use law.get_node; for words, law.search.",
+        ),
         parameters: &[resolve::CITATION.rule, AS_OF.rule],
         body: None,
         formats: JSON,
@@ -172,7 +195,11 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "All code bodies",
         details: None,
         route: route("/api/v1/code-bodies", "/api/v1/code-bodies"),
-        tool: tool("law.code_bodies", "law_code_bodies"),
+        tool: tool(
+            "law.code_bodies",
+            "law_code_bodies",
+            "Use it for the ids and names of the codes. For how much law a place has, use law.list_coverage.",
+        ),
         parameters: &[],
         body: None,
         formats: JSON,
@@ -187,7 +214,11 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "The direct children of a code body or of a node",
         details: None,
         route: route("/api/v1/browse", "/api/v1/browse?codeBodyId={code_body}"),
-        tool: tool("law.browse", "law_browse"),
+        tool: tool(
+            "law.browse",
+            "law_browse",
+            "Use it for a table of contents, from a code by name, level by level. For law on a subject, use law.search.",
+        ),
         parameters: &[
             browse::CODE_BODY_ID.rule,
             browse::PARENT.rule,
@@ -223,7 +254,11 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "The zones at a point, each with the citation that defines it; with the scope node also the full texts",
         details: None,
         route: route("/api/v1/gis/{shortCode}/at", "/api/v1/gis/{short_code}/at?lat={lat}&lon={lon}"),
-        tool: tool("law.zoning_at", "law_zoning_at"),
+        tool: tool(
+            "law.zoning_at",
+            "law_zoning_at",
+            "Use it for what may be built at a latitude and longitude. It knows no street addresses.",
+        ),
         parameters: &[gis::SHORT_CODE.rule, gis_at::LAT.rule, gis_at::LON.rule, AS_OF.rule],
         body: None,
         formats: JSON,
@@ -268,11 +303,12 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "coverage",
-        summary: "All jurisdictions with the number of provisions of each; call it before searching",
+        summary: "All jurisdictions, with the number of provisions and the editions of each",
         details: None,
         route: route("/api/v1/coverage", "/api/v1/coverage"),
         tool: Some(Tool {
             name: "law.list_coverage",
+            use_for: "Use it for which places have law or zoning here, and how current it is. No search needs it first.",
             older_name: Some("list_coverage"),
             defaults: &[("placeholders", "false")],
             answer: ToolAnswer::Both,
@@ -296,6 +332,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/me", "/api/v1/me"),
         tool: Some(Tool {
             name: "account.status",
+            use_for: "Use it for what is left to spend, and for limits and prices. No call needs it first.",
             older_name: None,
             defaults: &[("ledger", "false")],
             answer: ToolAnswer::Both,
@@ -317,7 +354,11 @@ pub static OPERATIONS: &[Operation] = &[
              Statutes have a node id if this corpus contains them.",
         ),
         route: route("/api/v1/formation/requirements", "/api/v1/formation/requirements?state=DE&entityType=llc"),
-        tool: tool("formation.requirements", "formation_requirements"),
+        tool: tool(
+            "formation.requirements",
+            "formation_requirements",
+            "Use it first for a new company, or to compare states. It opens no order.",
+        ),
         parameters: &[formation_requirements::STATE.rule, formation_requirements::ENTITY_TYPE.rule],
         body: None,
         formats: JSON,
@@ -334,7 +375,11 @@ pub static OPERATIONS: &[Operation] = &[
             "Typing errors are corrected. Industries with `foundBy` `meaning` are guesses: no word of the query matches them.",
         ),
         route: route("/api/v1/formation/naics", "/api/v1/formation/naics?q=dog%20grooming%20van"),
-        tool: tool("formation.lookup_naics", "lookup_naics"),
+        tool: tool(
+            "formation.lookup_naics",
+            "lookup_naics",
+            "Use it for the industry code of a business. For law on an industry, use law.search.",
+        ),
         parameters: &[formation_lookup_naics::Q.rule, formation_lookup_naics::LIMIT.rule],
         body: None,
         formats: JSON,
@@ -356,7 +401,11 @@ pub static OPERATIONS: &[Operation] = &[
             path: "/api/v1/formation/handoff",
             example: "/api/v1/formation/handoff",
         }),
-        tool: tool("formation.handoff", "formation_handoff"),
+        tool: tool(
+            "formation.handoff",
+            "formation_handoff",
+            "Use it when you have all facts; faults are listed. It files and pays nothing: a person does, at the link.",
+        ),
         parameters: &[],
         body: Some(BodySpec {
             schema: |generator| generator.subschema_for::<Intake>(),
@@ -389,7 +438,11 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "What became of an intake that this account handed over: waiting for a person, or the stage of its order",
         details: None,
         route: None,
-        tool: tool("formation.status", "formation_status"),
+        tool: tool(
+            "formation.status",
+            "formation_status",
+            "Use it after formation.handoff, with the id that it returned. It knows no other orders.",
+        ),
         parameters: &[handoff_status::HANDOFF_ID.rule],
         body: None,
         formats: JSON,
@@ -494,7 +547,7 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "Search provisions for research; ids, titles and addresses only",
         details: None,
         route: None,
-        tool: connector("search", &[]),
+        tool: connector("search", "Only for research connectors, which need this name; otherwise use law.search.", &[]),
         parameters: &[connector_search::QUERY.rule],
         body: None,
         formats: JSON,
@@ -509,7 +562,11 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "The text of a search result; also by citation or by an address of this service",
         details: None,
         route: None,
-        tool: connector("fetch", &[("include", "law")]),
+        tool: connector(
+            "fetch",
+            "Only for research connectors, which need this name; otherwise use law.get_node.",
+            &[("include", "law")],
+        ),
         parameters: &[connector_fetch::ID.rule, INCLUDE.rule],
         body: None,
         formats: JSON,

@@ -70,6 +70,13 @@ pub(super) fn view(operation: &Operation, arguments: &mut JsonObject, faults: &m
     }
 }
 
+fn name(tool: Tool, names: ToolNameStyle) -> String {
+    match names {
+        ToolNameStyle::Dotted => tool.name.to_owned(),
+        ToolNameStyle::Snake => snake(tool),
+    }
+}
+
 /// The name without a dot: the older name, if there is one.
 fn snake(tool: Tool) -> String {
     tool.older_name.map_or_else(|| tool.name.replace('.', "_"), str::to_owned)
@@ -77,10 +84,7 @@ fn snake(tool: Tool) -> String {
 
 /// A tool as clients list it.
 pub(super) fn described(operation: &Operation, tool: Tool, names: ToolNameStyle) -> Value {
-    let name = match names {
-        ToolNameStyle::Dotted => tool.name.to_owned(),
-        ToolNameStyle::Snake => snake(tool),
-    };
+    let name = name(tool, names);
     let mut input = schemas::input(operation);
     if is_sliced(operation)
         && let Some(Value::Object(properties)) = input.get_mut("properties")
@@ -105,7 +109,7 @@ pub(super) fn described(operation: &Operation, tool: Tool, names: ToolNameStyle)
     let mut described = json!({
         "name": name,
         "title": title(tool.name),
-        "description": description(operation),
+        "description": description(operation, tool, names),
         "inputSchema": input,
         "annotations": annotations,
     });
@@ -123,7 +127,8 @@ fn title(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn description(operation: &Operation) -> String {
+/// What the tool does and costs, and when to use it.
+fn description(operation: &Operation, tool: Tool, names: ToolNameStyle) -> String {
     let cost = match operation.metering() {
         Some(Metering { cost, .. }) if cost.credits > 0 => {
             let credits = if cost.credits == 1 { "1 credit".to_owned() } else { format!("{} credits", cost.credits) };
@@ -131,7 +136,9 @@ fn description(operation: &Operation) -> String {
         }
         _ => "Free.".to_owned(),
     };
-    format!("{}. {cost}", operation.summary)
+    let others = all().map(|(_, other)| other).filter(|other| other.name.contains('.'));
+    let use_for = others.fold(tool.use_for.to_owned(), |text, other| text.replace(other.name, &name(other, names)));
+    format!("{}. {cost}\n{use_for}", operation.summary)
 }
 
 /// The list of tools, as JSON.

@@ -37,6 +37,7 @@ mod swaps;
 mod test_server;
 mod timeouts;
 mod tls;
+mod tool_choices;
 mod transport;
 mod zones;
 mod zoning_pages;
