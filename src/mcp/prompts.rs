@@ -27,7 +27,30 @@ struct Argument {
     default: Option<&'static str>,
 }
 
-const PROMPTS: [Prompt; 4] = [
+const PROMPTS: [Prompt; 5] = [
+    Prompt {
+        name: "research",
+        title: "Research a question",
+        description: "Find the law that answers a question, and say what it does not settle",
+        arguments: &[
+            Argument { name: "question", description: "the question, in any words", default: None },
+            Argument {
+                name: "jurisdiction",
+                description: "short code or name of the place whose law is asked for",
+                default: Some("ask me if it matters and the question does not say"),
+            },
+            Argument { name: "day", description: "the day on which the law is asked for", default: Some("today") },
+        ],
+        text: "Research this question of law: {question}\n\
+               Place: {jurisdiction}. Day: {day}.\n\
+               1. Search with law.search in the words of the question, then in the words that the first results use. If the \
+               place has no law here, say so and stop.\n\
+               2. Read what seems to govern with law.get_node: the rule, its definitions and its exceptions. Follow what it \
+               cites with law.references.\n\
+               3. Check the status and the dates of each provision for that day, and pass on every notice.\n\
+               4. Answer in plain words. Give each statement its citation, word for word, with its url. Say what the \
+               provisions leave open, what you did not find, and how current the editions are. This is no legal advice.",
+    },
     Prompt {
         name: "cite-check",
         title: "Check citations",

@@ -11,16 +11,22 @@ use super::server::{Mcp, RequestSender};
 use super::text_parts::{CharWindow, cut_text};
 use super::texts::NODE_URI;
 use super::version::ProtocolVersion;
+use crate::api::as_of::AS_OF_NAME;
 use crate::api::call::{Failure, Outcome};
+use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::operations::OPERATIONS;
+use crate::api::page_links::node_at;
 use crate::api::parameters::Arguments;
 use crate::api::reply::Format;
 
 const GUIDE: &str = include_str!("guide.md");
 const GUIDE_URI: &str = "hornbook://guide";
+
+/// Before the address of a page.
+const ADDRESS_URI: &str = "law://";
 
 /// A resource whose content is the answer of an operation without arguments.
 struct DocumentResource {
@@ -58,21 +64,40 @@ pub(super) fn all() -> Vec<Value> {
 }
 
 pub(super) fn templates() -> Vec<Value> {
-    vec![json!({
-        "uriTemplate": format!("{NODE_URI}{{id}}{{?offset}}"),
-        "name": "provision",
-        "title": "Provision",
-        "description": "One provision or container as Markdown, by the id of a search result; long ones in parts. Costs what \
-                        law.get_node costs.",
-        "mimeType": "text/markdown",
-    })]
+    let provision = |uri: String, name: &str, title: &str, by: &str| {
+        json!({
+            "uriTemplate": uri,
+            "name": name,
+            "title": title,
+            "description": format!(
+                "One provision or container as Markdown, by {by}; long ones in parts. Costs what law.get_node costs."
+            ),
+            "mimeType": "text/markdown",
+        })
+    };
+    vec![
+        provision(format!("{NODE_URI}{{id}}{{?offset,asOf}}"), "provision", "Provision", "the id of a search result"),
+        provision(
+            format!("{ADDRESS_URI}{{+address}}{{?offset,asOf}}"),
+            "law",
+            "Law by its address",
+            "the address of its page, such as us/usc/t17/s107",
+        ),
+    ]
 }
 
 /// What a URI names.
 enum ResourceKind {
     Guide,
     Document(&'static Operation),
-    Node { id: String, window: CharWindow },
+    Node(NodeResource),
+}
+
+/// A provision or container, on a day.
+struct NodeResource {
+    id: String,
+    as_of: Option<String>,
+    window: CharWindow,
 }
 
 pub(super) async fn read(
@@ -84,19 +109,21 @@ pub(super) async fn read(
     let Some(uri) = params.get("uri").and_then(Value::as_str) else {
         return Err(RpcError::invalid_params("params.uri must be the URI of a resource")).into();
     };
-    let (operation, arguments, format, window) = match named(uri) {
+    let (operation, arguments, format, window) = match named(uri, &mcp.service.corpus()) {
         None => return Err(not_found(uri, version, "there is no such resource")).into(),
         Some(ResourceKind::Guide) => {
             return Ok(contents(uri, Format::Markdown, GUIDE, ResultCaching::Public, version)).into();
         }
         Some(ResourceKind::Document(operation)) => (operation, Arguments::default(), Format::Json, None),
-        Some(ResourceKind::Node { id, window }) => {
+        Some(ResourceKind::Node(NodeResource { id, as_of, window })) => {
             let Some(operation) = operation("node") else {
                 return Err(not_found(uri, version, "the operation is missing")).into();
             };
             let path = operation.parameters.iter().filter(|parameter| parameter.name == "id");
             let path = path.map(|parameter| (parameter.name, id.clone())).collect();
-            (operation, Arguments { path, ..Arguments::default() }, Format::Markdown, Some(window))
+            let query: Vec<_> = as_of.map(|day| (AS_OF_NAME.to_owned(), day)).into_iter().collect();
+            let arguments = Arguments { path, query_count: query.len(), query, ..Arguments::default() };
+            (operation, arguments, Format::Markdown, Some(window))
         }
     };
     let keep = if operation.metering().is_some() { ResultCaching::Private } else { ResultCaching::Public };
@@ -121,22 +148,29 @@ pub(super) async fn read(
     Answered { result: Err(error), bill }
 }
 
-fn named(uri: &str) -> Option<ResourceKind> {
+fn named(uri: &str, corpus: &Corpus) -> Option<ResourceKind> {
     if uri == GUIDE_URI {
         return Some(ResourceKind::Guide);
     }
     if let Some(document) = DOCUMENTS.iter().find(|document| document.uri == uri) {
         return operation(document.operation).map(ResourceKind::Document);
     }
-    let (id, query) = uri
-        .strip_prefix(NODE_URI)?
-        .split_once('?')
-        .map_or((uri.strip_prefix(NODE_URI)?, None), |(id, query)| (id, Some(query)));
-    let offset = match query {
-        None => 0,
-        Some(query) => query.strip_prefix("offset=")?.parse().ok()?,
+    let (of_node, query) = uri.split_once('?').unwrap_or((uri, ""));
+    let id = match of_node.strip_prefix(ADDRESS_URI) {
+        Some(address) => corpus.node_id(node_at(corpus.snapshot(), address)?).ok()?.to_string(),
+        None => of_node.strip_prefix(NODE_URI)?.to_owned(),
     };
-    Some(ResourceKind::Node { id: id.to_owned(), window: CharWindow { offset, ..CharWindow::default() } })
+    let mut node = NodeResource { id, as_of: None, window: CharWindow::default() };
+    for (name, value) in
+        query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split_once('=')).collect::<Option<Vec<_>>>()?
+    {
+        match name {
+            "offset" => node.window.offset = value.parse().ok()?,
+            AS_OF_NAME => node.as_of = Some(value.to_owned()),
+            _ => return None,
+        }
+    }
+    Some(ResourceKind::Node(node))
 }
 
 fn operation(name: &str) -> Option<&'static Operation> {
@@ -147,9 +181,11 @@ fn operation(name: &str) -> Option<&'static Operation> {
 fn part(uri: &str, text: &str, window: CharWindow) -> String {
     let (mut shown, part) = cut_text(text, window);
     if let Some(next) = part.next_offset {
-        let base = uri.split('?').next().unwrap_or(uri);
-        let (offset, total) = (part.offset, part.total_chars);
-        shown += &format!("\n\n[Characters {offset} to {next} of {total}. Read {base}?offset={next} for the next.]\n");
+        let (base, query) = uri.split_once('?').unwrap_or((uri, ""));
+        let day = query.split('&').find(|pair| pair.starts_with(AS_OF_NAME)).map(|day| format!("&{day}"));
+        let (offset, total, day) = (part.offset, part.total_chars, day.unwrap_or_default());
+        shown +=
+            &format!("\n\n[Characters {offset} to {next} of {total}. Read {base}?offset={next}{day} for the next.]\n");
     }
     shown
 }

@@ -29,6 +29,7 @@ mod pages;
 mod payments;
 mod proxies;
 mod refusals;
+mod resources;
 mod responses;
 mod sessions;
 mod snapshot_damage;
