@@ -112,6 +112,28 @@ fn an_operator_sets_and_lists_the_budgets_of_keys() {
 }
 
 #[test]
+fn an_operator_deletes_an_account_and_learns_what_remains() {
+    let data = tempfile::tempdir().unwrap();
+    printed(data.path(), &["account", "create", "Jane Roe", "--approve"]);
+    printed(data.path(), &["grant", "acct-1", "50", "--reason", "a gift"]);
+    printed(data.path(), &["key", "create", "acct-1"]);
+    let asked = printed(data.path(), &["account", "delete", "Jane Roe"]);
+    for words in ["deleted      false", "creditsLost  50", "keys         1", "hornbook account delete acct-1 --yes"] {
+        assert!(asked.contains(words), "{words}: {asked}");
+    }
+    assert!(printed(data.path(), &["account", "list"]).contains("Jane Roe"), "nothing was deleted");
+    let deleted = printed(data.path(), &["account", "delete", "acct-1", "--yes"]);
+    assert!(deleted.contains("deleted      true") && deleted.contains("the books must add up"), "{deleted}");
+    let listed = printed(data.path(), &["account", "list"]);
+    assert!(listed.contains("deleted") && !listed.contains("Jane"), "{listed}");
+    assert!(!printed(data.path(), &["audit"]).contains("Jane"), "the name is nowhere");
+    let verified = printed(data.path(), &["ledger", "verify"]);
+    assert!(verified.contains("intact"), "{verified}");
+    let mut again = hornbook(data.path(), &["account", "delete", "acct-1", "--yes"]);
+    assert!(!again.wait().unwrap().success(), "it is deleted already");
+}
+
+#[test]
 fn inbox_lists_only_pending_items() {
     let data = tempfile::tempdir().unwrap();
     let now = SystemClock::start().now();

@@ -24,7 +24,7 @@ pub enum AdminCommand {
         #[arg(long, value_name = "CHECKOUT")]
         done: Option<CheckoutId>,
     },
-    /// Create, approve, disable, list and show accounts
+    /// Create, approve, disable, delete, list and show accounts
     #[command(subcommand)]
     Account(AccountCommand),
     /// Create, rotate, revoke and list API keys, and set their budgets
@@ -158,6 +158,18 @@ pub enum AccountCommand {
         /// customer; or operator, who may run the service
         #[arg(value_parser = PersonRole::parse)]
         role: PersonRole,
+    },
+    /// Delete an account: its name, its person, its keys and its sessions; it cannot come back
+    ///
+    /// Without --yes nothing is deleted; the answer says what would go and what remains. Credits that
+    /// are left are lost. Payments, usage and administrative acts stay on record under the number of
+    /// the account, because the books must add up; they do not have its name.
+    Delete {
+        /// The account: its id, or its name if only one account has this name
+        account: AccountRef,
+        /// Delete it
+        #[arg(long)]
+        yes: bool,
     },
     /// List all accounts
     List,

