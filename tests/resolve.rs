@@ -226,6 +226,12 @@ fn parts_of_the_federal_regulations_are_cited_with_and_without_the_word() {
         assert_eq!(answer.answer, AnswerKind::Resolved, "{name}: {}", answer.message);
         assert!(answer.candidates[0].citation.ends_with("Part 22"), "{name}: {:?}", cited(&answer));
     }
+    let parts = &engine.parts().unwrap()[0];
+    let [title] = parts.in_part.as_slice() else { panic!("{parts:?}") };
+    assert_eq!(
+        title.in_words(),
+        "title 47 in part: it has parts 22, 24, and none of chapter II, chapter III, chapter IV"
+    );
     // Part 15 is before the parts of its chapter that are loaded, part 23 is between them, and no chapter has part 999.
     for (name, expected) in [
         ("47 CFR 15", AnswerKind::OutsideCoverage),

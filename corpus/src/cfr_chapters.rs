@@ -35,6 +35,12 @@ impl CfrChapter {
         ROWS.iter().find(|chapter| chapter.title == title && chapter.contains(part)).copied()
     }
 
+    /// The chapters of a title of the code with this key.
+    pub fn of_title(key: &str, title: &str) -> impl Iterator<Item = Self> {
+        let is_known = key == CFR_KEY;
+        ROWS.iter().filter(move |chapter| is_known && chapter.title == title).copied()
+    }
+
     /// Whether the number is one of those set aside for this chapter.
     pub fn contains(&self, part: u32) -> bool {
         (self.first..=self.last).contains(&part)

@@ -70,7 +70,7 @@ pub use filter::Filter;
 pub use hydrate::HydratedHit;
 pub use law_on_day::LawOnDay;
 pub use limits::{EXCLUSIONS_MAX, FILTER_VALUES_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};
-pub use parts::BodyParts;
+pub use parts::{BodyParts, TitleInPart};
 pub use relation::Relation;
 pub use request::{
     Depth, DepthChoice, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchExplain, SearchRequest, SearchResponse,

@@ -33,9 +33,52 @@ pub struct BodyParts {
     /// The numbers of the parts without law in this corpus, in order; null if the numbers of all parts
     /// are not known.
     pub missing: Option<Vec<String>>,
+    /// The titles of which this corpus has only some chapters, in order. Only the federal regulations have them: they
+    /// are published in volumes.
+    #[serde(rename = "inPart", default, skip_serializing_if = "Vec::is_empty")]
+    pub in_part: Vec<TitleInPart>,
     /// Whether the numbers of sections begin with the number of their part: `59.18.010` is in title 59.
     #[serde(skip)]
     begins_sections: bool,
+}
+
+/// A title of which a corpus has some chapters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TitleInPart")]
+pub struct TitleInPart {
+    /// The number of the title.
+    pub number: String,
+    /// The parts of it in this corpus, such as `20-69`.
+    pub loaded_parts: String,
+    /// The chapters of which this corpus has no part.
+    pub chapters_without_parts: Vec<String>,
+}
+
+impl TitleInPart {
+    /// `None` if the corpus has a part of each chapter that is known.
+    fn of(key: &str, title: &str, loaded: &[String]) -> Option<Self> {
+        let has_part = |chapter: &CfrChapter| {
+            loaded.iter().filter_map(|part| part.parse().ok()).any(|part| chapter.contains(part))
+        };
+        let without: Vec<String> = CfrChapter::of_title(key, title)
+            .filter(|chapter| !has_part(chapter))
+            .map(|chapter| chapter.name.to_owned())
+            .collect();
+        let is_in_part = !loaded.is_empty() && !without.is_empty();
+        is_in_part.then(|| Self {
+            number: title.to_owned(),
+            loaded_parts: runs(loaded, None),
+            chapters_without_parts: without,
+        })
+    }
+
+    /// `title 47 in part: it has parts 20-69, and none of chapter II, chapter III`.
+    pub fn in_words(&self) -> String {
+        let Self { number, loaded_parts, chapters_without_parts } = self;
+        let without = chapters_without_parts.join(", ");
+        format!("title {number} in part: it has parts {loaded_parts}, and none of {without}")
+    }
 }
 
 impl BodyParts {
@@ -56,7 +99,14 @@ impl BodyParts {
         });
         let is_missing = |number: &&String| !loaded.contains(number);
         let missing = expected.as_ref().map(|all| all.iter().filter(is_missing).cloned().collect());
-        Ok(Self { level: level.map(Cow::Borrowed), expected, loaded, missing, begins_sections })
+        let in_part = Vec::new();
+        Ok(Self { level: level.map(Cow::Borrowed), expected, loaded, missing, in_part, begins_sections })
+    }
+
+    /// Adds the titles of which the corpus has only some chapters. `parts_of` returns the parts of a title.
+    pub(super) fn with_titles_in_part(mut self, key: &str, parts_of: impl Fn(&str) -> Vec<String>) -> Self {
+        self.in_part = self.loaded.iter().filter_map(|title| TitleInPart::of(key, title, &parts_of(title))).collect();
+        self
     }
 
     /// The part that a citation is in: the title that it names, or the part that its number begins with.
@@ -333,6 +383,7 @@ mod tests {
             expected: Some(numbers(&["8.1A", "8.2", "8.2A", "13.1"])),
             loaded: numbers(&["13.1"]),
             missing: None,
+            in_part: Vec::new(),
             begins_sections: true,
         };
         for (number, expected) in [

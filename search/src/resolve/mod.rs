@@ -6,7 +6,7 @@ pub(super) mod tables;
 use std::ops::Range;
 
 use hornbook_corpus::cards::Card;
-use hornbook_corpus::cfr_chapters::CfrChapter;
+use hornbook_corpus::cfr_chapters::{CFR_KEY, CfrChapter};
 use hornbook_corpus::citation::{
     Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar, GrammarBody,
     Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
@@ -349,7 +349,14 @@ impl Engine {
             return Ok(parts);
         }
         let bodies = self.snapshot().catalogue.code_bodies.iter();
-        let parts = bodies.map(|body| BodyParts::of(self.snapshot(), body)).collect::<Result<Vec<_>, _>>()?;
+        let parts = bodies.map(|body| {
+            let parts = BodyParts::of(self.snapshot(), body)?;
+            let own = self.snapshot().grammar().body_with_key(CFR_KEY).filter(|_| body.key == CFR_KEY);
+            let Some((own, part)) = own.zip(ContainerLevel::of_unit(Unit::Part)) else { return Ok(parts) };
+            let index = self.container_index()?;
+            Ok(parts.with_titles_in_part(&body.key, |title| index.numbers_within(own, title, part)))
+        });
+        let parts = parts.collect::<Result<Vec<_>, SearchError>>()?;
         Ok(self.resolve_tables.parts.get_or_init(|| parts))
     }
 

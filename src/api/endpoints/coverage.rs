@@ -96,6 +96,9 @@ impl ForModel for CoverageReply<'_> {
                 if let (Some(level), Some(missing @ [_, ..])) = (&parts.level, parts.missing.as_deref()) {
                     let _ = writeln!(text, "    missing {level}s: {}", missing.join(", "));
                 }
+                for title in &parts.in_part {
+                    let _ = writeln!(text, "    {}", title.in_words());
+                }
             }
         }
         let unlisted = total_jurisdictions.saturating_sub(jurisdictions.len());

@@ -100,6 +100,7 @@ fn missing(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Markup {
         @if let Some((level, missing @ [_, ..])) = missing {
             br; span.count { "without " (level) (if missing.len() == 1 { " " } else { "s " }) (UntrustedText(&missing.join(", "))) }
         }
+        @for title in parts.iter().flat_map(|parts| &parts.in_part) { br; span.count { (title.in_words()) } }
     }
 }
 
