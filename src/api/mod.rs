@@ -7,6 +7,7 @@
 //!   interface to a card payment provider, and `order_payments` how an accepted order is paid.
 //! - `as_of` is the day that a call asks about, and `edition_freshness` is what an edition does
 //!   not know about that day.
+//! - `subject` lists the subjects of the documentation.
 //! - `operation` defines what an operation is, `endpoints` has one operation in each file, and
 //!   `operations` is the table of all operations, from which everything else is rendered. `replies` lists
 //!   the replies, and `model_text` turns them into text for language models.
@@ -47,5 +48,6 @@ pub mod reply;
 pub mod reply_text;
 pub mod service;
 pub mod snapshot_reload;
+pub mod subject;
 pub mod unread;
 pub mod visitors;

@@ -22,6 +22,7 @@ use super::map_cache::MapPart;
 use super::model_text::ModelText;
 use super::parameters::{CheckedArguments, Param, Parameter, ParameterType};
 use super::reply::{Format, Reply};
+use super::subject::Subject;
 
 /// The API version in paths.
 pub const API_VERSION: &str = "v1";
@@ -37,6 +38,8 @@ pub(super) const NODE_PATH: &str = "/api/v1/node/";
 pub struct Operation {
     /// Its name, also in the ledger.
     pub name: &'static str,
+    /// The page of the documentation that describes it.
+    pub subject: Subject,
     pub summary: &'static str,
     /// What a caller should know in addition to the summary.
     pub details: Option<&'static str>,

@@ -21,6 +21,7 @@ use super::operation::{
     Tool, ToolAnswer,
 };
 use super::reply::{FORMAT, Format};
+use super::subject::Subject;
 use crate::formation::intake::Intake;
 
 const JSON: &[Format] = &[Format::Json];
@@ -67,6 +68,7 @@ const fn connector(
 pub static OPERATIONS: &[Operation] = &[
     Operation {
         name: "search",
+        subject: Subject::Search,
         summary: "Search provisions by meaning and by words",
         details: Some(
             "If `q` names a jurisdiction or a code (\"in DC\"), only its law is searched or its law ranks higher, as `understood` reports; `exact=true` turns this off.",
@@ -104,6 +106,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "node",
+        subject: Subject::Law,
         summary: "One provision or container: full text, citation, ancestors, provenance",
         details: None,
         route: route("/api/v1/node/{id}", "/api/v1/node/{node}"),
@@ -124,6 +127,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "references",
+        subject: Subject::Law,
         summary: "The provisions that a provision cites, or that cite it",
         details: None,
         route: route("/api/v1/node/{id}/references", "/api/v1/node/{node}/references?direction=in"),
@@ -143,6 +147,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "nodes",
+        subject: Subject::Law,
         summary: "Several nodes in one call; unknown ids are listed as missing",
         details: None,
         route: route("/api/v1/nodes", "/api/v1/nodes?ids={node},{other_node}"),
@@ -158,6 +163,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "resolve",
+        subject: Subject::Law,
         summary: "The provisions that a citation names, in any spelling; one answer for each citation of a list",
         details: None,
         route: route("/api/v1/resolve", "/api/v1/resolve?citation={citation}"),
@@ -177,6 +183,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "suggest",
+        subject: Subject::Search,
         summary: "Completions of a heading or citation while it is typed, with spelling correction",
         details: None,
         route: route("/api/v1/suggest", "/api/v1/suggest?q={typed}"),
@@ -192,6 +199,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "code-bodies",
+        subject: Subject::Browsing,
         summary: "All code bodies",
         details: None,
         route: route("/api/v1/code-bodies", "/api/v1/code-bodies"),
@@ -211,6 +219,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "browse",
+        subject: Subject::Browsing,
         summary: "The direct children of a code body or of a node",
         details: None,
         route: route("/api/v1/browse", "/api/v1/browse?codeBodyId={code_body}"),
@@ -236,6 +245,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "gis",
+        subject: Subject::Zoning,
         summary: "The zoning layer of a municipality as GeoJSON, each zone with its citation",
         details: None,
         route: route("/api/v1/gis/{shortCode}", "/api/v1/gis/{short_code}"),
@@ -251,6 +261,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "gis-at",
+        subject: Subject::Zoning,
         summary: "The zones at a point, each with the citation that defines it; with the scope node also the full texts",
         details: None,
         route: route("/api/v1/gis/{shortCode}/at", "/api/v1/gis/{short_code}/at?lat={lat}&lon={lon}"),
@@ -270,6 +281,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "gis-zones",
+        subject: Subject::Zoning,
         summary: "The zones and categories of a zoning layer: counts, extents, what defines each; without shapes",
         details: None,
         route: route("/api/v1/gis/{shortCode}/zones", "/api/v1/gis/{short_code}/zones"),
@@ -285,6 +297,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "gis-tile",
+        subject: Subject::Zoning,
         summary: "The part of a zoning layer in one tile of the web map, simplified for its zoom",
         details: Some(
             "Tiles are those of web maps in the Mercator projection, 2^z by 2^z, counted from the north-west. A unit of the \
@@ -303,6 +316,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "coverage",
+        subject: Subject::Browsing,
         summary: "All jurisdictions, with the number of provisions and the editions of each",
         details: None,
         route: route("/api/v1/coverage", "/api/v1/coverage"),
@@ -324,6 +338,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "me",
+        subject: Subject::Account,
         summary: "Your account: tier, credits, limits, latest ledger entries, packs",
         details: Some(
             "Costs a credit like every call. With an empty wallet and no free units left it returns 402. Every paid response \
@@ -348,6 +363,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "formation-requirements",
+        subject: Subject::Formation,
         summary: "What a state requires of a new company: office, form, facts, fee, duties; each figure with its source",
         details: Some(
             "Figures not yet compared with their sources are marked unverified, and unknown values are null. \
@@ -370,6 +386,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "formation-lookup-naics",
+        subject: Subject::Formation,
         summary: "NAICS 2022 industry codes by code, by its first digits, or by a plain description of the business",
         details: Some(
             "Typing errors are corrected. Industries with `foundBy` `meaning` are guesses: no word of the query matches them.",
@@ -391,6 +408,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "formation-handoff",
+        subject: Subject::FormationOrders,
         summary: "Check the intake of a company formation, and get a link on which a person reviews, accepts and pays it",
         details: Some(
             "All faults are reported at once, each with the path of its field. The intake is stored encrypted, and deleted if nobody \
@@ -420,6 +438,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "formation-status",
+        subject: Subject::FormationOrders,
         summary: "The status of a company-formation order",
         details: None,
         route: route("/api/v1/formation/status/{orderId}", "/api/v1/formation/status/{order_id}?token={token}"),
@@ -435,6 +454,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "handoff-status",
+        subject: Subject::FormationOrders,
         summary: "What became of an intake that this account handed over: waiting for a person, or the stage of its order",
         details: None,
         route: None,
@@ -454,6 +474,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "checkout",
+        subject: Subject::Account,
         summary: "The packs of credits and how to buy one",
         details: None,
         route: route(CHECKOUT_PATH, "/api/v1/billing/checkout"),
@@ -469,6 +490,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "purchase",
+        subject: Subject::Account,
         summary: "Buy a pack of credits: the answer says how to pay",
         details: Some(
             "Send `{\"pack\": \"starter\"}`. A request repeated with the same `Idempotency-Key` returns the same purchase, \
@@ -490,6 +512,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "keys",
+        subject: Subject::Account,
         summary: "The keys that this key created, with their budgets",
         details: None,
         route: route(KEYS_PATH, "/api/v1/keys"),
@@ -505,6 +528,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "key-create",
+        subject: Subject::Account,
         summary: "Create a key for a program or agent, with a budget",
         details: Some(
             "The key has at most the scopes and the time of the key that creates it, shares its rate limits, and ends with \
@@ -526,6 +550,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "key-revoke",
+        subject: Subject::Account,
         summary: "Revoke a key that this key created, and the keys that it created",
         details: None,
         route: Some(Route { method: Method::Post, path: "/api/v1/keys/revoke", example: "/api/v1/keys/revoke" }),
@@ -544,6 +569,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "connector-search",
+        subject: Subject::Agents,
         summary: "Search provisions for research; ids, titles and addresses only",
         details: None,
         route: None,
@@ -559,6 +585,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "connector-fetch",
+        subject: Subject::Agents,
         summary: "The text of a search result; also by citation or by an address of this service",
         details: None,
         route: None,

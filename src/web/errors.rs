@@ -9,7 +9,11 @@ use super::frame::{Page, SiteSection};
 use super::response::{self, CachePolicy};
 use super::visitor::Visitor;
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::subject::Subject;
 use crate::mount::{ErrorPageInfo, MountResponse};
+
+/// The message for an unknown address.
+const NOTHING_HERE: &str = "there is nothing at this address";
 
 /// The error page of a failed call, for this visitor.
 pub(super) fn answer(error: &ApiError, visitor: &Visitor, request_id: &str) -> MountResponse {
@@ -24,11 +28,23 @@ pub(super) fn answer(error: &ApiError, visitor: &Visitor, request_id: &str) -> M
 
 /// The error page of an unknown address.
 pub(super) fn not_found(visitor: &Visitor, request_id: &str) -> MountResponse {
-    let error = ApiError::new(ErrorCode::NotFound, "there is nothing at this address");
+    let error = ApiError::new(ErrorCode::NotFound, NOTHING_HERE);
     answer(&error, visitor, request_id)
 }
 
+/// The error page of an unknown address below a page that lists the known ones.
+pub(super) fn not_found_below(parent: &str, name: &str, visitor: &Visitor, request_id: &str) -> MountResponse {
+    let error = ErrorPageInfo { status: StatusCode::NOT_FOUND, message: NOTHING_HERE, request_id };
+    let advice = html! { p { a.button href=(parent) { (name) } " " a.button.quiet href="/" { "Search" } } };
+    let response = page_with_advice(&error, &advice, visitor);
+    MountResponse { error: Some(ErrorCode::NotFound.code()), ..response.into() }
+}
+
 pub(super) fn page(error: &ErrorPageInfo<'_>, visitor: &Visitor) -> Response<Bytes> {
+    page_with_advice(error, &advice(error.status, error.request_id), visitor)
+}
+
+fn page_with_advice(error: &ErrorPageInfo<'_>, advice: &Markup, visitor: &Visitor) -> Response<Bytes> {
     let title = title(error.status);
     let page = Page::new(
         title,
@@ -38,7 +54,7 @@ pub(super) fn page(error: &ErrorPageInfo<'_>, visitor: &Visitor) -> Response<Byt
                 p.status { (error.status.as_u16()) }
                 h1 { (title) }
                 p.lead { (sentence(message_for_people(error))) }
-                (advice(error.status, error.request_id))
+                (advice)
             }
         },
     );
@@ -63,7 +79,13 @@ fn title(status: StatusCode) -> &'static str {
 fn advice(status: StatusCode, request_id: &str) -> Markup {
     match status.as_u16() {
         401 => {
-            html! { p { a href="/settings/sign-in" { "Sign in" } " · " a href="/docs" { "How to get a key" } " · " a href="/" { "Search" } } }
+            let keys = Subject::Account.path();
+            html! {
+                p {
+                    a href="/settings/sign-in" { "Sign in" } " · " a href=(keys) { "How to get a key" } " · "
+                    a href="/" { "Search" }
+                }
+            }
         }
         404 => html! {
             p { "Check the address, search the law, or look through the contents." }

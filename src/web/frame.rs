@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::assets::{Asset, ICON, SITE, STYLE};
 use super::visitor::Visitor;
+use crate::api::subject::DOCS_PATH;
 
 /// The section of the site that the navigation marks as current.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +27,7 @@ const NAVIGATION: &[(SiteSection, &str, &str)] = &[
     (SiteSection::Contents, "/browse", "Contents"),
     (SiteSection::Coverage, "/coverage", "Coverage"),
     (SiteSection::Zoning, "/zoning", "Zoning"),
-    (SiteSection::Api, "/docs", "API"),
+    (SiteSection::Api, DOCS_PATH, "API"),
 ];
 
 /// A whole page, before it is rendered.

@@ -1,5 +1,5 @@
 //! Pages for search engines, if the operator allows indexing: robots.txt, and sitemaps for every
-//! code.
+//! code and for the documentation.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,10 +12,14 @@ use super::response::{self, CachePolicy};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::page_links::page_path;
+use crate::api::subject::{DOCS_PATH, Subject};
 use crate::mount::MountResponse;
 
 /// Nodes per sitemap. The protocol allows 50,000 addresses.
 const NODES_PER_MAP: u32 = 20_000;
+
+/// The name of the sitemap of the documentation.
+const DOCS_MAP: &str = "docs.xml";
 
 const XML: &str = "application/xml; charset=utf-8";
 
@@ -36,12 +40,17 @@ pub(super) fn index(opened: OpenPage<'_>) -> MountResponse {
             let _ = write!(xml, "<sitemap><loc>{base_url}/sitemap/{}-{part}.xml</loc></sitemap>", body.id.0);
         }
     }
+    let _ = write!(xml, "<sitemap><loc>{base_url}/sitemap/{DOCS_MAP}</loc></sitemap>");
     xml += "</sitemapindex>\n";
     opened.answer(response::text(StatusCode::OK, XML, xml.into(), CachePolicy::Revalidate))
 }
 
-/// The sitemap of one part of a code.
-pub(super) async fn of_body(opened: OpenPage<'_>, name: &str) -> Result<MountResponse, ApiError> {
+/// The sitemap with this name: that of the documentation, or of one part of a code.
+pub(super) async fn sitemap(opened: OpenPage<'_>, name: &str) -> Result<MountResponse, ApiError> {
+    if name == DOCS_MAP {
+        let xml = docs_urls(opened.shell.service.base_url());
+        return Ok(opened.answer(response::text(StatusCode::OK, XML, xml.into(), CachePolicy::Revalidate)));
+    }
     let gone = || ApiError::not_found("there is no such sitemap in this snapshot");
     let (body, part) = name.strip_suffix(".xml").and_then(|name| name.rsplit_once('-')).ok_or_else(gone)?;
     let part: u32 = part.parse().map_err(|_| gone())?;
@@ -56,6 +65,14 @@ pub(super) async fn of_body(opened: OpenPage<'_>, name: &str) -> Result<MountRes
     let (corpus, base_url) = (Arc::clone(&opened.corpus), opened.shell.service.base_url().to_owned());
     let xml = opened.shell.service.heavy(move || urls(&corpus, range, &base_url)).await?;
     Ok(opened.answer(response::text(StatusCode::OK, XML, xml.into(), CachePolicy::Revalidate)))
+}
+
+fn docs_urls(base_url: &str) -> String {
+    let mut xml = begun("urlset");
+    for path in Subject::ALL.map(Subject::path).iter().map(String::as_str).chain([DOCS_PATH]) {
+        let _ = write!(xml, "<url><loc>{base_url}{path}</loc></url>");
+    }
+    xml + "</urlset>\n"
 }
 
 fn urls(corpus: &Corpus, range: OrdinalRange, base_url: &str) -> Result<String, ApiError> {

@@ -66,7 +66,7 @@ const answer = await fetch(base + "/api/v1/search?q=deposit", { headers: { Autho
 assert.equal(answer.status, 200);
 
 // The documentation calls what a program would, with the key that is pasted, and keeps it in this tab alone.
-await person.goto(base + "/docs");
+await person.goto(base + "/docs/search");
 await person.fill("#key", key);
 const trying = person.locator("form.try[aria-label='Try search']");
 await trying.locator("[name=q]").fill("security deposit");

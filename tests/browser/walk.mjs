@@ -26,6 +26,12 @@ async function cutOff(page) {
     .map((box) => `${box.getAttribute("aria-label") ?? box.textContent.slice(0, 80)}: ${box.scrollWidth} in ${box.clientWidth}`));
 }
 
+/** The paths of the documentation's pages, as its start page lists them. */
+async function docsPages(page) {
+  await page.goto("/docs");
+  return page.locator(".subjects dt a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+}
+
 /** The pages by name. */
 async function places() {
   const page = await visitor(open);
@@ -55,6 +61,12 @@ async function places() {
     container,
     coverage: "/coverage",
     docs: "/docs",
+    "docs-keys": "/docs/keys",
+    "docs-search": "/docs/search",
+    "docs-formation": "/docs/formation",
+    "docs-agents": "/docs/agents",
+    "docs-errors": "/docs/errors",
+    "docs-missing": "/docs/nothing",
     zoning: "/zoning",
     missing: "/nowhere",
     "missing-law": "/law/00000000-0000-0000-0000-000000000000",
@@ -142,7 +154,7 @@ await test("by Tab and Enter alone, each focus seen: search, a result, a referen
   await page.waitForURL((url) => /\/(xa|us)\//.test(url.pathname) && url.href !== read);
   await page.goBack();
   await page.waitForURL(read);
-  for (const [path, last] of [["/coverage", "#theme input"], ["/browse", "#theme input"], [pages.docs, "form.try button"]]) {
+  for (const [path, last] of [["/coverage", "#theme input"], ["/browse", "#theme input"], [pages["docs-search"], "form.try button"]]) {
     await page.goto(path);
     await tabTo(page, last);
   }
@@ -159,6 +171,21 @@ await test("the navigation stays in its place from page to page", async () => {
   await close(page);
 });
 
+await test("no page of the documentation is long, and links to the former single page lead on", async () => {
+  const page = await visitor(open, DESK);
+  for (const path of await docsPages(page)) {
+    await page.goto(path);
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    assert.ok(height < 12_000, `${path} is ${height} pixels high`);
+  }
+  await page.goto("/docs#gis-at");
+  const link = page.locator(":target");
+  await assertWithinWindow(page, ":target");
+  await link.click();
+  await page.waitForURL(/\/docs\/zoning#gis-at$/);
+  await close(page);
+});
+
 await test("on a phone the filters are a tap away, and the documentation is read without moving tables sideways", async () => {
   const page = await visitor(open, { ...PHONE, reducedMotion: "reduce" });
   await page.goto(pages.results);
@@ -166,8 +193,10 @@ await test("on a phone the filters are a tap away, and the documentation is read
   await page.click(".to-filters");
   const { top } = await page.locator("#filters").evaluate((place) => place.getBoundingClientRect());
   assert.ok(top < PHONE.viewport.height, `the filters are at ${top}`);
-  await page.goto(pages.docs);
-  assert.deepEqual(await cutOff(page), []);
+  for (const path of [pages.docs, ...(await docsPages(page))]) {
+    await page.goto(path);
+    assert.deepEqual(await cutOff(page), [], path);
+  }
   await close(page);
 });
 
@@ -233,7 +262,11 @@ await test("with scripts off: the contents by links, the documentation by lines 
   await page.locator(".tree a").first().click();
   assert.ok(await page.locator("article.law h1").isVisible());
   await page.goto("/docs");
-  assert.ok((await page.locator("pre", { hasText: "curl " }).count()) > 10);
+  assert.equal(await page.locator("pre", { hasText: "curl " }).count(), 1);
+  await page.locator(".docs > nav a", { hasText: "Zoning" }).click();
+  assert.ok((await page.locator("pre", { hasText: "curl " }).count()) > 2);
+  await page.locator(".neighbours a[rel=next]").click();
+  assert.equal(new URL(page.url()).pathname, "/docs/formation");
   assert.equal(await page.locator("form.try:visible, #key-form:visible").count(), 0);
   await close(page);
 });
@@ -340,7 +373,7 @@ await test("printed, a provision is its text alone", async () => {
   await picture(page, "print");
   // What would be scrolled on a screen fits on paper.
   await page.setViewportSize({ width: 680, height: 880 });
-  for (const path of [pages.docs, pages.coverage]) {
+  for (const path of [pages.docs, ...(await docsPages(page)), pages.coverage]) {
     await page.goto(path);
     assert.deepEqual(await cutOff(page), [], path);
   }

@@ -9,6 +9,7 @@ use hornbook::api::documents::markdown::{self, README_BEGIN, README_END};
 use hornbook::api::documents::{ApiDocument, DocumentContext, Examples};
 use hornbook::api::headers::HEADERS;
 use hornbook::api::operation::{Method, Operation};
+use hornbook::api::subject::Subject;
 use hornbook::web::docs;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::tier::Tariff;
@@ -73,6 +74,12 @@ fn quick_start_setting() -> DocumentContext<'static> {
     }
 }
 
+/// The pages of the documentation for people, by the names of their copies.
+fn docs_pages() -> Vec<(String, String)> {
+    let file_name = |subject: Option<Subject>| format!("{}.html", subject.map_or("index", Subject::name));
+    docs::pages(&quick_start_setting()).into_iter().map(|page| (file_name(page.subject), page.html)).collect()
+}
+
 /// Compares the copies. With `HORNBOOK_RENEW_DOCUMENTS` it writes them first.
 #[test]
 fn rendered_documents_match_the_checked_in_copies() {
@@ -82,10 +89,9 @@ fn rendered_documents_match_the_checked_in_copies() {
             (root.join("docs/rendered").join(document.file_name()), document.render(&quick_start_setting()))
         })
         .into();
-    copies.push((
-        root.join("docs/rendered/docs.html"),
-        docs::content(&quick_start_setting()).replace("><", ">\n<") + "\n",
-    ));
+    for (name, html) in docs_pages() {
+        copies.push((root.join("docs/rendered/docs").join(name), html.replace("><", ">\n<") + "\n"));
+    }
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let (before, behind) = readme.split_once(README_BEGIN).expect("the mark where the table begins");
     let (_, behind) = behind.split_once(README_END).expect("the mark where the table ends");
@@ -150,8 +156,9 @@ const FORBIDDEN_PHRASES: &[&str] = &[
 
 #[test]
 fn documents_contain_no_source_terms() {
-    let rendered = ApiDocument::ALL.map(|document| (document.file_name(), document.render(&quick_start_setting())));
-    for (name, text) in rendered.into_iter().chain([("docs.html", docs::content(&quick_start_setting()))]) {
+    let rendered =
+        ApiDocument::ALL.map(|document| (document.file_name().to_owned(), document.render(&quick_start_setting())));
+    for (name, text) in rendered.into_iter().chain(docs_pages()) {
         for sign in FORBIDDEN_PHRASES {
             let at = text.find(sign).map(|at| &text[text.floor_char_boundary(at.saturating_sub(60))..at + sign.len()]);
             assert_eq!(at, None, "{name} has {sign:?}");
@@ -259,108 +266,6 @@ fn response_headers_match_the_openapi_document() {
     let unseen: Vec<&str> =
         HEADERS.iter().map(|header| header.name).filter(|name| !seen.contains(&name.to_lowercase())).collect();
     assert_eq!(unseen, [""; 0], "described and never sent");
-}
-
-#[test]
-fn every_example_of_the_docs_page_runs() {
-    let server = crate::pages::open();
-    let key = server.create_full_key();
-    let page = server.get_with("/docs", &[]).text();
-    let mut ran = 0;
-    for example in page.split("curl ").skip(1).map(|rest| rest.split("</code>").next().unwrap()) {
-        let address = example.split("'https://law.example").nth(1).unwrap().split('\'').next().unwrap();
-        let address = address.replace("&amp;", "&");
-        if address.contains("ORDER_ID") || example.contains("KEY_ID") {
-            continue;
-        }
-        let headers = [("Authorization", format!("Bearer {key}"))];
-        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let headers = if example.contains("Authorization") { &headers[..] } else { &[] };
-        let answered = match example.split_once("--json '") {
-            None => server.get_with(&address, headers),
-            Some((_, body)) => {
-                let body = body.split('\'').next().unwrap().replace("&quot;", "\"").replace("&amp;", "&");
-                crate::formation::post(&server, &address, headers, &body)
-            }
-        };
-        assert_eq!(answered.status, 200, "{address}: {}", answered.text());
-        ran += 1;
-    }
-    assert_eq!(
-        ran,
-        routed_operations().count() - 1,
-        "one example per operation, plus the first one, minus those with ORDER_ID and KEY_ID"
-    );
-}
-
-#[test]
-fn links_and_anchors_of_the_docs_page_work() {
-    let server = crate::pages::open();
-    let answered = server.get_with("/docs", &[]);
-    let page = answered.text();
-    for foreign in ["<script>", "<style", "@import", "url(", " style=\"", "onclick"] {
-        assert!(!page.contains(foreign), "{foreign}");
-    }
-    for source in page.split(" src=\"").skip(1) {
-        assert!(source.starts_with("/assets/"), "{}", &source[..40]);
-    }
-    let held = server.get_with("/docs", &[("If-None-Match", answered.header("etag"))]);
-    assert_eq!((held.status, held.body.len()), (304, 0));
-    assert_eq!(server.get_with("/docs/", &[]).body, answered.body);
-    let ids: Vec<&str> = page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    for (place, id) in ids.iter().enumerate() {
-        assert!(!ids[..place].contains(id), "the id {id} stands twice");
-    }
-    for anchor in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
-        assert!(ids.contains(&anchor), "no element has the id {anchor}");
-    }
-    for operation in routed_operations() {
-        assert!(ids.contains(&operation.name));
-        for parameter in operation.parameters {
-            assert!(page.contains(&format!("<code>{}</code>", parameter.name)), "{}", parameter.name);
-        }
-    }
-    for tag in ["section", "article", "table", "code", "pre", "td", "th", "tr", "li", "ul", "div", "dl", "p", "a"] {
-        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
-        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
-    }
-}
-
-/// The page's script reads these parts of a form.
-#[test]
-fn every_operation_has_a_form_with_a_field_for_each_parameter() {
-    let page = crate::pages::open().get_with("/docs", &[]).text();
-    for operation in routed_operations() {
-        let route = operation.route.unwrap();
-        let form = page.split("<form class=\"try\"").find(|form| form.contains(&format!("\"Try {}\"", operation.name)));
-        let form = form.unwrap_or_else(|| panic!("{} has no form", operation.name)).split("</form>").next().unwrap();
-        assert!(form.starts_with(" hidden"), "the form must be hidden without scripts");
-        for said in [format!("data-method=\"{}\"", route.method.as_str()), format!("data-path=\"{}\"", route.path)] {
-            assert!(form.contains(&said), "{said}");
-        }
-        assert_eq!(form.contains("data-keyed"), operation.metering().is_some(), "{}", operation.name);
-        assert_eq!(form.contains("<textarea"), operation.body.is_some(), "{}", operation.name);
-        for parameter in operation.parameters {
-            assert_eq!(
-                form.matches(&format!(" name=\"{}\" data-in=\"", parameter.name)).count(),
-                1,
-                "{}",
-                parameter.name
-            );
-        }
-        assert_eq!(form.matches(" data-in=").count(), operation.parameters.len());
-    }
-}
-
-#[test]
-fn the_docs_page_contains_no_data_of_the_reader() {
-    let server = crate::browser::start_with_account_pages();
-    let mut browser = crate::browser::Browser::approved(&server, "jane@example.org");
-    let page = browser.get("/docs").text();
-    assert!(page.contains("href=\"/settings\">Account</a>"));
-    for secret in ["hb_live_1", "jane@example.org", browser.cookies[crate::browser::SESSION_COOKIE].as_str()] {
-        assert!(!page.contains(secret), "{secret}");
-    }
 }
 
 #[test]

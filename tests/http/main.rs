@@ -9,6 +9,7 @@ mod browser;
 mod budgets;
 mod charging;
 mod compression;
+mod docs_pages;
 mod documents;
 mod filters;
 mod formation;

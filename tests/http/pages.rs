@@ -461,6 +461,7 @@ fn sitemaps_have_every_provision_once() {
     let bodies = server.get("/api/v1/code-bodies", &key).json();
     let provisions: u64 =
         bodies["codeBodies"].as_array().unwrap().iter().map(|body| body["provisionCount"].as_u64().unwrap()).sum();
+    all.retain(|address| !address.starts_with("https://law.example/docs"));
     assert_eq!(all.len() as u64, provisions);
     assert_eq!(request(&server, &all[0]["https://law.example".len()..]).status, 200);
     assert_eq!(request(&server, "/sitemap/nothing-0.xml").status, 404);

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ApiDocument, DOCS_PATH};
+use super::ApiDocument;
+use crate::api::subject::DOCS_PATH;
 
 pub(super) fn document(base: &str) -> Value {
     let at = |document: ApiDocument| format!("{base}{}", document.paths()[0]);

@@ -4,11 +4,12 @@
 use hornbook_accounts::scope::Scope;
 use serde_json::{Value, json};
 
-use super::{ApiDocument, DOCS_PATH, DocumentContext};
+use super::{ApiDocument, DocumentContext};
 use crate::api::openapi::OPENAPI_VERSION;
 use crate::api::operation::{API_VERSION, CHECKOUT_PATH, CostUnit, Operation, Route};
 use crate::api::operations::OPERATIONS;
 use crate::api::parameters::{Location, Need, Parameter};
+use crate::api::subject::DOCS_PATH;
 
 /// Endpoints, parameters, scopes and costs.
 pub(super) fn document(setting: &DocumentContext<'_>) -> Value {

@@ -3,7 +3,8 @@
 use super::super::operation::Operation;
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter};
-use super::{ApiDocument, DOCS_PATH, DocumentContext, markdown};
+use super::super::subject::DOCS_PATH;
+use super::{ApiDocument, DocumentContext, markdown};
 
 pub(super) fn text(setting: &DocumentContext<'_>) -> String {
     let base = setting.base_url;
@@ -31,7 +32,7 @@ pub(super) fn text(setting: &DocumentContext<'_>) -> String {
     out += "## Documents\n\n";
     for (path, what) in [
         (ApiDocument::OpenApi.paths()[0], "OpenAPI 3.1, with the schema of every response"),
-        (DOCS_PATH, "documentation for people"),
+        (DOCS_PATH, "documentation for people, a page for each subject"),
         (ApiDocument::Discovery.paths()[0], "endpoints, parameters, scopes and costs as JSON"),
         (ApiDocument::Catalog.paths()[0], "the API catalog of RFC 9727"),
     ] {

@@ -15,9 +15,6 @@ use hornbook_accounts::tier::Tariff;
 use super::openapi;
 pub use examples::Examples;
 
-/// Path of the documentation for people.
-pub const DOCS_PATH: &str = "/docs";
-
 /// Data in the documents that does not come from the operations table.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentContext<'s> {

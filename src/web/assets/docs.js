@@ -9,11 +9,14 @@
   function keep(value) {
     try { if (value) sessionStorage.setItem(KEPT, value); else sessionStorage.removeItem(KEPT); } catch (e) { /* It holds for this page. */ }
   }
-  keyForm.hidden = false;
-  key.value = kept();
-  key.addEventListener("input", function () { keep(key.value.trim()); });
-  keyForm.addEventListener("submit", function (event) { event.preventDefault(); });
-  keyForm.addEventListener("reset", function () { keep(""); });
+  // Only pages with operations have the form of the key.
+  if (keyForm) {
+    keyForm.hidden = false;
+    key.value = kept();
+    key.addEventListener("input", function () { keep(key.value.trim()); });
+    keyForm.addEventListener("submit", function (event) { event.preventDefault(); });
+    keyForm.addEventListener("reset", function () { keep(""); });
+  }
 
   document.querySelectorAll("button[data-copy]").forEach(function (button) {
     if (!navigator.clipboard) return;

@@ -2,42 +2,48 @@
 //! it.
 
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::elements::{curl, lines, prose, table};
 use super::schema;
+use super::source::DocsSource;
 use crate::api::documents::{DocumentContext, markdown};
 use crate::api::operation::{Operation, Route};
 use crate::api::parameters::{Location, Need, Parameter, ParameterKind};
 use crate::api::reply::Format;
+use crate::api::subject::Subject;
 
-pub(super) fn card(operation: &Operation, route: Route, setting: &DocumentContext<'_>, description: &Value) -> Markup {
-    let Operation { name, summary, details, parameters, .. } = operation;
-    let example = setting.examples.fill(route.example);
-    let needs_key = operation.metering().is_some();
-    let call = curl(setting.base_url, &example, operation.body.map(|body| body.example), needs_key);
+pub(super) fn card(operation: &Operation, source: &DocsSource<'_>) -> Markup {
+    let Operation { name, summary, details, parameters, route, .. } = operation;
     html! {
         article aria-labelledby=(name) {
             h3 id=(name) { (name) }
             p { (prose(summary)) @if let Some(details) = details { ". " (prose(details)) } }
-            p.route { b { (route.method.as_str()) } " " code { (route.path) } }
-            (facts(operation, route, description))
+            @if let Some(route) = route { p.route { b { (route.method.as_str()) } " " code { (route.path) } } }
+            (facts(operation, source))
             @if !parameters.is_empty() {
                 h4 { "Parameters" }
                 (table(&format!("Parameters of {name}"), &["name", "in", "default", "meaning"], &html! {
                     @for parameter in *parameters { (row(parameter)) }
                 }))
             }
-            h4 { "Example" }
-            (lines(&call))
-            (panel(operation, route, setting))
+            @if let Some(route) = route {
+                h4 { "Example" }
+                (lines(&example(operation, *route, source.setting)))
+                (panel(operation, *route, source.setting))
+            }
         }
     }
 }
 
-fn facts(operation: &Operation, route: Route, description: &Value) -> Markup {
-    let Route { method, path, .. } = route;
-    let answer = &description["paths"][path][method.as_str().to_ascii_lowercase()]["responses"]["200"]["content"];
+fn example(operation: &Operation, route: Route, setting: &DocumentContext<'_>) -> String {
+    let body = operation.body.map(|body| body.example);
+    curl(setting.base_url, &setting.examples.fill(route.example), body, operation.metering().is_some())
+}
+
+/// What a caller should know. The answer and the errors of a tool without a route are those of its
+/// protocol.
+fn facts(operation: &Operation, source: &DocsSource<'_>) -> Markup {
+    let answer = |route| source.description.answer(route, Format::Json.media_type());
     let forms: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
     let mut statuses: Vec<String> = operation.all_errors().iter().map(|error| error.status().to_string()).collect();
     statuses.dedup();
@@ -47,9 +53,11 @@ fn facts(operation: &Operation, route: Route, description: &Value) -> Markup {
             (fact("scope", &html! { (markdown::scopes(operation)) }))
             (fact("credits", &html! { (markdown::credits(operation)) }))
             @if let Some(tool) = operation.tool { (fact("tool", &html! { code { (tool.name) } })) }
-            (fact("response", &schema::kind(&answer[Format::Json.media_type()]["schema"])))
-            @if forms.len() > 1 { (fact("available as", &html! { (forms.join(", ")) })) }
-            (fact("error statuses", &html! { a href="#errors" { (statuses.join(", ")) } }))
+            @if let Some(route) = operation.route {
+                (fact("response", &schema::kind(answer(route), &source.description)))
+                @if forms.len() > 1 { (fact("available as", &html! { (forms.join(", ")) })) }
+                (fact("error statuses", &html! { a href=(Subject::Errors.path()) { (statuses.join(", ")) } }))
+            }
         }
     }
 }

@@ -2,6 +2,10 @@
 
 use maud::{Markup, html};
 
+use crate::api::operation::Operation;
+use crate::api::operations::OPERATIONS;
+use crate::api::subject::Subject;
+
 /// Renders a trusted sentence with `code` between backticks.
 pub(super) fn prose(text: &str) -> Markup {
     html! {
@@ -9,6 +13,21 @@ pub(super) fn prose(text: &str) -> Markup {
             @if place % 2 == 0 { (part) } @else { code { (part) } }
         }
     }
+}
+
+/// The operations that the page of a subject describes.
+pub(super) fn operations_of(subject: Subject) -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().filter(move |operation| operation.subject == subject)
+}
+
+pub(super) fn link_to_operation(operation: &Operation) -> Markup {
+    html! { a href={ (operation.subject.path()) "#" (operation.name) } { (operation.name) } }
+}
+
+/// A link to the operation with this name.
+pub(super) fn link_to(name: &str) -> Markup {
+    let operation = OPERATIONS.iter().find(|operation| operation.name == name);
+    html! { @match operation { Some(operation) => (link_to_operation(operation)), None => (name) } }
 }
 
 /// A table that scrolls on its own if it is wider than the page, and that the keyboard can reach.

@@ -3,10 +3,11 @@
 use maud::{Markup, Render, html};
 use serde_json::{Map, Value};
 
+use super::description::{ApiDescription, reference};
 use super::elements::{prose, table};
 
 /// A response object, under its name.
-pub(super) fn object(name: &str, schema: &Value) -> Markup {
+pub(super) fn object(name: &str, schema: &Value, description: &ApiDescription) -> Markup {
     let anchor = format!("object-{name}");
     let nothing = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&nothing);
@@ -21,12 +22,12 @@ pub(super) fn object(name: &str, schema: &Value) -> Markup {
                 (table(&format!("Values of {name}"), &["value", "meaning"], &html! {
                     @for (value, meaning) in values { tr { th scope="row" { code { (value) } } td { (prose(meaning)) } } }
                 }))
-            } @else if properties.is_empty() { p { (kind(schema)) } } @else {
+            } @else if properties.is_empty() { p { (kind(schema, description)) } } @else {
                 (table(&format!("Fields of {name}"), &["field", "type", "meaning"], &html! {
                     @for (name, field) in properties {
                         tr {
                             th scope="row" { code { (name) } }
-                            td { (kind(field)) }
+                            td { (kind(field, description)) }
                             td { (prose(field["description"].as_str().unwrap_or_default())) }
                         }
                     }
@@ -51,10 +52,16 @@ fn meanings<'t>(text: &'t str, values: &[&'t str]) -> (&'t str, Vec<(&'t str, &'
     (rest.trim_end(), found)
 }
 
-/// The type of a value, with links to the objects on this page.
-pub(super) fn kind(schema: &Value) -> Markup {
-    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
-        return html! { a href={ "#object-" (name) } { (name) } };
+/// The type of a value, with links to its objects.
+pub(super) fn kind(schema: &Value, description: &ApiDescription) -> Markup {
+    let kind = |schema: &Value| kind(schema, description);
+    let named = |name: &str| match (name, schema["format"].as_str()) {
+        ("string", Some("uuid")) => html! { "UUID" },
+        ("array", _) => html! { "list of " (kind(&schema["items"])) },
+        (name, _) => html! { (name) },
+    };
+    if let Some(name) = reference(schema) {
+        return html! { a href=[description.address(name)] { (name) } };
     }
     if let Some(choices) = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array()) {
         return any_of(choices.iter().map(kind));
@@ -63,22 +70,14 @@ pub(super) fn kind(schema: &Value) -> Markup {
         return any_of(values.iter().map(|value| html! { code { (value.to_string()) } }));
     }
     match &schema["type"] {
-        Value::String(name) => named(name, schema),
-        Value::Array(names) => any_of(names.iter().filter_map(Value::as_str).map(|name| named(name, schema))),
+        Value::String(name) => named(name),
+        Value::Array(names) => any_of(names.iter().filter_map(Value::as_str).map(named)),
         _ => html! { "any" },
     }
 }
 
 fn any_of(choices: impl Iterator<Item = impl Render>) -> Markup {
     html! { @for (place, choice) in choices.enumerate() { @if place > 0 { " or " } (choice) } }
-}
-
-fn named(name: &str, schema: &Value) -> Markup {
-    match (name, schema["format"].as_str()) {
-        ("string", Some("uuid")) => html! { "UUID" },
-        ("array", _) => html! { "list of " (kind(&schema["items"])) },
-        (name, _) => html! { (name) },
-    }
 }
 
 #[cfg(test)]

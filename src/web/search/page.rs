@@ -13,6 +13,7 @@ use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::replies::{FacetsReply, LinkedCandidate, SearchReply, SearchResultItem};
 use crate::api::reply::Pages;
+use crate::api::subject::Subject;
 use crate::api::visitors::VisitorAction;
 use crate::web::formatting::{credits, status_of};
 use crate::web::law::cited::message_for_people;
@@ -109,7 +110,7 @@ impl<'c> Choices<'c> {
                 @if !self.may_search {
                     p.also {
                         "To search for anything else, " (self.way_in()) " "
-                        a href="/docs" { "The API" } " is the same search for programs. "
+                        a href=(Subject::Search.path()) { "The API" } " is the same search for programs. "
                         "Citations open their provisions without an account."
                     }
                 }

@@ -46,10 +46,10 @@ const operator = await visitor(link, "root");
 const person = await visitor("/settings/sign-up", "jane@example.org");
 
 const readers = ["/", "/?q=security+deposit", "/?q=secuirty+depositt", "/?q=zyzzyva&mode=keyword", provision, `${provision}/references?direction=in`,
-  container, "/browse", code, "/coverage", "/zoning", "/zoning/XA-MILLBROOK?zone=VR", "/docs", "/settings/sign-in", "/settings/sign-up", "/formation/track"];
+  container, "/browse", code, "/coverage", "/zoning", "/zoning/XA-MILLBROOK?zone=VR", "/docs", "/docs/search", "/settings/sign-in", "/settings/sign-up", "/formation/track"];
 const audits = [
   ...readers.map((path) => [path, DESK, reader]),
-  ...["/?q=security+deposit", provision, "/docs", "/zoning/XA-MILLBROOK"].map((path) => [path, PHONE, reader]),
+  ...["/?q=security+deposit", provision, "/docs", "/docs/search", "/zoning/XA-MILLBROOK"].map((path) => [path, PHONE, reader]),
   ["/settings", DESK, person], ["/settings/ledger", DESK, person], ["/settings", PHONE, person], ["/operator", DESK, operator],
 ];
 
