@@ -28,6 +28,30 @@ pub(super) fn day(at: UnixMillis) -> Markup {
     html! { time { (at.day()) } }
 }
 
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// A day as people write it: `May 24, 2004`. Programs read the element's attribute.
+pub(super) fn written_day(day: Day) -> Markup {
+    let iso = day.to_string();
+    let mut parts = iso.split('-').map(|part| part.trim_start_matches('0'));
+    let (year, month, number) = (parts.next(), parts.next(), parts.next());
+    let name = month.and_then(|month| MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?));
+    html! { time datetime=(iso) { (name.unwrap_or(&"")) " " (number.unwrap_or("")) ", " (year.unwrap_or("")) } }
+}
+
 /// The time in UTC, to the minute.
 pub(super) fn day_and_time(at: UnixMillis) -> Markup {
     up_to(&at.to_string(), "00:00".len())
@@ -100,6 +124,9 @@ mod tests {
         let at = UnixMillis(1_700_000_000_000);
         assert_eq!(day(at).into_string(), "<time>2023-11-14</time>");
         assert_eq!(day_and_time(at).into_string(), "<time>2023-11-14, 22:13 UTC</time>");
+        let written = |day: &str| written_day(day.parse().unwrap()).into_string();
+        assert_eq!(written("2004-05-24"), "<time datetime=\"2004-05-24\">May 24, 2004</time>");
+        assert_eq!(written("1975-12-01"), "<time datetime=\"1975-12-01\">December 1, 1975</time>");
         assert_eq!(to_the_second(&at.to_string()).into_string(), "<time>2023-11-14, 22:13:20 UTC</time>");
     }
 }

@@ -13,6 +13,7 @@ use hornbook_accounts::admission::{MeteringReceipt, PendingDebit};
 use hornbook_accounts::changes::SignedIn;
 use hornbook_accounts::people::SignUpPolicy;
 use hornbook_accounts::records::AccountStatus;
+use hornbook_corpus::day::Day;
 use hornbook_search::LawOnDay;
 use serde::Deserialize;
 
@@ -192,11 +193,15 @@ impl OpenPage<'_> {
         self.parameter(AS_OF_NAME).map(str::trim).filter(|day| !day.is_empty()).map(str::to_owned)
     }
 
+    /// The day whose law the page shows: the one in its address, or today.
+    pub(super) fn day(&self) -> Day {
+        let named = self.named_day().and_then(|day| day.parse().ok());
+        named.unwrap_or_else(|| today(self.shell.service.now()))
+    }
+
     /// The law on the day of the page.
     pub(super) fn law(&self) -> Arc<LawOnDay> {
-        let named = self.named_day().and_then(|day| day.parse().ok());
-        let day = named.unwrap_or_else(|| today(self.shell.service.now()));
-        self.corpus.engine().law_on(Some(day))
+        self.corpus.engine().law_on(Some(self.day()))
     }
 
     /// Links within the site, for the day of the page.

@@ -45,9 +45,12 @@ async function places() {
   const citing = new URL(page.url()).pathname;
   await page.goto("/cite/" + encodeURIComponent("Arden Rev. Stat. § 18-2-202"));
   const cited = new URL(page.url()).pathname;
+  await page.goto("/cite/" + encodeURIComponent("Arden Rev. Stat. § 5-2-205"));
+  const noted = new URL(page.url()).pathname;
   await close(page);
   return {
     citing,
+    noted,
     start: "/",
     results: "/?q=" + encodeURIComponent("return of the security deposit"),
     misspelt: "/?q=" + encodeURIComponent("secuirty depositt"),
@@ -370,6 +373,10 @@ await test("printed, a provision is its text alone", async () => {
   assert.ok(!(await page.locator("header.site").isVisible()));
   const text = page.locator("article.law .text p").first();
   assert.equal(await text.evaluate((place) => getComputedStyle(place).color), "rgb(0, 0, 0)", "black, however dark the screen is");
+  assert.ok((await page.locator(".paper").textContent()).includes(page.url()), "the address is on paper");
+  for (const hidden of ["header.site", "footer.site", ".crumbs", ".tools", ".day", ".neighbours", ".references", "button", "input", "#preview"]) {
+    assert.equal(await page.locator(`${hidden} >> visible=true`).count(), 0, `${hidden} is not on paper`);
+  }
   await picture(page, "print");
   // What would be scrolled on a screen fits on paper.
   await page.setViewportSize({ width: 680, height: 880 });
@@ -377,6 +384,27 @@ await test("printed, a provision is its text alone", async () => {
     await page.goto(path);
     assert.deepEqual(await cutOff(page), [], path);
   }
+  await close(page);
+});
+
+await test("a note that is closed is open on paper, by the stylesheet alone and by the script", async () => {
+  const page = await visitor(open);
+  await page.goto(pages.noted);
+  const isShown = () => page.locator(".notes .note").evaluateAll((notes) => notes.map((note) => note.checkVisibility({ contentVisibilityAuto: true })));
+  const closeAll = () => page.locator(".notes details").evaluateAll((notes) => notes.forEach((note) => { note.open = false; }));
+  await closeAll();
+  assert.ok((await isShown()).length > 0 && !(await isShown()).includes(true), "on the screen they are closed");
+  assert.ok(!(await page.locator(".paper").isVisible()), "the line for paper is not on the screen");
+  await page.emulateMedia({ media: "print" });
+  assert.ok(!(await isShown()).includes(false), "on paper they are open");
+  await picture(page, "print-notes");
+  await page.emulateMedia({ media: "screen" });
+  const areOpen = () => page.locator(".notes details").evaluateAll((notes) => notes.map((note) => note.open));
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  assert.ok(!(await areOpen()).includes(false), "browsers that do not know the stylesheet's rule");
+  assert.match(await page.locator("[data-printed]").textContent(), /Printed on [A-Z][a-z]+ \d+, \d{4}\./);
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  assert.ok(!(await areOpen()).includes(true), "and then as they were");
   await close(page);
 });
 

@@ -29,6 +29,7 @@ mod operator;
 mod pages;
 mod payments;
 mod proxies;
+mod reading_pages;
 mod refusals;
 mod resources;
 mod responses;

@@ -468,7 +468,7 @@ fn sitemaps_have_every_provision_once() {
 }
 
 /// Builds law from lines in the native format, and serves it on a server whose pages are open.
-fn serving(lines: &[Value]) -> (TestServer, tempfile::TempDir) {
+pub(crate) fn serving(lines: &[Value]) -> (TestServer, tempfile::TempDir) {
     let data = tempfile::tempdir().unwrap();
     let plan = "name = \"Test\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"Bast\"\nlevel = \"state\"\n\
                 [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XB\"\ncode_body = \"Code\"\n\
@@ -485,74 +485,10 @@ fn serving(lines: &[Value]) -> (TestServer, tempfile::TempDir) {
 }
 
 /// The page that a citation redirects to.
-fn page_of_citation(server: &TestServer, citation: &str) -> String {
+pub(crate) fn page_of_citation(server: &TestServer, citation: &str) -> String {
     let found = request(server, &format!("/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
     assert_eq!(found.status, 303, "{citation}: {}", found.text());
     request(server, found.header("location")).text()
-}
-
-#[test]
-fn status_banners_precede_the_text() {
-    let section = |number: &str, more: Value| {
-        let mut line = json!({ "key": format!("s{number}"), "level": "section", "number": number,
-            "heading": format!("Heading {number}"), "citation": format!("Code § {number}"), "text": "The law begins here." });
-        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        line
-    };
-    let other =
-        json!([{ "label": "Effective July 1, 2031", "effectiveFrom": "2031-07-01", "text": "The law of later." }]);
-    let (server, _data) = serving(&[
-        section("1", json!({ "status": "repealed" })),
-        section("2", json!({ "effectiveFrom": "2030-01-01" })),
-        section("3", json!({ "wordings": other })),
-        section("4", json!({})),
-        section("5", json!({ "effectiveFrom": "1975-07-01", "notes": [{ "topic": "Historical Notes", "text": "" }] })),
-    ]);
-    for (citation, said) in [
-        ("Code § 1", "No longer in force: repealed."),
-        (
-            "Code § 2",
-            "<p class=\"banner mild\" role=\"note\">This wording is in effect from <time datetime=\"2030-01-01\">",
-        ),
-        // An old date gets no banner.
-        ("Code § 5", "<p class=\"also\" role=\"note\">This wording is in effect from <time datetime=\"1975-07-01\">"),
-        ("Code § 3", "There is another wording under this citation, <a href=\"#wordings\">below</a>"),
-    ] {
-        let page = page_of_citation(&server, citation);
-        let banner = page.find(said).unwrap_or_else(|| panic!("{citation} does not say {said}: {page}"));
-        assert!(banner < page.find("class=\"text\"").unwrap(), "{citation}");
-    }
-    let titled = page_of_citation(&server, "Code § 5");
-    assert!(titled.contains("<h3>Historical Notes</h3>"), "a note without text is a title: {titled}");
-    assert!(page_of_citation(&server, "Code § 3").contains("id=\"wordings\"><h2>Effective July 1, 2031</h2>"));
-    let plain = page_of_citation(&server, "Code § 4");
-    assert!(!plain.contains("class=\"banner"), "{plain}");
-    assert!(plain.contains("rel=\"prev\"") && plain.contains("aria-label=\"Place in the code\""));
-    let repealed = request(&server, "/?q=heading").text();
-    assert!(repealed.contains("<span class=\"gone\">repealed</span>"), "{repealed}");
-}
-
-#[test]
-fn long_provisions_have_contents_and_lazy_parts() {
-    let paragraph = "The director shall keep a record of every vessel that enters the harbor. ".repeat(40);
-    let text: Vec<String> = (0..100_u8).map(|place| format!("({}) {paragraph}", label_letters(place))).collect();
-    let text = text.join("\n");
-    assert!(text.len() > 280_000);
-    let line = json!({ "key": "s1", "level": "section", "number": "1", "heading": "Records", "citation": "Code § 1", "text": text });
-    let (server, _data) = serving(&[line]);
-    let page = page_of_citation(&server, "Code § 1");
-    let (contents, behind) = page.split_once("class=\"contents\"").unwrap().1.split_once("</details>").unwrap();
-    assert_eq!(contents.matches("<li><a href=\"#").count(), 100, "{contents}");
-    assert!(contents.contains("<a href=\"#c\"><span class=\"label\">(c)</span> The director shall keep"), "{contents}");
-    assert!(behind.contains("<div class=\"text long\">"));
-    assert_eq!(behind.split("</article>").next().unwrap().matches("<section><p id=\"").count(), 100);
-    assert!(page.len() < text.len() + 60_000, "{} bytes", page.len());
-}
-
-/// `a` to `z`, then `aa` to `zz`, as drafters continue.
-fn label_letters(place: u8) -> String {
-    let letter = char::from(b'a' + place % 26);
-    String::from(letter).repeat(usize::from(place / 26) + 1)
 }
 
 /// Law that contains markup and control characters.

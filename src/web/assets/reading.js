@@ -17,6 +17,18 @@
     button.addEventListener("click", function () { window.print(); });
   });
 
+  // On paper, every note is open. Stylesheets can do it in current browsers, this in older ones too.
+  var opened = [];
+  window.addEventListener("beforeprint", function () {
+    opened = Array.from(document.querySelectorAll(".notes details:not([open]), .wording details:not([open])"));
+    opened.forEach(function (note) { note.open = true; });
+    var day = new Date().toLocaleDateString("en-US", { dateStyle: "long" });
+    document.querySelectorAll("[data-printed]").forEach(function (place) { place.textContent = " Printed on " + day + "."; });
+  });
+  window.addEventListener("afterprint", function () {
+    opened.forEach(function (note) { note.open = false; });
+  });
+
   // What a reference leads to, beside it. The page has it already: looking costs nothing.
   var shown = null, of = null;
   function hide() {

@@ -103,7 +103,8 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
     };
     let mentions = CitationLinks::of(&corpus, &law, &opened.links(), &provision)?;
     let layouts = provision.layouts(&corpus, &law)?;
-    let setting = ProvisionPage { provision: &provision, mentions, layouts, contents, base_url };
+    let day = opened.day();
+    let setting = ProvisionPage { provision: &provision, mentions, layouts, contents, day, base_url };
     let title = attribute_text(&format!("{} {}", provision.citation, provision.heading));
     let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
     let page = Page {

@@ -1,5 +1,6 @@
 //! Renders the page of a provision.
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
@@ -11,7 +12,7 @@ use super::dated_provision::DatedProvision;
 use super::mentions::CitationLinks;
 use super::text::LawText;
 use crate::api::replies::{LinkedCandidate, NodeLink, NodeReply, NoteReply, ReferenceList, ResolveReply, WordingReply};
-use crate::web::formatting::{currency_of, day_form, days_of, status_of};
+use crate::web::formatting::{currency_of, day_form, days_of, status_of, written_day};
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 
 /// Notes shorter than this are open by default.
@@ -25,6 +26,8 @@ pub(super) struct ProvisionPage<'p> {
     pub(super) layouts: Vec<Option<LayoutRef<'p>>>,
     /// The list of the children of a container.
     pub(super) contents: Option<Markup>,
+    /// The day whose law the page shows.
+    pub(super) day: Day,
     /// The public address of the service, without a slash at the end.
     pub(super) base_url: &'p str,
 }
@@ -40,6 +43,7 @@ impl<'p> ProvisionPage<'p> {
                     p.citation { (UntrustedText(&provision.citation)) }
                     h1 { (UntrustedText(&provision.heading)) }
                 }
+                (self.paper_line())
                 (status_banners(provision))
                 (self.tools())
                 @if !provision.text.is_empty() { (text.contents()) (text.html()) }
@@ -151,6 +155,19 @@ impl<'p> ProvisionPage<'p> {
                 a href=(self.provision.path_of(View::Text)) { "Text" }
                 (day_form(self.provision.path(), day))
                 button type="button" data-print hidden { "Print" }
+            }
+        }
+    }
+
+    /// Where a printed page comes from, on paper only. The script adds the day of printing.
+    fn paper_line(&self) -> Markup {
+        let edition = self.provision.provenance.edition.as_deref();
+        html! {
+            p.paper {
+                (self.base_url) (self.provision.path_of(View::Page))
+                br;
+                @if let Some(edition) = edition { "Edition: " (UntrustedText(edition)) ". " }
+                "Shown as of " (written_day(self.day)) "." span data-printed {}
             }
         }
     }
