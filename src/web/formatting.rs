@@ -28,6 +28,9 @@ pub(super) fn day(at: UnixMillis) -> Markup {
     html! { time { (at.day()) } }
 }
 
+/// The length of a day in the ISO 8601 format.
+const ISO_DAY_BYTES: usize = "2026-01-31".len();
+
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -50,6 +53,25 @@ pub(super) fn written_day(day: Day) -> Markup {
     let (year, month, number) = (parts.next(), parts.next(), parts.next());
     let name = month.and_then(|month| MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?));
     html! { time datetime=(iso) { (name.unwrap_or(&"")) " " (number.unwrap_or("")) ", " (year.unwrap_or("")) } }
+}
+
+/// A notice of the service, with its days as people write them.
+pub(super) fn notice(text: &str) -> Markup {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while let Some((start, day)) = first_day(rest) {
+        parts.push((&rest[..start], day));
+        rest = &rest[start + ISO_DAY_BYTES..];
+    }
+    html! {
+        @for (before, day) in parts { (UntrustedText(before)) (written_day(day)) }
+        (UntrustedText(rest))
+    }
+}
+
+/// The first day in a text, and where it begins.
+fn first_day(text: &str) -> Option<(usize, Day)> {
+    let day_at = |start: usize| text.get(start..start + ISO_DAY_BYTES)?.parse().ok();
+    (0..text.len()).find_map(|start| Some((start, day_at(start)?)))
 }
 
 /// The time in UTC, to the minute.
@@ -76,12 +98,12 @@ pub(super) fn status_of(status: Status, from: Option<Day>, to: Option<Day>) -> M
     }
 }
 
-/// The known first and last days of a wording: `from 2026-07-01 until 2028-06-30`.
-pub(super) fn days_of(from: Option<Day>, to: Option<Day>) -> Markup {
+/// The known first and last days of a wording: `from July 1, 2026 until June 30, 2028`.
+fn days_of(from: Option<Day>, to: Option<Day>) -> Markup {
     html! {
-        @if let Some(from) = from { "from " time datetime=(from) { (from) } }
+        @if let Some(from) = from { "from " (written_day(from)) }
         @if from.is_some() && to.is_some() { " " }
-        @if let Some(to) = to { "until " time datetime=(to) { (to) } }
+        @if let Some(to) = to { "until " (written_day(to)) }
     }
 }
 
@@ -103,10 +125,12 @@ pub(super) fn currency_of(through: impl Iterator<Item = Option<Day>>, notices: &
     html! {
         @match days[..] {
             [] => {}
-            [day] => { p.also { "Current through " time datetime=(day) { (day) } "." } }
-            [first, .., last] => { p.also { "Current through days from " time datetime=(first) { (first) } " to " time datetime=(last) { (last) } ", by edition." } }
+            [day] => { p.also { "Current through " (written_day(day)) "." } }
+            [first, .., last] => {
+                p.also { "Current through days from " (written_day(first)) " to " (written_day(last)) ", by edition." }
+            }
         }
-        @for notice in notices { p.also role="note" { (UntrustedText(notice)) } }
+        @for text in notices { p.also role="note" { (notice(text)) } }
     }
 }
 
@@ -127,6 +151,9 @@ mod tests {
         let written = |day: &str| written_day(day.parse().unwrap()).into_string();
         assert_eq!(written("2004-05-24"), "<time datetime=\"2004-05-24\">May 24, 2004</time>");
         assert_eq!(written("1975-12-01"), "<time datetime=\"1975-12-01\">December 1, 1975</time>");
+        let told = notice("§ 2 is current through 2026-01-01, é not 2026-13-01.").into_string();
+        let expected = "is current through <time datetime=\"2026-01-01\">January 1, 2026</time>, é not 2026-13-01.";
+        assert!(told.contains(expected), "{told}");
         assert_eq!(to_the_second(&at.to_string()).into_string(), "<time>2023-11-14, 22:13:20 UTC</time>");
     }
 }

@@ -168,12 +168,12 @@ await test("two fingers zoom, one moves, a tap chooses", async () => {
   await close(page);
 });
 
-await test("a zone without a provision is shown as pending, and colours follow the page", async () => {
+await test("a zone without a provision says that its text is not loaded, and colours follow the page", async () => {
   const page = await visitor({ ...DESK, colorScheme: "light" });
   await drawn(page, `${PENDING}?zone=HC`);
   await page.waitForSelector("#zone h2");
-  assert.match(await page.locator("#zone .gone").textContent(), /pending/);
-  assert.match(await page.locator("#map-said").textContent(), /Pending/);
+  assert.match(await page.locator("#zone .gone").textContent(), /text not loaded/);
+  assert.match(await page.locator("#map-said").textContent(), /Text not loaded/);
   const before = await page.evaluate(() => document.querySelector("#map canvas").toDataURL().length);
   await page.locator("#theme input[value=dark]").check();
   await page.waitForTimeout(600);

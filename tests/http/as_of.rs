@@ -255,7 +255,7 @@ fn contents_say_how_current_they_are_and_neighbours_that_they_are_not_in_force()
     let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
     let node = served.node("2020-01-01");
     let body = text(&node["codeBodyId"]);
-    let long_past = "current through 2026-01-01, more than a year before the requested day";
+    let long_past = "January 1, 2026</time>, more than a year before the requested day";
     let contents = pages::request(&served.server, &format!("/browse/{body}?asOf=2028-01-01")).text();
     assert!(contents.contains("Current through") && contents.contains(long_past), "{contents}");
     let coverage = pages::request(&served.server, "/coverage?asOf=2020-01-01").text();
@@ -276,7 +276,7 @@ fn pages_and_their_links_keep_as_of() {
     assert!(today.contains("more than two months") && !today.contains("The law as of"), "{today}");
     let later = page("?asOf=2026-07-02");
     assert!(later.contains("more than one month") && later.contains("The law as of"), "{later}");
-    assert!(later.contains("Status") || later.contains("This wording is in effect from"), "{later}");
+    assert!(later.contains("In effect since <time datetime=\"2026-07-01\">July 1, 2026</time>."), "{later}");
     for link in later.split("href=\"/xa/").skip(1).map(|rest| rest.split('"').next().unwrap()) {
         let leads_to_itself = address.ends_with(link);
         assert!(leads_to_itself || link.contains("asOf=2026-07-02"), "{link}");

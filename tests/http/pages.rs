@@ -285,7 +285,7 @@ fn empty_results_are_explained() {
     let nothing = request(&server, "/?q=%22zyzzyva+quux%22&mode=keyword").text();
     assert!(nothing.contains("Nothing was found") && nothing.contains("words and meaning together"));
     let placeholder = request(&server, "/?q=noise&jurisdiction=XA-GREYFORD").text();
-    assert!(placeholder.contains("No law of City of Greyford is here yet"), "{placeholder}");
+    assert!(placeholder.contains("Text not loaded: City of Greyford"), "{placeholder}");
     let misspelt = request(&server, "/?q=secuirty+depositt").text();
     assert!(misspelt.contains("Searched for <strong>security deposit</strong> instead"), "{misspelt}");
     assert!(misspelt.contains("href=\"/?q=secuirty%20depositt&amp;exact=true\""), "{misspelt}");
@@ -306,7 +306,7 @@ fn a_recognised_place_is_shown_with_an_undo_link() {
     let preferred = request(&server, "/?q=must+a+Port+Arden+owner+build+a+fence").text();
     assert!(preferred.contains("Ranked higher: the law of <strong>Port Arden</strong>"), "{preferred}");
     let missing = request(&server, "/?q=fence+height+in+Greyford").text();
-    assert!(missing.contains("Greyford is listed, but this corpus does not have its law yet"), "{missing}");
+    assert!(missing.contains("<strong>Text not loaded.</strong> Greyford is listed."), "{missing}");
 }
 
 #[test]

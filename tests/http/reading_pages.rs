@@ -25,10 +25,13 @@ fn status_banners_precede_the_text() {
         ("Code § 1", "No longer in force: repealed."),
         (
             "Code § 2",
-            "<p class=\"banner mild\" role=\"note\">This wording is in effect from <time datetime=\"2030-01-01\">",
+            "<p class=\"banner mild\" role=\"note\">Takes effect on <time datetime=\"2030-01-01\">January 1, 2030</time>.",
         ),
         // An old date gets no banner.
-        ("Code § 5", "<p class=\"also\" role=\"note\">This wording is in effect from <time datetime=\"1975-07-01\">"),
+        (
+            "Code § 5",
+            "<p class=\"also\" role=\"note\">In effect since <time datetime=\"1975-07-01\">July 1, 1975</time>.",
+        ),
         ("Code § 3", "There is another wording under this citation, <a href=\"#wordings\">below</a>"),
     ] {
         let page = page_of_citation(&server, citation);
@@ -86,4 +89,49 @@ fn paper_names_the_address_the_edition_and_the_day() {
     let edition = today.split("Edition: ").nth(1).unwrap().split(". ").next().unwrap();
     assert!(request(&server, path).text().contains(&format!("<dt>Edition</dt><dd>{edition}</dd>")), "{today}");
     assert!(today.ends_with("<span data-printed></span>"), "the script adds the day of printing: {today}");
+}
+
+/// The API keeps its kinds of answers; pages have one term for each.
+#[test]
+fn pages_name_a_citation_without_text_in_one_way() {
+    let server = open();
+    let key = server.create_full_key();
+    let cases = [
+        ("Arden Rev. Stat. § 99-9-999", "not_held", "Not found here"),
+        ("Arden Rev. Stat. § 24-2-299", "not_held", "Not found here"),
+        ("17 U.S.C. § 107", "outside_coverage", "Text not loaded"),
+        ("Va. Code § 13.1-345", "placeholder", "Text not loaded"),
+    ];
+    for (citation, kind, verdict) in cases {
+        let encoded = citation.replace(' ', "%20").replace('§', "%C2%A7");
+        let answer = server.get(&format!("/api/v1/resolve?citation={encoded}"), &key).json();
+        assert_eq!(answer["answers"][0]["answer"], kind, "{citation}: {answer:#}");
+        let page = request(&server, &format!("/cite/{encoded}")).text();
+        let main = page.split("<main").nth(1).unwrap();
+        assert!(main.contains(&format!("<h1>{verdict}: <q>")), "{citation}: {main}");
+        assert!(main.contains(&format!("<strong>{verdict}.</strong>")), "{citation}: {main}");
+        let searched = request(&server, &format!("/?q={encoded}")).text();
+        assert!(searched.contains(&format!("<strong>{verdict}.</strong>")), "{citation}: {searched}");
+    }
+}
+
+#[test]
+fn pages_say_text_not_loaded_and_no_other_term() {
+    let server = open();
+    for path in ["/", "/?q=noise&jurisdiction=XA-GREYFORD", "/coverage", "/zoning", "/zoning/XA-MILLBROOK"] {
+        let page = request(&server, path).text();
+        let main = page.split("<main").nth(1).unwrap().to_lowercase();
+        assert!(main.contains("text not loaded"), "{path}");
+        for other in ["pending", "no law yet", "nothing yet", "not loaded yet", "placeholder jurisdiction"] {
+            assert!(!main.contains(&format!(">{other}")) && !main.contains(&format!(" {other}")), "{path}: {other}");
+        }
+    }
+}
+
+#[test]
+fn notes_are_named_notes_and_history() {
+    let server = open();
+    let page = request(&server, "/xa/ars/t5/c2/s5-2-205").text();
+    assert!(page.contains("<h2 id=\"notes\">Notes and history</h2>"), "{page}");
+    assert!(page.contains("This wording was in effect until <time datetime=\"2019-06-30\">June 30, 2019</time>."));
 }

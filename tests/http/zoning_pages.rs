@@ -56,7 +56,7 @@ fn the_list_has_every_published_layer_with_its_counts_and_leads_to_its_map() {
         count += 1;
     }
     assert!(count >= 2);
-    assert!(list.text().contains("3 pending") && list.text().contains(">all zones<"), "{}", list.text());
+    assert!(list.text().contains("3: text not loaded") && list.text().contains(">all zones<"), "{}", list.text());
     assert!(
         list.text().contains("<a href=\"/zoning\" aria-current=\"page\">Zoning</a>"),
         "the navigation does not mark the page"
@@ -83,17 +83,17 @@ fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_n
                 assert!(page.contains(&link), "{} has no {link}", zone.code);
             }
         }
-        let pending = page.matches("<span class=\"gone\">pending</span>").count();
+        let pending = page.matches("<span class=\"gone\">text not loaded</span>").count();
         assert_eq!(pending, entry.placeholders.len(), "{}", entry.short_code);
     }
     let millbrook = request(&server, MILLBROOK).text();
     let held_nowhere = rendered_citation("Millbrook Town Code § 165-22");
     assert!(millbrook.contains(&format!("its provision is not in this snapshot: {held_nowhere}")));
     assert!(
-        millbrook.contains("<span class=\"gone\">pending</span> the code is not in the table of zones"),
+        millbrook.contains("<span class=\"gone\">text not loaded</span> the code is not in the table of zones"),
         "{millbrook}"
     );
-    assert!(millbrook.contains("Pending: no provision is linked yet"), "the legend explains the hatching");
+    assert!(millbrook.contains("Text not loaded: no provision is linked yet"), "the legend explains the hatching");
 }
 
 #[test]

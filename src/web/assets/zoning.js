@@ -258,7 +258,7 @@
     var name = ownName || zone.name, group = categories[category === undefined ? zone.category : category];
     panel.hidden = false;
     panel.replaceChildren(part("h2", zone.code, name && part("span", " " + name, null, "heading")), facts(zone, group), provision(zone));
-    said.textContent = "Zone " + zone.code + (name ? ", " + name : "") + ". " + (zone.nodeId ? "Defined in " + zone.citation + "." : "Pending: no provision is linked yet.");
+    said.textContent = "Zone " + zone.code + (name ? ", " + name : "") + ". " + (zone.nodeId ? "Defined in " + zone.citation + "." : "Text not loaded: no provision is linked yet.");
     note();
     draw();
   }
@@ -278,7 +278,7 @@
       link.href = "/law/" + zone.nodeId;
       where.append(link);
     } else {
-      where.append(part("span", "pending", null, "gone"), zone.citation ? " " + zone.citation : "", zone.near.length ? " similar: " + zone.near.join(", ") : "");
+      where.append(part("span", "text not loaded", null, "gone"), zone.citation ? " " + zone.citation : "", zone.near.length ? " similar: " + zone.near.join(", ") : "");
     }
     list.append(where);
     return list;
@@ -432,7 +432,7 @@
       item.setAttribute("role", "option");
       item.setAttribute("aria-selected", "false");
       item.append(part("b", one.zone.code), part("span", one.zone.name || ""));
-      if (one.zone.reason) item.append(part("span", "pending", null, "gone"));
+      if (one.zone.reason) item.append(part("span", "text not loaded", null, "gone"));
       item.addEventListener("mousedown", function (event) { event.preventDefault(); chooseFound(one.place); });
       item.place = one.place;
       list.append(item);

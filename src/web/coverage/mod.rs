@@ -12,8 +12,9 @@ use hornbook_corpus::ids::NodeOrdinal;
 use maud::{Markup, html};
 
 use super::contents;
-use super::formatting::day_form;
+use super::formatting::{day_form, written_day};
 use super::frame::{Page, SiteSection};
+use super::law::cited::NOT_LOADED;
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
 use super::untrusted_text::{UntrustedText, grouped};
@@ -125,7 +126,7 @@ fn edition(sources: Option<[&Source; 2]>, through: Option<Day>) -> Markup {
             (UntrustedText(&first.edition))
             @if first != last { ", and other editions" }
             @match through {
-                Some(through) => { ", current through " time datetime=(through) { (through) } }
+                Some(through) => { ", current through " (written_day(through)) }
                 None => { ", which does not state through when it is current" }
             }
             br; span.count { (UntrustedText(&first.publisher)) @if first.publisher != last.publisher { " and others" } ", retrieved " time { (UntrustedText(&first.retrieved)) } }
@@ -134,10 +135,11 @@ fn edition(sources: Option<[&Source; 2]>, through: Option<Day>) -> Markup {
 }
 
 fn map_of(jurisdiction: &JurisdictionReply<'_>) -> Markup {
+    let map = address::path(jurisdiction.short_code.as_str());
     html! {
         @match jurisdiction.gis_citation_quality.as_deref() {
-            Some("linked") => { a href=(address::path(jurisdiction.short_code.as_str())) { "Map" } ", all zones linked" }
-            Some(_) => { a href=(address::path(jurisdiction.short_code.as_str())) { "Map" } " " span.gone { "some zones pending" } }
+            Some("linked") => { a href=(map) { "Map" } ", all zones linked" }
+            Some(_) => { a href=(map) { "Map" } " " span.gone { "text of some zones not loaded" } }
             None => {}
         }
     }
@@ -148,8 +150,8 @@ fn missing_jurisdictions(coverage: &CoverageReply<'_>) -> Markup {
     let missing: Vec<&JurisdictionReply<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
     html! {
         @if !missing.is_empty() {
-            h2 { "Not loaded yet" }
-            p { "These are listed, but their law is not loaded, so a search in them finds nothing." }
+            h2 { (NOT_LOADED) }
+            p { "These are listed, but their text is not loaded, so a search in them finds nothing." }
             ul.gaps { @for one in missing { li {
                 (UntrustedText(&one.name)) " " span.count { (one.short_code) }
                 @if one.gis_citation_quality.is_some() { " " a href=(address::path(one.short_code.as_str())) { "Zoning map" } }

@@ -98,7 +98,7 @@ impl HeldLaw {
         match self {
             Self::State => "law of the state",
             Self::LocalOnly => "law of its cities or counties only",
-            Self::Nothing => "nothing yet",
+            Self::Nothing => "text not loaded",
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Reading pages: a provision or container of the law, found by its id or by a citation.
 //!
-//! `dated_provision` is what a page shows. `page` renders it, `text` a text with the help of
-//! `lines` (its structure) and `mentions` (its citations). `citations` contains the formats to
-//! copy, `metadata` the data for programs. `references` is the page with all citing and cited
-//! provisions, `address` contains the paths, and `cited` the answer to a citation.
+//! `dated_provision` is what a page shows. `page` renders it, `standing` what comes before its text, and
+//! `text` a text with the help of `lines` (its structure) and `mentions` (its citations). `citations`
+//! contains the formats to copy, `metadata` the data for programs. `references` is the page with all
+//! citing and cited provisions, `address` contains the paths, and `cited` the answer to a citation.
 
 pub(super) mod address;
 mod citations;
@@ -14,6 +14,7 @@ mod mentions;
 mod metadata;
 mod page;
 mod references;
+mod standing;
 mod text;
 
 use std::sync::Arc;

@@ -3,16 +3,19 @@
 use hornbook_corpus::day::Day;
 use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use super::address::{View, day_parameter, is_web};
 use super::citations;
-use super::cited::message_for_people;
+use super::cited::{message_for_people, verdict};
 use super::dated_provision::DatedProvision;
 use super::mentions::CitationLinks;
+use super::references::entry;
+use super::standing::{banners, in_effect};
 use super::text::LawText;
-use crate::api::replies::{LinkedCandidate, NodeLink, NodeReply, NoteReply, ReferenceList, ResolveReply, WordingReply};
-use crate::web::formatting::{currency_of, day_form, days_of, status_of, written_day};
+use crate::api::replies::{LinkedCandidate, NodeLink, NoteReply, ReferenceList, ResolveReply, WordingReply};
+use crate::web::errors::sentence;
+use crate::web::formatting::{currency_of, day_form, status_of, written_day};
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 
 /// Notes shorter than this are open by default.
@@ -44,7 +47,7 @@ impl<'p> ProvisionPage<'p> {
                     h1 { (UntrustedText(&provision.heading)) }
                 }
                 (self.paper_line())
-                (status_banners(provision))
+                (banners(provision, self.day))
                 (self.tools())
                 @if !provision.text.is_empty() { (text.contents()) (text.html()) }
                 @if let Some(contents) = &self.contents { (contents) }
@@ -70,7 +73,10 @@ impl<'p> ProvisionPage<'p> {
             section.wording id=[(place == 1).then_some("wordings")] {
                 h2 { (UntrustedText(label)) }
                 @if effective_from.is_some() || effective_to.is_some() || *status != Status::InForce {
-                    p.also { (status.as_str()) " " (days_of(*effective_from, *effective_to)) }
+                    p.also {
+                        @if *status != Status::InForce { (sentence(status.as_str())) " " }
+                        (in_effect(*status, *effective_from, *effective_to, self.day))
+                    }
                 }
                 (LawText::secondary_text(text, self.layout(place)).html())
                 @if let Some(credit) = source_credit { p.credit { (UntrustedText(credit)) } }
@@ -104,7 +110,7 @@ impl<'p> ProvisionPage<'p> {
         html! {
             @if !notes.is_empty() {
                 section.notes {
-                    h2 #notes { "Notes of the publisher" }
+                    h2 #notes { "Notes and history" }
                     @for (NoteReply { topic, text }, place) in notes {
                         // A note without text is the title of the notes after it.
                         @if text.is_empty() { h3 { (UntrustedText(topic)) } } @else {
@@ -174,13 +180,14 @@ impl<'p> ProvisionPage<'p> {
 
     fn provenance(&self) -> Markup {
         let provenance = &self.provision.provenance;
-        let through = provenance.current_through.map(|day| day.to_string());
+        let text = |value: &str| UntrustedText(value).render();
+        let day = |iso: &str| iso.parse().map_or_else(|_| text(iso), written_day);
         let rows = [
-            ("Publisher", provenance.publisher.as_deref()),
-            ("Edition", provenance.edition.as_deref()),
-            ("Current through", through.as_deref()),
-            ("Retrieved", provenance.retrieved_at.as_deref()),
-            ("License", provenance.license.as_deref()),
+            ("Publisher", provenance.publisher.as_deref().map(text)),
+            ("Edition", provenance.edition.as_deref().map(text)),
+            ("Current through", provenance.current_through.map(written_day)),
+            ("Retrieved", provenance.retrieved_at.as_deref().map(day)),
+            ("License", provenance.license.as_deref().map(text)),
         ];
         let addresses = [("Official source", &provenance.official_url), ("Read from", &provenance.source_url)];
         html! {
@@ -188,7 +195,7 @@ impl<'p> ProvisionPage<'p> {
                 h2 #provenance { "Source of this text" }
                 dl {
                     @for (name, value) in rows {
-                        @if let Some(value) = value { dt { (name) } dd { (UntrustedText(value)) } }
+                        @if let Some(value) = value { dt { (name) } dd { (value) } }
                     }
                     @for (name, url) in addresses {
                         @if let Some(url) = url {
@@ -236,81 +243,6 @@ fn crumbs(provision: &DatedProvision<'_>) -> Markup {
     }
 }
 
-/// The banners above the text: the day, the status, other wordings and other citations.
-fn status_banners(provision: &DatedProvision<'_>) -> Markup {
-    let NodeReply { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } =
-        &provision.reply;
-    // Dates in the ISO 8601 format are compared as texts.
-    let from = effective_from.map(|day| day.to_string());
-    let is_old = effective_to.is_none()
-        && wordings.is_empty()
-        && from.as_deref() <= provision.provenance.retrieved_at.as_deref();
-    html! {
-        @if let Some(day) = &provision.named_day {
-            p.banner.mild role="note" { "The law as of " time datetime=(day) { (day) } ". " a href=(provision.path()) { "The law of today" } }
-        }
-        (not_in_force(provision))
-        @if effective_from.is_some() || effective_to.is_some() {
-            // If the wording was already in effect when the source was retrieved, one line without
-            // a banner is enough.
-            p class=(if is_old { "also" } else { "banner mild" }) role="note" {
-                "This wording is in effect " (days_of(*effective_from, *effective_to)) "."
-            }
-        }
-        @if let Some(notice) = &provision.notice {
-            p class=(if provision.is_outdated { "banner mild" } else { "also" }) role="note" { (UntrustedText(notice)) }
-        }
-        @if !wordings.is_empty() {
-            p.banner.mild role="note" {
-                "There " @if wordings.len() == 1 { "is another wording" } @else { "are " (wordings.len()) " other wordings" }
-                " under this citation, " a href="#wordings" { "below" } "."
-            }
-        }
-        @if !former_citations.is_empty() { p.also { "Formerly cited as " (joined(former_citations)) "." } }
-        @if !parallel_citations.is_empty() { p.also { "Also cited as " (joined(parallel_citations)) "." } }
-    }
-}
-
-fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
-    let successors = &provision.successors;
-    html! {
-        @match provision.status {
-            Status::InForce => {}
-            Status::NotYetEffective => {
-                p.banner role="note" { strong { "Not yet in force." } " This is its future text." }
-            }
-            Status::Uncertain if is_before_known_wordings(provision) => {
-                p.banner role="note" {
-                    strong { "This wording was not in effect on that day." } " An earlier one may have been, which this copy does not contain."
-                }
-            }
-            Status::Uncertain => {
-                p.banner role="note" {
-                    strong { "It is uncertain whether this is in force." }
-                    @if let Some(remark) = &provision.validity_remark { " The publisher says: " q { (UntrustedText(remark)) } }
-                }
-            }
-            status => {
-                p.banner role="note" {
-                    strong { "No longer in force: " (status.as_str()) "." } " It is kept here for reference."
-                    @for successor in successors { " Now " (entry(successor)) "." }
-                }
-            }
-        }
-    }
-}
-
-/// Whether the day that was asked for is before the first day of the wording that is shown. Dates in
-/// the ISO 8601 format are compared as texts.
-fn is_before_known_wordings(provision: &DatedProvision<'_>) -> bool {
-    let from = provision.reply.effective_from.map(|day| day.to_string());
-    provision.named_day.as_deref().zip(from.as_deref()).is_some_and(|(day, from)| day < from)
-}
-
-fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
-    html! { @for (place, citation) in citations.iter().enumerate() { @if place > 0 { "; " } (UntrustedText(citation.as_ref())) } }
-}
-
 fn neighbours(provision: &DatedProvision<'_>) -> Markup {
     let neighbour = |link: &NodeLink<'_>, rel: &str, word: &str| {
         html! { a rel=(rel) href=(link.url) { span.word { (word) } span.citation { (UntrustedText(&link.citation)) } span.heading { (short_heading(&link.heading)) (status_of(link.status, link.effective_from, link.effective_to)) } } }
@@ -348,16 +280,6 @@ fn list(provision: &DatedProvision<'_>, list: &ReferenceList<'_>, direction: &st
     }
 }
 
-/// A list entry with citation and heading, and the status if it is not "in force".
-pub(super) fn entry(link: &NodeLink<'_>) -> Markup {
-    html! {
-        a href=(link.url) {
-            span.citation { (UntrustedText(&link.citation)) } " " span.heading { (short_heading(&link.heading)) }
-            (status_of(link.status, link.effective_from, link.effective_to))
-        }
-    }
-}
-
 /// The candidates for a citation that does not refer to exactly one page.
 pub(super) fn candidates(citation: &str, reply: &ResolveReply) -> Markup {
     let answers = &reply.answers;
@@ -367,10 +289,10 @@ pub(super) fn candidates(citation: &str, reply: &ResolveReply) -> Markup {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
             h1 { "Provisions for " q { (UntrustedText(citation)) } }
         } @else {
-            h1 { "No provision for " q { (UntrustedText(citation)) } }
+            h1 { (answers.first().and_then(verdict).unwrap_or("No provision")) ": " q { (UntrustedText(citation)) } }
         }
         @for answer in answers {
-            p { (UntrustedText(message_for_people(answer))) "." }
+            p { (message_for_people(answer)) }
             ul.links {
                 @for LinkedCandidate { cited: candidate, url } in &answer.candidates {
                     li { a href=(url) {

@@ -1,19 +1,18 @@
 //! Lists all provisions that a provision cites or that cite it, page by page.
 
 use ::http::StatusCode;
-use maud::html;
+use maud::{Markup, html};
 
 use super::address::day_parameter;
-use super::page::entry;
 use crate::api::error::ApiError;
-use crate::api::replies::{NodeReply, ReferencesReply};
+use crate::api::replies::{NodeLink, NodeReply, ReferencesReply};
 use crate::mount::MountResponse;
-use crate::web::formatting::currency_of;
+use crate::web::formatting::{currency_of, status_of};
 use crate::web::frame::{Page, SiteSection};
 use crate::web::page_context::{OpenPage, OperationCall};
 use crate::web::pager;
 use crate::web::response::{self, CachePolicy};
-use crate::web::untrusted_text::{UntrustedText, counted};
+use crate::web::untrusted_text::{UntrustedText, counted, short_heading};
 
 /// References per page.
 const PAGE_SIZE: &str = "100";
@@ -40,4 +39,14 @@ pub(super) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result<MountRe
     let title = if is_in { "Cited by" } else { "Cites" };
     let html = Page::new(title, SiteSection::Contents, main).html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
+}
+
+/// A list entry with citation and heading, and the status if it is not "in force".
+pub(super) fn entry(link: &NodeLink<'_>) -> Markup {
+    html! {
+        a href=(link.url) {
+            span.citation { (UntrustedText(&link.citation)) } " " span.heading { (short_heading(&link.heading)) }
+            (status_of(link.status, link.effective_from, link.effective_to))
+        }
+    }
 }

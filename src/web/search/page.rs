@@ -15,8 +15,8 @@ use crate::api::replies::{FacetsReply, LinkedCandidate, SearchReply, SearchResul
 use crate::api::reply::Pages;
 use crate::api::subject::Subject;
 use crate::api::visitors::VisitorAction;
-use crate::web::formatting::{credits, status_of};
-use crate::web::law::cited::message_for_people;
+use crate::web::formatting::{credits, notice, status_of, written_day};
+use crate::web::law::cited::{NOT_LOADED, message_for_people, place_not_loaded};
 use crate::web::page_context::OpenPage;
 use crate::web::page_error::{SIGN_IN, SIGN_UP};
 use crate::web::pager;
@@ -89,7 +89,7 @@ impl<'c> Choices<'c> {
                             @for known in self.jurisdictions {
                                 @let is_chosen = self.chosen().is_some_and(|chosen| chosen.short_code == known.short_code);
                                 option value=(known.short_code) selected[is_chosen] {
-                                    (UntrustedText(&known.name)) @if known.subtree.is_empty() { " (no law yet)" }
+                                    (UntrustedText(&known.name)) @if known.subtree.is_empty() { " (text not loaded)" }
                                 }
                             }
                         }
@@ -213,7 +213,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
         @if let Some(place) = &found.understood { (understood(query, place)) }
         // The message about a missing citation is already shown above.
         @for missing in found.not_here.iter().filter(|missing| missing.citation.is_none()) {
-            p.meant role="status" { (UntrustedText(&missing.message)) ". " a href="/coverage" { "Coverage" } }
+            p.meant role="status" { (place_not_loaded(&missing.message)) " " a href="/coverage" { "Coverage" } }
         }
         @if let Some(meant) = meant {
             p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (UntrustedText(meant)) } "?" }
@@ -233,7 +233,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                     @if &*found.depth == "deep" {
                         p.also { "Ranked with a sentence encoder, since this reads like a question; " a href=(query.with("depth", Some("fast"))) { "rank without it" } "." }
                     }
-                    @for notice in &found.notices { p.also role="note" { (UntrustedText(notice)) } }
+                    @for text in &found.notices { p.also role="note" { (notice(text)) } }
                     ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
                 }
@@ -264,7 +264,7 @@ fn first_place(pages: Option<Pages>) -> u32 {
 fn citation(cited: &CitationAnswer<LinkedCandidate>) -> Markup {
     html! {
         div.banner.mild role="status" {
-            p { (UntrustedText(message_for_people(cited))) "." }
+            p { (message_for_people(cited)) }
             @if !cited.candidates.is_empty() {
                 ul.links {
                     @for LinkedCandidate { cited: candidate, url } in cited.candidates.iter().take(FACETS_MAX) {
@@ -294,9 +294,9 @@ fn shown(hit: &SearchResultItem<'_>) -> Markup {
             p.where {
                 (UntrustedText(&hit.code_body)) " · " (hit.jurisdiction)
                 (status_of(hit.status, None, None))
-                @if let Some(from) = hit.effective_from { " · from " time datetime=(from) { (from) } }
-                @if let Some(to) = hit.effective_to { " · until " time datetime=(to) { (to) } }
-                @if let Some(through) = hit.current_through { " · current through " time datetime=(through) { (through) } }
+                @if let Some(from) = hit.effective_from { " · from " (written_day(from)) }
+                @if let Some(to) = hit.effective_to { " · until " (written_day(to)) }
+                @if let Some(through) = hit.current_through { " · current through " (written_day(through)) }
                 @if let Some(related) = hit.relation.and_then(related) { " · " (related) }
             }
         }
@@ -355,8 +355,11 @@ fn nothing(choices: &Choices<'_>, query: &SearchPageQuery) -> Markup {
         section.nothing {
             @match choices.chosen() {
                 Some(chosen) if chosen.subtree.is_empty() => {
-                    h2 { "No law of " (UntrustedText(&chosen.name)) " is here yet" }
-                    p { "It is listed, but its law is not loaded, so a search in it finds nothing. " a href="/coverage" { "Coverage" } }
+                    h2 { (NOT_LOADED) ": " (UntrustedText(&chosen.name)) }
+                    p {
+                        "It is listed, but its text is not loaded, so a search in it finds nothing. "
+                        a href="/coverage" { "Coverage" }
+                    }
                 }
                 _ => { h2 { "Nothing was found" } }
             }

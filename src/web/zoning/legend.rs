@@ -58,7 +58,10 @@ pub(super) fn shown(layer: &ZonesReply<'_>) -> Markup {
             ul.zone-legend {
                 @for (place, category) in layer.categories.iter().enumerate() { li { (entry(place, category)) } }
                 @if pending(layer) > 0 {
-                    li { (swatch(&html! { rect.pending width="28" height="18" fill="url(#hatch)" {} })) span { "Pending: no provision is linked yet" } }
+                    li {
+                        (swatch(&html! { rect.pending width="28" height="18" fill="url(#hatch)" {} }))
+                        span { "Text not loaded: no provision is linked yet" }
+                    }
                 }
             }
         }

@@ -71,7 +71,7 @@ fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
                     td.number { (counted(entry.feature_count)) }
                     td { @match entry.placeholders.len() {
                         0 => { "all zones" }
-                        pending => { span.gone { (counted(pending)) " pending" } }
+                        pending => { span.gone { (counted(pending)) ": text not loaded" } }
                     } }
                     td {
                         @if let Some(edition) = &entry.source.edition { (UntrustedText(edition)) }

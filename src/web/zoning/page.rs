@@ -11,6 +11,7 @@ use super::layer_text::{category_of, layer_name, pending};
 use super::{legend, map_parts, table};
 use crate::api::error::ApiError;
 use crate::api::replies::{ZoneReply, ZonesReply};
+use crate::web::formatting::written_day;
 use crate::web::untrusted_text::{UntrustedText, attribute_text, counted};
 
 pub(super) struct LayerPage<'p> {
@@ -58,9 +59,14 @@ impl LayerPage<'_> {
                 (counted(layer.zones.len())) " zones in " (counted(layer.feature_count)) " areas. "
                 @match pending(layer) {
                     0 => { "Every zone is linked to the provision that defines it." }
-                    all if all == layer.zones.len() => { "None of them is linked to the provision that defines it yet: all are pending." }
-                    1 => { "One zone is pending: the provision that defines it is not linked yet." }
-                    pending => { (counted(pending)) " zones are pending: the provisions that define them are not linked yet." }
+                    all if all == layer.zones.len() => {
+                        "Text not loaded: none of them is linked to the provision that defines it yet."
+                    }
+                    1 => { "Text not loaded for one zone: the provision that defines it is not linked yet." }
+                    pending => {
+                        "Text not loaded for " (counted(pending))
+                        " zones: the provisions that define them are not linked yet."
+                    }
                 }
             }
         }
@@ -144,7 +150,7 @@ impl LayerPage<'_> {
                         dt { "Source" } dd { a rel="external noreferrer" href=(url) { (UntrustedText(url)) } }
                     }
                     @if let Some(through) = self.layer.current_through {
-                        dt { "Law of the zones" } dd { "current through " time datetime=(through) { (through) } }
+                        dt { "Law of the zones" } dd { "current through " (written_day(through)) }
                     }
                     dt { "Snapshot" } dd { code.hash { (self.snapshot) } }
                 }

@@ -53,7 +53,7 @@ pub(super) fn defined_in(zone: &ZoneReply<'_>) -> Markup {
         @if let (Some(id), Some(citation)) = (zone.node_id, &zone.citation) {
             a href={ (LAW_PATH) (id) } { (UntrustedText(citation)) }
         } @else {
-            span.gone { "pending" } " " (why_pending(zone))
+            span.gone { "text not loaded" } " " (why_pending(zone))
             @if let Some(citation) = &zone.citation { ": " (UntrustedText(citation)) }
             @if !zone.near.is_empty() { "; similar: " (UntrustedText(&zone.near.join(", "))) }
         }
