@@ -203,6 +203,26 @@ await test("on a phone the filters are a tap away, and the documentation is read
   await close(page);
 });
 
+for (const colorScheme of ["light", "dark"]) {
+  await test(`on a phone in ${colorScheme} the hint in the search box fits, and previous and next are side by side`, async () => {
+    const page = await visitor(open, { ...PHONE, colorScheme });
+    for (const path of [pages.start, pages.results, pages.provision]) {
+      await page.goto(path);
+      const [needed, room] = await page.locator("input[type=search]").evaluate((box) => {
+        const style = getComputedStyle(box), pen = document.createElement("canvas").getContext("2d");
+        pen.font = style.font;
+        return [pen.measureText(box.placeholder).width, box.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)];
+      });
+      // The button that empties the box takes some of its room.
+      assert.ok(needed + 24 <= room, `${path}: ${needed} of ${room} pixels`);
+    }
+    const [previous, next] = await Promise.all(["prev", "next"].map((rel) => page.locator(`.neighbours a[rel=${rel}]`).boundingBox()));
+    assert.ok(previous.y === next.y && previous.x + previous.width <= next.x, JSON.stringify([previous, next]));
+    await assertWithinWindow(page, ".neighbours a[rel=next]");
+    await close(page);
+  });
+}
+
 await test("no line ends between a section sign and its number, and nothing of it is copied", async () => {
   const page = await visitor(open, PHONE);
   for (const width of [320, 340, 360, 380, 400]) {

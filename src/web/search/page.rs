@@ -65,7 +65,7 @@ impl<'c> Choices<'c> {
                 div.box {
                     label.unseen for="q" { "Search the law" }
                     input #q type="search" name="q" value=(query.text) maxlength="1024" autocomplete="off" autocapitalize="off"
-                        spellcheck="false" autofocus[is_start] placeholder="A question, keywords, \"a phrase\", or a citation"
+                        spellcheck="false" autofocus[is_start] placeholder="A question or a citation"
                         aria-keyshortcuts="/" data-suggest=[self.may_search.then_some("/suggest")];
                     button type="submit" { "Search" }
                 }
