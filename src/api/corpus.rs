@@ -15,8 +15,10 @@ use hornbook_corpus::validity::ShownWording;
 use hornbook_search::{Engine, LawOnDay, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
 
 use super::error::ApiError;
+use super::examples::Examples;
 use super::map_cache::MapCache;
 use super::page_links::PageLinks;
 use super::reply_text::ReplyText;
@@ -29,6 +31,8 @@ pub struct Corpus {
     pub(super) coverage_of_law: DayCache,
     /// The answer of `code-bodies`, which depends only on the snapshot.
     pub(super) code_bodies: OnceLock<Bytes>,
+    /// Chosen when they are first shown.
+    examples: OnceCell<Arc<Examples>>,
     pub(super) maps: MapCache,
 }
 
@@ -88,6 +92,7 @@ impl Corpus {
             coverage: DayCache::default(),
             coverage_of_law: DayCache::default(),
             code_bodies: OnceLock::new(),
+            examples: OnceCell::new(),
             maps: MapCache::new(),
         })
     }
@@ -113,6 +118,16 @@ impl Corpus {
     /// The snapshot's id.
     pub fn id(&self) -> &str {
         &self.snapshot().manifest.snapshot
+    }
+
+    /// Examples from this snapshot. They are chosen once, on a thread that may block.
+    pub async fn examples(self: &Arc<Self>) -> Result<Arc<Examples>, ApiError> {
+        let choose = || async {
+            let corpus = Arc::clone(self);
+            let chosen = tokio::task::spawn_blocking(move || Arc::new(Examples::of(corpus.engine()))).await;
+            chosen.map_err(|error| ApiError::internal(format!("choose the examples: {error}")))
+        };
+        self.examples.get_or_try_init(choose).await.cloned()
     }
 
     /// Finds the node with a requested id.

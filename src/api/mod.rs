@@ -3,8 +3,9 @@
 //! The modules, from the bottom up:
 //! - `error`, `json`, `parameters`, `idempotency_key` and `reply` are the parts of a call; `reply_text` is a
 //!   string in a reply.
-//! - `corpus` is the snapshot as operations use it, `map_cache` caches parts of its maps, `cards` is the
-//!   interface to a card payment provider, and `order_payments` how an accepted order is paid.
+//! - `corpus` is the snapshot as operations use it, `examples` chooses working examples from it, `map_cache` caches
+//!   parts of its maps, `cards` is the interface to a card payment provider, and `order_payments` how an
+//!   accepted order is paid.
 //! - `as_of` is the day that a call asks about, and `edition_freshness` is what an edition does
 //!   not know about that day.
 //! - `subject` lists the subjects of the documentation.
@@ -29,6 +30,7 @@ pub mod documents;
 mod edition_freshness;
 mod endpoints;
 pub mod error;
+pub mod examples;
 pub mod headers;
 pub mod idempotency_key;
 pub mod integrity;

@@ -76,9 +76,8 @@ pub struct Route {
     pub method: Method,
     /// The path, with `{name}` in place of a path parameter.
     pub path: &'static str,
-    /// A path with its query. `documents::examples` fills its `{placeholders}` from the served snapshot.
-    /// A placeholder that the snapshot cannot fill becomes a word in capitals, which the reader has to
-    /// replace.
+    /// A path with its query. `examples` fills its `{placeholders}` from the served snapshot. Documents leave
+    /// out an example for which the snapshot has no value.
     pub example: &'static str,
 }
 

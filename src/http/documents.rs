@@ -11,8 +11,9 @@ use tokio::sync::{Mutex, OnceCell};
 use super::coding::{Coding, CompressionEffort};
 use super::response_compression::ResponseCompressor;
 use crate::api::corpus::Corpus;
-use crate::api::documents::{ApiDocument, DocumentContext, Examples};
+use crate::api::documents::{ApiDocument, DocumentContext};
 use crate::api::error::ApiError;
+use crate::api::examples::Examples;
 use crate::api::service::Service;
 
 /// The documents of the snapshot that was requested last.
@@ -51,9 +52,9 @@ impl Documents {
         if let Some(kept) = self.kept(corpus) {
             return Ok(kept);
         }
-        let (service, corpus) = (Arc::clone(service), Arc::clone(corpus));
-        let rendered =
-            tokio::task::spawn_blocking(move || Arc::new(SnapshotDocuments::render(&service, &corpus))).await;
+        let (service, corpus, examples) = (Arc::clone(service), Arc::clone(corpus), corpus.examples().await?);
+        let render = move || Arc::new(SnapshotDocuments::render(&service, &corpus, &examples));
+        let rendered = tokio::task::spawn_blocking(render).await;
         let rendered = rendered.map_err(|error| ApiError::internal(format!("render the documents: {error}")))?;
         *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&rendered));
         Ok(rendered)
@@ -66,11 +67,9 @@ impl Documents {
 }
 
 impl SnapshotDocuments {
-    fn render(service: &Service, corpus: &Corpus) -> Self {
+    fn render(service: &Service, corpus: &Corpus, examples: &Examples) -> Self {
         let tariff = &service.accounts().settings().tariff;
-        let examples = Examples::of(corpus);
-        let setting =
-            DocumentContext { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
+        let setting = DocumentContext { base_url: service.base_url(), snapshot: corpus.id(), examples, tariff };
         let rendered = ApiDocument::ALL.map(|document| Rendered::new(document, document.render(&setting)));
         Self { snapshot: corpus.id().to_owned(), rendered }
     }

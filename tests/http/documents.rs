@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use hornbook::api::corpus::Corpus;
 use hornbook::api::documents::markdown::{self, README_BEGIN, README_END};
-use hornbook::api::documents::{ApiDocument, DocumentContext, Examples};
+use hornbook::api::documents::{ApiDocument, DocumentContext};
+use hornbook::api::examples::Examples;
 use hornbook::api::headers::HEADERS;
 use hornbook::api::operation::{Method, Operation};
 use hornbook::api::subject::Subject;
@@ -61,8 +61,7 @@ fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing(
 }
 
 /// Examples from the sample corpus.
-static EXAMPLES: LazyLock<Examples> =
-    LazyLock::new(|| Examples::of(&Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap()));
+static EXAMPLES: LazyLock<Examples> = LazyLock::new(|| Examples::of(&ENGINE));
 
 /// The setting of the quick start, so that the examples in the copies work.
 fn quick_start_setting() -> DocumentContext<'static> {

@@ -11,6 +11,7 @@ mod charging;
 mod compression;
 mod docs_pages;
 mod documents;
+mod examples;
 mod filters;
 mod formation;
 mod formation_lookup_naics;

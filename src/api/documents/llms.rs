@@ -46,9 +46,10 @@ fn described(operation: &Operation, setting: &DocumentContext<'_>) -> Option<Str
     let parameters: String = operation.parameters.iter().map(parameter).collect();
     let Operation { name, summary, details, .. } = operation;
     let details = details.map_or_else(String::new, |details| format!(" {details}"));
-    let example = format!("{}{}", setting.base_url, setting.examples.fill(operation.route?.example));
+    let example = setting.examples.fill(operation.route?.example);
+    let example = example.map_or_else(String::new, |path| format!(" Example: `{}{path}`", setting.base_url));
     let end = line_if(!parameters.is_empty());
-    Some(format!("### {name}\n\n{summary}.{details} Example: `{example}`\n\n{parameters}{end}"))
+    Some(format!("### {name}\n\n{summary}.{details}{example}\n\n{parameters}{end}"))
 }
 
 fn line_if(wanted: bool) -> &'static str {

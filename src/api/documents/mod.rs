@@ -6,14 +6,13 @@
 
 mod catalog;
 mod discovery;
-mod examples;
 mod llms;
 pub mod markdown;
 
 use hornbook_accounts::tier::Tariff;
 
+use super::examples::Examples;
 use super::openapi;
-pub use examples::Examples;
 
 /// Data in the documents that does not come from the operations table.
 #[derive(Clone, Copy, Debug)]

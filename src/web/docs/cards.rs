@@ -27,17 +27,20 @@ pub(super) fn card(operation: &Operation, source: &DocsSource<'_>) -> Markup {
                 }))
             }
             @if let Some(route) = route {
-                h4 { "Example" }
-                (lines(&example(operation, *route, source.setting)))
+                @if let Some(call) = example(operation, *route, source.setting) {
+                    h4 { "Example" }
+                    (lines(&call))
+                }
                 (panel(operation, *route, source.setting))
             }
         }
     }
 }
 
-fn example(operation: &Operation, route: Route, setting: &DocumentContext<'_>) -> String {
-    let body = operation.body.map(|body| body.example);
-    curl(setting.base_url, &setting.examples.fill(route.example), body, operation.metering().is_some())
+/// A call that works on the law that is served. `None` if there is no such call.
+fn example(operation: &Operation, route: Route, setting: &DocumentContext<'_>) -> Option<String> {
+    let (needs_key, body) = (operation.metering().is_some(), operation.body.map(|body| body.example));
+    setting.examples.fill(route.example).map(|example| curl(setting.base_url, &example, body, needs_key))
 }
 
 /// What a caller should know. The answer and the errors of a tool without a route are those of its

@@ -30,7 +30,7 @@ use super::errors;
 use super::frame::{Page, SiteSection};
 use super::page_context::OpenPage;
 use super::response::{self, CachePolicy};
-use crate::api::documents::{DocumentContext, Examples};
+use crate::api::documents::DocumentContext;
 use crate::api::error::ApiError;
 use crate::api::subject::{DOCS_PATH, Subject};
 use crate::mount::MountResponse;
@@ -102,9 +102,9 @@ async fn content_for(opened: &OpenPage<'_>, kept: &RenderedDocs) -> Result<Arc<D
         return Ok(content);
     }
     let (service, corpus) = (Arc::clone(&opened.shell.service), Arc::clone(&opened.corpus));
+    let examples = corpus.examples().await?;
     let rendered = tokio::task::spawn_blocking(move || {
         let tariff = &service.accounts().settings().tariff;
-        let examples = Examples::of(&corpus);
         let setting =
             DocumentContext { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
         let pages = pages(&setting).into_iter().map(VersionedPage::of).collect();

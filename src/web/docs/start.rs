@@ -27,14 +27,14 @@ pub(super) fn content(source: &DocsSource<'_>) -> Markup {
 fn first_call(source: &DocsSource<'_>) -> Markup {
     let setting = source.setting;
     let search = OPERATIONS.iter().find(|operation| operation.name == "search").and_then(|search| search.route);
-    let search = search.map_or_else(String::new, |route| setting.examples.fill(route.example));
-    let call = curl(setting.base_url, &search, None, true);
+    let search = search.and_then(|route| setting.examples.fill(route.example));
+    let call = search.map(|search| format!("\n{}", curl(setting.base_url, &search, None, true)));
     html! {
         p {
             "Create a key in " a href="/settings" { "your settings" } ", or ask the operator of this service for one. Set \
-             it as " code { "HORNBOOK_KEY" } ", from which the examples on these pages read it, and search:"
+             it as " code { "HORNBOOK_KEY" } ", from which the examples on these pages read it" @if call.is_some() { ", and search" } ":"
         }
-        (lines(&format!("export HORNBOOK_KEY=hb_live_...\n{call}")))
+        (lines(&format!("export HORNBOOK_KEY=hb_live_...{}", call.unwrap_or_default())))
         p {
             "To cite safely, call " (link_to("coverage")) " to see which law is here, then " (link_to("search"))
             ", then " (link_to("node")) " with the " code { "nodeId" } " of a result. Quote its " code { "citation" }

@@ -16,12 +16,13 @@ use super::law;
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::examples::is_citation;
 use crate::api::replies::{SearchReply, SuggestReply};
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
 use law::cited::target_path;
-use page::{Choices, Results};
-use query::{SAMPLES, SearchPageQuery};
+use page::{Choices, Results, Samples};
+use query::SearchPageQuery;
 
 /// Minimum length of query words that are compared with the highlights of the results, in
 /// characters.
@@ -31,9 +32,9 @@ const LETTERS_MIN: usize = 4;
 pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
     let query = SearchPageQuery::of(&opened);
     if query.text.is_empty() {
-        return Ok(start(opened, &query));
+        return start(opened, &query).await;
     }
-    let cited = match query.is_first() && is_citation(&opened, &query.text) {
+    let cited = match query.is_first() && is_citation(opened.corpus.snapshot(), &query.text) {
         true => law::resolve(&mut opened, &query.text).await?.answers.into_iter().next(),
         false => None,
     };
@@ -41,11 +42,11 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         return Ok(opened.answer(response::redirect(&path)));
     }
     let parameters = query.parameters();
-    let news =
-        opened.call(OperationCall { wish: wish(&opened, &query), ..OperationCall::read("search", &parameters) }).await;
+    let wish = wish(&opened, &query).await?;
+    let news = opened.call(OperationCall { wish, ..OperationCall::read("search", &parameters) }).await;
     let news = match news {
         Ok(news) => news,
-        Err(error) => return refused(opened, &query, error),
+        Err(error) => return refused(opened, &query, error).await,
     };
     let found: SearchReply<'_> = news.read()?;
     let is_as_typed = found.corrected_query.is_none() && !query.is_exact;
@@ -65,36 +66,30 @@ fn page_of(opened: OpenPage<'_>, status: StatusCode, title: &str, main: maud::Ma
     opened.answer(response::page(status, html, CachePolicy::Revalidate))
 }
 
-fn start(opened: OpenPage<'_>, query: &SearchPageQuery) -> MountResponse {
-    let main = page::start(&Choices::of(&opened, query));
-    page_of(opened, StatusCode::OK, "Hornbook: search the law", main)
+async fn start(opened: OpenPage<'_>, query: &SearchPageQuery) -> Result<MountResponse, ApiError> {
+    let samples = Samples::of(&opened).await?;
+    let main = page::start(&Choices::of(&opened, query), &samples);
+    Ok(page_of(opened, StatusCode::OK, "Hornbook: search the law", main))
 }
 
 /// Shows the error of an invalid search next to the search box, where the person can change the
 /// query.
-fn refused(opened: OpenPage<'_>, query: &SearchPageQuery, error: ApiError) -> Result<MountResponse, ApiError> {
+async fn refused(opened: OpenPage<'_>, query: &SearchPageQuery, error: ApiError) -> Result<MountResponse, ApiError> {
     if !matches!(error.code, ErrorCode::InvalidApiKey | ErrorCode::ValidationError) {
         return Err(error);
     }
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
-    let main = page::refused(&Choices::of(&opened, query), &error);
+    let samples = Samples::of(&opened).await?;
+    let main = page::refused(&Choices::of(&opened, query), &samples, &error);
     let answer = page_of(opened, status, "Search", main);
     Ok(MountResponse { error: Some(error.code.code()), ..answer })
 }
 
-fn wish(opened: &OpenPage<'_>, query: &SearchPageQuery) -> VisitorAction {
-    let is_sample = query.is_plain() && SAMPLES.contains(&query.text.as_str());
-    if is_sample && !opened.shell.visitors.is_allowed(VisitorAction::Search) {
-        VisitorAction::Sample
-    } else {
-        VisitorAction::Search
-    }
-}
-
-/// Whether the text is exactly one citation.
-fn is_citation(opened: &OpenPage<'_>, text: &str) -> bool {
-    let grammar = opened.corpus.snapshot().grammar();
-    grammar.parse(text).is_ok() || grammar.parse_container(text).is_some() || grammar.parse_popular(text).is_some()
+/// Sample searches are for everybody who may read. They count as page reads.
+async fn wish(opened: &OpenPage<'_>, query: &SearchPageQuery) -> Result<VisitorAction, ApiError> {
+    let may_be_sample = query.is_plain() && !opened.shell.visitors.is_allowed(VisitorAction::Search);
+    let is_sample = may_be_sample && opened.corpus.examples().await?.searches().contains(&query.text);
+    Ok(if is_sample { VisitorAction::Sample } else { VisitorAction::Search })
 }
 
 /// Whether a longer word of the query occurs in none of the highlighted passages.

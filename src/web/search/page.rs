@@ -1,5 +1,7 @@
 //! The HTML of the search page.
 
+use std::sync::Arc;
+
 use hornbook_accounts::people::SignUpPolicy;
 use hornbook_accounts::records::AccountStatus;
 use hornbook_accounts::tier::FreeTier;
@@ -7,14 +9,16 @@ use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_search::{CitationAnswer, Mode, PlaceEffect, Relation, UnderstoodPlace};
 use maud::{Markup, html};
 
-use super::query::{PAGE_SIZE, SAMPLES, SearchPageQuery};
+use super::query::{PAGE_SIZE, SearchPageQuery};
 use super::snippet::parts;
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::examples::Examples;
 use crate::api::replies::{FacetsReply, LinkedCandidate, SearchReply, SearchResultItem};
 use crate::api::reply::Pages;
 use crate::api::subject::Subject;
 use crate::api::visitors::VisitorAction;
+use crate::percent;
 use crate::web::formatting::{credits, notice, status_of, written_day};
 use crate::web::law::cited::{NOT_LOADED, message_for_people, place_not_loaded};
 use crate::web::page_context::OpenPage;
@@ -101,15 +105,15 @@ impl<'c> Choices<'c> {
         }
     }
 
-    /// The sample searches, and how to get access to other searches.
-    fn samples(&self) -> Markup {
+    /// The samples, and how to get access to other searches.
+    fn samples(&self, samples: &Samples) -> Markup {
+        let links = samples.links(self.jurisdictions);
         html! {
-            section.samples aria-labelledby="samples" {
-                h2 #samples { @if self.may_search { "For example" } @else { "Sample searches" } }
-                ul { @for sample in SAMPLES { li { a href={ "/?q=" (crate::percent::encoded(sample)) } { (sample) } } } }
+            section.samples aria-label="Examples" {
+                @if let Some(links) = &links { h2 { "For example" } (links) }
                 @if !self.may_search {
                     p.also {
-                        "To search for anything else, " (self.way_in()) " "
+                        "To search" @if links.is_some() { " for anything else" } ", " (self.way_in()) " "
                         a href=(Subject::Search.path()) { "The API" } " is the same search for programs. "
                         "Citations open their provisions without an account."
                     }
@@ -146,6 +150,38 @@ impl<'c> Choices<'c> {
     }
 }
 
+/// Examples that the reader may follow, from the served snapshot.
+pub(super) struct Samples {
+    /// None if the reader may not read here.
+    examples: Option<Arc<Examples>>,
+}
+
+impl Samples {
+    pub(super) async fn of(opened: &OpenPage<'_>) -> Result<Self, ApiError> {
+        let examples = if opened.may(VisitorAction::Sample) { Some(opened.corpus.examples().await?) } else { None };
+        Ok(Self { examples })
+    }
+
+    /// Searches, a citation that leads to its provision, and the contents of a jurisdiction. None if the snapshot has
+    /// no law.
+    fn links(&self, jurisdictions: &[Jurisdiction]) -> Option<Markup> {
+        let examples = self.examples.as_deref()?;
+        let citation = examples.get("citation");
+        let jurisdiction = examples.get("jurisdiction");
+        let known = jurisdictions.iter().find(|known| Some(known.short_code.as_str()) == jurisdiction);
+        let links = html! {
+            ul {
+                @for words in examples.searches() { li { a href={ "/?q=" (percent::encoded(words)) } { (UntrustedText(words)) } } }
+                @if let Some(citation) = citation { li { a href={ "/cite/" (percent::encoded(citation)) } { (UntrustedText(citation)) } } }
+                @if let Some(known) = known {
+                    li { a href={ "/browse#" (known.short_code) } { "Contents: " (UntrustedText(&known.name)) } }
+                }
+            }
+        };
+        (citation.is_some() || known.is_some() || !examples.searches().is_empty()).then_some(links)
+    }
+}
+
 /// A short name of a search mode.
 const fn short(mode: Mode) -> &'static str {
     match mode {
@@ -156,7 +192,7 @@ const fn short(mode: Mode) -> &'static str {
 }
 
 /// The page before a search.
-pub(super) fn start(choices: &Choices<'_>) -> Markup {
+pub(super) fn start(choices: &Choices<'_>, samples: &Samples) -> Markup {
     html! {
         div.start {
             h1 { "Search the law" }
@@ -165,12 +201,12 @@ pub(super) fn start(choices: &Choices<'_>) -> Markup {
                 span.whole { a href="/browse" { "Contents" } " · " a href="/coverage" { "Coverage" } }
             }
             (choices.form(true))
-            (choices.samples())
+            (choices.samples(samples))
         }
     }
 }
 
-pub(super) fn refused(choices: &Choices<'_>, error: &ApiError) -> Markup {
+pub(super) fn refused(choices: &Choices<'_>, samples: &Samples, error: &ApiError) -> Markup {
     html! {
         h1.unseen { "Search" }
         (choices.form(false))
@@ -183,7 +219,7 @@ pub(super) fn refused(choices: &Choices<'_>, error: &ApiError) -> Markup {
             }
             _ => { p.banner role="status" { strong { "This cannot be searched: " } (UntrustedText(&error.message)) "." } }
         }
-        (choices.samples())
+        (choices.samples(samples))
     }
 }
 

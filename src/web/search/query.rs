@@ -9,16 +9,6 @@ use crate::web::page_context::OpenPage;
 /// Results per page.
 pub(super) const PAGE_SIZE: &str = "20";
 
-/// Sample searches that every visitor may make. They count as page reads.
-pub(super) const SAMPLES: &[&str] = &[
-    "return of a security deposit",
-    "how long must an employer keep payroll records",
-    "notice before a landlord enters",
-    "\"registered agent\"",
-    "noise at night",
-    "setback from the street",
-];
-
 /// The parameters in the address of a search page. The operation validates the values.
 pub(super) struct SearchPageQuery {
     pub(super) text: String,

@@ -18,6 +18,9 @@ use super::buying::purchase;
 use super::keys::{self, budget_of};
 use super::shared::SettingsContext;
 use super::sign_in::signed_in;
+use crate::api::examples::Examples;
+use crate::api::operation::{Method, Operation};
+use crate::api::operations::OPERATIONS;
 use crate::api::replies::PurchaseReply;
 use crate::mount::MountResponse;
 use crate::web::assets::SETTINGS;
@@ -70,7 +73,7 @@ pub(super) async fn create_key(
     };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let issued = shared.shell.desk.work(move || accounts.create_key(wish, &act, &mut SystemEntropy)).await?;
-    Ok(shown_once(shared, seen, &issued))
+    shown_once(shared, seen, &issued).await
 }
 
 pub(super) async fn rotate_key(
@@ -83,7 +86,7 @@ pub(super) async fn rotate_key(
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let issued =
         shared.shell.desk.work(move || accounts.rotate_key(key, OVERLAP_MILLIS, &act, &mut SystemEntropy)).await?;
-    Ok(shown_once(shared, seen, &issued))
+    shown_once(shared, seen, &issued).await
 }
 
 pub(super) async fn revoke_key(
@@ -135,8 +138,14 @@ fn own_key(shared: &SettingsContext, seen: &PageRequest<'_>, form: &FormFields) 
 }
 
 /// The only page that shows the text of a key.
-fn shown_once(shared: &SettingsContext, seen: &PageRequest<'_>, issued: &IssuedKey) -> MountResponse {
+async fn shown_once(
+    shared: &SettingsContext,
+    seen: &PageRequest<'_>,
+    issued: &IssuedKey,
+) -> Result<MountResponse, PageError> {
     let key = issued.secret.reveal();
+    let examples = shared.shell.service.corpus().examples().await?;
+    let example = first_call(issued.record.scopes, &examples);
     let main = html! {
         h1 { "Your new key" }
         p.banner { strong { "Copy it now." } " It is shown only this once: the service keeps a hash of it, not the key." }
@@ -155,12 +164,21 @@ fn shown_once(shared: &SettingsContext, seen: &PageRequest<'_>, issued: &IssuedK
                 p { "It replaces the key " (replaced) ", which still works for a day." }
             }
         }
-        h2 { "Use it" }
-        pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) "/api/v1/search?q=security+deposit'" } }
+        @if let Some(example) = example {
+            h2 { "Use it" }
+            pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) (example) "'" } }
+        }
         p { a.button href="/settings#keys" { "I have copied it" } }
     };
     let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", SiteSection::Account, main) };
-    response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into()
+    Ok(response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into())
+}
+
+/// A call that a key with these scopes may make, and whose example works on the served snapshot.
+fn first_call(scopes: ScopeSet, examples: &Examples) -> Option<String> {
+    let may = |operation: &&Operation| operation.metering().is_some_and(|metering| scopes.has_any_of(metering.any_of));
+    let routes = OPERATIONS.iter().filter(may).filter_map(|operation| operation.route);
+    routes.filter(|route| route.method == Method::Get).find_map(|route| examples.fill(route.example))
 }
 
 /// Buys a pack with the same operation that programs call.
