@@ -20,7 +20,7 @@ pub(crate) fn samples(server: &TestServer) -> Vec<(String, String)> {
 }
 
 /// The text of a part of a page.
-fn plain_text(html: &str) -> String {
+pub(crate) fn plain_text(html: &str) -> String {
     html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect()
 }
 

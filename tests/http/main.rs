@@ -34,6 +34,7 @@ mod reading_pages;
 mod refusals;
 mod resources;
 mod responses;
+mod results;
 mod sessions;
 mod snapshot_damage;
 mod strict;

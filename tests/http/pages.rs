@@ -316,7 +316,10 @@ fn filters_are_kept_across_result_pages() {
     let all = request(&server, "/?q=permit&mode=keyword").text();
     assert!(all.contains("href=\"/?q=permit&amp;mode=keyword&amp;tag=ordinance\""), "{all}");
     let chosen = request(&server, "/?q=permit&mode=keyword&tag=ordinance&jurisdiction=XA&jurisdiction=US").text();
-    assert!(chosen.contains("jurisdiction=XA%2CUS&amp;tag=ordinance") && chosen.contains("All subjects"), "{chosen}");
+    assert!(
+        chosen.contains("jurisdiction=XA%2CUS&amp;tag=ordinance") && chosen.contains("All kinds of law"),
+        "{chosen}"
+    );
     assert!(chosen.contains("<input type=\"hidden\" name=\"tag\" value=\"ordinance\">"), "{chosen}");
     let one = request(&server, "/?q=permit&mode=keyword&jurisdiction=XA").text();
     assert!(one.contains("<option value=\"XA\" selected>"), "{one}");

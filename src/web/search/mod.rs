@@ -1,8 +1,10 @@
 //! The search page: the search box, the results, and advice if there are none.
 //!
-//! `query` is the address of a page of results, `page` the HTML, and `snippet` splits the snippets of
-//! results.
+//! `query` is the address of a page of results, `page` the HTML with the filters of `facets`, `containers` what
+//! each result is part of, and `snippet` splits the snippets of results.
 
+mod containers;
+mod facets;
 mod page;
 mod query;
 mod snippet;
@@ -20,6 +22,7 @@ use crate::api::examples::is_citation;
 use crate::api::replies::{SearchReply, SuggestReply};
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
+use containers::ContainerLinks;
 use law::cited::target_path;
 use page::{Choices, Results, Samples};
 use query::SearchPageQuery;
@@ -54,7 +57,8 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         true => spelling_suggestion(&mut opened, &query).await,
         false => None,
     };
-    let results = Results { query: &query, found: &found, pages: news.pages, cited: cited.as_ref(), meant };
+    let containers = ContainerLinks::of(&opened, &found.results)?;
+    let results = Results { query: &query, found: &found, containers, pages: news.pages, cited: cited.as_ref(), meant };
     let main = page::results(&Choices::of(&opened, &query), &results);
     let title = format!("{} · Search", query.title_text());
     Ok(page_of(opened, StatusCode::OK, &title, main))

@@ -9,12 +9,14 @@ use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_search::{CitationAnswer, Mode, PlaceEffect, Relation, UnderstoodPlace};
 use maud::{Markup, html};
 
+use super::containers::ContainerLinks;
+use super::facets::filters;
 use super::query::{PAGE_SIZE, SearchPageQuery};
 use super::snippet::parts;
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::examples::Examples;
-use crate::api::replies::{FacetsReply, LinkedCandidate, SearchReply, SearchResultItem};
+use crate::api::replies::{LinkedCandidate, SearchReply, SearchResultItem};
 use crate::api::reply::Pages;
 use crate::api::subject::Subject;
 use crate::api::visitors::VisitorAction;
@@ -28,8 +30,8 @@ use crate::web::return_path::link_with_return;
 use crate::web::untrusted_text::{UntrustedText, grouped, short_heading};
 use crate::web::visitor::Visitor;
 
-/// Maximum number of facets.
-const FACETS_MAX: usize = 12;
+/// Maximum number of candidates for a citation.
+const CANDIDATES_MAX: usize = 12;
 
 /// The options beside the search box.
 pub(super) struct Choices<'c> {
@@ -227,6 +229,7 @@ pub(super) fn refused(choices: &Choices<'_>, samples: &Samples, error: &ApiError
 pub(super) struct Results<'r> {
     pub(super) query: &'r SearchPageQuery,
     pub(super) found: &'r SearchReply<'r>,
+    pub(super) containers: ContainerLinks,
     pub(super) pages: Option<Pages>,
     /// The answer for the query, if it is a citation.
     pub(super) cited: Option<&'r CitationAnswer<LinkedCandidate>>,
@@ -235,7 +238,7 @@ pub(super) struct Results<'r> {
 }
 
 pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
-    let Results { query, found, pages, cited, meant } = results;
+    let Results { query, found, containers, pages, cited, meant } = results;
     html! {
         h1.unseen { "Results for " (UntrustedText(&query.text)) }
         (choices.form(false))
@@ -270,10 +273,10 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         p.also { "Ranked with a sentence encoder, since this reads like a question; " a href=(query.with("depth", Some("fast"))) { "rank without it" } "." }
                     }
                     @for text in &found.notices { p.also role="note" { (notice(text)) } }
-                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
+                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit, &containers.line(hit))) } } }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
                 }
-                @if let Some(facets) = &found.facets { (filters(query, facets)) }
+                @if let Some(facets) = &found.facets { (filters(query, found, facets, choices.jurisdictions)) }
             }
         }
     }
@@ -303,7 +306,7 @@ fn citation(cited: &CitationAnswer<LinkedCandidate>) -> Markup {
             p { (message_for_people(cited)) }
             @if !cited.candidates.is_empty() {
                 ul.links {
-                    @for LinkedCandidate { cited: candidate, url } in cited.candidates.iter().take(FACETS_MAX) {
+                    @for LinkedCandidate { cited: candidate, url } in cited.candidates.iter().take(CANDIDATES_MAX) {
                         li { a href=(url) {
                             span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
                             (status_of(candidate.status, candidate.effective_from, candidate.effective_to))
@@ -315,12 +318,13 @@ fn citation(cited: &CitationAnswer<LinkedCandidate>) -> Markup {
     }
 }
 
-fn shown(hit: &SearchResultItem<'_>) -> Markup {
+fn shown(hit: &SearchResultItem<'_>, containers: &Markup) -> Markup {
     html! {
         article.hit {
             h2 { a href=(hit.url) {
                 span.citation { (UntrustedText(&hit.citation)) } " " span.heading { (short_heading(&hit.heading)) }
             } }
+            (containers)
             p.snippet {
                 @for (part, is_marked) in parts(&hit.snippet, &hit.highlights) {
                     @if is_marked { mark { (UntrustedText(part)) } } @else { (UntrustedText(part)) }
@@ -328,7 +332,7 @@ fn shown(hit: &SearchResultItem<'_>) -> Markup {
                 @if is_cut(&hit.snippet) { "…" }
             }
             p.where {
-                (UntrustedText(&hit.code_body)) " · " (hit.jurisdiction)
+                (hit.jurisdiction)
                 (status_of(hit.status, None, None))
                 @if let Some(from) = hit.effective_from { " · from " (written_day(from)) }
                 @if let Some(to) = hit.effective_to { " · until " (written_day(to)) }
@@ -354,38 +358,6 @@ const fn related(relation: Relation) -> Option<&'static str> {
     }
 }
 
-fn filters(query: &SearchPageQuery, facets: &FacetsReply<'_>) -> Markup {
-    let chosen = query.jurisdiction.as_deref();
-    html! {
-        aside #filters .facets aria-label="Filters" {
-            @if facets.jurisdictions.len() > 1 || chosen.is_some() {
-                h2 { "Jurisdictions" }
-                ul {
-                    @if chosen.is_some() { li { a href=(query.with("jurisdiction", None)) { "All jurisdictions" } } }
-                    @for facet in facets.jurisdictions.iter().take(FACETS_MAX) {
-                        @let is_chosen = chosen.is_some_and(|chosen| chosen.split(',').any(|one| one.trim().eq_ignore_ascii_case(facet.value.as_str())));
-                        li { a href=(query.with("jurisdiction", Some(facet.value.as_str()))) aria-current=[is_chosen.then_some("true")] {
-                            span { (UntrustedText(&facet.name)) } span.count { (grouped(facet.count)) }
-                        } }
-                    }
-                }
-            }
-            @if !facets.tags.is_empty() {
-                h2 { "Subjects" }
-                ul {
-                    @if query.tag.is_some() { li { a href=(query.with("tag", None)) { "All subjects" } } }
-                    @for facet in facets.tags.iter().take(FACETS_MAX) {
-                        @let is_chosen = query.tag.as_deref().is_some_and(|chosen| chosen.split(',').any(|one| one == &*facet.value));
-                        li { a href=(query.with("tag", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
-                            span { (UntrustedText(&facet.value)) } span.count { (grouped(facet.count)) }
-                        } }
-                    }
-                }
-            }
-        }
-    }
-}
-
 fn nothing(choices: &Choices<'_>, query: &SearchPageQuery) -> Markup {
     html! {
         section.nothing {
@@ -403,7 +375,7 @@ fn nothing(choices: &Choices<'_>, query: &SearchPageQuery) -> Markup {
                 @if query.jurisdiction.is_some() { li { a href=(query.with("jurisdiction", None)) { "Search in all jurisdictions" } } }
                 @if query.code_body.is_some() { li { a href=(query.with("codeBody", None)) { "Search in all codes" } } }
                 @if query.subtree.is_some() { li { a href=(query.with("subtree", None)) { "Search in the whole code" } } }
-                @if query.tag.is_some() { li { a href=(query.with("tag", None)) { "Search all subjects" } } }
+                @if query.tag.is_some() { li { a href=(query.with("tag", None)) { "Search all kinds of law and subjects" } } }
                 @if query.status.is_some() { li { a href=(query.with("status", None)) { "Search law of any status" } } }
                 @if query.min_score.is_some() { li { a href=(query.with("minScore", None)) { "Search results of any score" } } }
                 @if query.mode() != Mode::Hybrid { li { a href=(query.with("mode", None)) { "Search by words and meaning together" } } }

@@ -1,0 +1,128 @@
+//! The page of search results: what each result is part of, and filters whose counts are true.
+
+use hornbook_corpus::ids::NodeId;
+
+use crate::browser::between;
+use crate::examples::plain_text;
+use crate::pages::{open, request};
+use crate::test_server::TestServer;
+
+/// A filter beside the results.
+struct Entry {
+    address: String,
+    name: String,
+    count: Option<u32>,
+}
+
+/// The filters under a heading.
+fn entries(page: &str, heading: &str) -> Vec<Entry> {
+    let list = between(page, &format!("<h2>{heading}</h2><ul>"), "</ul>").unwrap_or_default();
+    let links = list.split("<a href=\"").skip(1).map(|rest| rest.split_once('"').unwrap());
+    let entry = |(address, rest): (&str, &str)| {
+        let (name, count) = rest.split_once("<span class=\"count\">").unwrap_or((rest, ""));
+        let name = plain_text(&name[name.find('>').unwrap() + 1..]);
+        Entry { address: address.replace("&amp;", "&"), name, count: number(count) }
+    };
+    links.map(entry).collect()
+}
+
+/// The number at the beginning of a text.
+fn number(text: &str) -> Option<u32> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != ',').unwrap_or(text.len());
+    text[..end].replace(',', "").parse().ok()
+}
+
+fn total(page: &str) -> u32 {
+    between(page, "<p class=\"total\"><span role=\"status\">", "</span>").and_then(number).unwrap_or(0)
+}
+
+/// The total behind each link of the filters.
+fn totals(server: &TestServer, found: &[Entry]) -> Vec<u32> {
+    found.iter().map(|entry| total(&request(server, &entry.address).text())).collect()
+}
+
+const QUERIES: &[&str] =
+    &["permit", "notice+of+a+hearing", "fence+-height", "landlord", "fire", "noise+at+night", "the"];
+
+#[test]
+fn a_count_of_a_filter_is_the_total_of_a_click() {
+    let server = open();
+    let mut checked = 0;
+    for query in QUERIES {
+        for rest in ["", "&tag=ordinance", "&status=current", "&jurisdiction=XA&exact=true", "&jurisdiction=XA"] {
+            let page = request(&server, &format!("/?q={query}&mode=keyword{rest}")).text();
+            for heading in ["Jurisdictions", "Kinds of law", "Subjects"] {
+                let mut found = entries(&page, heading);
+                found.retain(|entry| entry.count.is_some());
+                let counts: Vec<u32> = found.iter().filter_map(|entry| entry.count).collect();
+                assert_eq!(counts, totals(&server, &found), "{query}{rest} {heading}");
+                checked += counts.len();
+            }
+        }
+    }
+    assert!(checked > 60, "{checked} counts");
+}
+
+#[test]
+fn a_search_by_meaning_shows_no_counts_that_a_click_would_not_give() {
+    let server = open();
+    for query in QUERIES {
+        for mode in ["hybrid", "semantic"] {
+            let page = request(&server, &format!("/?q={query}&mode={mode}")).text();
+            let found = entries(&page, "Jurisdictions");
+            assert!(found.iter().all(|entry| entry.count.is_none()), "{query} in {mode}");
+        }
+    }
+    // A place that the query names is not searched in once another jurisdiction is chosen.
+    let page = request(&server, "/?q=fence+height+in+Port+Arden&mode=keyword").text();
+    assert!(entries(&page, "Jurisdictions").iter().all(|entry| entry.count.is_none()), "{page}");
+}
+
+#[test]
+fn results_that_are_all_of_one_city_are_counted_for_the_city_alone() {
+    let server = open();
+    let names = |path: &str| -> Vec<String> {
+        entries(&request(&server, path).text(), "Jurisdictions").into_iter().map(|entry| entry.name).collect()
+    };
+    let all = names("/?q=council&mode=keyword&jurisdiction=XA-PORT-ARDEN");
+    assert_eq!(all, ["All jurisdictions", "City of Port Arden"]);
+    let of_state = request(&server, "/?q=setback&mode=keyword").text();
+    let (within, _) = of_state.split_once("Hollis County</span>").unwrap();
+    assert!(within.ends_with("<span>") && within.contains("<li class=\"within\">"), "{of_state}");
+}
+
+#[test]
+fn kinds_of_law_are_apart_from_subjects() {
+    let page = request(&open(), "/?q=vessel&mode=keyword").text();
+    let names = |title: &str| -> Vec<String> { entries(&page, title).into_iter().map(|entry| entry.name).collect() };
+    assert_eq!(names("Kinds of law"), ["statute", "ordinance"]);
+    assert!(names("Subjects").contains(&"water".to_owned()), "{:?}", names("Subjects"));
+}
+
+#[test]
+fn each_result_names_the_code_and_the_containers_above_it() {
+    let server = open();
+    let key = server.create_full_key();
+    for day in ["", "&asOf=2026-01-15"] {
+        let page = request(&server, &format!("/?q=notice+to+the+tenant{day}")).text();
+        for hit in page.split("<article class=\"hit\">").skip(1) {
+            let path = between(hit, "<a href=\"/", "\"").unwrap().split('?').next().unwrap();
+            let line = between(hit, "<p class=\"path\">", "</p>").unwrap();
+            let node = server.get(&format!("/api/v1/node/{}", NodeId::from_source_key(path)), &key).json();
+            let above: Vec<&str> =
+                node["path"].as_array().unwrap().iter().map(|one| one["heading"].as_str().unwrap()).collect();
+            let shown: Vec<String> = line.split("</a>").map(plain_text).collect();
+            let code = node["codeBody"].as_str().unwrap();
+            assert_eq!(shown[0], code, "{line}");
+            for (above, shown) in above.iter().zip(&shown[1..]) {
+                let shown = shown.trim_start_matches([' ', '›']).trim_end_matches('…');
+                assert!(above.starts_with(shown), "{above}: {line}");
+            }
+            assert_eq!(shown.len() - 2, above.len(), "{line}");
+            for link in line.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                assert_eq!(request(&server, &link.replace("&amp;", "&")).status, 200, "{link}");
+                assert!(day.is_empty() || link.contains("asOf") || link.starts_with("/browse/"), "{link}");
+            }
+        }
+    }
+}
