@@ -13,7 +13,8 @@ use super::law::address;
 use super::page_context::{OpenPage, OperationCall, OperationReply};
 use super::pager;
 use super::response::{self, CachePolicy};
-use super::untrusted_text::{UntrustedText, grouped, short_heading};
+use super::untrusted_text::{UntrustedText, attribute_text, grouped, short_heading};
+use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::ApiError;
 use crate::api::replies::{BrowseReply, Child, CodeBodiesReply, NodeLink};
 use crate::api::reply::Pages;
@@ -70,7 +71,7 @@ pub(super) async fn of_body(mut opened: OpenPage<'_>, body: &str) -> Result<Moun
     let Some(name) = name.map(|body| body.name.clone()) else {
         return Err(ApiError::not_found("there is no such code in this snapshot"));
     };
-    let list = children(&mut opened, body, None).await?;
+    let list = children(&mut opened, body, None, "code").await?;
     let main = html! {
         nav.crumbs aria-label="Place in the code" { ol { li { a href=(BROWSE_PATH) { "Contents" } } } }
         h1 { (UntrustedText(&name)) }
@@ -103,13 +104,21 @@ fn fragment_path(body: &str, parent: Option<&str>, page: u32, day: Option<&str>)
     format!("{BROWSE_PATH}/{body}/level?page={page}{parent}") + &address::day_parameter('&', day)
 }
 
-/// The children of a container or a code body, as a list.
-pub(super) async fn children(opened: &mut OpenPage<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
+/// The children of a container or a code body, as a list, below a box that searches inside it. `level` is what it is
+/// called, such as title or code.
+pub(super) async fn children(
+    opened: &mut OpenPage<'_>,
+    body: &str,
+    parent: Option<&str>,
+    level: &str,
+) -> Result<Markup, ApiError> {
     let news = browsed(opened, body, parent, PAGE_SIZE).await?;
     let children: BrowseReply<'_> = news.read()?;
     let day = opened.named_day();
     let through = children.nodes.iter().map(|child| child.link.current_through);
+    let inside = parent.map_or(("codeBody", body), |parent| ("subtree", parent));
     Ok(html! {
+        (search_inside(inside, level, day.as_deref()))
         (currency_of(through, &children.notices))
         ul.links.tree { @for child in &children.nodes { (entry(child, body, day.as_deref())) } }
         @if let Some(pages) = news.pages { (pager::of(pages, &match day.as_deref() {
@@ -117,6 +126,20 @@ pub(super) async fn children(opened: &mut OpenPage<'_>, body: &str, parent: Opti
             None => "?page=".to_owned(),
         })) }
     })
+}
+
+/// A search box for a part of the law, which is the value of a parameter of the search page.
+fn search_inside((parameter, id): (&str, &str), level: &str, day: Option<&str>) -> Markup {
+    let label = format!("Search inside this {}", level.to_lowercase());
+    html! {
+        form.inside role="search" action="/" method="get" {
+            label.unseen for="inside" { (UntrustedText(&label)) }
+            input #inside type="search" name="q" placeholder=(attribute_text(&label)) maxlength="1024" autocomplete="off" required;
+            input type="hidden" name=(parameter) value=(id);
+            @if let Some(day) = day { input type="hidden" name=(AS_OF_NAME) value=(day); }
+            button.quiet type="submit" { "Search" }
+        }
+    }
 }
 
 async fn browsed(

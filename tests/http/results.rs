@@ -1,10 +1,11 @@
 //! The page of search results: what each result is part of, and filters whose counts are true.
 
 use hornbook_corpus::ids::NodeId;
+use serde_json::json;
 
 use crate::browser::between;
 use crate::examples::plain_text;
-use crate::pages::{open, request};
+use crate::pages::{data_of, open, request};
 use crate::test_server::TestServer;
 
 /// A filter beside the results.
@@ -125,4 +126,55 @@ fn each_result_names_the_code_and_the_containers_above_it() {
             }
         }
     }
+}
+
+/// The fields of the form that searches inside a container, with a query.
+fn search_inside(page: &str, query: &str) -> String {
+    let form = between(page, "<form class=\"inside\"", "</form>").unwrap_or_else(|| panic!("{page}"));
+    let hidden = form.split("<input type=\"hidden\" name=\"").skip(1).map(|field| {
+        let (name, rest) = field.split_once("\" value=\"").unwrap();
+        format!("&{name}={}", rest.split('"').next().unwrap())
+    });
+    format!("/?q={query}{}", hidden.collect::<String>())
+}
+
+#[test]
+fn a_container_is_searched_inside_by_its_own_box() {
+    let server = open();
+    let all = total(&request(&server, "/?q=notice&mode=keyword").text());
+    let mut totals = vec![all];
+    let title = request(&server, "/xa/ars/t24").text();
+    let code = format!("/browse/{}", between(&title, "<a href=\"/browse/", "\"").unwrap());
+    for (path, level) in [(code.as_str(), "code"), ("/xa/ars/t24", "title"), ("/xa/ars/t24/c2", "chapter")] {
+        let page = request(&server, &format!("{path}?asOf=2026-01-15")).text();
+        assert!(page.contains(&format!("placeholder=\"Search inside this {level}\"")), "{page}");
+        let address = search_inside(&page, "notice");
+        assert!(address.ends_with("&asOf=2026-01-15"), "{address}");
+        let found = request(&server, &format!("{address}&mode=keyword")).text();
+        let home = path.trim_start_matches("/browse/");
+        assert!(found.split("<article class=\"hit\">").skip(1).all(|hit| hit.contains(home)), "{home}: {found}");
+        let way_out = between(&found, "Searched only inside <strong>", "search all law").unwrap();
+        let way_out = between(way_out, "<a href=\"", "\"").unwrap().replace("&amp;", "&");
+        assert_eq!(total(&request(&server, &way_out).text()), all, "{way_out}");
+        totals.push(total(&found));
+    }
+    assert!(totals.windows(2).all(|pair| pair[0] > pair[1]) && totals[3] > 0, "{totals:?}");
+}
+
+#[test]
+fn law_in_force_is_a_choice_of_the_search_form() {
+    let data = data_of(&["in force", "repealed"].map(|status| {
+        json!({ "key": status.replace(' ', "-"), "level": "section", "number": "1", "heading": "Lamps", "citation": status,
+            "text": "Lamps burn at night.", "status": status })
+    }));
+    let server = open();
+    server.service.reload_snapshot(data.path()).unwrap();
+    let any = request(&server, "/?q=lamps").text();
+    assert!(any.contains("<select name=\"status\"><option value=\"\">Any status</option><option value=\"current\">"));
+    let in_force = request(&server, "/?q=lamps&status=current").text();
+    assert_eq!((total(&any), total(&in_force)), (2, 1));
+    assert!(in_force.contains("<option value=\"current\" selected>"), "{in_force}");
+    let repealed = request(&server, "/?q=lamps&status=repealed").text();
+    assert!(repealed.contains("<option value=\"repealed\" selected>") && total(&repealed) == 1, "{repealed}");
+    assert!(!repealed.contains("type=\"hidden\" name=\"status\""), "{repealed}");
 }

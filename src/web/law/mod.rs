@@ -98,7 +98,8 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
     let base_url = shell.service.base_url();
     let contents = match provision.code_body_id {
         Some(body) if provision.child_count > 0 => {
-            Some(contents::children(opened, &body.to_string(), Some(&provision.id.to_string())).await?)
+            let (body, id) = (body.to_string(), provision.id.to_string());
+            Some(contents::children(opened, &body, Some(&id), &provision.level).await?)
         }
         _ => None,
     };

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use maud::{Markup, html};
 
+use super::query::SearchPageQuery;
 use crate::api::error::ApiError;
 use crate::api::replies::SearchResultItem;
 use crate::web::contents;
@@ -67,6 +68,18 @@ impl ContainerLinks {
             }
         }
     }
+}
+
+/// The container or the code that a search is restricted to, with the name of the parameter that restricts it.
+pub(super) fn searched_part(opened: &OpenPage<'_>, query: &SearchPageQuery) -> Option<(&'static str, String)> {
+    let snapshot = opened.corpus.snapshot();
+    if let Some(id) = query.subtree.as_deref() {
+        let card = snapshot.cards.get(snapshot.ordinal(NodeId(id.parse().ok()?))?).ok()?;
+        return Some(("subtree", format!("{} {}", card.citation, shortened(card.heading))));
+    }
+    let id = query.code_body.as_deref()?;
+    let body = snapshot.catalogue.code_bodies.iter().find(|body| body.id.0.to_string() == id)?;
+    Some(("codeBody", body.name.clone()))
 }
 
 /// The beginning of a heading.

@@ -22,7 +22,7 @@ use crate::api::examples::is_citation;
 use crate::api::replies::{SearchReply, SuggestReply};
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
-use containers::ContainerLinks;
+use containers::{ContainerLinks, searched_part};
 use law::cited::target_path;
 use page::{Choices, Results, Samples};
 use query::SearchPageQuery;
@@ -57,8 +57,9 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         true => spelling_suggestion(&mut opened, &query).await,
         false => None,
     };
-    let containers = ContainerLinks::of(&opened, &found.results)?;
-    let results = Results { query: &query, found: &found, containers, pages: news.pages, cited: cited.as_ref(), meant };
+    let (containers, inside) = (ContainerLinks::of(&opened, &found.results)?, searched_part(&opened, &query));
+    let (pages, cited) = (news.pages, cited.as_ref());
+    let results = Results { query: &query, found: &found, containers, inside, pages, cited, meant };
     let main = page::results(&Choices::of(&opened, &query), &results);
     let title = format!("{} · Search", query.title_text());
     Ok(page_of(opened, StatusCode::OK, &title, main))

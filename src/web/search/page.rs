@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 use super::containers::ContainerLinks;
 use super::facets::filters;
-use super::query::{PAGE_SIZE, SearchPageQuery};
+use super::query::{IN_FORCE, PAGE_SIZE, SearchPageQuery};
 use super::snippet::parts;
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
@@ -97,6 +97,16 @@ impl<'c> Choices<'c> {
                                 option value=(known.short_code) selected[is_chosen] {
                                     (UntrustedText(&known.name)) @if known.subtree.is_empty() { " (text not loaded)" }
                                 }
+                            }
+                        }
+                    }
+                    label.status {
+                        span.unseen { "Status" }
+                        select name="status" {
+                            option value="" { "Any status" }
+                            option value=(IN_FORCE) selected[query.status.as_deref() == Some(IN_FORCE)] { "In force" }
+                            @if let Some(other) = query.status.as_deref().filter(|chosen| *chosen != IN_FORCE) {
+                                option value=(other) selected { (other.replace(',', ", ")) }
                             }
                         }
                     }
@@ -230,6 +240,8 @@ pub(super) struct Results<'r> {
     pub(super) query: &'r SearchPageQuery,
     pub(super) found: &'r SearchReply<'r>,
     pub(super) containers: ContainerLinks,
+    /// The name of the container or code that the search is restricted to, and the parameter that restricts it.
+    pub(super) inside: Option<(&'static str, String)>,
     pub(super) pages: Option<Pages>,
     /// The answer for the query, if it is a citation.
     pub(super) cited: Option<&'r CitationAnswer<LinkedCandidate>>,
@@ -238,7 +250,7 @@ pub(super) struct Results<'r> {
 }
 
 pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
-    let Results { query, found, containers, pages, cited, meant } = results;
+    let Results { query, found, containers, inside, pages, cited, meant } = results;
     html! {
         h1.unseen { "Results for " (UntrustedText(&query.text)) }
         (choices.form(false))
@@ -247,6 +259,11 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
             p.meant role="status" {
                 "Searched for " strong { (UntrustedText(corrected)) } " instead; search exactly for "
                 a href=(query.with("exact", Some("true"))) { (UntrustedText(&query.text)) } "."
+            }
+        }
+        @if let Some((parameter, name)) = inside {
+            p.meant role="status" {
+                "Searched only inside " strong { (UntrustedText(name)) } "; " a href=(query.with(parameter, None)) { "search all law" } "."
             }
         }
         @if let Some(place) = &found.understood { (understood(query, place)) }

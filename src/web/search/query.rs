@@ -9,6 +9,9 @@ use crate::web::page_context::OpenPage;
 /// Results per page.
 pub(super) const PAGE_SIZE: &str = "20";
 
+/// The value of the parameter `status` for law in force.
+pub(super) const IN_FORCE: &str = "current";
+
 /// The parameters in the address of a search page. The operation validates the values.
 pub(super) struct SearchPageQuery {
     pub(super) text: String,
@@ -79,7 +82,8 @@ impl SearchPageQuery {
 
     /// The filters that have no field in the form of the page.
     pub(super) fn hidden(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let filters = self.filters().into_iter().filter(|(name, _)| *name != "jurisdiction" && *name != AS_OF_NAME);
+        let fields = ["jurisdiction", "status", AS_OF_NAME];
+        let filters = self.filters().into_iter().filter(move |(name, _)| !fields.contains(name));
         filters.filter_map(|(name, value)| Some((name, value.as_deref()?)))
     }
 
