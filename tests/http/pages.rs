@@ -284,7 +284,7 @@ fn a_citation_leads_to_its_provision_and_its_subdivision() {
 fn empty_results_are_explained() {
     let server = open();
     let nothing = request(&server, "/?q=%22zyzzyva+quux%22&mode=keyword").text();
-    assert!(nothing.contains("Nothing was found") && nothing.contains("words and meaning together"));
+    assert!(nothing.contains("Nothing was found") && nothing.contains("without the quotation marks"));
     let placeholder = request(&server, "/?q=noise&jurisdiction=XA-GREYFORD").text();
     assert!(placeholder.contains("Text not loaded: City of Greyford"), "{placeholder}");
     let misspelt = request(&server, "/?q=secuirty+depositt").text();

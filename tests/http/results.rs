@@ -178,3 +178,34 @@ fn law_in_force_is_a_choice_of_the_search_form() {
     assert!(repealed.contains("<option value=\"repealed\" selected>") && total(&repealed) == 1, "{repealed}");
     assert!(!repealed.contains("type=\"hidden\" name=\"status\""), "{repealed}");
 }
+
+#[test]
+fn if_nothing_is_found_the_page_says_one_next_step() {
+    let server = open();
+    for (search, step, address) in [
+        ("noise&jurisdiction=XA-GREYFORD", "Search in all jurisdictions", "/?q=noise"),
+        ("zyzzyva&mode=keyword", "Search by words and meaning together", "/?q=zyzzyva"),
+        ("%22zyzzyva+quux%22&mode=keyword", "Search without the quotation marks", "/?q=zyzzyva%20quux&mode=keyword"),
+        ("zyzzyva+-quux&mode=keyword", "Search without the excluded words", "/?q=zyzzyva&mode=keyword"),
+        ("vessel&mode=keyword&tag=zoning", "Search all kinds of law and subjects", "/?q=vessel&mode=keyword"),
+        (
+            "vessel&mode=keyword&tag=zoning&jurisdiction=XA&asOf=2026-01-15",
+            "Search in all law, without the filters",
+            "/?q=vessel&mode=keyword&asOf=2026-01-15",
+        ),
+        ("vessel&page=99", "Back to the first page of results", "/?q=vessel"),
+        ("%22zyzzyva%22", "Search without the quotation marks", "/?q=zyzzyva"),
+    ] {
+        let page = request(&server, &format!("/?q={search}")).text();
+        let advice = between(&page, "<section class=\"nothing\">", "</section>").unwrap_or_else(|| panic!("{search}"));
+        let links: Vec<&str> = advice.split("<a href=\"").skip(1).collect();
+        let [link] = links.as_slice() else { panic!("{search}: {advice}") };
+        let (to, text) = link.split_once("\">").unwrap();
+        assert_eq!((to.replace("&amp;", "&").as_str(), text.split("</a>").next()), (address, Some(step)), "{search}");
+    }
+    // The message above says what is missing.
+    let unknown = request(&server, "/?q=Arden+Rev.+Stat.+%C2%A7+99-9-999&mode=keyword").text();
+    assert!(
+        between(&unknown, "<section class=\"nothing\">", "</section>").is_none_or(|advice| !advice.contains("<a "))
+    );
+}

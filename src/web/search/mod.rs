@@ -1,10 +1,11 @@
 //! The search page: the search box, the results, and advice if there are none.
 //!
 //! `query` is the address of a page of results, `page` the HTML with the filters of `facets`, `containers` what
-//! each result is part of, and `snippet` splits the snippets of results.
+//! each result is part of, `nothing` the advice if there are none, and `snippet` splits the snippets of results.
 
 mod containers;
 mod facets;
+mod nothing;
 mod page;
 mod query;
 mod snippet;

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 
 use super::containers::ContainerLinks;
 use super::facets::filters;
+use super::nothing::nothing;
 use super::query::{IN_FORCE, PAGE_SIZE, SearchPageQuery};
 use super::snippet::parts;
 use crate::api::as_of::AS_OF_NAME;
@@ -66,6 +67,8 @@ impl<'c> Choices<'c> {
 
     fn form(&self, is_start: bool) -> Markup {
         let Self { query, .. } = self;
+        let (with_law, without_law): (Vec<&Jurisdiction>, Vec<&Jurisdiction>) =
+            self.jurisdictions.iter().partition(|known| !known.subtree.is_empty());
         html! {
             form.search.large[is_start] role="search" action="/" method="get" {
                 div.box {
@@ -92,11 +95,9 @@ impl<'c> Choices<'c> {
                             @if let Some(several) = self.query.jurisdiction.as_deref().filter(|chosen| chosen.contains(',')) {
                                 option value=(several) selected { (several.replace(',', ", ")) }
                             }
-                            @for known in self.jurisdictions {
-                                @let is_chosen = self.chosen().is_some_and(|chosen| chosen.short_code == known.short_code);
-                                option value=(known.short_code) selected[is_chosen] {
-                                    (UntrustedText(&known.name)) @if known.subtree.is_empty() { " (text not loaded)" }
-                                }
+                            @for known in with_law { (self.jurisdiction(known)) }
+                            @if !without_law.is_empty() {
+                                optgroup label=(NOT_LOADED) { @for known in without_law { (self.jurisdiction(known)) } }
                             }
                         }
                     }
@@ -115,6 +116,12 @@ impl<'c> Choices<'c> {
                 }
             }
         }
+    }
+
+    /// A jurisdiction in the menu.
+    fn jurisdiction(&self, known: &Jurisdiction) -> Markup {
+        let is_chosen = self.chosen().is_some_and(|chosen| chosen.short_code == known.short_code);
+        html! { option value=(known.short_code) selected[is_chosen] { (UntrustedText(&known.name)) } }
     }
 
     /// The samples, and how to get access to other searches.
@@ -251,6 +258,7 @@ pub(super) struct Results<'r> {
 
 pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
     let Results { query, found, containers, inside, pages, cited, meant } = results;
+    let is_explained = cited.is_some() || meant.is_some() || !found.not_here.is_empty();
     html! {
         h1.unseen { "Results for " (UntrustedText(&query.text)) }
         (choices.form(false))
@@ -274,7 +282,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
         @if let Some(meant) = meant {
             p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (UntrustedText(meant)) } "?" }
         }
-        @if found.results.is_empty() { (nothing(choices, query)) } @else {
+        @if found.results.is_empty() { (nothing(choices.chosen(), query, is_explained)) } @else {
             div.found {
                 div {
                     p.total {
@@ -372,33 +380,5 @@ const fn related(relation: Relation) -> Option<&'static str> {
         Relation::Cited => Some("is cited by it"),
         Relation::Neighbour => Some("next to it"),
         Relation::Named => None,
-    }
-}
-
-fn nothing(choices: &Choices<'_>, query: &SearchPageQuery) -> Markup {
-    html! {
-        section.nothing {
-            @match choices.chosen() {
-                Some(chosen) if chosen.subtree.is_empty() => {
-                    h2 { (NOT_LOADED) ": " (UntrustedText(&chosen.name)) }
-                    p {
-                        "It is listed, but its text is not loaded, so a search in it finds nothing. "
-                        a href="/coverage" { "Coverage" }
-                    }
-                }
-                _ => { h2 { "Nothing was found" } }
-            }
-            ul {
-                @if query.jurisdiction.is_some() { li { a href=(query.with("jurisdiction", None)) { "Search in all jurisdictions" } } }
-                @if query.code_body.is_some() { li { a href=(query.with("codeBody", None)) { "Search in all codes" } } }
-                @if query.subtree.is_some() { li { a href=(query.with("subtree", None)) { "Search in the whole code" } } }
-                @if query.tag.is_some() { li { a href=(query.with("tag", None)) { "Search all kinds of law and subjects" } } }
-                @if query.status.is_some() { li { a href=(query.with("status", None)) { "Search law of any status" } } }
-                @if query.min_score.is_some() { li { a href=(query.with("minScore", None)) { "Search results of any score" } } }
-                @if query.mode() != Mode::Hybrid { li { a href=(query.with("mode", None)) { "Search by words and meaning together" } } }
-                @if query.text.contains('"') { li { a href=(query.with("q", Some(&query.text.replace('"', "")))) { "Search without the quotation marks" } } }
-                li { "Use words that the law uses, such as " q { "lessee" } " as well as " q { "tenant" } "." }
-            }
-        }
     }
 }

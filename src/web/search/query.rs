@@ -80,6 +80,27 @@ impl SearchPageQuery {
         ]
     }
 
+    /// The filters that narrow this search, apart from the day.
+    pub(super) fn narrowing(&self) -> Vec<(&'static str, &str)> {
+        let filters = self.filters().into_iter().filter(|(name, _)| *name != AS_OF_NAME);
+        filters.filter_map(|(name, value)| Some((name, value.as_deref()?))).collect()
+    }
+
+    /// The address of the same search in all law of the day.
+    pub(super) fn without_filters(&self) -> String {
+        let filters = self.narrowing();
+        self.address(&self.text, |name, value| value.filter(|_| !filters.iter().any(|(filter, _)| *filter == name)))
+    }
+
+    /// Whether the query has words that results must not contain.
+    pub(super) fn has_exclusions(&self) -> bool {
+        self.text.split_whitespace().any(is_exclusion)
+    }
+
+    pub(super) fn text_without_exclusions(&self) -> String {
+        self.text.split_whitespace().filter(|word| !is_exclusion(word)).collect::<Vec<_>>().join(" ")
+    }
+
     /// The filters that have no field in the form of the page.
     pub(super) fn hidden(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let fields = ["jurisdiction", "status", AS_OF_NAME];
@@ -113,24 +134,32 @@ impl SearchPageQuery {
     /// The address of the same search with another value of one parameter; None removes the
     /// parameter. Leads to the first page, unless the page is the changed parameter.
     pub(super) fn with(&self, changed: &str, value: Option<&str>) -> String {
-        let page = if changed == "page" { value } else { None };
-        let own = |name: &str, own: &'_ Option<String>| match name == changed {
-            true => value.map(str::to_owned),
-            false => own.clone(),
-        };
-        let choices = [("mode", own("mode", &self.mode)), ("depth", own("depth", &self.depth))].into_iter();
-        let filters = self.filters().into_iter().map(|(name, value)| (name, own(name, value)));
-        let exact = own("exact", &self.is_exact.then(|| "true".to_owned())).filter(|_| changed != "q");
-        let stays = self.is_text_search.then(|| "words".to_owned());
-        let rest = [("page", page.map(str::to_owned)), ("exact", exact), ("as", stays)];
-        let parts = choices.chain(filters).chain(rest);
         let text = if changed == "q" { value.unwrap_or_default() } else { &self.text };
+        self.address(text, |name, own| match name {
+            _ if name == changed => value.map(str::to_owned),
+            // Other words may need a correction.
+            "exact" if changed == "q" => None,
+            _ => own,
+        })
+    }
+
+    /// The address of a search for a text, with other values of the parameters. The page is none of its own.
+    fn address(&self, text: &str, value: impl Fn(&str, Option<String>) -> Option<String>) -> String {
+        let exact = self.is_exact.then(|| "true".to_owned());
+        let way = self.is_text_search.then(|| "words".to_owned());
+        let own = [("mode", self.mode.clone()), ("depth", self.depth.clone())].into_iter();
+        let own = own.chain(self.filters().map(|(name, value)| (name, value.clone())));
         let mut address = format!("/?q={}", percent::encoded(text));
-        for (name, value) in parts {
-            if let Some(value) = value {
+        for (name, own) in own.chain([("page", None), ("exact", exact), ("as", way)]) {
+            if let Some(value) = value(name, own) {
                 address += &format!("&{name}={}", percent::encoded(&value));
             }
         }
         address
     }
+}
+
+/// Whether a word of a query excludes results.
+fn is_exclusion(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
 }
