@@ -132,9 +132,10 @@ pub(super) async fn children(
 fn search_inside((parameter, id): (&str, &str), level: &str, day: Option<&str>) -> Markup {
     let label = format!("Search inside this {}", level.to_lowercase());
     html! {
-        form.inside role="search" action="/" method="get" {
+        form.inside role="search" aria-label=(attribute_text(&label)) action="/" method="get" {
             label.unseen for="inside" { (UntrustedText(&label)) }
-            input #inside type="search" name="q" placeholder=(attribute_text(&label)) maxlength="1024" autocomplete="off" required;
+            input #inside type="search" name="q" placeholder=(attribute_text(&label)) maxlength="1024"
+                autocomplete="off" required;
             input type="hidden" name=(parameter) value=(id);
             @if let Some(day) = day { input type="hidden" name=(AS_OF_NAME) value=(day); }
             button.quiet type="submit" { "Search" }

@@ -3,7 +3,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::assets::{Asset, ICON, SITE, STYLE};
+use super::assets::{Asset, ICON, SEARCH, SITE, STYLE};
 use super::visitor::Visitor;
 use crate::api::subject::DOCS_PATH;
 
@@ -20,6 +20,9 @@ pub(super) enum SiteSection {
     /// Pages that the navigation does not list.
     Other,
 }
+
+/// Where the script of the search box gets completions.
+pub(super) const SUGGEST_PATH: &str = "/suggest";
 
 /// The entries of the navigation.
 const NAVIGATION: &[(SiteSection, &str, &str)] = &[
@@ -60,6 +63,7 @@ impl Page<'_> {
                     link rel="stylesheet" href=(STYLE.path());
                     link rel="icon" type="image/svg+xml" href=(ICON.path());
                     script src=(SITE.path()) {}
+                    @if self.has_search_box { script src=(SEARCH.path()) defer {} }
                     @for script in self.scripts { script src=(script.path()) defer {} }
                     (self.head)
                 }
@@ -82,7 +86,7 @@ impl Page<'_> {
                     form.quick role="search" action="/" method="get" {
                         label.unseen for="quick" { "Search the law" }
                         input #quick type="search" name="q" placeholder="Search, or type a citation" autocomplete="off"
-                            maxlength="1024" aria-keyshortcuts="/";
+                            maxlength="1024" aria-keyshortcuts="/" data-suggest=(SUGGEST_PATH);
                     }
                 }
                 nav aria-label="Site" {

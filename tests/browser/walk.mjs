@@ -110,6 +110,12 @@ await test("by keyboard alone: suggestions, results, a provision, the next one",
   assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
   await page.keyboard.press("/");
   assert.equal(await page.evaluate(() => document.activeElement.id), "quick");
+  await page.keyboard.type("secur");
+  await page.waitForSelector("#suggestions li");
+  await shoot(page, "suggestions-in-the-header", false);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => url.pathname !== "/browse");
   await page.goto("/");
   await page.keyboard.press("/");
   await page.keyboard.type("secur");

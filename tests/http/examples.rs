@@ -159,9 +159,11 @@ fn a_snapshot_without_law_shows_no_examples_of_law() {
     for file in ["zoning.geojson", "zones.csv"] {
         fs::copy(sample.join(file), sources.join(file)).unwrap();
     }
-    let plan = "name = \"Zones\"\n[[source]]\nformat = \"geojson-zoning\"\npath = \"zoning.geojson\"\njurisdiction = \"VT\"\n\
-                publisher = \"P\"\nurl = \"https://p.example/\"\nedition = \"1\"\nretrieved = \"2026-01-01\"\nlicense = \"none\"\n\
-                [source.zoning]\nstatus = \"published\"\nzone_property = \"ZONE\"\nname_property = \"ZONE_NAME\"\nzones = \"zones.csv\"\n";
+    let plan = "name = \"Zones\"\n[[source]]\nformat = \"geojson-zoning\"\npath = \"zoning.geojson\"\n\
+                jurisdiction = \"VT\"\npublisher = \"P\"\nurl = \"https://p.example/\"\nedition = \"1\"\n\
+                retrieved = \"2026-01-01\"\nlicense = \"none\"\n\
+                [source.zoning]\nstatus = \"published\"\n\
+                zone_property = \"ZONE\"\nname_property = \"ZONE_NAME\"\nzones = \"zones.csv\"\n";
     fs::write(sources.join("plan.toml"), plan).unwrap();
     build_into(&sources, data.path());
     for server in [open(), start_with_closed_search()] {

@@ -164,8 +164,8 @@ fn a_container_is_searched_inside_by_its_own_box() {
 #[test]
 fn law_in_force_is_a_choice_of_the_search_form() {
     let data = data_of(&["in force", "repealed"].map(|status| {
-        json!({ "key": status.replace(' ', "-"), "level": "section", "number": "1", "heading": "Lamps", "citation": status,
-            "text": "Lamps burn at night.", "status": status })
+        json!({ "key": status.replace(' ', "-"), "level": "section", "number": "1", "heading": "Lamps",
+            "citation": status, "text": "Lamps burn at night.", "status": status })
     }));
     let server = open();
     server.service.reload_snapshot(data.path()).unwrap();
@@ -208,4 +208,22 @@ fn if_nothing_is_found_the_page_says_one_next_step() {
     assert!(
         between(&unknown, "<section class=\"nothing\">", "</section>").is_none_or(|advice| !advice.contains("<a "))
     );
+}
+
+#[test]
+fn the_search_box_of_every_header_completes_what_is_typed() {
+    let server = open();
+    let script = |page: &str| page.split("<script src=\"").skip(1).filter(|src| src.contains("/search.js")).count();
+    for path in
+        ["/browse", "/coverage", "/docs", "/zoning", "/zoning/XA-MILLBROOK", "/xa/ars/t24", "/cite/x", "/nowhere"]
+    {
+        let page = request(&server, path).text();
+        let header = between(&page, "<form class=\"quick\"", "</form>").unwrap_or_else(|| panic!("{path}"));
+        assert!(header.contains("data-suggest=\"/suggest\"") && script(&page) == 1, "{path}: {header}");
+    }
+    let results = request(&server, "/?q=permit").text();
+    assert!(!results.contains("class=\"quick\"") && script(&results) == 1);
+    let (law, rest) = results.split_once("<optgroup label=\"No law yet\">").unwrap();
+    assert!(law.contains("<option value=\"XA\">") && rest.contains("<option value=\"XA-GREYFORD\">"), "{law}");
+    assert!(!law.contains("value=\"XA-GREYFORD\""), "{law}");
 }

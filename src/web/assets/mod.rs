@@ -50,7 +50,7 @@ assets! {
     /// Chooses between light and dark before the page is drawn. Also has the shortcut keys of all
     /// pages.
     SITE: "site.js", SCRIPT;
-    /// Completions, and arrow keys for completions and results.
+    /// Completions in the search box of a page or of its header, and arrow keys for completions and results.
     SEARCH: "search.js", SCRIPT;
     /// Copying, printing, previews and shortcut keys of reading pages.
     READING: "reading.js", SCRIPT;

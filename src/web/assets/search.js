@@ -1,7 +1,8 @@
-// The search box: completions while typing, and arrows through them and through the results. The page works without it.
+// The search box, of the page or of its header: completions while typing, and arrows through them and through the
+// results. The page works without it.
 (function () {
   "use strict";
-  var box = document.getElementById("q");
+  var box = document.getElementById("q") || document.getElementById("quick");
   if (!box) return;
   var form = box.form, list = null, chosen = -1, typed = box.value, waiting = 0, asked = 0, kept = {};
 
@@ -57,12 +58,16 @@
     if (kept[address]) { show(kept[address]); return; }
     var turn = ++asked;
     fetch(address, { headers: { Accept: "application/json" } }).then(function (answer) {
+      // Where searching needs an account, it stays refused.
+      if (answer.status === 401) box.removeEventListener("input", typing);
       return answer.ok ? answer.json() : { suggestions: [] };
     }).then(function (answer) {
       kept[address] = answer.suggestions;
       if (turn === asked && box.value.trim() === text) show(answer.suggestions);
     }).catch(function () { /* The search works without. */ });
   }
+
+  function typing() { clearTimeout(waiting); waiting = setTimeout(ask, 150); }
 
   function choose(at) {
     var items = list.children;
@@ -80,7 +85,7 @@
     box.setAttribute("aria-autocomplete", "list");
     box.setAttribute("aria-controls", "suggestions");
     box.setAttribute("aria-expanded", "false");
-    box.addEventListener("input", function () { clearTimeout(waiting); waiting = setTimeout(ask, 150); });
+    box.addEventListener("input", typing);
     box.addEventListener("blur", close);
   }
 
@@ -104,8 +109,9 @@
   });
   // Empty choices stay out of the address.
   form.addEventListener("submit", function () {
-    var place = form.elements.jurisdiction;
-    if (place && !place.value) place.disabled = true;
+    form.querySelectorAll("select, input[type=date]").forEach(function (choice) {
+      if (!choice.value) choice.disabled = true;
+    });
     form.querySelectorAll("input[name=mode]").forEach(function (mode) { if (mode.checked && mode.value === "hybrid") mode.disabled = true; });
   });
   window.addEventListener("pageshow", function () {

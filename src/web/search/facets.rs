@@ -3,6 +3,8 @@
 //! A count promises how many provisions a click shows, so it appears only where that is certain: in a search by words.
 //! A search by meaning considers a fixed number of passages, so a smaller part of the law shows others than the whole.
 
+use std::iter::successors;
+
 use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_search::Mode;
 use maud::{Markup, html};
@@ -56,10 +58,11 @@ pub(super) fn filters(
                     @if chosen.is_some() { li { a href=(query.with("jurisdiction", None)) { "All jurisdictions" } } }
                     @for facet in jurisdictions.iter().take(ENTRIES_MAX) {
                         @let code = facet.value.as_str();
-                        @let above = parent_of(known, code);
-                        @let is_within = jurisdictions.iter().any(|other| Some(other.value.as_str()) == above);
+                        @let is_listed = |above: &str| jurisdictions.iter().any(|other| other.value.as_str() == above);
+                        @let is_within = above(known, code).any(is_listed);
+                        @let is_chosen = is_chosen(chosen, code).then_some("true");
                         li class=[is_within.then_some("within")] {
-                            a href=(query.with("jurisdiction", Some(code))) aria-current=[is_chosen(chosen, code).then_some("true")] {
+                            a href=(query.with("jurisdiction", Some(code))) aria-current=[is_chosen] {
                                 span { (UntrustedText(&facet.name)) }
                                 @if counts.jurisdictions { (count(facet.count)) }
                             }
@@ -114,6 +117,11 @@ fn is_chosen(chosen: Option<&str>, value: &str) -> bool {
 
 fn parent_of<'k>(known: &'k [Jurisdiction], code: &str) -> Option<&'k str> {
     known.iter().find(|one| one.short_code.as_str() == code)?.parent.as_ref().map(|parent| parent.as_str())
+}
+
+/// The jurisdictions above one, nearest first.
+fn above<'k>(known: &'k [Jurisdiction], code: &str) -> impl Iterator<Item = &'k str> {
+    successors(parent_of(known, code), |above| parent_of(known, above)).take(known.len())
 }
 
 /// The jurisdictions without those whose results are all of one county or city, which is listed itself.

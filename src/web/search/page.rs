@@ -23,6 +23,7 @@ use crate::api::subject::Subject;
 use crate::api::visitors::VisitorAction;
 use crate::percent;
 use crate::web::formatting::{credits, notice, status_of, written_day};
+use crate::web::frame::SUGGEST_PATH;
 use crate::web::law::cited::{NOT_LOADED, message_for_people, place_not_loaded};
 use crate::web::page_context::OpenPage;
 use crate::web::page_error::{SIGN_IN, SIGN_UP};
@@ -75,7 +76,7 @@ impl<'c> Choices<'c> {
                     label.unseen for="q" { "Search the law" }
                     input #q type="search" name="q" value=(query.text) maxlength="1024" autocomplete="off" autocapitalize="off"
                         spellcheck="false" autofocus[is_start] placeholder="A question or a citation"
-                        aria-keyshortcuts="/" data-suggest=[self.may_search.then_some("/suggest")];
+                        aria-keyshortcuts="/" data-suggest=[self.may_search.then_some(SUGGEST_PATH)];
                     button type="submit" { "Search" }
                 }
                 div.choices {
@@ -188,10 +189,12 @@ impl Samples {
         let citation = examples.get("citation");
         let jurisdiction = examples.get("jurisdiction");
         let known = jurisdictions.iter().find(|known| Some(known.short_code.as_str()) == jurisdiction);
+        let link =
+            |path: &str, text: &str| html! { a href={ (path) (percent::encoded(text)) } { (UntrustedText(text)) } };
         let links = html! {
             ul {
-                @for words in examples.searches() { li { a href={ "/?q=" (percent::encoded(words)) } { (UntrustedText(words)) } } }
-                @if let Some(citation) = citation { li { a href={ "/cite/" (percent::encoded(citation)) } { (UntrustedText(citation)) } } }
+                @for words in examples.searches() { li { (link("/?q=", words)) } }
+                @if let Some(citation) = citation { li { (link("/cite/", citation)) } }
                 @if let Some(known) = known {
                     li { a href={ "/browse#" (known.short_code) } { "Contents: " (UntrustedText(&known.name)) } }
                 }
@@ -271,7 +274,8 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
         }
         @if let Some((parameter, name)) = inside {
             p.meant role="status" {
-                "Searched only inside " strong { (UntrustedText(name)) } "; " a href=(query.with(parameter, None)) { "search all law" } "."
+                "Searched only inside " strong { (UntrustedText(name)) } "; "
+                a href=(query.with(parameter, None)) { "search all law" } "."
             }
         }
         @if let Some(place) = &found.understood { (understood(query, place)) }
@@ -298,7 +302,9 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         p.also { "Ranked with a sentence encoder, since this reads like a question; " a href=(query.with("depth", Some("fast"))) { "rank without it" } "." }
                     }
                     @for text in &found.notices { p.also role="note" { (notice(text)) } }
-                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit, &containers.line(hit))) } } }
+                    ol.hits start=(first_place(*pages)) {
+                        @for hit in &found.results { li { (shown(hit, &containers.line(hit))) } }
+                    }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
                 }
                 @if let Some(facets) = &found.facets { (filters(query, found, facets, choices.jurisdictions)) }

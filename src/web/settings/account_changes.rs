@@ -166,7 +166,8 @@ async fn shown_once(
         }
         @if let Some(example) = example {
             h2 { "Use it" }
-            pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) (example) "'" } }
+            @let address = format!("{}{example}", shared.shell.service.base_url());
+            pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (address) "'" } }
         }
         p { a.button href="/settings#keys" { "I have copied it" } }
     };
