@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use hornbook::api::examples::Examples;
+use hornbook::api::subject::{DOCS_PATH, Subject};
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, between, start_with_account_pages};
@@ -84,12 +85,18 @@ fn check_examples(server: &TestServer) {
     }
     assert!(searches > 0 && citations == 1 && contents == 1, "{:?}", samples(server));
     let key = server.create_full_key();
-    let docs = request(server, "/docs").text();
+    let docs = docs(server);
     let promised = ["/search?", "/suggest?", "/resolve?", "/browse?"].map(|operation| format!("/api/v1{operation}"));
     let of_law: Vec<String> =
         calls(&docs).filter(|call| promised.iter().any(|operation| call.starts_with(operation))).collect();
     assert_eq!(of_law.len(), promised.len() + 1, "one for each operation, and the first call: {of_law:?}");
     of_law.iter().for_each(|call| check_call(server, call, &key));
+}
+
+/// The pages of the documentation.
+fn docs(server: &TestServer) -> String {
+    let subjects = Subject::ALL.map(Subject::path);
+    [DOCS_PATH.to_owned()].iter().chain(&subjects).map(|path| request(server, path).text()).collect()
 }
 
 /// The example call on the page of a new key with this scope.
@@ -169,8 +176,7 @@ fn a_snapshot_without_law_shows_no_examples_of_law() {
     for server in [open(), start_with_closed_search()] {
         server.service.reload_snapshot(data.path()).unwrap();
         assert_eq!(samples(&server), []);
-        let docs = request(&server, "/docs").text();
-        let called: Vec<String> = calls(&docs).collect();
+        let called: Vec<String> = calls(&docs(&server)).collect();
         let is_of_law = |call: &String| ["/search", "/node", "/resolve", "/suggest"].iter().any(|of| call.contains(of));
         assert!(!called.is_empty() && !called.iter().any(is_of_law), "{called:?}");
     }

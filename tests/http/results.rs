@@ -223,7 +223,7 @@ fn the_search_box_of_every_header_completes_what_is_typed() {
     }
     let results = request(&server, "/?q=permit").text();
     assert!(!results.contains("class=\"quick\"") && script(&results) == 1);
-    let (law, rest) = results.split_once("<optgroup label=\"No law yet\">").unwrap();
+    let (law, rest) = results.split_once("<optgroup label=\"Text not loaded\">").unwrap();
     assert!(law.contains("<option value=\"XA\">") && rest.contains("<option value=\"XA-GREYFORD\">"), "{law}");
     assert!(!law.contains("value=\"XA-GREYFORD\""), "{law}");
 }

@@ -57,6 +57,13 @@ fn credits(source: &DocsSource<'_>) -> Markup {
             " on a free account, are used before credits. Credits never expire. If you retry a request with the same " code { "Idempotency-Key" }
             " within a few minutes, you are charged once."
         }
+        p {
+            "Every call with a key takes " code { "maxCost=CREDITS" } ", above which it is refused, and "
+            code { "dryRun=true" } ", which answers with a " code { "204" } " and the price in " code { "X-Credits-Cost" }
+            "; both are free. A key may have a budget: credits in all, in a month and on a day (UTC). A call beyond it is a "
+            code { "402" } " " code { "budget_exceeded" } ". A key creates keys for programs and agents with "
+            code { "key-create" } ": they have at most its scopes, time and rate limits, spend from its budget too, and end with it."
+        }
         (table("Packs, bought once", &["pack", "price", "credits", "calls per minute", "calls per day"], &html! {
             @for name in PackName::ALL {
                 @let pack = source.setting.tariff.pack(name);
