@@ -125,7 +125,9 @@ impl CommandContext<'_> {
     /// Deletes an account, or says what that would do.
     fn delete_account(&self, id: AccountId, yes: bool) -> Result<Value, AdminError> {
         let view = self.accounts.account(id, self.now)?;
-        let keys = self.accounts.keys(Some(id)).iter().filter(|key| key.record.revoked_at.is_none()).count();
+        let keys = self.accounts.keys(Some(id));
+        let is_given = |key: &&KeyView| key.record.revoked_at.is_none() && key.record.kind != KeyKind::Web;
+        let keys = keys.iter().filter(is_given).count();
         if yes {
             self.accounts.delete_account_as_operator(id, &self.act())?;
         }

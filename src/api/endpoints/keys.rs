@@ -35,13 +35,13 @@ pub(in crate::api) struct NewKeyRequest {
     #[schemars(length(min = 1, max = 200))]
     name: String,
     /// Scopes of the calling key, such as `["search", "node"]`; all of them if absent.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     scopes: Option<Vec<String>>,
     /// The days until the key expires. It never outlasts the calling key.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = DAYS_MAX))]
     expires_in_days: Option<u32>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     budget: Option<BudgetLimits>,
 }
 
