@@ -27,6 +27,7 @@ fn opened(durability: Durability, now: Now) -> (Accounts, Customer) {
     (accounts, owner)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers make the wish in the call")]
 fn child(accounts: &Accounts, parent: KeyId, wish: NewChildKey, now: Now) -> Result<IssuedKey, ChangeError> {
     let mut entropy = SeededEntropy(7_000 + accounts.keys(None).len() as u64);
     accounts.create_child_key(parent, NewChildKey { name: "child".to_owned(), ..wish }, &act(now), &mut entropy)

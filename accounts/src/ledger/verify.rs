@@ -293,8 +293,8 @@ fn check_spending(reading: &StateReader, checkpoint: &Checkpoint, walk: &VerifyT
         ensure(in_all == summed(SpendingWindow::Total), || {
             format!("{key} is said to have spent {in_all} since entry {}, which its entries do not say", budget.since)
         })?;
-        let of_key = stored.iter().filter(|((owner, _), _)| *owner == key);
-        let wrong = of_key.filter(|((_, window), spent)| **spent as i64 != summed(*window)).next();
+        let mut of_key = stored.iter().filter(|((owner, _), _)| *owner == key);
+        let wrong = of_key.find(|((_, window), spent)| **spent as i64 != summed(*window));
         ensure(wrong.is_none(), || format!("what {key} spent, {wrong:?}, is not the sum of its entries"))?;
     }
     Ok(())
