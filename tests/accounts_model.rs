@@ -272,7 +272,7 @@ impl ModelRun {
         let wish = NewChildKey { name: "child".to_owned(), budget, ..NewChildKey::default() };
         let mut entropy = SeededEntropy(self.random.draw());
         let issued = self.real().create_child_key(self.keys[creator].id, wish, &act(self.now()), &mut entropy);
-        let is_possible = !self.keys[creator].revoked && self.line(creator).len() < KEYS_IN_LINE_MAX;
+        let is_possible = self.is_live(creator) && self.line(creator).len() < KEYS_IN_LINE_MAX;
         assert_eq!(issued.is_ok(), is_possible, "{context}: {issued:?}");
         if let Ok(issued) = issued {
             let (owner, secret) = (self.keys[creator].owner, issued.secret.reveal());

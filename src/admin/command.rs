@@ -159,11 +159,12 @@ pub enum AccountCommand {
         #[arg(value_parser = PersonRole::parse)]
         role: PersonRole,
     },
-    /// Delete an account: its name, its person, its keys and its sessions; it cannot come back
+    /// Delete an account; it cannot come back
     ///
-    /// Without --yes nothing is deleted; the answer says what would go and what remains. Credits that
-    /// are left are lost. Payments, usage and administrative acts stay on record under the number of
-    /// the account, because the books must add up; they do not have its name.
+    /// Its name, its person, its keys and its sessions go. Without --yes nothing is deleted; the answer
+    /// says what would go and what remains. Credits that are left are lost. Payments, usage and
+    /// administrative acts stay on record under the number of the account, because the books must add
+    /// up; they do not have its name.
     Delete {
         /// The account: its id, or its name if only one account has this name
         account: AccountRef,
