@@ -10,23 +10,24 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
+use hornbook::api::call::Progress;
+use hornbook::api::corpus::Corpus;
+use hornbook::api::deep_search::DeepSettings;
+use hornbook::api::service::{Service, ServiceParts};
+use hornbook::mcp::{MCP_PATH, Mcp, McpMount, McpSettings};
+use hornbook::mount::{Mount, MountRequest};
+use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::key::KeyKind;
 use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::tier::Tariff;
 use hornbook_accounts::{Accounts, Durability, Settings};
-use hornbook::api::call::Progress;
-use hornbook::api::corpus::Corpus;
-use hornbook::api::deep_search::DeepSettings;
-use hornbook::api::service::{Service, ServiceParts};
 use hornbook_base::clock::{Clock, SystemClock};
-use hornbook::mount::{Mount, MountRequest};
-use hornbook_search::DepthChoice;
-use hornbook::mcp::{MCP_PATH, Mcp, McpMount, McpSettings};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::ProgressDisplay as BuildProgress;
+use hornbook_search::DepthChoice;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -65,7 +66,14 @@ static SERVED: LazyLock<McpFixture> = LazyLock::new(|| {
     let account = accounts.create_account("fuzz".to_owned(), &act).expect("an account").id;
     accounts.approve_account(account, &act).expect("it is approved");
     let scopes = ScopeSet::of(&Scope::ALL);
-    let wish = NewKey { account, name: "fuzz".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    let wish = NewKey {
+        account,
+        name: "fuzz".to_owned(),
+        kind: KeyKind::Test,
+        scopes,
+        expires_at: None,
+        budget: Budget::default(),
+    };
     let key = accounts.create_key(wish, &act, &mut SystemEntropy).expect("a key").secret.reveal();
     let service = Arc::new(Service::new(ServiceParts {
         corpus: Arc::new(Corpus::new(snapshot).expect("an engine")),
