@@ -36,7 +36,7 @@ const HORIZON_MILLIS: i64 = 600_000;
 const REPLAYS_MAX: u32 = 5;
 const KEYS_MAX: usize = 12;
 
-/// Tells a spent budget from a spent wallet; clients get 402 for both.
+/// The model's status for a spent budget. Clients get 402, as for a spent wallet.
 const BUDGET_SPENT: u16 = 4020;
 
 #[test]

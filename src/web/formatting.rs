@@ -151,9 +151,9 @@ mod tests {
         let written = |day: &str| written_day(day.parse().unwrap()).into_string();
         assert_eq!(written("2004-05-24"), "<time datetime=\"2004-05-24\">May 24, 2004</time>");
         assert_eq!(written("1975-12-01"), "<time datetime=\"1975-12-01\">December 1, 1975</time>");
-        let told = notice("§ 2 is current through 2026-01-01, é not 2026-13-01.").into_string();
+        let shown = notice("§ 2 is current through 2026-01-01, é not 2026-13-01.").into_string();
         let expected = "is current through <time datetime=\"2026-01-01\">January 1, 2026</time>, é not 2026-13-01.";
-        assert!(told.contains(expected), "{told}");
+        assert!(shown.contains(expected), "{shown}");
         assert_eq!(to_the_second(&at.to_string()).into_string(), "<time>2023-11-14, 22:13:20 UTC</time>");
     }
 }
