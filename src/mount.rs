@@ -11,6 +11,7 @@ use std::pin::Pin;
 use ::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use ::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
+use futures_util::Stream;
 use hornbook_accounts::admission::MeteringReceipt;
 use hornbook_accounts::people::LINK_PATH;
 use hornbook_accounts::rate_limit::RateRemaining;
@@ -125,9 +126,19 @@ pub struct MountRequest<'a> {
     pub progress: &'a Progress,
 }
 
+/// The rest of a long body. The next part is made once the client has read the ones before.
+pub type BodyParts = Pin<Box<dyn Stream<Item = Result<Bytes, BodyEndsEarly>> + Send>>;
+
+/// A part of a body cannot be made. The connection ends, so that the client sees that the body is not whole.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("a part of the response cannot be made")]
+pub struct BodyEndsEarly;
+
 /// A response, with data about it for headers, log and accounts.
 pub struct MountResponse {
     pub response: Response<Bytes>,
+    /// What follows the body of the response.
+    pub rest: Option<BodyParts>,
     /// Of a metered call.
     pub receipt: Option<MeteringReceipt>,
     /// Of a call that was not metered but counted against the limits of its key.
@@ -143,7 +154,16 @@ pub struct MountResponse {
 
 impl From<Response<Bytes>> for MountResponse {
     fn from(response: Response<Bytes>) -> Self {
-        Self { response, receipt: None, left: None, unread: None, error: None, internal: None, stages: Vec::new() }
+        Self {
+            response,
+            rest: None,
+            receipt: None,
+            left: None,
+            unread: None,
+            error: None,
+            internal: None,
+            stages: Vec::new(),
+        }
     }
 }
 

@@ -6,8 +6,6 @@ use bytes::Bytes;
 use hornbook_accounts::admission::CallPrice;
 use hornbook_accounts::rate_limit::RateRemaining;
 use hornbook_corpus::zoning::catalogue::StoredEncoding;
-use http_body_util::Full;
-use hyper::body::Body as _;
 use hyper::header::{
     CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
     X_CONTENT_TYPE_OPTIONS,
@@ -18,7 +16,7 @@ use serde_json::json;
 use super::accept::AcceptedCodings;
 use super::coding::Coding;
 use super::documents::Rendered;
-use super::reply::HttpReply;
+use super::reply::{HttpReply, ReplyBody};
 use super::request_log::ResponseLog;
 use super::response_compression::{self, ResponseCompressor};
 use super::unread::{AccountShare, SharedBytes};
@@ -131,7 +129,7 @@ pub(super) fn unchanged(version: &str, left: Option<RateRemaining>, asked: &Head
 
 /// The tag has the form that the client holds, because a cache updates only an entry with an identical tag.
 fn not_modified(version: &str, asked: &HeaderMap) -> HttpReply {
-    let mut response = Response::new(Full::new(Bytes::new()));
+    let mut response = Response::new(ReplyBody::default());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     let weak = tag(version, true);
     let held = request_parts::header_text(asked, "if-none-match").unwrap_or_default();
@@ -142,7 +140,7 @@ fn not_modified(version: &str, asked: &HeaderMap) -> HttpReply {
 
 /// The price of a call that was not made.
 pub(super) fn priced(price: &CallPrice) -> HttpReply {
-    let mut response = Response::new(Full::new(Bytes::new()));
+    let mut response = Response::new(ReplyBody::default());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let head = response.headers_mut();
     headers::priced(head, price);
@@ -198,7 +196,7 @@ pub(super) fn as_page(
     let (mut head, _) = response.into_parts();
     let (of_page, body) = page.into_parts();
     head.headers.extend(of_page.headers);
-    Response::from_parts(head, Full::new(body))
+    Response::from_parts(head, ReplyBody::from(body))
 }
 
 pub(super) fn method_not_allowed(method: &Method, methods: Methods, id: &str) -> HttpReply {
@@ -210,7 +208,7 @@ pub(super) fn method_not_allowed(method: &Method, methods: Methods, id: &str) ->
 }
 
 pub(super) fn options(methods: Methods) -> HttpReply {
-    let mut response = Response::new(Full::new(Bytes::new()));
+    let mut response = Response::new(ReplyBody::default());
     *response.status_mut() = StatusCode::NO_CONTENT;
     headers::set_fixed(response.headers_mut(), ALLOW, methods.allow());
     response
@@ -218,9 +216,9 @@ pub(super) fn options(methods: Methods) -> HttpReply {
 
 /// Turns the answer of a mounted handler into a response.
 pub(super) fn of_mount(answer: MountResponse) -> HttpReply {
-    let MountResponse { response, receipt, left, unread, error, internal, stages } = answer;
+    let MountResponse { response, rest, receipt, left, unread, error, internal, stages } = answer;
     let (head, body) = response.into_parts();
-    let mut response = Response::from_parts(head, Full::new(body));
+    let mut response = Response::from_parts(head, ReplyBody::in_parts(body, rest));
     let head = response.headers_mut();
     set_standard(head, X_CONTENT_TYPE_OPTIONS, "nosniff");
     match (&receipt, &left) {
@@ -280,19 +278,19 @@ pub(super) fn probe(status: StatusCode, word: &str) -> HttpReply {
     response
 }
 
-/// A response to HEAD states how long the body would be.
+/// A response to HEAD states how long the body would be, if that is known.
 pub(super) fn drop_body(response: &mut HttpReply) {
-    let length = response.body().size_hint().exact().unwrap_or(0);
-    if response.status() != StatusCode::NOT_MODIFIED && response.status() != StatusCode::NO_CONTENT {
+    let has_body = response.status() != StatusCode::NOT_MODIFIED && response.status() != StatusCode::NO_CONTENT;
+    if let Some(length) = response.body().length().filter(|_| has_body) {
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
     }
-    *response.body_mut() = Full::new(Bytes::new());
+    *response.body_mut() = ReplyBody::default();
 }
 
 /// The bytes of a final HTTP/1 response, for the cases in which hyper has no request to answer.
 pub(super) fn to_http1_bytes(reply: HttpReply) -> Vec<u8> {
     let (head, body) = reply.into_parts();
-    let body = body.into_inner().unwrap_or_default();
+    let body = body.into_bytes();
     let reason = head.status.canonical_reason().unwrap_or_default();
     let mut bytes = format!("HTTP/1.1 {} {reason}\r\nconnection: close\r\n", head.status.as_str()).into_bytes();
     if !head.headers.contains_key(CONTENT_LENGTH) {
@@ -309,7 +307,7 @@ pub(super) fn to_http1_bytes(reply: HttpReply) -> Vec<u8> {
 }
 
 fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> HttpReply {
-    let mut response = Response::new(Full::new(body));
+    let mut response = Response::new(ReplyBody::from(body));
     *response.status_mut() = status;
     *response.headers_mut() = headers::new_header_map();
     set_standard(response.headers_mut(), CONTENT_TYPE, content_type);

@@ -205,7 +205,7 @@ impl Connection {
         };
         let refused = refused.or_else(|| network.is_none().then(|| ApiError::too_much_unread("this address")));
         let reply = app.handle(request, client, refused).await;
-        Shares { network, account: None, stream }.keep(reply, &settings.timeouts)
+        Shares { network, account: None, stream }.keep(reply, &settings.timeouts, state)
     }
 }
 

@@ -4,18 +4,18 @@
 //! - `connections` accepts, limits and closes connections. `proxies` finds the client behind a trusted
 //!   proxy, `tls` encrypts, and `stream` is a plain or an encrypted stream.
 //! - `timeouts` limits every wait for a client.
-//! - `conversation` serves one request after the other. `guard` is the stream that hyper reads: over
-//!   HTTP/1 it contains only requests whose heads `head` accepts, with bodies that `chunks` joins; over
-//!   HTTP/2 `frames` watches it.
+//! - `connection_loop` serves one request after the other. `request_stream` is the stream that hyper
+//!   reads: over HTTP/1 it contains only requests whose heads `head` accepts, with bodies that `chunks`
+//!   joins; over HTTP/2 `frames` watches it.
 //! - `body` limits the memory for request bodies. `streams` and `unread` count responses that clients
 //!   have not read yet.
-//! - `rules` apply to every request, `gate` decodes its path and query, and `routes` finds its target.
+//! - `rules` apply to every request, `request_parts` decodes its path and query, and `routes` finds its target.
 //!   `open_rate` limits requests that need no key.
-//! - `accept` reads what the client accepts. `answer` turns outcomes into responses, and `packing`
-//!   compresses them with `coding`. `documents` keeps the rendered documents.
+//! - `accept` reads what the client accepts. `answer` turns outcomes into responses, `reply` is their
+//!   body, and `response_compression` compresses them with `coding`. `documents` keeps the rendered documents.
 //! - `headers` and `http_date` set the headers of responses, and `cross_origin` allows web pages to read them.
-//! - `request_id` makes the id of each request, `request_log` records requests, and `observe` serves the
-//!   metrics.
+//! - `request_id` makes the id of each request, `request_log` records requests, and `metrics_server`
+//!   serves the metrics.
 //! - `probe` is a client that asks a server whether it is ready.
 
 mod accept;

@@ -8,7 +8,7 @@
 //! held back. A client that closes its sending side after a request still gets the response. A chunked
 //! body is passed on with its length, so that hyper never reads chunks.
 //!
-//! A refused head never reaches hyper. `conversation` gets [`Arrived::Refused`] with the reason, and
+//! A refused head never reaches hyper. `connection_loop` gets [`Arrived::Refused`] with the reason, and
 //! sends the response itself.
 
 use std::io;
@@ -38,11 +38,13 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const READ_BYTES: usize = 4 << 10;
 
-/// The state of a connection that the guard, the service and `conversation` share.
+/// The state of a connection that the guard, the service and `connection_loop` share.
 #[derive(Default)]
 pub(super) struct ConnectionState {
     /// HTTP/1: whether the response to the current request is sent.
     is_answered: AtomicBool,
+    /// HTTP/1: whether parts of that response are still to be made.
+    has_more: AtomicBool,
     /// HTTP/2: whether the idle timeout has passed.
     is_idle_over: AtomicBool,
     /// HTTP/2: the requests of the connection.
@@ -56,6 +58,15 @@ impl ConnectionState {
 
     fn set_answered(&self, is_answered: bool) {
         self.is_answered.store(is_answered, Ordering::Relaxed);
+    }
+
+    /// While this is true, what is flushed is not the whole response.
+    fn has_more(&self) -> bool {
+        self.has_more.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_has_more(&self, has_more: bool) {
+        self.has_more.store(has_more, Ordering::Relaxed);
     }
 
     pub(super) fn streams(&self) -> &Arc<Streams> {
@@ -482,7 +493,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for RequestStream<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        if self.phase == Phase::Answering {
+        if self.phase == Phase::Answering && !self.state.has_more() {
             self.phase = Phase::Answered;
             self.state.set_answered(true);
         }

@@ -11,13 +11,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hornbook_base::byte_cache::ByteCache;
-use http_body_util::{BodyExt, Full};
 use hyper::header::{CONTENT_ENCODING, ETAG, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
 use super::accept::AcceptedCodings;
 use super::coding::{Coding, CompressionEffort};
-use super::reply::HttpReply;
+use super::reply::{HttpReply, ReplyBody};
 use crate::api::reply::CachedBody;
 use crate::api::service::Service;
 use crate::metrics::Metrics;
@@ -68,7 +67,8 @@ impl ResponseCompressor {
     /// Compresses a large response, if the client accepts that.
     pub(super) async fn pack(&self, response: HttpReply, asked: &HeaderMap) -> HttpReply {
         let is_done = response.extensions().get::<AlreadyEncoded>().is_some()
-            || response.headers().contains_key(CONTENT_ENCODING);
+            || response.headers().contains_key(CONTENT_ENCODING)
+            || response.body().is_in_parts();
         if is_done || response.status() != StatusCode::OK {
             return response;
         }
@@ -78,7 +78,7 @@ impl ResponseCompressor {
             return response;
         }
         let (head, body) = response.into_parts();
-        let plain = whole(body).await;
+        let plain = body.into_bytes();
         let is_small = plain.len() < COMPRESS_MIN_BYTES && !accepted.refuse_identity();
         let packed = match head.headers.get(ETAG) {
             _ if is_small => None,
@@ -87,8 +87,8 @@ impl ResponseCompressor {
             }
             _ => self.packed_soon(&plain, coding, CompressionEffort::Quick, |_| {}).await,
         };
-        let Some(packed) = packed else { return HttpReply::from_parts(head, Full::new(plain)) };
-        let mut response = HttpReply::from_parts(head, Full::new(packed));
+        let Some(packed) = packed else { return HttpReply::from_parts(head, ReplyBody::from(plain)) };
+        let mut response = HttpReply::from_parts(head, ReplyBody::from(packed));
         mark_encoded(&mut response, coding);
         weaken_tag(response.headers_mut());
         response
@@ -143,14 +143,6 @@ impl ResponseCompressor {
         let packed = self.service.heavy(move || Ok(coding.compress(&plain, effort).inspect(keep))).await.ok()?;
         self.metrics.compressed(coding.names()[0]);
         packed
-    }
-}
-
-/// The bytes of a body that is already complete.
-async fn whole(body: Full<Bytes>) -> Bytes {
-    match body.collect().await {
-        Ok(collected) => collected.to_bytes(),
-        Err(never) => match never {},
     }
 }
 

@@ -96,13 +96,15 @@ impl StreamShare {
         true
     }
 
-    /// Sets the length of the finished response, and how much of it counts against the room.
+    /// Sets the length of the finished response, or of a further part of it, and how much of it counts
+    /// against the room.
     pub(super) fn answered(&mut self, taken: usize, bytes: usize, timeouts: &Timeouts) {
         let mut state = self.streams.lock();
         state.taken = state.taken - self.taken + taken;
-        state.unread += bytes;
+        state.unread = state.unread - self.unread + bytes;
         (self.taken, self.unread) = (taken, bytes);
         let deadline = Instant::now() + timeouts.unread + timeouts.time_to_read(state.unread);
+        state.deadlines.retain(|(number, _)| *number != self.number);
         state.deadlines.push((self.number, deadline));
     }
 }

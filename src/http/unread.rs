@@ -1,12 +1,12 @@
 //! Counts each response as unread, for its address, its account and its HTTP/2 connection, until hyper
-//! has written its last byte or has dropped it.
+//! has written its last byte or has dropped it. Of a body in parts, the part in progress counts.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::Full;
 
-use super::reply::HttpReply;
+use super::reply::{HttpReply, ReplyBody};
+use super::request_stream::ConnectionState;
 use super::streams::StreamShare;
 use super::timeouts::Timeouts;
 use crate::api::unread::UnreadReservation;
@@ -29,13 +29,27 @@ pub(super) struct Shares {
 
 impl Shares {
     /// Counts the response until its last byte is written.
-    pub(super) fn keep(mut self, mut reply: HttpReply, timeouts: &Timeouts) -> HttpReply {
+    pub(super) fn keep(mut self, mut reply: HttpReply, timeouts: &Timeouts, state: &Arc<ConnectionState>) -> HttpReply {
         let account = reply.extensions_mut().remove::<AccountShare>();
         self.account = account.and_then(|AccountShare(share)| Arc::into_inner(share));
         let is_shared = reply.extensions().get::<SharedBytes>().is_some();
+        if reply.body().is_in_parts() {
+            reply.body_mut().count_parts(self, *timeouts, state);
+            return reply;
+        }
         let (head, body) = reply.into_parts();
-        let Some(bytes) = body.into_inner() else { return HttpReply::from_parts(head, Full::default()) };
-        let own = if is_shared { 0 } else { bytes.len() };
+        let bytes = body.into_bytes();
+        self.count(if is_shared { 0 } else { bytes.len() }, bytes.len(), timeouts);
+        let counted = Bytes::from_owner(CountedBytes { bytes, _shares: self });
+        HttpReply::from_parts(head, ReplyBody::from(counted))
+    }
+
+    /// Counts this many bytes instead of those before.
+    pub(super) fn resize(&mut self, bytes: usize, timeouts: &Timeouts) {
+        self.count(bytes, bytes, timeouts);
+    }
+
+    fn count(&mut self, own: usize, bytes: usize, timeouts: &Timeouts) {
         if let Some(network) = &mut self.network {
             network.resize(own);
         }
@@ -43,9 +57,8 @@ impl Shares {
             account.resize(own);
         }
         if let Some(stream) = &mut self.stream {
-            stream.answered(own, bytes.len(), timeouts);
+            stream.answered(own, bytes, timeouts);
         }
-        HttpReply::from_parts(head, Full::new(Bytes::from_owner(CountedBytes { bytes, _shares: self })))
     }
 }
 

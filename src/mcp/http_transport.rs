@@ -281,7 +281,7 @@ fn billed(mut response: Response<Bytes>, bill: CallMetadata) -> MountResponse {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     let error = error.map(ErrorCode::code);
-    MountResponse { response, receipt, left, unread, error, internal, stages }
+    MountResponse { response, rest: None, receipt, left, unread, error, internal, stages }
 }
 
 fn refuse(id: Option<&Value>, error: &RpcError) -> MountResponse {

@@ -27,6 +27,9 @@ const ATTEMPTS_PER_NAME: u32 = 6;
 const CHANGES_PER_ACCOUNT: u32 = 30;
 const EXPORTS_PER_ACCOUNT: u32 = 4;
 
+/// Ledger exports of all accounts that may run at once. Each waits for its reader.
+const EXPORTS_AT_ONCE: usize = 64;
+
 /// New accounts per minute from one client network, and from one site.
 const SIGN_UPS_PER_ADDRESS: u32 = 6;
 
@@ -35,8 +38,11 @@ pub(super) struct WorkQueues {
     people: LimitedQueue,
     visitors: LimitedQueue,
     operators: LimitedQueue,
-    /// For ledgers, which can be long.
+    /// For pages of ledgers.
     statements: LimitedQueue,
+    /// For the parts of exported ledgers, which are long.
+    export_parts: LimitedQueue,
+    exporting: Arc<Mutex<HashSet<AccountId>>>,
     /// For work that reads a whole snapshot.
     long: LimitedQueue,
     passwords: PasswordQueues,
@@ -62,6 +68,8 @@ impl WorkQueues {
             visitors: LimitedQueue::new(1, 32),
             operators: LimitedQueue::new(1, 16),
             statements: LimitedQueue::new(2, 32),
+            export_parts: LimitedQueue::new(1, EXPORTS_AT_ONCE),
+            exporting: Arc::default(),
             long: LimitedQueue::new(1, 0),
             passwords: PasswordQueues::new(),
             changes: TokenBuckets::new(CHANGES_PER_ACCOUNT),
@@ -116,9 +124,24 @@ impl WorkQueues {
         counted(self.changes.take(account, self.service.now().steady))
     }
 
-    /// Counts a ledger export against the limit.
-    pub(super) fn count_export(&self, account: AccountId) -> Result<(), PageError> {
-        counted(self.exports.take(account, self.service.now().steady))
+    /// Counts a ledger export against the limit. An account has one at a time.
+    pub(super) fn begin_export(&self, account: AccountId) -> Result<ExportPermit, PageError> {
+        let mut exporting = self.exporting.lock().unwrap_or_else(PoisonError::into_inner);
+        if exporting.len() >= EXPORTS_AT_ONCE || !exporting.insert(account) {
+            return Err(PageError::Busy);
+        }
+        drop(exporting);
+        let permit = ExportPermit { exporting: Arc::clone(&self.exporting), account };
+        counted(self.exports.take(account, self.service.now().steady)).map(|()| permit)
+    }
+
+    /// Makes a part of an export. All exports that run find a place in the queue.
+    pub(super) async fn export_work<T: Send + 'static>(
+        &self,
+        _permit: &ExportPermit,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        self.export_parts.run(work).await
     }
 
     /// Counts a new account against the limit. Each account leaves records until the operator
@@ -144,6 +167,18 @@ impl WorkQueues {
     /// other networks cannot block it.
     pub(super) fn record_sign_in(&self, client: IpAddr, name: &str) {
         self.passwords.familiar.add((of_name(name), ClientNetwork::of(client)));
+    }
+}
+
+/// An export that runs, until it is dropped.
+pub(super) struct ExportPermit {
+    exporting: Arc<Mutex<HashSet<AccountId>>>,
+    account: AccountId,
+}
+
+impl Drop for ExportPermit {
+    fn drop(&mut self) {
+        self.exporting.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.account);
     }
 }
 

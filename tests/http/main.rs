@@ -12,6 +12,7 @@ mod compression;
 mod docs_pages;
 mod documents;
 mod examples;
+mod exports;
 mod filters;
 mod formation;
 mod formation_lookup_naics;

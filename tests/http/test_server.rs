@@ -361,7 +361,9 @@ impl TestResponse {
             }
             place.push_str(value);
         }
-        Self { status, headers, body: bytes[end + 4..].to_vec() }
+        let body = &bytes[end + 4..];
+        let is_chunked = headers.get("transfer-encoding").is_some_and(|coding| coding == "chunked");
+        Self { status, headers, body: if is_chunked { dechunked(body) } else { body.to_vec() } }
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -389,6 +391,21 @@ impl TestResponse {
         assert_eq!(body.get("upgradeUrl").is_some(), status == 402, "{body:#}");
         assert_eq!(body.get("retryAfterSec").is_some(), matches!(status, 429 | 503), "{body:#}");
         body
+    }
+}
+
+/// The body in these chunks, which must end with the last chunk.
+fn dechunked(mut chunks: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let end = chunks.windows(2).position(|window| window == b"\r\n").expect("the chunks have an end");
+        let length = usize::from_str_radix(std::str::from_utf8(&chunks[..end]).unwrap(), 16).unwrap();
+        if length == 0 {
+            assert_eq!(&chunks[end..], b"\r\n\r\n");
+            return body;
+        }
+        body.extend_from_slice(&chunks[end + 2..][..length]);
+        chunks = &chunks[end + 2 + length + 2..];
     }
 }
 

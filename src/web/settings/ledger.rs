@@ -1,42 +1,47 @@
 //! The ledger of an account, page by page and as CSV.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use ::http::StatusCode;
-use ::http::header::{CONTENT_DISPOSITION, HeaderValue, LINK};
-use hornbook_accounts::ids::EntryNumber;
+use ::http::header::{CONTENT_DISPOSITION, HeaderValue};
+use bytes::Bytes;
+use futures_util::stream;
+use hornbook_accounts::ids::{AccountId, EntryNumber};
 use hornbook_accounts::views::EntryView;
 use maud::html;
 
 use super::shared::SettingsContext;
-use crate::mount::MountResponse;
+use crate::mount::{BodyEndsEarly, BodyParts, MountResponse};
 use crate::web::formatting::{day_and_time, signed};
+use crate::web::page_context::PageContext;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy};
+use crate::web::work_queues::ExportPermit;
 
 const ENTRIES_PER_PAGE: usize = 50;
 
-/// Maximum number of entries in one file. A longer ledger is split into several files.
-const ENTRIES_PER_FILE: usize = 50_000;
+/// The number of entries that an export reads and sends at once.
+const ENTRIES_PER_PART: usize = 1_000;
 
-/// Entries in descending order from a starting entry, and the number of the next entry.
-async fn entries(
-    shared: &SettingsContext,
-    seen: &PageRequest<'_>,
-    count: usize,
-) -> Result<(Vec<EntryView>, Option<EntryNumber>), PageError> {
-    let person = seen.person()?;
+/// Where the list begins that the request asks for. None: at the newest entry.
+fn first_entry(seen: &PageRequest<'_>) -> Result<Option<EntryNumber>, PageError> {
     let from = seen.request.parameters.iter().find(|(name, _)| name == "from").map(|(_, number)| number.parse());
-    let from = from.transpose().map_err(|_| PageError::NotFound)?.map(EntryNumber);
-    let (accounts, account) = (shared.accounts(), person.account);
-    let entries = shared.shell.desk.statement_work(move || accounts.entries_from(account, from, count)).await?;
-    let next = entries.last().and_then(|entry| entry.previous).filter(|_| entries.len() == count);
-    Ok((entries, next))
+    Ok(from.transpose().map_err(|_| PageError::NotFound)?.map(EntryNumber))
+}
+
+/// The number of the entry that follows full pages.
+fn next_entry(entries: &[EntryView], count: usize) -> Option<EntryNumber> {
+    entries.last().and_then(|entry| entry.previous).filter(|_| entries.len() == count)
 }
 
 pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
-    let (entries, next) = entries(shared, seen, ENTRIES_PER_PAGE).await?;
+    let (account, from) = (seen.person()?.account, first_entry(seen)?);
+    let accounts = shared.accounts();
+    let page = move || accounts.entries_from(account, from, ENTRIES_PER_PAGE);
+    let entries = shared.shell.desk.statement_work(page).await?;
+    let next = next_entry(&entries, ENTRIES_PER_PAGE);
     let main = html! {
         h1 { "Ledger" }
         p { "What was granted, bought and used, newest first. The free units of a month are used before credits." }
@@ -71,26 +76,57 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
     Ok(seen.page(StatusCode::OK, "Ledger", main))
 }
 
+/// The whole ledger, read and sent in parts, so that neither its length nor a slow reader takes memory or a thread.
 pub(super) async fn exported(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
-    shared.shell.desk.count_export(seen.person()?.account)?;
-    let (entries, next) = entries(shared, seen, ENTRIES_PER_FILE).await?;
-    let mut response =
-        response::text(StatusCode::OK, "text/csv; charset=utf-8", as_csv(&entries).into(), CachePolicy::NoStore);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"hornbook-ledger.csv\""));
-    if let Some(next) =
-        next.map(|next| HeaderValue::from_str(&format!("</settings/ledger.csv?from={next}>; rel=\"next\"")))
-    {
-        headers.extend(next.ok().map(|next| (LINK, next)));
+    let (account, from) = (seen.person()?.account, first_entry(seen)?);
+    let permit = shared.shell.desk.begin_export(account)?;
+    let mut export = LedgerExport { shell: Arc::clone(&shared.shell), permit, account, from, has_more: true };
+    let first = [COLUMNS, &export.part().await?].concat();
+    let mut response = response::text(StatusCode::OK, "text/csv; charset=utf-8", first.into(), CachePolicy::NoStore);
+    let attachment = HeaderValue::from_static("attachment; filename=\"hornbook-ledger.csv\"");
+    response.headers_mut().insert(CONTENT_DISPOSITION, attachment);
+    let rest = export.has_more.then(|| export.into_parts());
+    Ok(MountResponse { rest, ..response.into() })
+}
+
+/// An export in progress.
+struct LedgerExport {
+    shell: Arc<PageContext>,
+    permit: ExportPermit,
+    account: AccountId,
+    from: Option<EntryNumber>,
+    has_more: bool,
+}
+
+impl LedgerExport {
+    /// The next entries as lines.
+    async fn part(&mut self) -> Result<String, PageError> {
+        let accounts = Arc::clone(self.shell.service.accounts());
+        let (account, from) = (self.account, self.from);
+        let read = move || accounts.entries_from(account, from, ENTRIES_PER_PART);
+        let entries = self.shell.desk.export_work(&self.permit, read).await?;
+        self.from = next_entry(&entries, ENTRIES_PER_PART);
+        self.has_more = self.from.is_some();
+        Ok(as_csv(&entries))
     }
-    Ok(response.into())
+
+    fn into_parts(self) -> BodyParts {
+        Box::pin(stream::unfold(self, async |mut export| {
+            if !export.has_more {
+                return None;
+            }
+            let part = export.part().await;
+            export.has_more &= part.is_ok();
+            Some((part.map(Bytes::from).map_err(|_| BodyEndsEarly), export))
+        }))
+    }
 }
 
 const COLUMNS: &str = "id,at,kind,operation,credits,fromAllotment,balanceAfter,keyPrefix,note\r\n";
 
-/// Formats entries as CSV according to RFC 4180.
+/// Formats entries as lines of CSV according to RFC 4180.
 fn as_csv(entries: &[EntryView]) -> String {
-    let mut csv = COLUMNS.to_owned();
+    let mut csv = String::new();
     for entry in entries {
         let (operation, key) = (quoted(entry.operation.as_deref()), quoted(entry.key_prefix.as_deref()));
         let (id, at, kind, note) = (entry.id, entry.at, entry.kind.name(), quoted(entry.note.as_deref()));
