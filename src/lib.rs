@@ -21,3 +21,4 @@ pub mod sources;
 pub mod tls_client;
 mod token_buckets;
 pub mod web;
+pub mod web_origin;

@@ -21,6 +21,7 @@ use crate::api::error::Violation;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::unread::UnreadReservation;
 use crate::formation::REVIEW_PATH;
+use crate::web_origin::RequestOrigin;
 
 /// The part of a path that may be logged. In paths of the review page and of one-time links, the
 /// rest is a secret.
@@ -118,6 +119,8 @@ pub struct MountRequest<'a> {
     /// The decoded names and values of the query.
     pub parameters: &'a [(String, String)],
     pub headers: &'a HeaderMap,
+    /// The host and the page that `headers` state. Nothing else reads these headers.
+    pub origin: &'a RequestOrigin<'a>,
     pub body: &'a Bytes,
     pub client: IpAddr,
     /// The request id.
@@ -127,7 +130,7 @@ pub struct MountRequest<'a> {
 }
 
 /// The rest of a long body. The next part is made once the client has read the ones before.
-pub type BodyParts = Pin<Box<dyn Stream<Item = Result<Bytes, BodyEndsEarly>> + Send>>;
+pub type RemainingBody = Pin<Box<dyn Stream<Item = Result<Bytes, BodyEndsEarly>> + Send>>;
 
 /// A part of a body cannot be made. The connection ends, so that the client sees that the body is not whole.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -138,7 +141,7 @@ pub struct BodyEndsEarly;
 pub struct MountResponse {
     pub response: Response<Bytes>,
     /// What follows the body of the response.
-    pub rest: Option<BodyParts>,
+    pub rest: Option<RemainingBody>,
     /// Of a metered call.
     pub receipt: Option<MeteringReceipt>,
     /// Of a call that was not metered but counted against the limits of its key.

@@ -16,6 +16,7 @@ use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::service::{Service, ServiceParts};
 use hornbook::mcp::{MCP_PATH, Mcp, McpMount, McpSettings};
 use hornbook::mount::{Mount, MountRequest};
+use hornbook::web_origin::RequestOrigin;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
@@ -118,6 +119,7 @@ fuzz_target!(|input: &[u8]| {
         query: None,
         parameters: &[],
         headers: &headers,
+        origin: &RequestOrigin::of(&headers),
         body: &body,
         client: IpAddr::V4(Ipv4Addr::LOCALHOST),
         id: "fuzz",

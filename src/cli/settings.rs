@@ -40,7 +40,7 @@ pub(super) fn mcp(config: &Config) -> McpSettings {
             ToolNames::Snake => ToolNameStyle::Snake,
         },
         hosts: mcp.hosts.iter().map(|host| host.0.clone()).collect(),
-        origins: origins.map(|origin| origin.0.clone()).collect(),
+        origins: origins.cloned().collect(),
         free_per_minute: Some(mcp.free_per_minute).filter(|messages| *messages > 0),
     }
 }
@@ -89,9 +89,9 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         tls: files.map(Tls::load).transpose()?.map(Arc::new),
         https_only_days: config.tls.https_only_days,
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
-        cross_origins: server.cross_origins.iter().map(|origin| origin.0.clone()).collect(),
+        cross_origins: server.cross_origins.clone(),
         reserved_path: WEBHOOK_PATH,
-        path_origins: (MCP_PATH.to_owned(), config.mcp.origins.iter().map(|origin| origin.0.clone()).collect()),
+        path_origins: (MCP_PATH.to_owned(), config.mcp.origins.clone()),
     })
 }
 

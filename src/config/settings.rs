@@ -14,10 +14,11 @@ use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
 use super::table::{DefaultValue, RawValues, settings};
 use super::value::{
     BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey, ToolNames,
-    WebOrigin, WebhookSecret,
+    WebhookSecret,
 };
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
+use crate::web_origin::WebOrigin;
 
 settings! {
     data: Data {

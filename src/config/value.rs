@@ -13,6 +13,7 @@ use hornbook_accounts::people::SignUpPolicy;
 
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
+use crate::web_origin::WebOrigin;
 
 /// A type of setting values.
 pub(super) trait SettingValue: Sized {
@@ -33,10 +34,6 @@ pub struct Seconds(pub Duration);
 /// A URL such as `https://law.example.org/hornbook`, without a slash at the end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BaseUrl(pub String);
-
-/// An origin such as `https://app.example.org`, as browsers send it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WebOrigin(pub String);
 
 /// A line of text for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -295,9 +292,8 @@ impl SettingValue for WebOrigin {
 
     fn parse(text: &str) -> Result<Self, String> {
         let BaseUrl(url) = BaseUrl::parse(text).map_err(|_| Self::takes())?;
-        // Browsers send origins in lower case and compare them byte by byte.
-        let is_origin = url == text && url.matches('/').count() == 2 && !url.contains(char::is_uppercase);
-        if is_origin { Ok(Self(url)) } else { Err(Self::takes()) }
+        let is_origin = url == text && url.matches('/').count() == 2;
+        Self::of_url(&url).filter(|_| is_origin).ok_or_else(Self::takes)
     }
 }
 

@@ -3,43 +3,45 @@
 use hyper::HeaderMap;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HeaderValue, ORIGIN, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HeaderValue, VARY,
 };
 
 use crate::api::headers::HEADERS;
 use crate::mount::Methods;
+use crate::web_origin::{RequestOrigin, SendingPage, WebOrigin};
 
 const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-Key, If-None-Match, Mcp-Protocol-Version, \
                                Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID";
 
 pub(super) struct Origins {
-    allowed: Vec<HeaderValue>,
+    allowed: Vec<WebOrigin>,
     /// A path, and the origins whose pages may call it, including those in `allowed`.
-    at_path: (String, Vec<HeaderValue>),
+    at_path: (String, Vec<WebOrigin>),
     /// The headers that these pages may read: all headers of the table.
     exposed: Option<HeaderValue>,
 }
 
 impl Origins {
-    pub(super) fn new(origins: &[String], (path, more): &(String, Vec<String>)) -> Self {
-        let values =
-            |origins: &[String]| origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
-        let allowed: Vec<HeaderValue> = values(origins);
-        let at_path = (path.clone(), [allowed.clone(), values(more)].concat());
+    pub(super) fn new(origins: &[WebOrigin], (path, more): &(String, Vec<WebOrigin>)) -> Self {
+        let allowed = origins.to_vec();
+        let at_path = (path.clone(), [origins, more].concat());
         let names: Vec<&str> = HEADERS.iter().map(|header| header.name).collect();
         Self { allowed, at_path, exposed: HeaderValue::try_from(names.join(", ")).ok() }
     }
 
-    /// Adds the headers that a browser needs before it gives the response to a page. `asked` has the
-    /// headers of the request.
-    pub(super) fn allow(&self, path: &str, head: &mut HeaderMap, asked: &HeaderMap) {
+    /// Adds the headers that a browser needs before it gives the response to a page.
+    pub(super) fn allow(&self, path: &str, head: &mut HeaderMap, origin: &RequestOrigin<'_>) {
         let allowed = if path == self.at_path.0 { &self.at_path.1 } else { &self.allowed };
         if allowed.is_empty() {
             return;
         }
         head.append(VARY, HeaderValue::from_static("Origin"));
-        let Some(origin) = asked.get(ORIGIN).filter(|origin| allowed.contains(origin)) else { return };
-        head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        let SendingPage::Known(page) = &origin.page else { return };
+        let Ok(value) = HeaderValue::from_str(page.as_str()) else { return };
+        if !allowed.contains(page) {
+            return;
+        }
+        head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, value);
         if let Some(exposed) = &self.exposed {
             head.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());
         }

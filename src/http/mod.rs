@@ -61,7 +61,7 @@ use http_date::http_date;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Method, Request, StatusCode, Version};
+use hyper::{Method, Request, StatusCode, Version};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::api::call::{Call, CallerIdentity, Failure, Outcome, Progress};
@@ -72,6 +72,7 @@ use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
 use crate::mount::{ErrorPageInfo, Methods, Mount, MountRequest, bearer, idempotency_key};
+use crate::web_origin::{RequestOrigin, WebOrigin};
 use body::BodyBudget;
 use cross_origin::Origins;
 use documents::Documents;
@@ -109,11 +110,11 @@ pub struct HttpSettings {
     /// The address where metrics are served, if any.
     pub metrics: Option<SocketAddr>,
     /// Web pages of these origins may call the service from a browser.
-    pub cross_origins: Vec<String>,
+    pub cross_origins: Vec<WebOrigin>,
     /// Additional room is kept for request bodies to this path, because its senders must not be refused.
     pub reserved_path: &'static str,
     /// A path, and the additional origins whose web pages may call it.
-    pub path_origins: (String, Vec<String>),
+    pub path_origins: (String, Vec<WebOrigin>),
     /// Requests per minute from one address that need no key. `None`: no limit.
     pub open_per_minute: Option<u32>,
 }
@@ -184,6 +185,7 @@ fn listen(address: SocketAddr, accept_queue_max: u32) -> std::io::Result<TcpList
 #[derive(Clone, Copy)]
 struct RequestContext<'r> {
     head: &'r Parts,
+    origin: &'r RequestOrigin<'r>,
     body: &'r Bytes,
     client: IpAddr,
     id: &'r str,
@@ -192,7 +194,7 @@ struct RequestContext<'r> {
 
 impl<'r> RequestContext<'r> {
     fn request(self, checked: &'r CheckedRequest<'r>) -> MountRequest<'r> {
-        let Self { head, body, client, id, progress } = self;
+        let Self { head, origin, body, client, id, progress } = self;
         MountRequest {
             method: &head.method,
             path: head.uri.path(),
@@ -200,6 +202,7 @@ impl<'r> RequestContext<'r> {
             query: head.uri.query(),
             parameters: &checked.arguments.query,
             headers: &head.headers,
+            origin,
             body,
             client,
             id,
@@ -256,6 +259,7 @@ impl App {
     async fn handle(&self, request: Request<Incoming>, client: IpAddr, refused: Option<ApiError>) -> HttpReply {
         let (id, progress) = (self.ids.next(), Progress::default());
         let (head, body) = request.into_parts();
+        let origin = RequestOrigin::of(&head.headers);
         let under_way = self.observers.begin(RequestLine {
             id: &id,
             method: head.method.as_str(),
@@ -273,14 +277,15 @@ impl App {
         let response = match refused.map_or(body, Err) {
             Err(error) => answer::failed(&error.into(), &id, None),
             Ok(body) => {
-                let asked = RequestContext { head: &head, body: &body, client, id: &id, progress: &progress };
+                let (head, origin, body) = (&head, &origin, &body);
+                let asked = RequestContext { head, origin, body, client, id: &id, progress: &progress };
                 self.answer(asked, &corpus).await
             }
         };
         let response = self.error_as_page(response, &head, &id);
         let mut response = self.packing.pack(response, &head.headers).await;
         let now = self.observers.clock.now().wall;
-        self.finish(&mut response, (head.method.as_str(), head.uri.path()), &head.headers, &corpus, &id, now);
+        self.finish(&mut response, (head.method.as_str(), head.uri.path()), &origin, &corpus, &id, now);
         under_way.answered(&mut response, now);
         response
     }
@@ -310,7 +315,7 @@ impl App {
         });
         let mut response = answer::failed(&refused.error.into(), &id, None);
         let now = self.observers.clock.now().wall;
-        self.finish(&mut response, (&refused.method, ""), &HeaderMap::new(), &self.service.corpus(), &id, now);
+        self.finish(&mut response, (&refused.method, ""), &RequestOrigin::default(), &self.service.corpus(), &id, now);
         under_way.answered(&mut response, now);
         response
     }
@@ -320,7 +325,7 @@ impl App {
         &self,
         response: &mut HttpReply,
         (method, path): (&str, &str),
-        asked: &HeaderMap,
+        origin: &RequestOrigin<'_>,
         corpus: &Corpus,
         id: &str,
         now: UnixMillis,
@@ -334,7 +339,7 @@ impl App {
         if let Some(https_only) = &self.https_only {
             head.insert(STRICT_TRANSPORT_SECURITY, https_only.clone());
         }
-        self.origins.allow(path, head, asked);
+        self.origins.allow(path, head, origin);
         if self.draining.load(Ordering::Relaxed) {
             // The last response of this connection. The client can go to another server, and loses nothing.
             head.insert(CONNECTION, HeaderValue::from_static("close"));

@@ -2,17 +2,13 @@
 //! while the client reads.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::Response;
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::request_stream::ConnectionState;
-use super::timeouts::Timeouts;
-use super::unread::Shares;
-use crate::mount::{BodyEndsEarly, BodyParts};
+use crate::mount::{BodyEndsEarly, RemainingBody};
 
 pub(super) type HttpReply = Response<ReplyBody>;
 
@@ -25,20 +21,18 @@ pub(super) struct ReplyBody {
 
 /// The parts of a body after the first one. The next part is made once the client has taken the ones before.
 struct Rest {
-    parts: BodyParts,
-    counted: Option<CountedParts>,
+    parts: RemainingBody,
+    counter: Option<Box<dyn PartCounter>>,
 }
 
-/// The place where the parts of a response are counted.
-struct CountedParts {
-    shares: Shares,
-    timeouts: Timeouts,
-    state: Arc<ConnectionState>,
+/// Counts the bytes of the current part of a body, until it is dropped.
+pub(super) trait PartCounter: Send {
+    fn begin_part(&mut self, bytes: usize);
 }
 
 impl ReplyBody {
-    pub(super) fn in_parts(first: Bytes, parts: Option<BodyParts>) -> Self {
-        Self { first, rest: parts.map(|parts| Box::new(Rest { parts, counted: None })) }
+    pub(super) fn in_parts(first: Bytes, parts: Option<RemainingBody>) -> Self {
+        Self { first, rest: parts.map(|parts| Box::new(Rest { parts, counter: None })) }
     }
 
     pub(super) fn is_in_parts(&self) -> bool {
@@ -56,11 +50,10 @@ impl ReplyBody {
     }
 
     /// Counts the parts of the body, one after the other, until it ends.
-    pub(super) fn count_parts(&mut self, mut shares: Shares, timeouts: Timeouts, state: &Arc<ConnectionState>) {
+    pub(super) fn count_parts(&mut self, mut counter: impl PartCounter + 'static) {
         if let Some(rest) = &mut self.rest {
-            state.set_has_more(true);
-            shares.resize(self.first.len(), &timeouts);
-            rest.counted = Some(CountedParts { shares, timeouts, state: Arc::clone(state) });
+            counter.begin_part(self.first.len());
+            rest.counter = Some(Box::new(counter));
         }
     }
 }
@@ -68,12 +61,6 @@ impl ReplyBody {
 impl From<Bytes> for ReplyBody {
     fn from(whole: Bytes) -> Self {
         Self { first: whole, rest: None }
-    }
-}
-
-impl Drop for CountedParts {
-    fn drop(&mut self) {
-        self.state.set_has_more(false);
     }
 }
 
@@ -90,8 +77,8 @@ impl Body for ReplyBody {
         }
         let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
         let part = ready!(rest.parts.as_mut().poll_next(context));
-        match (&part, &mut rest.counted) {
-            (Some(Ok(part)), Some(counted)) => counted.shares.resize(part.len(), &counted.timeouts),
+        match (&part, &mut rest.counter) {
+            (Some(Ok(part)), Some(counter)) => counter.begin_part(part.len()),
             (Some(Ok(_)), None) => {}
             _ => self.rest = None,
         }

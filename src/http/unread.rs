@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::reply::{HttpReply, ReplyBody};
+use super::reply::{HttpReply, PartCounter, ReplyBody};
 use super::request_stream::ConnectionState;
 use super::streams::StreamShare;
 use super::timeouts::Timeouts;
@@ -34,7 +34,9 @@ impl Shares {
         self.account = account.and_then(|AccountShare(share)| Arc::into_inner(share));
         let is_shared = reply.extensions().get::<SharedBytes>().is_some();
         if reply.body().is_in_parts() {
-            reply.body_mut().count_parts(self, *timeouts, state);
+            state.set_has_more(true);
+            let (timeouts, state) = (*timeouts, Arc::clone(state));
+            reply.body_mut().count_parts(CountedParts { shares: self, timeouts, state });
             return reply;
         }
         let (head, body) = reply.into_parts();
@@ -44,11 +46,7 @@ impl Shares {
         HttpReply::from_parts(head, ReplyBody::from(counted))
     }
 
-    /// Counts this many bytes instead of those before.
-    pub(super) fn resize(&mut self, bytes: usize, timeouts: &Timeouts) {
-        self.count(bytes, bytes, timeouts);
-    }
-
+    /// Counts these bytes instead of those before.
     fn count(&mut self, own: usize, bytes: usize, timeouts: &Timeouts) {
         if let Some(network) = &mut self.network {
             network.resize(own);
@@ -70,5 +68,23 @@ struct CountedBytes {
 impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+struct CountedParts {
+    shares: Shares,
+    timeouts: Timeouts,
+    state: Arc<ConnectionState>,
+}
+
+impl PartCounter for CountedParts {
+    fn begin_part(&mut self, bytes: usize) {
+        self.shares.count(bytes, bytes, &self.timeouts);
+    }
+}
+
+impl Drop for CountedParts {
+    fn drop(&mut self) {
+        self.state.set_has_more(false);
     }
 }

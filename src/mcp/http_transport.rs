@@ -21,6 +21,7 @@ use crate::api::idempotency_key::IdempotencyKey;
 use crate::mount::{
     Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy, bearer, idempotency_key, media_type,
 };
+use crate::web_origin::WebOrigin;
 
 pub const MCP_PATH: &str = "/api/mcp";
 
@@ -33,7 +34,7 @@ pub struct McpSettings {
     /// URL's host are always allowed.
     pub hosts: Vec<String>,
     /// Additional origins whose web pages may call the server.
-    pub origins: Vec<String>,
+    pub origins: Vec<WebOrigin>,
     /// Messages per minute that cost nothing, for each key or address. `None`: no limit.
     pub free_per_minute: Option<u32>,
 }
@@ -78,7 +79,7 @@ impl McpMount {
         if let Err(error) = self.limit.as_ref().map_or(Ok(()), |limit| limit.take_request(counted, now)) {
             return too_fast(None, error);
         }
-        if let Err(why) = self.allowed.check(http_request.headers) {
+        if let Err(why) = self.allowed.check(http_request.origin) {
             return refuse(None, &RpcError { status: 403, ..RpcError::new(INVALID_REQUEST, why) });
         }
         let names = match names(http_request.query, self.names) {

@@ -2,78 +2,65 @@
 //! requests to this machine after making its own name resolve to this machine (DNS rebinding). The
 //! browser still sends the origin of the page and the host that it believes to call.
 
-use http::HeaderMap;
-use http::header::{HOST, ORIGIN};
+use crate::web_origin::{RequestOrigin, SendingPage, WebOrigin};
 
 pub(super) struct AllowedOrigins {
-    /// Host names without a port.
+    /// Host names in lower case, without a port.
     hosts: Vec<String>,
-    /// Origins in the form in which browsers send them.
-    origins: Vec<String>,
+    origins: Vec<WebOrigin>,
 }
 
 impl AllowedOrigins {
     /// Allows the base URL and what the operator lists, in addition to this machine's own names.
-    pub(super) fn new(base_url: &str, hosts: &[String], origins: &[String]) -> Self {
-        let (scheme, rest) = base_url.split_once("://").unwrap_or(("", base_url));
-        let authority = rest.split('/').next().unwrap_or_default();
-        let own_host = name_of(authority).to_owned();
-        let own_origin = format!("{scheme}://{authority}");
-        let hosts = hosts.iter().cloned().chain([own_host]).map(|host| host.to_ascii_lowercase());
-        let origins = origins.iter().cloned().chain([own_origin]).map(|origin| origin.to_ascii_lowercase());
-        Self { hosts: hosts.collect(), origins: origins.collect() }
+    pub(super) fn new(base_url: &str, hosts: &[String], origins: &[WebOrigin]) -> Self {
+        let own = WebOrigin::of_url(base_url);
+        let own_host = own.iter().map(|own| own.host().to_owned());
+        let hosts = hosts.iter().map(|host| host.to_ascii_lowercase()).chain(own_host).collect();
+        let origins = origins.iter().cloned().chain(own).collect();
+        Self { hosts, origins }
     }
 
-    /// Checks `Host` and `Origin`. The error says what is wrong.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
-        let text = |value: &http::HeaderValue| value.to_str().unwrap_or("?").to_ascii_lowercase();
-        if !headers.get_all(HOST).iter().map(text).all(|host| self.is_host(name_of(&host))) {
+    /// Checks the host and the page. The error says what is wrong.
+    pub(super) fn check(&self, origin: &RequestOrigin<'_>) -> Result<(), &'static str> {
+        if !origin.host().is_none_or(|host| self.is_host(host)) {
             return Err("this host name is not allowed; set mcp.hosts or server.base_url to allow it");
         }
-        if !headers.get_all(ORIGIN).iter().map(text).all(|origin| self.is_origin(&origin)) {
-            return Err("web pages of this origin may not call this server; set mcp.origins to allow them");
+        let may_call = match &origin.page {
+            SendingPage::NotStated => true,
+            SendingPage::Known(page) => is_this_machine(page.host()) || self.origins.contains(page),
+            SendingPage::Hidden | SendingPage::Invalid => false,
+        };
+        if may_call {
+            return Ok(());
         }
-        Ok(())
+        Err("web pages of this origin may not call this server; set mcp.origins to allow them")
     }
 
     fn is_host(&self, name: &str) -> bool {
-        is_this_machine(name) || self.hosts.iter().any(|host| host == name)
-    }
-
-    fn is_origin(&self, origin: &str) -> bool {
-        let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        authority.is_some_and(|authority| is_this_machine(name_of(authority)))
-            || self.origins.iter().any(|allowed| allowed == origin)
+        is_this_machine(name) || self.hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
     }
 }
 
 fn is_this_machine(name: &str) -> bool {
-    matches!(name, "localhost" | "127.0.0.1" | "[::1]")
-}
-
-/// A host without its port.
-fn name_of(authority: &str) -> &str {
-    match authority.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => authority,
-    }
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use http::{HeaderMap, HeaderValue};
 
     use super::*;
 
     fn allowed(host: &'static str, origin: Option<&'static str>) -> bool {
         let hosts = ["mcp.example".to_owned()];
-        let allowed = AllowedOrigins::new("https://Law.example:8443/x", &hosts, &["https://app.example".to_owned()]);
+        let listed = WebOrigin::of_url("https://app.example").unwrap();
+        let allowed = AllowedOrigins::new("https://Law.example:8443/x", &hosts, &[listed]);
         let mut headers = HeaderMap::new();
-        headers.insert(HOST, HeaderValue::from_static(host));
+        headers.insert("host", HeaderValue::from_static(host));
         if let Some(origin) = origin {
-            headers.insert(ORIGIN, HeaderValue::from_static(origin));
+            headers.insert("origin", HeaderValue::from_static(origin));
         }
-        allowed.check(&headers).is_ok()
+        allowed.check(&RequestOrigin::of(&headers)).is_ok()
     }
 
     #[test]
@@ -105,6 +92,7 @@ mod tests {
             "https://evil.example",
             "file://localhost",
             "http://localhost.evil",
+            "https://app.example/path",
             "",
         ] {
             assert!(!allowed("localhost", Some(origin)), "{origin}");

@@ -17,7 +17,6 @@ use hornbook_corpus::day::Day;
 use hornbook_search::LawOnDay;
 use serde::Deserialize;
 
-use super::form_security::origin_of;
 use super::visitor::Visitor;
 use super::work_queues::WorkQueues;
 use crate::api::as_of::{AS_OF_NAME, today};
@@ -34,6 +33,7 @@ use crate::api::service::Service;
 use crate::api::unread::UnreadReservation;
 use crate::api::visitors::{VisitorAction, VisitorRates, Visitors};
 use crate::mount::{MountRequest, MountResponse};
+use crate::web_origin::WebOrigin;
 
 /// The operator's settings for the pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,13 +53,13 @@ pub struct PageContext {
     pub(super) is_indexed: bool,
     pub(super) sign_up: SignUpPolicy,
     pub(super) desk: WorkQueues,
-    /// The origin of this service, as browsers send it.
-    pub(super) origin: String,
+    /// The origin of this service.
+    pub(super) origin: Option<WebOrigin>,
 }
 
 impl PageContext {
     pub fn new(service: Arc<Service>, settings: PageSettings) -> Self {
-        let origin = origin_of(service.base_url()).to_ascii_lowercase();
+        let origin = WebOrigin::of_url(service.base_url());
         let desk = WorkQueues::new(Arc::clone(&service));
         let PageSettings { visitors, is_indexed, sign_up } = settings;
         Self { desk, origin, service, visitors: Visitors::new(visitors), is_indexed, sign_up }

@@ -5,7 +5,7 @@ use hornbook_accounts::changes::{ActContext, SignedIn};
 use maud::{Markup, html};
 
 use super::form::FormFields;
-use super::form_security::{BrowserCookies, is_same_origin};
+use super::form_security::BrowserCookies;
 use super::frame::{Page, SiteSection};
 use super::page_context::PageContext;
 use super::page_error::PageError;
@@ -46,7 +46,7 @@ impl<'v> PageRequest<'v> {
 
     /// Parses the form and verifies that it comes from this site.
     pub(super) fn form(&self, shell: &PageContext) -> Result<FormFields, PageError> {
-        if !is_same_origin(self.request.headers, &shell.origin) {
+        if !self.request.origin.is_of(shell.origin.as_ref()) {
             return Err(PageError::ForeignForm);
         }
         let form = FormFields::read(self.request.headers, self.request.body);

@@ -15,6 +15,7 @@ use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::service::{Service, ServiceParts};
 use hornbook::http::{HttpSettings, Mounts, Observers, Proxies, Server, Timeouts};
 use hornbook::log::{Log, LogFormat, RequestLogging};
+use hornbook::web_origin::WebOrigin;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
@@ -94,7 +95,7 @@ impl TestServer {
     }
 
     pub(crate) fn start_with_origins(tariff: Tariff, cross_origins: &[&str]) -> Self {
-        let cross_origins = cross_origins.iter().map(|origin| (*origin).to_owned()).collect();
+        let cross_origins = cross_origins.iter().filter_map(|origin| WebOrigin::of_url(origin)).collect();
         Self::start_with(tariff, |http| http.cross_origins = cross_origins)
     }
 
@@ -144,7 +145,7 @@ impl TestServer {
             https_only_days: 365,
             cross_origins: Vec::new(),
             reserved_path: "/api/v1/billing/webhook",
-            path_origins: ("/api/mcp".to_owned(), vec!["https://agents.example".to_owned()]),
+            path_origins: ("/api/mcp".to_owned(), vec![WebOrigin::of_url("https://agents.example").unwrap()]),
             open_per_minute: None,
         };
         change(&mut http);

@@ -29,6 +29,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("network", &[]),
     ("percent", &[]),
     ("token_buckets", &[]),
+    ("web_origin", &[]),
     ("tls_client", &[]),
     ("client", &["tls_client"]),
     ("log", &[]),
@@ -37,8 +38,8 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("notices", &["accounts", "client", "tls_client"]),
     ("sources", &["client", "tls_client"]),
     ("api", &["accounts", "formation", "single_flight", "network", "percent", "token_buckets", "search"]),
-    ("mount", &["accounts", "api", "formation"]),
-    ("mcp", &["accounts", "api", "client", "mount", "network", "token_buckets"]),
+    ("mount", &["accounts", "api", "formation", "web_origin"]),
+    ("mcp", &["accounts", "api", "client", "mount", "network", "token_buckets", "web_origin"]),
     (
         "web",
         &[
@@ -52,6 +53,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "percent",
             "token_buckets",
             "search",
+            "web_origin",
         ],
     ),
     ("payments", &["accounts", "api", "client", "mount", "percent", "tls_client"]),
@@ -68,11 +70,12 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "percent",
             "token_buckets",
             "tls_client",
+            "web_origin",
         ],
     ),
     ("evaluate", &["search"]),
     ("bench", &["client", "evaluate", "percent", "search", "tls_client"]),
-    ("config", &["accounts", "log", "network"]),
+    ("config", &["accounts", "log", "network", "web_origin"]),
     (
         "cli",
         &[
@@ -227,6 +230,17 @@ fn only_http_and_client_use_hyper() {
         let may = FILES_USING_HYPER.iter().any(|place| source.path.starts_with(place));
         assert!(!knows || may, "{} names hyper", source.path);
     }
+}
+
+/// Who may send a form or call from a web page is decided by what `web_origin` read, which is the same over
+/// HTTP/1 and HTTP/2.
+#[test]
+fn only_web_origin_reads_which_page_sent_a_request() {
+    const HEADERS: &[&str] = &["ORIGIN", "headers.get(\"origin\"", "sec-fetch-site", "Sec-Fetch-Site"];
+    let names = |source: &Source| HEADERS.iter().any(|header| source.text.contains(header));
+    let reading: Vec<String> = package("src").into_iter().filter(names).map(|source| source.path).collect();
+    // The first says which pages may read a response.
+    assert_eq!(reading, ["src/http/cross_origin.rs", "src/web_origin.rs"]);
 }
 
 #[test]

@@ -8,8 +8,7 @@
 
 use std::sync::Arc;
 
-use ::http::header::ORIGIN;
-use ::http::{HeaderMap, Method, StatusCode};
+use ::http::{Method, StatusCode};
 use hornbook_accounts::changes::{Acceptance, ActContext, DraftView};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
@@ -25,7 +24,7 @@ use crate::api::service::Service;
 use crate::formation::REVIEW_PATH;
 use crate::formation::intake::Intake;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
-use crate::web::form_security::origin_of;
+use crate::web_origin::{RequestOrigin, SendingPage, SiteRelation, WebOrigin};
 
 /// The default text, if the operator configures none.
 const HOW_TO_PAY: &str = "The operator of this service will contact you about the payment.";
@@ -37,13 +36,13 @@ pub struct ReviewPage {
     service: Arc<Service>,
     payments: Arc<dyn Payments>,
     how_to_pay: String,
-    /// The origin of this service, as browsers send it.
-    origin: String,
+    /// The origin of this service.
+    origin: Option<WebOrigin>,
 }
 
 impl ReviewPage {
     pub fn new(service: Arc<Service>, payments: Arc<dyn Payments>, how_to_pay: Option<String>) -> Self {
-        let origin = origin_of(service.base_url()).to_ascii_lowercase();
+        let origin = WebOrigin::of_url(service.base_url());
         Self { service, payments, how_to_pay: how_to_pay.unwrap_or_else(|| HOW_TO_PAY.to_owned()), origin }
     }
 
@@ -71,7 +70,7 @@ impl ReviewPage {
     }
 
     async fn posted(&self, token: LinkToken, request: &MountRequest<'_>) -> Result<MountResponse, ReviewError> {
-        if !self.is_own_form(request.headers) {
+        if !self.is_own_form(request.origin) {
             return Err(ReviewError::OtherSite);
         }
         if !is_confirmed(request.body) {
@@ -129,13 +128,15 @@ impl ReviewPage {
     }
 
     /// Checks what the browser states about the page of the form. Our pages send no referrer, so
-    /// browsers send the origin `null`; then `Sec-Fetch-Site` decides. A program sends neither
+    /// browsers send the origin `null`; then the relation decides. A program sends neither
     /// header: it has the token, so it is accepted.
-    fn is_own_form(&self, headers: &HeaderMap) -> bool {
-        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("other").to_ascii_lowercase());
-        let from_here = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
-        let origin = text(ORIGIN.as_str());
-        from_here && origin.is_none_or(|origin| origin == "null" || origin == self.origin)
+    fn is_own_form(&self, origin: &RequestOrigin<'_>) -> bool {
+        let is_of_page = match &origin.page {
+            SendingPage::NotStated | SendingPage::Hidden => true,
+            SendingPage::Known(page) => Some(page) == self.origin.as_ref(),
+            SendingPage::Invalid => false,
+        };
+        is_of_page && origin.relation != Some(SiteRelation::Other)
     }
 }
 

@@ -12,7 +12,7 @@ use hornbook_accounts::views::EntryView;
 use maud::html;
 
 use super::shared::SettingsContext;
-use crate::mount::{BodyEndsEarly, BodyParts, MountResponse};
+use crate::mount::{BodyEndsEarly, MountResponse, RemainingBody};
 use crate::web::formatting::{day_and_time, signed};
 use crate::web::page_context::PageContext;
 use crate::web::page_error::PageError;
@@ -110,7 +110,7 @@ impl LedgerExport {
         Ok(as_csv(&entries))
     }
 
-    fn into_parts(self) -> BodyParts {
+    fn into_parts(self) -> RemainingBody {
         Box::pin(stream::unfold(self, async |mut export| {
             if !export.has_more {
                 return None;
